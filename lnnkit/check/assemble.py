@@ -1,0 +1,128 @@
+"""The checked program, put together from statements in which nothing is wrong."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from lnnkit.check.kinds import is_numeric
+from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Fact, Predicate, Query, SameEntity, Sort
+from lnnkit.check.sorts import resolve_predicates
+from lnnkit.check.strata import stratify
+from lnnkit.check.symbols import Formula, Symbols
+from lnnkit.check.unsupported import unsupported
+from lnnkit.check.walk import transform
+from lnnkit.syntax import ast
+from lnnkit.syntax.span import Span
+
+
+def assemble(symbols: Symbols) -> CheckedProgram:
+    predicates = resolve_predicates(symbols)
+    facts: list[Fact] = []
+    labels: list[Fact] = []
+    for statement in symbols.statements():
+        if isinstance(statement, ast.FactStatement):
+            facts.append(fact(statement))
+        elif isinstance(statement, ast.LabelStatement):
+            labels.append(fact(statement))
+    return CheckedProgram(
+        predicates=predicates,
+        sorts=_sorts(symbols, predicates),
+        assertions=tuple(_assertion(formula, symbols) for formula in symbols.formulas if formula.kind != "query"),
+        facts=tuple(facts),
+        tables=(*symbols.tables, *symbols.told),
+        labels=tuple(labels),
+        label_tables=symbols.label_tables,
+        queries=tuple(query(formula, symbols) for formula in symbols.formulas if formula.kind == "query"),
+        strata=stratify(symbols)[0],
+        unsupported=tuple(unsupported(symbols)),
+    )
+
+
+def fact(statement: ast.FactStatement | ast.LabelStatement) -> Fact:
+    """A row of bounds: ``~P(a) in [l, u]`` is ``P(a) in [1 - u, 1 - l]``."""
+    lower, upper = ends(statement.bounds)
+    assert isinstance(lower, float) and isinstance(upper, float)
+    if statement.negated:
+        lower, upper = 1 - upper, 1 - lower
+    atom = statement.atom
+    texts = tuple(argument.text for argument in atom.arguments if isinstance(argument, ast.Constant))
+    return Fact(atom.name, texts, lower, upper, statement.span)
+
+
+def ends(bounds: ast.Bounds | None) -> tuple[ast.Learnable | float, ast.Learnable | float]:
+    if bounds is None:
+        return 1.0, 1.0
+    lower, upper = (float(end.value) if isinstance(end, ast.Number) else end for end in (bounds.lower, bounds.upper))
+    return lower, upper
+
+
+def _sorts(symbols: Symbols, predicates: dict[str, Predicate]) -> dict[str, Sort]:
+    found = {ENTITY: Sort(ENTITY)}
+    for statement in symbols.statements():
+        if isinstance(statement, ast.SortStatement):
+            found[statement.name] = Sort(statement.name, statement.open)
+    for predicate in predicates.values():
+        for sort in predicate.sorts:
+            found.setdefault(sort, Sort(sort))
+    return found
+
+
+def _assertion(formula: Formula, symbols: Symbols) -> Assertion:
+    statement = formula.statement
+    assert formula.kind != "query" and not isinstance(statement, ast.QueryStatement)
+    lower, upper = ends(statement.bounds)
+    resolved = resolve(formula, symbols)
+    return Assertion(formula.kind, statement.name, resolved, lower, upper, formula.entry.logic, statement.span)
+
+
+def query(formula: Formula, symbols: Symbols) -> Query:
+    span = formula.statement.span
+    numeric = is_numeric(formula.root, symbols)
+    return Query(resolve(formula, symbols), query_text(span), formula.entry.logic, span, numeric)
+
+
+def query_text(span: Span) -> str:
+    """A query as it was written, but for its keyword."""
+    return re.sub(r"^\s*query\s+", "", span.text).strip()
+
+
+def resolve(formula: Formula, symbols: Symbols) -> ast.Expression:
+    """The formula with its comparisons of entities told from those of numbers."""
+    scopes = {
+        id(visit.node): visit.scope
+        for visit in formula.visits
+        if isinstance(visit.node, ast.Comparison) and not _numeric(visit.node, symbols)
+    }
+    if not scopes:
+        return formula.root
+
+    def change(node: ast.Expression) -> ast.Expression:
+        if isinstance(node, ast.Comparison) and id(node) in scopes:
+            arguments = [_argument(operand, scopes[id(node)], symbols) for operand in node.operands]
+            parts = [
+                _same(left, right, operator == "=", node.span)
+                for operator, (left, right) in zip(node.operators, pairwise(arguments), strict=True)
+            ]
+            return parts[0] if len(parts) == 1 else ast.And(tuple(parts), span=node.span)
+        return node
+
+    return transform(formula.root, change)
+
+
+def _numeric(node: ast.Comparison, symbols: Symbols) -> bool:
+    return any(is_numeric(operand, symbols) for operand in node.operands)
+
+
+def _argument(operand: ast.Expression, scope: object, symbols: Symbols) -> ast.Argument:
+    if isinstance(operand, ast.Entity):
+        return ast.Constant(operand.text, True, span=operand.span)
+    assert isinstance(operand, ast.Atom)
+    if symbols.bare_kind(operand, scope) == "variable":  # type: ignore[arg-type]
+        return ast.Variable(operand.name, span=operand.span)
+    return ast.Constant(operand.name, span=operand.span)
+
+
+def _same(left: ast.Argument, right: ast.Argument, positive: bool, span: Span) -> ast.Expression:
+    same = SameEntity(left, right, span=span)
+    return same if positive else ast.Not(same, span=span)

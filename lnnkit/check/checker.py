@@ -1,0 +1,102 @@
+"""AST -> checked AST: the passes, in order. Every finding is collected; none ends the check."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lnnkit.check.assemble import assemble
+from lnnkit.check.declarations import declarations
+from lnnkit.check.entities import entities
+from lnnkit.check.imports import merge
+from lnnkit.check.kinds import kinds
+from lnnkit.check.learnables import learnables
+from lnnkit.check.predicates import predicates
+from lnnkit.check.program import CheckedProgram
+from lnnkit.check.rules import rules
+from lnnkit.check.sorts import sorts
+from lnnkit.check.strata import strata
+from lnnkit.check.symbols import Symbols, gather
+from lnnkit.check.tables import read_tables, unread
+from lnnkit.check.unsupported import unsupported
+from lnnkit.check.values import values
+from lnnkit.check.variables import variables
+from lnnkit.check.weights import weights
+from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Diagnostic
+
+if TYPE_CHECKING:
+    from lnnkit.data.table import FactTable
+
+Pass = Callable[[Symbols], list[Diagnostic]]
+
+PASSES: tuple[Pass, ...] = (
+    declarations,
+    predicates,
+    sorts,
+    variables,
+    entities,
+    kinds,
+    values,
+    weights,
+    learnables,
+    rules,
+    strata,
+    unsupported,
+)
+
+
+def check(
+    program: ast.Program,
+    base: Path,
+    *,
+    read_data: bool = True,
+    told: Sequence[FactTable] = (),
+) -> tuple[CheckedProgram | None, list[Diagnostic]]:
+    """Check a parsed program whose paths are relative to ``base``.
+
+    ``told`` are tables that the program does not name (``kb.tell``); they supply their predicates and stand after the
+    program's own. The program is None if there is an error. Findings come file by file, in the order of
+    the text. Without ``read_data`` no data file is opened, and what only a file can tell (its
+    entities, the arity of a predicate that nothing but a ``load`` mentions) is not checked.
+    """
+    entries, found = merge(program, base)
+    symbols = gather(entries, told=told)
+    if read_data:
+        symbols, problems = read_tables(symbols)
+    else:
+        symbols, problems = unread(symbols), []
+    found = [*found, *problems, *run(PASSES, symbols)]
+    found = ordered(found, [program.span.source.path, *(entry.statement.span.source.path for entry in entries)])
+    failed = any(finding.severity == "error" for finding in found)
+    return None if failed else assemble(symbols), found
+
+
+def run(passes: Sequence[Pass], symbols: Symbols) -> list[Diagnostic]:
+    return unmasked([finding for each in passes for finding in each(symbols)])
+
+
+def ordered(findings: Sequence[Diagnostic], paths: Iterable[str]) -> list[Diagnostic]:
+    """By file, in the order of ``paths``, and by place."""
+    files = {path: index for index, path in enumerate(dict.fromkeys(paths))}
+    for finding in findings:
+        if finding.span is not None:
+            files.setdefault(finding.span.source.path, len(files))
+
+    def key(finding: Diagnostic) -> tuple[int, int, int]:
+        if finding.span is None:
+            return len(files), 0, finding.row or 0
+        return files[finding.span.source.path], finding.span.start, finding.row or 0
+
+    return sorted(findings, key=key)
+
+
+def unmasked(findings: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """Without the warnings that begin where an error does: they are about the same slip."""
+    errors = {_begin(finding) for finding in findings if finding.severity == "error" and finding.span is not None}
+    return [finding for finding in findings if finding.severity == "error" or _begin(finding) not in errors]
+
+
+def _begin(finding: Diagnostic) -> tuple[str, int] | None:
+    return (finding.span.source.path, finding.span.start) if finding.span is not None else None

@@ -1,0 +1,91 @@
+"""Declarations: said twice, or said differently."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lnnkit.check.nearest import nearest
+from lnnkit.check.program import ENTITY
+from lnnkit.check.report import error, find, place, warning
+from lnnkit.check.symbols import Symbols
+from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Diagnostic
+
+Declaration = ast.PredicateStatement | ast.NumberStatement
+
+
+def declarations(symbols: Symbols) -> list[Diagnostic]:
+    return [*_names(symbols), *_logics(symbols), *_sorts(symbols)]
+
+
+def _names(symbols: Symbols) -> Iterator[Diagnostic]:
+    first: dict[str, Declaration] = {}
+    for statement in symbols.statements():
+        if not isinstance(statement, Declaration):
+            continue
+        name, span = statement.name, find(statement.span, statement.name, len("number"))
+        before = first.setdefault(name, statement)
+        if before is statement:
+            continue
+        where = place(before.span, span)
+        if before != statement:
+            message = f"`{name}` is declared differently on {where}: {_shown(before)}, here {_shown(statement)}"
+            yield error("conflicting-declaration", span, message, "keep one of the two")
+        elif before.span.source.path == span.source.path:
+            message = f"`{name}` is already declared on {where}"
+            yield warning("duplicate-declaration", span, message, "take this line out")
+
+
+def _shown(statement: Declaration) -> str:
+    kind = "number" if isinstance(statement, ast.NumberStatement) else "predicate"
+    closed = " closed" if isinstance(statement, ast.PredicateStatement) and statement.closed else ""
+    sorts = f"({', '.join(statement.sorts)})" if statement.sorts else ""
+    return f"`{kind} {statement.name}{sorts}{closed}`"
+
+
+def _logics(symbols: Symbols) -> Iterator[Diagnostic]:
+    first: dict[str, ast.LogicStatement] = {}
+    for statement in symbols.statements():
+        if isinstance(statement, ast.LogicStatement):
+            before = first.setdefault(statement.span.source.path, statement)
+            if before is statement:
+                continue
+            line = before.span.line
+            if before.logic != statement.logic:
+                message = f"this file's logic is {before.logic} since line {line}, and {statement.logic} here"
+                hint = f"keep one; a single group may differ: `(A & B){{logic: {statement.logic}}}`"
+                yield error("conflicting-logic", statement.span, message, hint)
+            else:
+                message = f"the logic is already stated on line {line}"
+                yield warning("duplicate-declaration", statement.span, message, "take this line out")
+
+
+def _sorts(symbols: Symbols) -> Iterator[Diagnostic]:
+    """Sorts need no declaration; but one that is named once, and almost like another, is likely a slip."""
+    first: dict[str, ast.SortStatement] = {}
+    used: dict[str, list[Declaration]] = {}
+    for statement in symbols.statements():
+        if isinstance(statement, ast.SortStatement):
+            before = first.setdefault(statement.name, statement)
+            if before is statement:
+                continue
+            where = place(before.span, statement.span)
+            if before.open != statement.open:
+                message = f"sort `{statement.name}` is {_openness(before)} on {where} and {_openness(statement)} here"
+                yield error("conflicting-declaration", statement.span, message, "keep one of the two")
+            elif before.span.source.path == statement.span.source.path:
+                message = f"sort `{statement.name}` is already declared on {where}"
+                yield warning("duplicate-declaration", statement.span, message, "take this line out")
+        elif isinstance(statement, Declaration):
+            for sort in statement.sorts:
+                used.setdefault(sort, []).append(statement)
+    known = set(first) | {ENTITY} | {sort for sort, places in used.items() if len(places) > 1}
+    for sort, places in used.items():
+        if sort not in known and (near := nearest(sort, known, cutoff=0.8)):
+            span = find(places[0].span, sort, len("number") + len(places[0].name))
+            message = f"sort `{sort}` is named only here; `{near}` is named elsewhere"
+            yield warning("near-miss-sort", span, message, f"if `{near}` is meant, correct it; else add `sort {sort}`")
+
+
+def _openness(statement: ast.SortStatement) -> str:
+    return "open" if statement.open else "not open"

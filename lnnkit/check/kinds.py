@@ -1,0 +1,216 @@
+"""Truth, numbers and entities: one grammar serves all three, and here each is told from the others.
+
+Formulas hold truth values, the operands of arithmetic are numbers, and a comparison is between numbers or, with ``=``
+and ``!=``, between entities. A place where one stands for another is reported once, not again for what is below it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Literal
+
+from lnnkit.check.nearest import did_you_mean, nearest
+from lnnkit.check.report import error, name_span
+from lnnkit.check.symbols import Formula, Symbols
+from lnnkit.check.walk import NumericNode, Visit, nodes
+from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Diagnostic
+
+Kind = Literal["number", "truth", "entity", "unknown"]
+
+
+def kinds(symbols: Symbols) -> list[Diagnostic]:
+    return [finding for formula in symbols.formulas for finding in _formula(formula, symbols)]
+
+
+def _formula(formula: Formula, symbols: Symbols) -> Iterator[Diagnostic]:
+    silenced: set[int] = set()  # nodes below a finding
+    for visit in formula.visits:
+        node = visit.node
+        if visit.parent is not None and id(visit.parent) in silenced:
+            silenced.add(id(node))
+            continue
+        match visit.role:
+            case "formula" | "query":
+                finding = _as_formula(visit, symbols)
+            case "term":
+                finding = _as_term(visit, symbols)
+            case _:
+                finding = None
+        if finding is None and isinstance(node, ast.Comparison):
+            finding = _comparison(node, visit, symbols)
+        if finding is not None:
+            silenced.add(id(node))
+            yield finding
+
+
+def is_numeric(node: ast.Expression, symbols: Symbols) -> bool:
+    """Whether an expression is a numeric term by its form, or by its name."""
+    return isinstance(node, NumericNode) or (isinstance(node, ast.Atom) and node.name in symbols.numbers)
+
+
+# --- where a truth value is asked for -------------------------------------------------------------------------------
+
+
+def _as_formula(visit: Visit, symbols: Symbols) -> Diagnostic | None:
+    node = visit.node
+    match node:
+        case ast.Entity():
+            message = f"the string {node.span.text} is an entity, which is neither true nor false"
+            return error("entity-as-formula", node.span, message, "say something of it: `P(" + node.span.text + ")`")
+        case ast.Number() | ast.Learnable():
+            return _bare_number(node, visit)
+        case ast.Arithmetic() | ast.Negate() | ast.Function() | ast.Unit():
+            truths = [leaf for leaf in nodes(node) if isinstance(leaf, ast.Atom) and _is_truth(leaf, visit, symbols)]
+            if truths:
+                return _arithmetic_on_truth(node, truths[0])
+            if visit.role == "query":
+                return None
+            message = f"`{_short(node)}` is a number, and a formula is true or false"
+            return error("number-as-formula", node.span, message, f"compare it: `{_short(node)} > 0`")
+        case ast.Atom() if node.name in symbols.numbers and visit.role == "formula" and node.name not in visit.scope:
+            message = f"`{node.name}` is a number, and a formula is true or false"
+            return error("number-as-formula", name_span(node), message, f"compare it: `{_short(node)} > 0`")
+        case _:
+            return None
+
+
+def _bare_number(node: ast.Number | ast.Learnable, visit: Visit) -> Diagnostic:
+    text = node.span.text
+    message = f"`{text}` is a number, and a formula is true or false"
+    hint = f"a weight is written `P(X)@{text}`, the truth of a statement `in [{text}, 1]` at its end"
+    return error("number-as-formula", node.span, message, hint)
+
+
+_WORDS = {
+    "^": "`^` is the power of numbers; write `&` for and",
+    "*": "a weight is written `P(X)@0.8`; write `&` for and",
+    "+": "`+` adds numbers; write `|` for or",
+    "-": "`-` subtracts numbers; write `~` for not",
+    "/": "`/` divides numbers",
+}
+
+
+def _arithmetic_on_truth(node: ast.Expression, atom: ast.Atom) -> Diagnostic:
+    name = atom.name
+    operator = node.operator if isinstance(node, ast.Arithmetic) else "-" if isinstance(node, ast.Negate) else None
+    what = f"`{operator}`" if operator else f"`{node.name}`" if isinstance(node, ast.Function | ast.Unit) else "this"
+    message = f"{what} takes numbers, but `{name}` is a truth value"
+    hint = _WORDS[operator] if operator else f"declare `number {_signature(atom)}` if it is a number"
+    return error("truth-as-number", atom.span if operator is None else node.span, message, hint)
+
+
+# --- where a number is asked for ------------------------------------------------------------------------------------
+
+
+def _as_term(visit: Visit, symbols: Symbols) -> Diagnostic | None:
+    node = visit.node
+    if is_numeric(node, symbols):
+        return None
+    if isinstance(node, ast.Entity):
+        message = f"the string {node.span.text} is an entity, and arithmetic is on numbers"
+        return error("entity-as-number", node.span, message, "take the quotes off a number")
+    if not isinstance(node, ast.Atom):
+        return _truth_as_number(node)
+    if _is_truth(node, visit, symbols):
+        return _truth_as_number(node)
+    if not node.arguments and symbols.bare_kind(node, visit.scope) == "variable":
+        message = f"`{node.name}` is a variable for entities, and arithmetic is on numbers"
+        hint = f"take a number of it: `number size(entity)` and `size({node.name})`"
+        return error("entity-as-number", node.span, message, hint)
+    return _unknown_number(node, symbols)
+
+
+def _unknown_number(atom: ast.Atom, symbols: Symbols) -> Diagnostic:
+    message = f"no number `{atom.name}` is declared"
+    if "-" in atom.name and not atom.arguments:
+        hint = f"put spaces around the minus: `{atom.name.replace('-', ' - ')}`"
+    else:
+        near = nearest(atom.name, symbols.numbers)
+        hint = did_you_mean(near, f"declare it: `number {_signature(atom)}`")
+    return error("unknown-number", name_span(atom), message, hint)
+
+
+def _truth_as_number(node: ast.Expression) -> Diagnostic:
+    if isinstance(node, ast.Atom):
+        message = f"`{node.name}` is true or false to a degree, not a number to compare or calculate with"
+        hint = (
+            f"bounds of a fact or rule are written `in [l, u]`; if it is a number, declare `number {_signature(node)}`"
+        )
+        return error("truth-as-number", name_span(node), message, hint)
+    message = f"`{_short(node)}` is true or false to a degree, not a number to compare or calculate with"
+    return error("truth-as-number", node.span, message, "bounds are written `in [l, u]` after a statement")
+
+
+# --- comparisons ----------------------------------------------------------------------------------------------------
+
+
+def _comparison(node: ast.Comparison, visit: Visit, symbols: Symbols) -> Diagnostic | None:
+    found = [_kind(operand, visit, symbols) for operand in node.operands]
+    equalities = all(operator in ("=", "!=") for operator in node.operators)
+    if "truth" in found:
+        if equalities and all(kind == "truth" for kind in found):
+            sign, word = ("<->", "the same truth") if node.operators[0] == "=" else ("xor", "opposite truths")
+            left, right = (_short(operand) for operand in node.operands[:2])
+            message = f"`{left}` and `{right}` are formulas, and `{node.operators[0]}` compares numbers or entities"
+            return error("proposition-equality", node.span, message, f"for {word} write `{left} {sign} {right}`")
+        return _truth_as_number(node.operands[found.index("truth")])
+    for operand, kind in zip(node.operands, found, strict=True):
+        if kind == "unknown" and isinstance(operand, ast.Atom):
+            return _unknown_number(operand, symbols)
+    for operator, (left, right) in zip(node.operators, pairwise(zip(node.operands, found, strict=True)), strict=True):
+        if left[1] != right[1]:
+            entity, number = (left[0], right[0]) if left[1] == "entity" else (right[0], left[0])
+            return _mixed(entity, number, visit, symbols)
+        if left[1] == "entity" and operator not in ("=", "!="):
+            message = f"`{operator}` compares numbers, but `{_short(left[0])}` and `{_short(right[0])}` are entities"
+            hint = "entities are compared with `=` and `!=`; compare a number of each: `age(X) > age(Y)`"
+            return error("entity-order", node.span, message, hint)
+    return None
+
+
+def _kind(node: ast.Expression, visit: Visit, symbols: Symbols) -> Kind:
+    if is_numeric(node, symbols):
+        return "entity" if isinstance(node, ast.Atom) and node.name in visit.scope else "number"
+    if isinstance(node, ast.Entity):
+        return "entity"
+    if isinstance(node, ast.Atom) and not _is_truth(node, visit, symbols):
+        return "unknown" if node.arguments else "entity"
+    return "truth"
+
+
+def _is_truth(atom: ast.Atom, visit: Visit, symbols: Symbols) -> bool:
+    """Whether a name is known as a predicate; within arithmetic, an unknown capital is rather a proposition."""
+    if atom.name in visit.scope or atom.name in symbols.numbers:
+        return False
+    if not atom.arguments:
+        return symbols.bare_kind(atom, visit.scope) == "truth" or (
+            isinstance(visit.node, ast.Arithmetic) and visit.node.operator == "^" and atom.name[:1].isupper()
+        )
+    return atom.name in symbols.declared or any(use.how != "term" for use in symbols.uses.get(atom.name, ()))
+
+
+def _mixed(entity: ast.Expression, number: ast.Expression, visit: Visit, symbols: Symbols) -> Diagnostic:
+    if isinstance(entity, ast.Atom) and symbols.bare_kind(entity, visit.scope) == "constant":
+        return _unknown_number(entity, symbols)
+    what = "the variable" if isinstance(entity, ast.Atom) else "the entity"
+    message = f"{what} `{_short(entity)}` is compared with the number `{_short(number)}`"
+    if isinstance(number, ast.Number):
+        hint = (
+            f'an entity of that name is quoted: `"{_short(number)}"`; a number of `{_short(entity)}` is declared and '
+        )
+        hint += f"applied: `age({_short(entity)})`"
+    else:
+        hint = "compare two numbers, or two entities"
+    return error("mixed-comparison", entity.span, message, hint)
+
+
+def _signature(atom: ast.Atom) -> str:
+    return f"{atom.name}({', '.join(['entity'] * len(atom.arguments))})" if atom.arguments else atom.name
+
+
+def _short(node: ast.Expression) -> str:
+    """The text of a node, cut to what a message can carry."""
+    text = " ".join(node.span.text.split())
+    return text if len(text) <= 40 else text[:37] + "..."

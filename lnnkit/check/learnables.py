@@ -1,0 +1,87 @@
+"""Learnable values: a ``?`` stands in rules; one name has one initial value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from lnnkit.check.report import error, place
+from lnnkit.check.symbols import Formula, Symbols
+from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Diagnostic
+
+
+def learnables(symbols: Symbols) -> list[Diagnostic]:
+    return [*_in_facts(symbols), *_in_formulas(symbols), *_initials(symbols)]
+
+
+def in_formula(formula: Formula) -> Iterator[ast.Learnable]:
+    """Every ``?`` of a statement: terms, weights, attributes and bounds."""
+    yield from among(visit.node for visit in formula.visits)
+    bounds = getattr(formula.statement, "bounds", None)
+    if bounds is not None:
+        yield from _in_bounds(bounds)
+
+
+def among(nodes: Iterable[ast.Expression]) -> Iterator[ast.Learnable]:
+    """Every ``?`` that is one of these nodes, its weight or one of its attributes."""
+    for node in nodes:
+        if isinstance(node, ast.Learnable):
+            yield node
+        elif isinstance(node, ast.Weighted) and isinstance(node.weight, ast.Learnable):
+            yield node.weight
+        for attribute in getattr(node, "attributes", ()):
+            yield from _in_value(attribute.value)
+
+
+def _in_value(value: ast.Value | ast.ValueList | str) -> Iterator[ast.Learnable]:
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, ast.Learnable):
+            yield item
+        elif isinstance(item, ast.ValueList):
+            stack.extend(reversed(item.items))
+
+
+def _in_bounds(bounds: ast.Bounds) -> Iterator[ast.Learnable]:
+    ends = (bounds.lower,) if bounds.exact else (bounds.lower, bounds.upper)
+    return (end for end in ends if isinstance(end, ast.Learnable))
+
+
+def _in_facts(symbols: Symbols) -> Iterator[Diagnostic]:
+    for statement in symbols.statements():
+        if isinstance(statement, ast.FactStatement | ast.LabelStatement) and statement.bounds is not None:
+            kind = "fact" if isinstance(statement, ast.FactStatement) else "label"
+            for item in _in_bounds(statement.bounds):
+                yield _misplaced(item, f"a {kind} is given, and `{item.span.text}` is learned")
+
+
+def _misplaced(item: ast.Learnable, message: str, hint: str = "") -> Diagnostic:
+    return error("misplaced-learnable", item.span, message, hint or "write a number; learnable values stand in rules")
+
+
+def _in_formulas(symbols: Symbols) -> Iterator[Diagnostic]:
+    named = {item.name for formula in symbols.formulas if formula.kind == "rule" for item in in_formula(formula)}
+    named |= symbols.learned
+    for formula in symbols.formulas:
+        for item in in_formula(formula):
+            if formula.kind == "axiom":
+                message = f"an axiom is never trained, and `{item.span.text}` is learned"
+                yield _misplaced(item, message, "write a number, or `rule` for `axiom`")
+            elif formula.kind == "query" and (item.name is None or item.name not in named):
+                message = f"`{item.span.text}` is new here, and a query learns nothing"
+                yield _misplaced(item, message, "write a number, or the name of a learnable value of a rule")
+
+
+def _initials(symbols: Symbols) -> Iterator[Diagnostic]:
+    first: dict[str, ast.Learnable] = {}
+    for formula in symbols.formulas:
+        for item in in_formula(formula):
+            if item.name is None or item.initial is None:
+                continue
+            before = first.setdefault(item.name, item)
+            if before.initial != item.initial:
+                where = place(before.span, item.span)
+                message = f"`?{item.name}` starts at {item.initial:g} here, and at {before.initial:g} on {where}"
+                hint = "the same name is the same parameter: give its start once, or use two names"
+                yield error("conflicting-initial", item.span, message, hint)

@@ -1,0 +1,43 @@
+"""The sign with which an atom stands in a formula."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lnnkit.check.walk import children, nodes
+from lnnkit.syntax import ast
+
+
+def positive(formula: ast.Expression) -> Iterator[ast.Atom]:
+    return (atom for atom, sign in signed(formula) if sign > 0)
+
+
+def measured(formula: ast.Expression) -> Iterator[ast.Atom]:
+    """The atoms within comparisons: numbers of entities."""
+    for node in nodes(formula):
+        if isinstance(node, ast.Comparison):
+            yield from (below for below in nodes(node) if isinstance(below, ast.Atom))
+
+
+def signed(formula: ast.Expression) -> Iterator[tuple[ast.Atom, int]]:
+    """The atoms of a formula with +1 or -1; those under ``<->`` and ``xor`` with both. Comparisons hold no atoms.
+
+    Nested ``<->`` do not multiply the findings: each atom comes at most twice.
+    """
+    stack: list[tuple[ast.Expression, tuple[int, ...]]] = [(formula, (1,))]
+    while stack:
+        node, signs = stack.pop()
+        match node:
+            case ast.Atom():
+                yield from ((node, sign) for sign in signs)
+            case ast.Not():
+                stack.append((node.operand, tuple(-sign for sign in signs)))
+            case ast.Implies():
+                stack.append((node.consequent, signs))
+                stack.append((node.antecedent, tuple(-sign for sign in signs)))
+            case ast.Iff() | ast.Xor():
+                stack.extend((child, (1, -1)) for child in reversed(children(node)))
+            case ast.Comparison():
+                pass
+            case _:
+                stack.extend((child, signs) for child in reversed(children(node)))

@@ -1,0 +1,171 @@
+"""Predicates: unknown ones, wrong numbers of arguments, names that differ only in case.
+
+A predicate is known if it is declared, or if a fact, a table or a rule head supplies it. A *rule head* is any atom
+that the statement can speak about when it is read forwards:
+
+* of a ``rule`` that is an implication, every atom of its consequent, negated or within ``|`` too, but not what stands
+  left of a further ``->``; of any other ``rule`` (``A | B``, ``A <-> B``), every atom;
+* of an ``axiom``, every atom. An axiom states how its atoms hang together and infers in every direction, so a
+  knowledge base may consist of nothing but axioms, as first-order theories do.
+
+So a name that occurs only in rule bodies, queries or labels is an error, while in an axiom a name that occurs just
+once in the program, and almost like a known one, is a warning.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Set
+
+from lnnkit.check.nearest import did_you_mean, nearest
+from lnnkit.check.report import error, place, warning
+from lnnkit.check.symbols import Formula, Symbols, Use
+from lnnkit.check.walk import nodes, strip_foralls, unweighted
+from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Diagnostic
+
+SEARCHES = 40  # near names are looked up for so many findings; it is the one thing here that is not linear
+
+
+def predicates(symbols: Symbols) -> list[Diagnostic]:
+    return [*_unknown(symbols), *_arities(symbols), *_case(symbols)]
+
+
+def heads(formula: ast.Expression) -> Iterator[ast.Atom]:
+    """The atoms that a rule speaks about (see above)."""
+    root = unweighted(strip_foralls(formula))
+    todo = [root.consequent if isinstance(root, ast.Implies) else root]
+    while todo:
+        for node in nodes(todo.pop(), lambda node: not isinstance(node, ast.Implies | ast.Comparison)):
+            if isinstance(node, ast.Atom):
+                yield node
+            elif isinstance(node, ast.Implies):
+                todo.append(node.consequent)
+
+
+def supplied(symbols: Symbols) -> tuple[set[str], set[str]]:
+    """The names that something supplies; and those among them that only axioms do."""
+    sure = set(symbols.declared) | {table.predicate for table in symbols.told}
+    for name, uses in symbols.uses.items():
+        if any(use.how in ("fact", "load") for use in uses):
+            sure.add(name)
+    axioms: set[str] = set()
+    for formula in symbols.formulas:
+        if formula.kind == "rule":
+            sure.update(atom.name for atom in heads(formula.root))
+        elif formula.kind == "axiom":
+            axioms.update(_truths(formula))
+    return sure | axioms, axioms - sure
+
+
+def _truths(formula: Formula) -> Iterator[str]:
+    return (visit.node.name for visit in formula.visits if isinstance(visit.node, ast.Atom) and visit.role == "formula")
+
+
+def _unknown(symbols: Symbols) -> Iterator[Diagnostic]:
+    known, by_axioms = supplied(symbols)
+    beside = _beside(symbols, {name for name in by_axioms if len(symbols.uses[name]) == 1})
+    order = {name: index for index, name in enumerate(symbols.uses)}
+    searches = 0
+    for name, uses in symbols.uses.items():
+        truths = [use for use in uses if use.how != "term"]
+        if not truths or (name in known and not (name in by_axioms and len(uses) == 1)):
+            continue
+        searches += 1
+        use = min(truths, key=lambda use: (use.span.source.path, use.span.start))
+        candidates = {other for other in known if _fits(symbols, other, use)} if searches <= SEARCHES else set()
+        if name not in known:
+            near = nearest(name, candidates)
+            more = f" ({len(truths)} places)" if len(truths) > 1 else ""
+            message = f"nothing supplies `{name}`{more}: it has no fact, table or rule, and is not declared"
+            hint = did_you_mean(near, f"declare it, if it is meant: `predicate {_signature(name, use)}`")
+            yield error("unknown-predicate", use.span, message, hint)
+        elif near := nearest(
+            name, {other for other in candidates - beside.get(name, set()) if not _alike(name, other)}, 0.85
+        ):
+            if near in beside and order[near] > order[name]:
+                continue  # of two names that occur once, the later is reported
+            message = f"`{name}` occurs only here; `{near}` occurs elsewhere"
+            hint = f"if `{near}` is meant, correct it; else declare `predicate {_signature(name, use)}`"
+            yield warning("near-miss-predicate", use.span, message, hint)
+
+
+def _beside(symbols: Symbols, names: Set[str]) -> dict[str, set[str]]:
+    """The predicates of the statement that mentions each name: whoever writes two names side by side means two."""
+    found: dict[str, set[str]] = {}
+    if names:
+        for formula in symbols.formulas:
+            mentioned = set(_truths(formula))
+            found.update((name, mentioned) for name in mentioned & names)
+    return found
+
+
+def _others(name: str, candidates: Set[str]) -> set[str]:
+    """Without those that are equal but for case, which is a finding of its own."""
+    return {other for other in candidates if other.casefold() != name.casefold()}
+
+
+def _fits(symbols: Symbols, name: str, use: Use) -> bool:
+    """Whether ``name`` could stand where ``use`` does."""
+    if name in symbols.numbers:
+        return False
+    arity = _reference(symbols, name)[0]
+    return use.arity is None or arity is None or arity == use.arity
+
+
+def _signature(name: str, use: Use) -> str:
+    return f"{name}({', '.join(['entity'] * use.arity)})" if use.arity else name
+
+
+def _reference(symbols: Symbols, name: str) -> tuple[int | None, Use | None]:
+    """The number of arguments that ``name`` takes, and the use that says so (None: the declaration)."""
+    if name in symbols.declared:
+        return symbols.declared[name].arity, None
+    uses = [use for use in symbols.uses.get(name, ()) if use.arity is not None]
+    if not uses:
+        return next((len(table.columns) for table in symbols.told if table.predicate == name), None), None
+    counts = Counter(use.arity for use in uses)
+    firm = next((use for use in uses if use.how == "fact"), None)
+    arity = firm.arity if firm else max(counts, key=lambda arity: counts[arity])
+    return arity, next(use for use in uses if use.arity == arity)
+
+
+def arity_of(symbols: Symbols, name: str) -> int | None:
+    """The number of arguments of a predicate: as declared, else as in its facts, else as in most of its uses."""
+    return _reference(symbols, name)[0]
+
+
+def _arities(symbols: Symbols) -> Iterator[Diagnostic]:
+    for name, uses in symbols.uses.items():
+        arity, reference = _reference(symbols, name)
+        for use in uses:
+            if arity is None or use.arity is None or use.arity == arity:
+                continue
+            span = reference.span if reference else symbols.declared[name].span if name in symbols.declared else None
+            where = f" ({'as' if reference else 'declared'} on {place(span, use.span)})" if span else ""
+            message = f"`{name}` takes {_arguments(arity)}{where}, but has {use.arity or 'none'} here"
+            yield error("wrong-arity", use.span, message, _arity_hint(name, arity, use))
+
+
+def _arguments(count: int) -> str:
+    return "no arguments" if count == 0 else "1 argument" if count == 1 else f"{count} arguments"
+
+
+def _arity_hint(name: str, arity: int, use: Use) -> str:
+    if use.how in ("fact", "label"):
+        return f"write {_arguments(arity)}, or give the other relation a name of its own"
+    shape = f"{name}({', '.join('XYZUVW'[i] if i < 6 else f'X{i}' for i in range(arity))})" if arity else name
+    return f"write `{shape}`, or give the other relation a name of its own"
+
+
+def _case(symbols: Symbols) -> Iterator[Diagnostic]:
+    """Two known names that differ only in case: legal, and rarely meant."""
+    known, _ = supplied(symbols)
+    by_folded: dict[str, str] = {}
+    for name, uses in symbols.uses.items():
+        if name not in known:
+            continue
+        other = by_folded.setdefault(name.casefold(), name)
+        if other != name:
+            message = f"`{name}` and `{other}` ({place(symbols.uses[other][0].span, uses[0].span)}) differ only in case"
+            yield warning("near-miss-case", uses[0].span, message, "if they are the same predicate, spell it one way")

@@ -1,0 +1,101 @@
+"""The checked program: what every later stage works on. All names are resolved, all sorts known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.span import Span
+
+if TYPE_CHECKING:  # a program without data never imports numpy or Arrow
+    from lnnkit.data.table import FactTable
+
+ENTITY = "entity"  # the top sort: every entity of the program
+
+LogicName = Literal["lukasiewicz", "product", "godel"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    name: str
+    open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """A predicate, or a numeric attribute; ``sorts`` has one entry an argument, inferred where undeclared."""
+
+    name: str
+    sorts: tuple[str, ...]
+    closed: bool = False
+    numeric: bool = False
+    span: Span | None = None
+
+    @property
+    def arity(self) -> int:
+        return len(self.sorts)
+
+
+@dataclass(frozen=True, slots=True)
+class SameEntity(ast.Node):
+    """``X = Y`` between entities; ``X != Y`` is ``Not(SameEntity)``, a chain their ``And``."""
+
+    left: ast.Argument
+    right: ast.Argument
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A fact or a label that stands in the program text: truth bounds, or the ends of a number."""
+
+    predicate: str
+    arguments: tuple[str, ...]
+    lower: float
+    upper: float
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Assertion:
+    """A rule or axiom. ``formula`` has its entity comparisons resolved to SameEntity; weights, biases and bounds are
+    checked but not evaluated. Its free variables are universal."""
+
+    kind: Literal["rule", "axiom"]
+    name: str | None
+    formula: ast.Expression | SameEntity
+    lower: ast.Value | float
+    upper: ast.Value | float
+    logic: LogicName
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A formula, or a numeric term where ``numeric`` is set; ``text`` as it was written."""
+
+    formula: ast.Expression | SameEntity
+    text: str
+    logic: LogicName
+    span: Span
+    numeric: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedProgram:
+    """Everything a program says, in the order in which it says it, imports merged in."""
+
+    predicates: Mapping[str, Predicate]
+    sorts: Mapping[str, Sort]
+    assertions: tuple[Assertion, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    tables: tuple[FactTable, ...] = ()
+    labels: tuple[Fact, ...] = ()
+    label_tables: tuple[FactTable, ...] = ()
+    queries: tuple[Query, ...] = ()
+    strata: tuple[frozenset[str], ...] = ()  # closed derived predicates, dependencies first
+    unsupported: tuple[Diagnostic, ...] = field(
+        default=()
+    )  # language that this version checks but does not yet evaluate

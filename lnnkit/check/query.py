@@ -1,0 +1,80 @@
+"""One query asked of a checked program: on the command line, or through ``kb.ask``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from lnnkit.check.assemble import query
+from lnnkit.check.checker import Pass, ordered, run
+from lnnkit.check.entities import entities
+from lnnkit.check.kinds import kinds
+from lnnkit.check.learnables import among, learnables
+from lnnkit.check.predicates import predicates
+from lnnkit.check.program import CheckedProgram, LogicName, Query, SameEntity
+from lnnkit.check.rules import rules
+from lnnkit.check.sorts import sorts
+from lnnkit.check.symbols import Entry, gather
+from lnnkit.check.unsupported import unsupported
+from lnnkit.check.variables import variables
+from lnnkit.check.walk import nodes
+from lnnkit.check.weights import weights
+from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.span import Source, Span
+
+QUERY_PASSES: tuple[Pass, ...] = (
+    predicates,
+    sorts,
+    variables,
+    entities,
+    kinds,
+    weights,
+    learnables,
+    rules,
+    unsupported,
+)
+
+
+def check_query(
+    text: str, checked: CheckedProgram, logic: LogicName = "lukasiewicz", path: str = "<query>"
+) -> tuple[Query | None, list[Diagnostic]]:
+    """The query that ``text`` writes, against the names, sorts and entities of ``checked``; None if it has an error."""
+    from lnnkit.syntax.parse import parse_expression
+
+    formula, found = parse_expression(text, path)
+    if formula is None:
+        return None, found
+    span = Span(Source(path, text), 0, len(text))
+    entry = Entry(ast.QueryStatement(formula, span=span), Path(), logic)
+    symbols = gather([entry], declared=checked.predicates)
+    symbols = replace(
+        symbols,
+        texts=frozenset(_texts(checked)),
+        tables=checked.tables,
+        label_tables=checked.label_tables,
+        learned=frozenset(_learned(checked)),
+    )
+    found = ordered([*found, *run(QUERY_PASSES, symbols)], [path])
+    if any(finding.severity == "error" for finding in found):
+        return None, found
+    return query(symbols.formulas[0], symbols), found
+
+
+def _texts(checked: CheckedProgram) -> Iterator[str]:
+    """The entities that a query may name without a warning: those of the facts, and those of rules and axioms."""
+    for fact in (*checked.facts, *checked.labels):
+        yield from fact.arguments
+    for assertion in checked.assertions:
+        for node in nodes(assertion.formula):
+            if isinstance(node, ast.Atom):
+                yield from (item.text for item in node.arguments if isinstance(item, ast.Constant))
+            elif isinstance(node, SameEntity):
+                yield from (item.text for item in (node.left, node.right) if isinstance(item, ast.Constant))
+
+
+def _learned(checked: CheckedProgram) -> Iterator[str]:
+    for assertion in checked.assertions:
+        ends = (end for end in (assertion.lower, assertion.upper) if isinstance(end, ast.Learnable))
+        yield from (item.name for item in (*among(nodes(assertion.formula)), *ends) if item.name is not None)

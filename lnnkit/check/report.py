@@ -1,0 +1,52 @@
+"""Findings and the places that they point to."""
+
+from __future__ import annotations
+
+from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.span import Span
+
+
+def error(code: str, span: Span, message: str, hint: str = "") -> Diagnostic:
+    return Diagnostic(code, message, hint, span)
+
+
+def warning(code: str, span: Span, message: str, hint: str = "") -> Diagnostic:
+    return Diagnostic(code, message, hint, span, "warning")
+
+
+def place(span: Span, other: Span) -> str:
+    """``line 3``, or ``people.lnn line 3`` when the two places are in different files."""
+    return f"line {span.line}" if span.source.path == other.source.path else f"{span.source.path} line {span.line}"
+
+
+def find(span: Span, text: str, after: int = 0) -> Span:
+    """The first whole word ``text`` in ``span``, ``after`` code points on; the span itself where there is none."""
+    source = span.source.text
+    start = source.find(text, span.start + after, span.end)
+    while start >= 0:
+        end = start + len(text)
+        if not (_wordlike(source, start - 1) or _wordlike(source, end)):
+            return Span(span.source, start, end)
+        start = source.find(text, end, span.end)
+    return span
+
+
+def _wordlike(text: str, index: int) -> bool:
+    return 0 <= index < len(text) and (text[index].isalnum() or text[index] == "_")
+
+
+def name_span(atom: ast.Atom) -> Span:
+    """The name of an atom, without its arguments."""
+    if not atom.arguments:
+        return atom.span
+    text = atom.span.text
+    end = text.find('"', 1) + 1 if text.startswith('"') else text.find("(")
+    width = len(text[:end].rstrip()) if end > 0 else len(text)
+    return Span(atom.span.source, atom.span.start, atom.span.start + width)
+
+
+def quote(text: str) -> str:
+    """An entity as a string literal."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
+    return f'"{escaped}"'

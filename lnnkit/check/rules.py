@@ -1,0 +1,88 @@
+"""Rules: names that are given twice, and variables that nothing holds.
+
+*Unsafe* means that a variable ranges over more than its rule says. Every variable has a domain here, so no formula is
+without meaning, and axioms may say what they like. Two uses are reported all the same:
+
+* a free variable that occurs in no atom, only in comparisons (``X != Y -> ...``): it ranges over every entity, error;
+* in a ``rule`` with a body, a free variable of the head that the body mentions only under a negation, or not at all (a
+  number of it, ``age(X) > 18``, will do),
+  and whose sort is the top sort `entity`: the rule then speaks of every entity of the program, towns and dates
+  included, warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from lnnkit.check.polarity import measured, positive
+from lnnkit.check.predicates import heads
+from lnnkit.check.program import ENTITY, Predicate
+from lnnkit.check.report import error, place, warning
+from lnnkit.check.sorts import grouped, resolve_predicates, variable_sorts
+from lnnkit.check.symbols import Formula, Mention, Symbols
+from lnnkit.check.walk import strip_foralls, unweighted
+from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Diagnostic
+
+
+def rules(symbols: Symbols) -> list[Diagnostic]:
+    suspects = [(formula, mention) for formula in symbols.formulas for mention in _loose(formula)]
+    resolved: Mapping[str, Predicate] = resolve_predicates(symbols) if suspects else {}
+    found = [*_names(symbols), *_compared_only(symbols)]
+    for formula, mention in suspects:
+        if variable_sorts(formula, resolved).get((mention.name, 0)) == ENTITY:
+            name = mention.name
+            message = f"`{name}` in the head ranges over every entity: no positive part of the body mentions it"
+            hint = f"add what `{name}` is to the body, `Person({name}) & ...`, or declare the sorts of the predicates"
+            found.append(warning("unsafe-variable", mention.span, message, hint))
+    return found
+
+
+def _names(symbols: Symbols) -> Iterator[Diagnostic]:
+    first: dict[str, Formula] = {}
+    for formula in symbols.formulas:
+        name = getattr(formula.statement, "name", None)
+        if name is None:
+            continue
+        before = first.setdefault(name, formula)
+        if before is not formula:
+            span = name_of(formula)
+            message = f"`{name}` already names the {before.kind} on {place(before.statement.span, span)}"
+            yield error("duplicate-rule-name", span, message, "give this one another name")
+
+
+def name_of(formula: Formula):
+    from lnnkit.check.report import find
+
+    name = getattr(formula.statement, "name", None)
+    return find(formula.statement.span, name, len(formula.kind)) if name else formula.statement.span
+
+
+def _compared_only(symbols: Symbols) -> Iterator[Diagnostic]:
+    for formula in symbols.formulas:
+        for (name, binder), mentions in grouped(formula.mentions).items():
+            if not binder and all(mention.atom is None for mention in mentions):
+                message = f"`{name}` is only compared: no atom says what it is"
+                hint = f"add an atom that mentions it, `Person({name}) & ...`; propositions are joined by `<->`"
+                yield error("unsafe-variable", mentions[0].span, message, hint)
+
+
+def _loose(formula: Formula) -> Iterator[Mention]:
+    """The free head variables of a rule that its body does not hold; those that occur once are reported elsewhere."""
+    root = unweighted(strip_foralls(formula.root))
+    if formula.kind != "rule" or not isinstance(root, ast.Implies):
+        return
+    free = {name: mentions for (name, binder), mentions in grouped(formula.mentions).items() if not binder}
+    if not free:
+        return
+    inside = {id(atom) for atom in heads(root)}
+    held = {
+        argument.name
+        for atom in (*positive(root.antecedent), *measured(root.antecedent))
+        for argument in atom.arguments
+        if isinstance(argument, ast.Variable)
+    }
+    for name, mentions in free.items():
+        first = next((mention for mention in mentions if id(mention.atom) in inside), None)
+        if first is not None and len(mentions) > 1 and name not in held:
+            yield first

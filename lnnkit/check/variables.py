@@ -1,0 +1,127 @@
+"""Variables: bound where they should be, free where they may be, and used as what they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from lnnkit.check.report import error, place, quote, warning
+from lnnkit.check.symbols import Formula, Symbols
+from lnnkit.check.walk import Quantifier, Visit
+from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Diagnostic
+
+
+def variables(symbols: Symbols) -> list[Diagnostic]:
+    found = list(_in_facts(symbols))
+    for formula in symbols.formulas:
+        found += [*_quantifiers(formula), *_as_formulas(formula), *_bound_and_free(formula), *_single(formula)]
+    return found
+
+
+def _in_facts(symbols: Symbols) -> Iterator[Diagnostic]:
+    for statement in symbols.statements():
+        if isinstance(statement, ast.FactStatement | ast.LabelStatement):
+            kind = "fact" if isinstance(statement, ast.FactStatement) else "label"
+            for argument in statement.atom.arguments:
+                if isinstance(argument, ast.Variable):
+                    name = argument.name
+                    message = f"`{name}` is a variable (it starts upper-case), and a {kind} is about entities"
+                    hint = f"an entity is written {quote(name)} or in lower case; for all entities write a rule"
+                    yield error(f"variable-in-{kind}", argument.span, message, hint)
+
+
+def _quantifiers(formula: Formula) -> Iterator[Diagnostic]:
+    used = {id(mention.binder) for mention in formula.mentions if mention.binder is not None}
+    used |= {id(outer) for visit in formula.visits for outer in _rebound(visit)}  # a finding of its own
+    used |= {
+        id(visit.scope[visit.node.name])
+        for visit in formula.visits
+        if isinstance(visit.node, ast.Atom) and not visit.node.arguments and visit.node.name in visit.scope
+    }
+    for visit in formula.visits:
+        node = visit.node
+        if not isinstance(node, Quantifier):
+            continue
+        word = "forall" if isinstance(node, ast.Forall) else "exists"
+        own: dict[str, ast.Variable] = {}
+        for variable in node.variables:
+            name = variable.name
+            outer = own.get(name) or visit.scope.get(name)
+            own[name] = variable
+            if outer is not None:
+                message = f"`{name}` is already bound on {place(outer.span, variable.span)}, column {outer.span.column}"
+                yield error("shadowed-variable", variable.span, message, "give the inner variable another name")
+            elif id(variable) not in used:
+                yield _unused(word, variable)
+        if isinstance(node, ast.Exists) and isinstance(node.body, ast.Implies):
+            names = ", ".join(variable.name for variable in node.variables)
+            message = f"this holds as soon as one {names} makes the left side of `->` false, or the right side true"
+            hint = "write `&` for `->` if both sides are meant to hold of the same thing"
+            yield warning("exists-implies", node.body.span, message, hint)
+
+
+def _rebound(visit: Visit) -> Iterator[ast.Variable]:
+    """The variables that a quantifier binds again."""
+    if isinstance(visit.node, Quantifier):
+        known = dict(visit.scope)
+        for variable in visit.node.variables:
+            if variable.name in known:
+                yield known[variable.name]
+            known[variable.name] = variable
+
+
+def _unused(word: str, variable: ast.Variable) -> Diagnostic:
+    name = variable.name
+    message = f"`{word}` binds `{name}`, which does not occur below it"
+    return error("unused-variable", variable.span, message, f"take `{name}` out, or check its spelling below")
+
+
+def _as_formulas(formula: Formula) -> Iterator[Diagnostic]:
+    free = {mention.name for mention in formula.mentions if mention.variable and mention.binder is None}
+    for visit in formula.visits:
+        node = visit.node
+        if visit.role in ("formula", "query") and isinstance(node, ast.Atom) and not node.arguments:
+            if node.name in visit.scope or node.name in free:
+                how = "bound by a quantifier" if node.name in visit.scope else "an argument elsewhere in this statement"
+                message = f"`{node.name}` stands as a formula, but is a variable ({how})"
+                hint = f"write what is said of it: `P({node.name})`"
+                yield error("variable-as-formula", node.span, message, hint)
+
+
+def _bound_and_free(formula: Formula) -> Iterator[Diagnostic]:
+    bound: Mapping[str, ast.Variable] = {
+        variable.name: variable
+        for visit in reversed(formula.visits)
+        if isinstance(visit.node, Quantifier)
+        for variable in visit.node.variables
+    }
+    if not bound:
+        return
+    seen: set[str] = set()
+    for mention in formula.mentions:
+        name = mention.name
+        if mention.binder is None and name in bound and not mention.quoted and name not in seen:
+            seen.add(name)
+            where = f"{place(bound[name].span, mention.span)}, column {bound[name].span.column}"
+            message = f"`{name}` stands outside of the reach of the quantifier that binds it ({where})"
+            hint = "put parentheses around all that the quantifier is about, or use another name here"
+            yield error("bound-and-free", mention.span, message, hint)
+
+
+def _single(formula: Formula) -> Iterator[Diagnostic]:
+    """A free variable that occurs once joins nothing: in a query it asks, elsewhere it is often misspelt."""
+    if formula.kind == "query":
+        return
+    free = [mention for mention in formula.mentions if mention.variable and mention.binder is None]
+    counts: dict[str, int] = {}
+    for mention in free:
+        counts[mention.name] = counts.get(mention.name, 0) + 1
+    bare = {
+        visit.node.name for visit in formula.visits if isinstance(visit.node, ast.Atom) and not visit.node.arguments
+    }
+    for mention in free:
+        if counts[mention.name] == 1 and mention.atom is not None and mention.name not in bare:
+            name = mention.name
+            message = f"`{name}` occurs once in this {formula.kind}, so it joins nothing"
+            hint = f"check its spelling; if any will do, write `exists {name}: ...`, if all, `forall {name}: ...`"
+            yield warning("single-variable", mention.span, message, hint)

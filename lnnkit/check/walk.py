@@ -1,0 +1,124 @@
+"""Reading formulas: every visitor of the checker is a loop over ``visits``, every rewrite a call of ``transform``.
+
+Nothing here recurses, so formulas may be nested thousands deep or be as wide as memory allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from lnnkit.syntax import ast
+
+Role = Literal["formula", "term", "comparand", "query"]
+"""What a place asks for: a truth value, a number, either side of a comparison, or anything that can be asked."""
+
+Scope = Mapping[str, ast.Variable]
+"""The variables bound around a place, by name."""
+
+Connective = ast.And | ast.Or | ast.Implies | ast.Iff | ast.Xor
+Quantifier = ast.Forall | ast.Exists
+NumericNode = ast.Number | ast.Learnable | ast.Negate | ast.Arithmetic | ast.Function | ast.Unit
+
+_OPERANDS: dict[type, tuple[Role, tuple[str, ...]]] = {
+    ast.Not: ("formula", ("operand",)),
+    ast.Weighted: ("formula", ("operand",)),
+    ast.And: ("formula", ("operands",)),
+    ast.Or: ("formula", ("operands",)),
+    ast.Implies: ("formula", ("antecedent", "consequent")),
+    ast.Iff: ("formula", ("left", "right")),
+    ast.Xor: ("formula", ("left", "right")),
+    ast.Forall: ("formula", ("body",)),
+    ast.Exists: ("formula", ("body",)),
+    ast.Comparison: ("comparand", ("operands",)),
+    ast.Negate: ("term", ("operand",)),
+    ast.Arithmetic: ("term", ("left", "right")),
+    ast.Function: ("term", ("operand",)),
+    ast.Unit: ("term", ("operands",)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One node of a formula, and how it stands there."""
+
+    node: ast.Expression
+    role: Role
+    parent: ast.Expression | None
+    scope: Scope
+
+
+def children(node: ast.Expression) -> tuple[ast.Expression, ...]:
+    """The operands of a node, in their written order."""
+    _, names = _OPERANDS.get(type(node), ("formula", ()))
+    if len(names) == 1:
+        value = getattr(node, names[0])
+        return value if isinstance(value, tuple) else (value,)
+    return tuple(getattr(node, name) for name in names)
+
+
+def visits(root: ast.Expression, role: Role = "formula") -> Iterator[Visit]:
+    """Every node below and including ``root``, outer before inner, left before right."""
+    stack = [Visit(root, role, None, {})]
+    while stack:
+        visit = stack.pop()
+        yield visit
+        node = visit.node
+        if type(node) not in _OPERANDS:
+            continue
+        below = _OPERANDS[type(node)][0]
+        scope = visit.scope
+        if isinstance(node, Quantifier):
+            scope = {**scope, **{variable.name: variable for variable in node.variables}}
+        stack.extend(Visit(child, below, node, scope) for child in reversed(children(node)))
+
+
+def nodes(root: ast.Expression, into: Callable[[ast.Expression], bool] = lambda node: True) -> Iterator[ast.Expression]:
+    """The nodes of ``visits`` alone; ``into`` says below which nodes to look."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        yield node
+        if into(node):
+            stack.extend(reversed(children(node)))
+
+
+def transform(root: ast.Expression, change: Callable[[ast.Expression], ast.Expression]) -> ast.Expression:
+    """``root`` with ``change`` applied to every node, operands first; what does not change stays the same object."""
+    done: list[ast.Expression] = []
+    stack: list[tuple[ast.Expression, bool]] = [(root, False)]
+    while stack:
+        node, ready = stack.pop()
+        below = children(node)
+        if not ready and below:
+            stack.append((node, True))
+            stack.extend((child, False) for child in reversed(below))
+            continue
+        if below:
+            changed = tuple(done[len(done) - len(below) :])
+            del done[len(done) - len(below) :]
+            if any(new is not old for new, old in zip(changed, below, strict=True)):
+                node = _with_children(node, changed)
+        done.append(change(node))
+    return done[0]
+
+
+def _with_children(node: ast.Expression, below: tuple[ast.Expression, ...]) -> ast.Expression:
+    _, names = _OPERANDS[type(node)]
+    values = (below,) if names == ("operands",) else below
+    return replace(node, **dict(zip(names, values, strict=True)))
+
+
+def strip_foralls(formula: ast.Expression) -> ast.Expression:
+    """The formula below its leading ``forall``s."""
+    while isinstance(formula, ast.Forall):
+        formula = formula.body
+    return formula
+
+
+def unweighted(formula: ast.Expression) -> ast.Expression:
+    """The operand itself, its weight taken off."""
+    while isinstance(formula, ast.Weighted):
+        formula = formula.operand
+    return formula

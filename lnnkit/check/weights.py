@@ -1,0 +1,124 @@
+"""Weights, biases and the other attributes: where they may stand and what they may be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from lnnkit.check.kinds import is_numeric
+from lnnkit.check.nearest import did_you_mean, nearest
+from lnnkit.check.program import LogicName
+from lnnkit.check.report import error
+from lnnkit.check.symbols import Formula, Symbols
+from lnnkit.check.walk import Connective
+from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Diagnostic
+
+LOGICS = ("lukasiewicz", "product", "godel")
+UNIT_KEYS = frozenset({"weight", "power", "gate", "bias", "imaginary", "add", "multiply", "add_mask", "multiply_mask"})
+
+
+def weights(symbols: Symbols) -> list[Diagnostic]:
+    return [
+        finding
+        for formula in symbols.formulas
+        for visit in formula.visits
+        for finding in (
+            _weight(visit.node, visit.parent)
+            if isinstance(visit.node, ast.Weighted)
+            else _attributes(visit.node, formula, symbols)
+            if isinstance(visit.node, Connective | ast.Comparison | ast.Unit) and visit.node.attributes
+            else ()
+        )
+    ]
+
+
+def _weight(node: ast.Weighted, parent: ast.Expression | None) -> Iterator[Diagnostic]:
+    weight = node.weight
+    value = weight.value if isinstance(weight, ast.Number) else weight.initial
+    if not isinstance(parent, Connective):
+        message = f"the weight `@{weight.span.text}` weighs no operand: there is no connective around it"
+        hint = "weigh an operand, `A@0.7 & B`; the truth of a whole statement is `in [l, u]` at its end"
+        yield error("misplaced-weight", weight.span, message, hint)
+    elif isinstance(node.operand, ast.Weighted):
+        yield error("repeated-weight", weight.span, "an operand has one weight", "take one of the two out")
+    if value is not None and not math.isfinite(value):  # a negative one does not parse
+        message = f"the weight {weight.span.text} is not finite"
+        yield error("infinite-weight", weight.span, message, "write a number; weights count against each other")
+
+
+Carrier = ast.And | ast.Or | ast.Implies | ast.Iff | ast.Xor | ast.Comparison | ast.Unit
+
+
+def _attributes(node: Carrier, formula: Formula, symbols: Symbols) -> Iterator[Diagnostic]:
+    allowed, what = _allowed(node, symbols)
+    seen: set[str] = set()
+    for attribute in node.attributes:
+        key = attribute.key
+        if key in seen:
+            yield error("duplicate-attribute", attribute.span, f"`{key}` is given twice", "keep one of the two")
+        elif key not in allowed:
+            known = {"bias", "logic", "scale"} | UNIT_KEYS
+            code = "misplaced-attributes" if key in known else "unknown-attribute"
+            message = f"`{key}` is no attribute of {what}"
+            near = nearest(key, allowed)
+            keys = ", ".join(f"`{name}`" for name in sorted(allowed))
+            hint = did_you_mean(near, f"use {keys}" if keys else "take it out")
+            yield error(code, attribute.span, message, hint)
+        else:
+            yield from _value(attribute, node, formula)
+        seen.add(key)
+
+
+def _allowed(node: Carrier, symbols: Symbols) -> tuple[frozenset[str], str]:
+    match node:
+        case ast.Unit():
+            return UNIT_KEYS, f"the unit `{node.name}`"
+        case ast.Comparison() if "<?>" in node.operators:
+            return frozenset({"scale", "weight", "bias"}), "`<?>`"
+        case ast.Comparison():
+            if not any(is_numeric(operand, symbols) for operand in node.operands):
+                return frozenset(), "a comparison of entities"
+            return frozenset({"scale"}), "a comparison"
+        case _:
+            return frozenset({"bias", "logic"}), "a connective"
+
+
+def _value(attribute: ast.Attribute, node: Carrier, formula: Formula) -> Iterator[Diagnostic]:
+    key, value = attribute.key, attribute.value
+    if key == "logic":
+        if value not in LOGICS:
+            shown = value if isinstance(value, str) else value.span.text
+            near = nearest(shown, LOGICS)
+            message = f"`{shown}` is no logic"
+            hint = did_you_mean(near, f"choose one of {', '.join(LOGICS)}")
+            yield error("unknown-logic", attribute.span, message, hint)
+        return
+    if isinstance(node, ast.Unit) or key == "weight":
+        if isinstance(value, str):
+            yield error("attribute-value", attribute.span, f"`{key}` is a number or a list", f"`{key}: [1, -1]`")
+        return
+    if not isinstance(value, ast.Number | ast.Learnable):
+        yield error("attribute-value", attribute.span, f"`{key}` is one number", f"`{key}: 1`")
+        return
+    number = value.value if isinstance(value, ast.Number) else value.initial
+    if number is not None and not math.isfinite(number):
+        yield error("attribute-value", attribute.span, f"`{key}` is finite", f"`{key}: 1`")
+    elif key == "scale" and number is not None and number <= 0:
+        hint = "the larger, the softer: `{scale: 2}`"
+        yield error("attribute-value", attribute.span, f"the scale {value.span.text} is not above 0", hint)
+    elif key == "bias" and isinstance(node, ast.Iff | ast.Xor):
+        logic = logic_of(node, formula.entry.logic)
+        if logic != "lukasiewicz":
+            sign = "<->" if isinstance(node, ast.Iff) else "xor"
+            message = f"`{sign}` has no bias in {logic} logic"
+            hint = "take it out, or write the two implications, or add `logic: lukasiewicz`"
+            yield error("bias-on-equivalence", attribute.span, message, hint)
+
+
+def logic_of(node: Connective | ast.Comparison | ast.Unit, around: LogicName) -> LogicName:
+    """The logic of a group: its own attribute, else that of its file."""
+    for attribute in node.attributes:
+        if attribute.key == "logic" and attribute.value in LOGICS:
+            return attribute.value  # type: ignore[return-value]
+    return around

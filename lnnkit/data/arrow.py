@@ -1,0 +1,82 @@
+"""Between numpy and Arrow by their buffers. ``pa.array`` and ``to_numpy`` do the same and import pandas where it is
+installed (0.3 to 1.4 CPU seconds), which a small program's check cannot afford."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from lnnkit.data.grid import Unreadable
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+
+def int32s(values: np.ndarray) -> pa.Array:
+    """An int32 array without nulls that shares ``values``' memory."""
+    import numpy as np
+    import pyarrow as pa
+
+    held = np.ascontiguousarray(values, np.int32)
+    return pa.Array.from_buffers(pa.int32(), len(held), [None, pa.py_buffer(held)])
+
+
+def strings(texts: Sequence[str]) -> pa.StringArray:
+    """A string array without nulls."""
+    import numpy as np
+    import pyarrow as pa
+
+    pieces = [text.encode() for text in texts]
+    offsets = np.zeros(len(pieces) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces)), out=offsets[1:])
+    if offsets[-1] >= 2**31:
+        raise Unreadable("unreadable-file", "the distinct texts of one column take more than 2 GB")
+    data = pa.py_buffer(b"".join(pieces))
+    return pa.StringArray.from_buffers(len(pieces), pa.py_buffer(offsets.astype(np.int32)), data)
+
+
+def one(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """The column in one piece, dictionaries unified."""
+    import pyarrow as pa
+
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    if pa.types.is_dictionary(column.type):
+        column = column.unify_dictionaries()
+    if not column.num_chunks:
+        return pa.nulls(0, column.type)
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+def nulls(array: pa.Array) -> np.ndarray:
+    """Where the array is null."""
+    import numpy as np
+
+    bitmap = array.buffers()[0]
+    if not array.null_count or bitmap is None:
+        return np.zeros(len(array), bool)
+    end = array.offset + len(array)
+    bits = np.unpackbits(np.frombuffer(bitmap, np.uint8), count=end, bitorder="little")
+    return bits[array.offset :] == 0
+
+
+def view(array: pa.Array, dtype: type[np.generic]) -> np.ndarray:
+    """The values of a primitive array, read-only, anything where null."""
+    import numpy as np
+
+    data = array.buffers()[1]
+    if data is None or not len(array):
+        return np.zeros(0, dtype)
+    return np.frombuffer(data, dtype)[array.offset : array.offset + len(array)]
+
+
+def text_buffers(array: pa.StringArray) -> tuple[np.ndarray, np.ndarray]:
+    """A string array's offsets into its bytes, and the bytes."""
+    import numpy as np
+
+    _, offsets, data = array.buffers()
+    if offsets is None or not len(array):
+        return np.zeros(1, np.int32), np.zeros(0, np.uint8)
+    places = np.frombuffer(offsets, np.int32)[array.offset : array.offset + len(array) + 1]
+    return places, np.zeros(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)

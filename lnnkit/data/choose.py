@@ -1,0 +1,112 @@
+"""Which columns of a table are arguments, which are truth values or numbers, and which filter its rows."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lnnkit.data.grid import Sheet, Unreadable
+from lnnkit.syntax.ast import Column, Where
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Columns by position from 0; ``values`` names none (true), one (exact) or two (lower and upper)."""
+
+    keys: tuple[int, ...]
+    values: tuple[int, ...]
+    where: tuple[tuple[int, str], ...] = ()
+    listed: bool = False
+
+    @property
+    def wanted(self) -> tuple[int, ...]:
+        return tuple(dict.fromkeys((*self.keys, *self.values, *(column for column, _ in self.where))))
+
+
+def choose(
+    predicate: str,
+    arity: int,
+    numeric: bool,
+    sheet: Sheet,
+    columns: Sequence[Column] | None = None,
+    where: Sequence[Where] = (),
+) -> Choice:
+    """The columns that a statement means, or ``Unreadable``.
+
+    With a list, its first ``arity`` entries are the arguments, one more is a truth value (a number's value), two more
+    are a lower and an upper end. Without one, the table's own columns are read as if all of them were listed, so their
+    number must be exactly one of those: a table with further columns is refused rather than cut, for a column that
+    is dropped unread may have held the truth values, and one that is read unasked may have held something else.
+    """
+    filters = tuple((_position(column.column, sheet), _nfc(column.value)) for column in where)
+    allowed = range(arity + 1, arity + 3) if numeric else range(arity, arity + 3)
+    if columns is not None:
+        if len(columns) not in allowed:
+            listed = ", ".join(map(str, columns)) or "none"
+            raise Unreadable("wrong-columns", f"{_needs(predicate, arity, numeric)}; {len(columns)} listed: {listed}")
+        positions = tuple(_position(column, sheet) for column in columns)
+    else:
+        positions = tuple(range(len(sheet.names)))
+        if len(positions) not in allowed:
+            raise _wrong_width(predicate, arity, numeric, sheet)
+    return Choice(positions[:arity], positions[arity:], filters, columns is not None)
+
+
+def _needs(predicate: str, arity: int, numeric: bool) -> str:
+    keys = f"{arity} column{'' if arity == 1 else 's'}"
+    if numeric:
+        return f"{predicate} takes {keys} and its value, or a lower and an upper end"
+    return f"{predicate} takes {keys}, then perhaps a truth value, or a lower and an upper bound"
+
+
+def _wrong_width(predicate: str, arity: int, numeric: bool, sheet: Sheet) -> Unreadable:
+    count = len(sheet.names)
+    has = f"{sheet.source} has {count}"
+    if sheet.named:
+        has += f": {_listing(sheet.names)}"
+    hint = f"list those to read, by name or position: load {predicate} from ... (1, 2)" if sheet.format else ""
+    if count == 1 and sheet.format in ("csv", "tsv"):
+        for mark, word in (("\t", "tabs"), (";", "semicolons"), (",", "commas"), ("|", "bars")):
+            if mark in sheet.names[0]:
+                hint = f"its columns seem to be separated by {word}; a {sheet.format} file has "
+                hint += "commas" if sheet.format == "csv" else "tabs"
+                break
+    return Unreadable("wrong-columns", f"{_needs(predicate, arity, numeric)}; {has}", hint)
+
+
+def _position(column: Column, sheet: Sheet) -> int:
+    count = len(sheet.names)
+    if isinstance(column, int):
+        if 1 <= column <= count:
+            return column - 1
+        message = f"no column {column}: {sheet.source} has {count} column{'' if count == 1 else 's'}"
+        raise Unreadable("unknown-column", message, "positions count from 1")
+    if not sheet.named:
+        message = f'no column "{column}": {sheet.source} is read without a header'
+        raise Unreadable("unknown-column", message, "give its position, counted from 1")
+    for tidy in (str, _nfc, lambda text: _nfc(text).strip()):
+        found = [position for position, name in enumerate(sheet.names) if tidy(name) == tidy(column)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            places = " and ".join(str(position + 1) for position in found)
+            message = f'{sheet.source} has several columns "{column}": {places}'
+            raise Unreadable("ambiguous-column", message, "give its position instead")
+    import difflib
+
+    folded = {name.casefold(): name for name in sheet.names}
+    close = difflib.get_close_matches(column.casefold(), list(folded), n=1)
+    near = f'did you mean "{folded[close[0]]}"? ' if close else ""
+    raise Unreadable(
+        "unknown-column", f'{sheet.source} has no column "{column}"', f"{near}its columns: {_listing(sheet.names)}"
+    )
+
+
+def _listing(names: Sequence[str], most: int = 30) -> str:
+    shown = ", ".join(name or '""' for name in names[:most])
+    return shown if len(names) <= most else f"{shown}, ... ({len(names)} in all)"
+
+
+def _nfc(text: str) -> str:
+    return unicodedata.normalize("NFC", text)

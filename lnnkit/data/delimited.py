@@ -1,0 +1,144 @@
+"""CSV and TSV: bytes to a sheet of text columns, each row with its line number."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from lnnkit.data.grid import Fault, Grid, Sheet, Unreadable
+from lnnkit.data.lines import RECORD, record_lines
+from lnnkit.data.source import RawTable
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+BLOCK = 1 << 20
+LARGE = 8 << 20
+"""From here on Arrow's kernels encode a column faster than its CSV reader does, import included."""
+_WIDE = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+
+
+def open_delimited(raw: RawTable, header: bool) -> Sheet:
+    """The sheet of a CSV (RFC 4180, quoted values may hold line breaks) or TSV (no quoting) text in UTF-8, with or
+    without a byte order mark. Blank lines are no rows. Text stays as it is written; blanks are part of it."""
+    text, source = raw.data, f'"{raw.path}"'
+    if text[:2] in _WIDE:
+        raise Unreadable("unreadable-file", f"{source} is {_WIDE[text[:2]]}, not UTF-8", "save it as UTF-8")
+    text = text.removeprefix(b"\xef\xbb\xbf")
+    skipped = len(text) - len(text.lstrip(b"\r\n"))
+    if skipped == len(text):
+        raise Unreadable("empty-file", f"{source} is empty")
+    cells, end = _first_record(text, skipped, raw.format == "csv", source)
+    body = _behind_break(text, end) if header else skipped
+    before = text[:body]
+    first = 1 + before.count(b"\n") + before.count(b"\r") - before.count(b"\r\n")
+    rest = text[body:]
+
+    def read(wanted: Sequence[int]) -> Grid:
+        return _read(rest, len(cells), wanted, raw, first)
+
+    return Sheet(source, cells if header else _numbered(cells), header, read, raw.format)
+
+
+def _numbered(cells: Sequence[str]) -> tuple[str, ...]:
+    """Without a header the first row stands for the names where there is but one column, so that a wrong separator
+    can be seen; else positions do."""
+    return tuple(cells) if len(cells) == 1 else tuple(str(position + 1) for position in range(len(cells)))
+
+
+def _first_record(text: bytes, start: int, quoting: bool, source: str) -> tuple[tuple[str, ...], int]:
+    if quoting:
+        match = RECORD.match(text, start)
+        assert match is not None  # it matches the empty text too
+        end = match.end()
+        if match["open1"] is not None or match["open2"] is not None:
+            raise Unreadable("unreadable-file", f"a quote in the first row of {source} never closes")
+    else:
+        ends = [place for place in (text.find(b"\n", start), text.find(b"\r", start)) if place >= 0]
+        end = min(ends, default=len(text))
+    try:
+        line = text[start:end].decode()
+    except UnicodeDecodeError:
+        raise Unreadable("unreadable-file", f"the first row of {source} is not UTF-8", "save it as UTF-8") from None
+    if not quoting:
+        return tuple(line.split("\t")), end
+    try:
+        return tuple(next(csv.reader(io.StringIO(line, newline="")))), end
+    except csv.Error as error:
+        raise Unreadable("unreadable-file", f"the first row of {source} cannot be read: {error}") from None
+
+
+def _behind_break(text: bytes, place: int) -> int:
+    return place + (2 if text[place : place + 2] == b"\r\n" else 1 if place < len(text) else 0)
+
+
+def _read(text: bytes, width: int, wanted: Sequence[int], raw: RawTable, first: int) -> Grid:
+    import numpy as np
+    import pyarrow as pa
+
+    bad: list[tuple[int, Fault]] = []
+    if text.strip(b"\r\n"):
+        table = _parsed(text, width, wanted, raw, bad)
+        columns = {position: table.column(str(position)) for position in wanted}
+        count = table.num_rows
+    else:
+        columns = {position: pa.nulls(0, pa.binary()) for position in wanted}
+        count = 0
+    found = record_lines(text, count + len(bad), first, raw.format == "csv") if count or bad else None
+    if found is None:
+        if count or bad:
+            message = f'the rows of "{raw.path}" cannot be told apart'
+            raise Unreadable("unreadable-file", message, "look for a quote that opens a value and never closes")
+        return Grid(dict(columns), np.empty(0, np.int64))
+    lines, faults = found
+    if not bad:
+        return Grid(dict(columns), lines, faults)
+    kept = np.ones(count + len(bad), bool)
+    lost = {index: fault for index, fault in bad}
+    kept[list(lost)] = False
+    place = np.cumsum(kept) - 1
+    spoiled = {int(place[index]): fault for index, fault in faults.items() if kept[index]}
+    lost.update({index: fault for index, fault in faults.items() if not kept[index]})
+    return Grid(dict(columns), lines[kept], spoiled, tuple((int(lines[index]), fault) for index, fault in lost.items()))
+
+
+def _parsed(text: bytes, width: int, wanted: Sequence[int], raw: RawTable, bad: list[tuple[int, Fault]]) -> pa.Table:
+    """The wanted columns as bytes; rows of another width go to ``bad`` by record, from 0."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    def ragged(row: arrow_csv.InvalidRow) -> str:
+        message = f"this row has {row.actual_columns} columns, the first one {row.expected_columns}"
+        bad.append((row.number - 1, Fault("bad-row", message)))
+        return "skip"
+
+    comma = raw.format == "csv"
+    quoting = comma and b'"' in text
+    parse = arrow_csv.ParseOptions(
+        delimiter="," if comma else "\t",
+        quote_char='"' if quoting else False,
+        newlines_in_values=quoting,
+        invalid_row_handler=ragged,
+    )
+    kind = pa.binary() if len(text) >= LARGE else pa.dictionary(pa.int32(), pa.binary())
+    shown = list(wanted) or [0]
+    convert = arrow_csv.ConvertOptions(
+        check_utf8=False,
+        include_columns=[str(position) for position in shown],
+        column_types=dict.fromkeys(map(str, shown), kind),
+    )
+    problem: Exception | None = None
+    for block in (BLOCK, min(len(text) + 1, 2**31 - 1)):  # a row longer than a block needs a longer block
+        bad.clear()
+        read = arrow_csv.ReadOptions(
+            use_threads=False, block_size=block, column_names=[str(position) for position in range(width)]
+        )
+        try:
+            return arrow_csv.read_csv(
+                pa.BufferReader(text), read_options=read, parse_options=parse, convert_options=convert
+            )
+        except (pa.ArrowException, OSError, ValueError) as error:
+            problem = error
+    raise Unreadable("unreadable-file", f'"{raw.path}" cannot be read as {raw.format.upper()}: {problem}')

@@ -1,0 +1,206 @@
+"""From a grid and a choice of its columns to a fact table, and the list of the rows that are wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lnnkit.data.choose import Choice
+from lnnkit.data.grid import Fault, Grid, Sheet, Unreadable
+from lnnkit.data.numbers import Reals, reals_of
+from lnnkit.data.table import FactTable
+from lnnkit.data.texts import Texts, compacted, outer_blanks, texts_of
+from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.span import Span
+
+if TYPE_CHECKING:
+    import numpy as np
+
+TEXT_FORMATS = ("csv", "tsv")
+MOST = 20
+"""How many bad rows of a table are named before the rest is counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Doubt:
+    """Rows (a mask) that share a kind of fault, and how to put it for one of them."""
+
+    rows: np.ndarray
+    fault: Callable[[int], Fault]
+
+
+def facts(
+    predicate: str, numeric: bool, sheet: Sheet, choice: Choice, grid: Grid, source: str, span: Span | None
+) -> tuple[FactTable, list[Diagnostic]]:
+    """The good rows as facts, and a diagnostic for each bad one: the first ``MOST``, then their number.
+
+    Rows that a ``where`` filters out are not looked at. ``Unreadable`` where a column's type fits no row at all.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    total = len(grid.rows)
+    live = np.ones(total, bool)
+    try:
+        for position, text in choice.where:
+            live &= texts_of(grid.columns[position], sheet.title(position)).equal(text)
+        keys = [texts_of(grid.columns[position], sheet.title(position)) for position in choice.keys]
+        reals = [reals_of(grid.columns[position], sheet.title(position), not numeric) for position in choice.values]
+    except pa.ArrowException as error:
+        raise Unreadable("unreadable-file", f"{sheet.source} cannot be read: {error}") from None
+    lower, upper, doubts = _bounds(reals, [sheet.title(p) for p in choice.values], numeric, total)
+    for texts, position in zip(keys, choice.keys, strict=True):
+        doubts.append(_Doubt(texts.wrong(), _key_fault(texts, sheet.title(position))))
+    spoiled = np.zeros(total, bool)
+    spoiled[list(grid.spoiled)] = True
+    doubts.insert(0, _Doubt(spoiled, grid.spoiled.__getitem__))
+
+    wrong = np.zeros(total, bool)
+    for doubt in doubts:
+        wrong |= doubt.rows
+    bad = (wrong & live) | spoiled
+    keep = live & ~bad
+    mask = None if keep.all() else keep
+    if mask is not None:
+        lower, upper = lower[mask], upper[mask]
+    rows = grid.rows if mask is None else grid.rows[mask]
+    columns = tuple(compacted(texts, mask) for texts in keys)
+    table = FactTable(predicate, columns, lower, upper, rows, source, span)
+    found = _listed(grid, np.flatnonzero(bad), doubts, source, span)
+    found += _warnings(table, sheet, choice, grid, keys, reals, keep, source, span)
+    return table, found
+
+
+def _bounds(
+    reals: list[Reals], titles: list[str], numeric: bool, total: int
+) -> tuple[np.ndarray, np.ndarray, list[_Doubt]]:
+    """Lower and upper ends, and which rows' values are wrong. No column means true; a number's empty cell unknown."""
+    import numpy as np
+
+    if not reals:
+        return np.ones(total), np.ones(total), []
+    doubts = []
+    ends = []
+    for end, (real, title) in enumerate(zip(reals, titles, strict=True)):
+        values = real.values + 0.0  # no negative zero
+        doubts.append(_Doubt(real.wrong, _value_fault(real, title, numeric)))
+        if numeric:
+            unknown = -np.inf if end == 0 else np.inf
+            values = np.where(real.missing, unknown, values)
+        else:
+            outside = ~real.wrong & ((values < 0) | (values > 1)) & ~real.missing
+            doubts.append(_Doubt(real.missing, lambda _, title=title: Fault("bad-truth", f"{title} is empty")))
+            doubts.append(_Doubt(outside, _outside_fault(real, title)))
+        ends.append(values)
+    if len(ends) == 1:
+        upper = np.where(reals[0].missing, np.inf, ends[0]) if numeric else ends[0].copy()
+        return ends[0], upper, doubts
+    wrong = reals[0].wrong | reals[1].wrong
+    wrong |= (reals[0].missing | reals[1].missing) & (not numeric)
+    code = "bad-number" if numeric else "bad-truth"
+
+    def crossed(row: int) -> Fault:
+        return Fault(code, f"lower {reals[0].shown(row)} exceeds upper {reals[1].shown(row)}")
+
+    doubts.append(_Doubt((ends[0] > ends[1]) & ~wrong, crossed))
+    return ends[0], ends[1], doubts
+
+
+def _value_fault(real: Reals, title: str, numeric: bool) -> Callable[[int], Fault]:
+    def fault(row: int) -> Fault:
+        if numeric:
+            hint = "leave the cell empty where the value is unknown; inf and -inf are numbers, nan is none"
+            return Fault("bad-number", f"{title} is {real.shown(row)}, not a number", hint)
+        return Fault("bad-truth", f"{title} is {real.shown(row)}, not a truth value", "write a number from 0 to 1")
+
+    return fault
+
+
+def _outside_fault(real: Reals, title: str) -> Callable[[int], Fault]:
+    return lambda row: Fault(
+        "bad-truth", f"{title} is {real.shown(row)}, outside [0, 1]", "a truth value is a number from 0 to 1"
+    )
+
+
+def _key_fault(texts: Texts, title: str) -> Callable[[int], Fault]:
+    return lambda row: Fault("bad-row", f"{title} {texts.fault(row)}")
+
+
+def _listed(grid: Grid, wrong: np.ndarray, doubts: list[_Doubt], source: str, span: Span | None) -> list[Diagnostic]:
+    """The first bad rows by number, each with its first fault; then how many more there are."""
+    named = [(number, fault) for number, fault in grid.lost]
+    for row in wrong[:MOST].tolist():
+        fault = next(doubt.fault(row) for doubt in doubts if doubt.rows[row])
+        named.append((int(grid.rows[row]), fault))
+    named.sort(key=lambda entry: entry[0])
+    found = [
+        Diagnostic(fault.code, fault.message, fault.hint, span, file=source, row=number)
+        for number, fault in named[:MOST]
+    ]
+    more = len(grid.lost) + len(wrong) - len(found)
+    if more:
+        message = f"... and {more:,} more bad row{'' if more == 1 else 's'}"
+        found.append(Diagnostic("too-many-bad-rows", message, "", span, file=source))
+    return found
+
+
+def _warnings(
+    table: FactTable,
+    sheet: Sheet,
+    choice: Choice,
+    grid: Grid,
+    keys: list[Texts],
+    reals: list[Reals],
+    keep: np.ndarray,
+    source: str,
+    span: Span | None,
+) -> list[Diagnostic]:
+    """What is allowed and yet likely a slip."""
+    import numpy as np
+
+    found: list[Diagnostic] = []
+
+    def warn(code: str, message: str, hint: str, row: int | None = None) -> None:
+        found.append(Diagnostic(code, message, hint, span, "warning", source, row))
+
+    if not len(grid.rows) and not grid.lost and sheet.format in TEXT_FORMATS and sheet.named:
+        warn("no-rows", "there is a header and no row below it", 'end the statement in "no header" if it is a row')
+    elif len(grid.rows) and choice.where and not len(table) and not keep.any():
+        filters = " and ".join(f'{sheet.title(position)} = "{text}"' for position, text in choice.where)
+        warn("no-rows", f"no row has {filters}", "")
+    if sheet.format in TEXT_FORMATS and sheet.named and _header_is_row(sheet, choice, keys):
+        first = ", ".join(sheet.names[position] for position in (*choice.keys, *choice.values))
+        warn("doubtful-header", f"the header looks like a row: {first}", 'end the statement in "no header"', 1)
+    for texts, position in zip(keys, choice.keys, strict=True):
+        blank = outer_blanks(texts)
+        rows = np.flatnonzero(np.isin(texts.codes, blank) & keep) if len(blank) else blank
+        if len(rows):
+            value = texts.values[int(texts.codes[rows[0]])].as_py()
+            message = f"{sheet.title(position)} holds {len(rows):,} values that begin or end in a blank, as {value!r}"
+            warn("outer-blanks", message, "blanks are part of an entity's name", int(grid.rows[rows[0]]))
+    for real, position in zip(reals, choice.values, strict=True):
+        rows = np.flatnonzero(real.inexact & keep)
+        if len(rows):
+            row = int(rows[0])
+            message = f"{sheet.title(position)} is {real.shown(row)}, read as {real.values[row]:.0f}"
+            warn(
+                "inexact-number",
+                message,
+                "numbers are float64: whole numbers are exact up to 2^53",
+                int(grid.rows[row]),
+            )
+    return found
+
+
+def _header_is_row(sheet: Sheet, choice: Choice, keys: list[Texts]) -> bool:
+    """Every name that was not asked for reads as a value of its column: the file may have no header."""
+    from lnnkit.data.numbers import NUMERAL
+
+    if choice.listed:
+        return False
+    if any(NUMERAL.fullmatch(sheet.names[position]) for position in choice.values):
+        return True
+    return bool(keys) and all(
+        bool(texts.equal(sheet.names[position]).any()) for texts, position in zip(keys, choice.keys, strict=True)
+    )

@@ -1,0 +1,62 @@
+"""Whole files: outputs that are written completely or not at all, and the text of a program."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+from lnnkit.data.grid import Unreadable
+from lnnkit.data.source import read_bytes
+from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.span import Span
+
+
+def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
+    """Put ``content`` (text as UTF-8, line ends as they are) at ``path`` in one step: a reader, or a crash, sees the
+    old file or the new one. A replaced file keeps its mode, a link stays and its target is replaced. What is no
+    regular file (a pipe, ``/dev/stdout``) is written to in place. ``OSError`` as ``open`` raises it."""
+    data = content.encode() if isinstance(content, str) else content
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        target.write_bytes(data)
+        return
+    mode = target.stat().st_mode & 0o7777 if target.exists() else None
+    if mode is not None and not os.access(target, os.W_OK):
+        raise PermissionError(13, "the file is write-protected", str(target))
+    partial = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}.part")
+    try:
+        handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        if mode is not None:
+            partial.chmod(mode)
+        partial.replace(target)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+
+
+def read_program(path: Path, span: Span | None = None) -> tuple[str | None, list[Diagnostic]]:
+    """The text of a ``.lnn`` file, which is UTF-8 with or without a byte order mark, or what is wrong with it.
+    ``span`` is the ``import`` that names it, if one does: a missing file is reported there."""
+
+    def failed(code: str, message: str, hint: str = "", row: int | None = None) -> tuple[None, list[Diagnostic]]:
+        here = None if span is not None and code == "missing-file" else str(path)
+        return None, [Diagnostic(code, message, hint, span, file=here, row=row)]
+
+    try:
+        data = read_bytes(path)
+    except Unreadable as problem:
+        return failed(problem.fault.code, problem.fault.message, problem.fault.hint)
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return failed("unreadable-file", f'"{path}" is UTF-16, not UTF-8', "save it as UTF-8")
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    try:
+        return data.decode(), []
+    except UnicodeDecodeError as error:
+        before = data[: error.start]
+        row = before.count(b"\n") + 1
+        column = len(before[before.rfind(b"\n") + 1 :].decode()) + 1
+        message = f"byte 0x{data[error.start]:02x} in column {column} is not UTF-8"
+        return failed("not-utf8", message, "save the file as UTF-8", row)

@@ -1,0 +1,111 @@
+"""Frames and columns of other libraries, by the Arrow interfaces that they share, without importing any of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from lnnkit.data.grid import Grid, Sheet, Unreadable
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from lnnkit.data.grid import Column
+
+UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
+
+
+def arrow_sheet(table: Any, source: str) -> Sheet:
+    """The sheet of anything that hands itself over as Arrow, rows counted from 1. A pandas index counts as
+    ``reset_index`` has it: in front if it is named, and not at all if it is not."""
+    import numpy as np
+    import pyarrow as pa
+
+    kind = type(table).__name__
+    try:
+        held = _table(table)
+    except Exception as error:  # noqa: BLE001 - the object's own code runs here: whatever it raises, it is no table
+        raise Unreadable("wrong-table", f"a {kind} cannot be read as a table: {error}") from None
+    order = _columns(held, type(table).__module__.startswith("pandas"))
+    names = tuple(held.column_names[place] for place in order)
+    rows = np.arange(1, held.num_rows + 1, dtype=np.int64)
+
+    def read(wanted: Sequence[int]) -> Grid:
+        columns: dict[int, Column] = {place: held.column(order[place]) for place in wanted}
+        return Grid(columns, rows)
+
+    assert isinstance(held, pa.Table)
+    return Sheet(source, names, True, read)
+
+
+def _table(table: Any) -> pa.Table:
+    import pyarrow as pa
+
+    if isinstance(table, pa.Table):
+        return table
+    if hasattr(table, "__arrow_c_stream__"):
+        try:
+            reader = pa.RecordBatchReader.from_stream(table)
+        except pa.ArrowInvalid:  # a stream of one column: a Series
+            return pa.table([pa.chunked_array(table)], ["1"])
+        return reader.read_all()
+    if hasattr(table, "__arrow_c_array__"):
+        if isinstance(table, pa.Array):
+            return pa.table([table], ["1"])
+        return pa.Table.from_batches([pa.record_batch(table)])
+    from pyarrow.interchange import from_dataframe
+
+    return from_dataframe(table)
+
+
+def _columns(table: pa.Table, pandas: bool) -> list[int]:
+    """The positions of the columns in the order that the user sees."""
+    names = table.column_names
+    order = list(range(len(names)))
+    while order and UNNAMED_INDEX.fullmatch(names[order[-1]]):
+        order.pop()
+    metadata = (table.schema.metadata or {}).get(b"pandas")
+    if pandas and metadata:
+        index = [name for name in json.loads(metadata)["index_columns"] if isinstance(name, str)]
+        front = [place for place in order if place >= len(names) - len(index) and names[place] in index]
+        order = front + [place for place in order if place not in front]
+    return order
+
+
+def column_of(values: Any, title: str) -> Column:
+    """One column: an Arrow array where the values come as one or as a numeric array, else a list."""
+    import pyarrow as pa
+
+    problem: object = f"it is a {type(values).__name__}"
+    try:
+        if isinstance(values, (pa.Array, pa.ChunkedArray)):
+            return values
+        if hasattr(values, "__arrow_c_stream__"):
+            return pa.chunked_array(values)
+        if hasattr(values, "__arrow_c_array__"):
+            return pa.array(values)
+        if hasattr(values, "__array__"):
+            return _from_array(values)
+        if isinstance(values, Iterable) and not isinstance(values, (str, bytes, Mapping)):
+            return list(values)
+    except Exception as error:  # noqa: BLE001 - as above: the object's own code
+        problem = error
+    hint = 'a mapping is read as columns: {"person": ["anna", "bob"], "age": [34, 27]}'
+    raise Unreadable("wrong-table", f"{title} is no sequence of values: {problem}", hint)
+
+
+def _from_array(values: Any) -> Column:
+    import numpy as np
+    import pyarrow as pa
+
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise ValueError(f"it has {array.ndim} dimensions")
+    if array.dtype.kind == "f":
+        array = array.astype(np.float64)
+    if array.dtype.kind not in "fiu":
+        return array.tolist()
+    held = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
+    return pa.Array.from_buffers(pa.from_numpy_dtype(held.dtype), len(held), [None, pa.py_buffer(held)])

@@ -1,0 +1,60 @@
+"""What the readers hand over: a sheet that shows its header first, and the grid of its wanted columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+    Column = pa.Array | pa.ChunkedArray | list[object]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with one row; it becomes a diagnostic when the file's faults are listed."""
+
+    code: str
+    message: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The wanted columns of a table, by position from 0, all of one length.
+
+    ``rows`` numbers the rows as ``FactTable.rows`` does. ``spoiled`` names rows (by index) that are read but cannot
+    be trusted, ``lost`` rows (by number) that could not be split into columns and stand in no array.
+    """
+
+    columns: dict[int, Column]
+    rows: np.ndarray
+    spoiled: dict[int, Fault] = field(default_factory=dict)
+    lost: tuple[tuple[int, Fault], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A table before it is read: its name, its column names (``named``, or else ``column 1``, ...), how to read
+    columns of it, and the format of the file that holds it (none for a told table)."""
+
+    source: str
+    names: tuple[str, ...]
+    named: bool
+    read: Callable[[Sequence[int]], Grid]
+    format: str = ""
+
+    def title(self, position: int) -> str:
+        """A column as a message names it."""
+        return f'column "{self.names[position]}"' if self.named else f"column {position + 1}"
+
+
+class Unreadable(Exception):
+    """Raised by a reader and caught at the layer's boundary: the table as a whole cannot be read."""
+
+    def __init__(self, code: str, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.fault = Fault(code, message, hint)

@@ -1,0 +1,110 @@
+"""Which line of a CSV or TSV text each record starts on, and which records are quoted wrongly.
+
+Arrow's reader gives records without their lines, skips blank lines, joins the rest of a file behind a quote that
+never closes, and drops a quote that closes amid a value. All of that is found here, by counting first: as many
+records as lines means one each, and only a text where the counts differ is looked at more closely.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lnnkit.data.grid import Fault
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_QUOTED = rb'"[^"]*+(?:""[^"]*+)*+(?:"(?P<tail%d>[^,\r\n]++)?+|(?P<open%d>\Z))'
+_CELL = rb"(?:%s|[^,\r\n]*+)"
+RECORD = re.compile((_CELL % (_QUOTED % (1, 1))) + rb"(?:," + (_CELL % (_QUOTED % (2, 2))) + rb")*+")
+"""One record of RFC 4180; quotes count only at the start of a cell. ``open`` and ``tail`` are the two mistakes."""
+
+UNCLOSED = Fault("bad-row", "a quote opens here that never closes; nothing behind it is read", 'write a quote as ""')
+STRAY = Fault("bad-row", "text follows a closing quote", 'write a quote within a quoted value twice: "5"" pipe"')
+
+
+def record_lines(text: bytes, records: int, first: int, quoting: bool) -> tuple[np.ndarray, dict[int, Fault]] | None:
+    """The line of each of ``records`` records, the first line of ``text`` being ``first``, and the faulty ones by
+    index; None if the records cannot be told apart."""
+    import numpy as np
+
+    quoting = quoting and b'"' in text
+    if _line_count(text) == records and not (quoting and _doubtful(text)):
+        return np.arange(first, first + records, dtype=np.int64), {}
+    starts, ends = _line_ends(text)
+    begins = ends > starts  # lines that begin a record: at first all that are not blank
+    faults: dict[int, Fault] = {}
+    if quoting:
+        for line, fault in _join_quoted(text, starts, begins):
+            faults[line] = fault
+    lines = np.flatnonzero(begins)
+    if len(lines) != records:
+        return None
+    return lines.astype(np.int64) + first, {int(np.searchsorted(lines, line)): fault for line, fault in faults.items()}
+
+
+def _line_count(text: bytes) -> int:
+    ends = text.count(b"\n")
+    if b"\r" in text:
+        ends += text.count(b"\r") - text.count(b"\r\n")
+    return ends + (not text.endswith((b"\n", b"\r")))
+
+
+def _line_ends(text: bytes) -> tuple[np.ndarray, np.ndarray]:
+    """Where each line starts and where its content ends; ``\\n``, ``\\r\\n`` and a lone ``\\r`` end a line."""
+    import numpy as np
+
+    codes = np.frombuffer(text, np.uint8)
+    feeds = np.flatnonzero(codes == 10)
+    returns = np.flatnonzero(codes == 13)
+    follow = np.minimum(returns + 1, len(codes) - 1)
+    paired = (codes[follow] == 10) & (follow > returns)
+    breaks = np.sort(np.concatenate([feeds, returns[~paired]]))
+    starts = np.concatenate([[0], breaks + 1])
+    ends = np.concatenate([breaks, [len(codes)]])
+    before = np.maximum(ends - 1, 0)
+    crlf = (
+        (ends > starts) & (ends < len(codes)) & (codes[before] == 13) & (codes[np.minimum(ends, len(codes) - 1)] == 10)
+    )
+    return starts, ends - crlf
+
+
+def _doubtful(text: bytes) -> bool:
+    """Could a quote stand where none may? The last line is tried; elsewhere each quote needs a cell's edge or another
+    quote beside it."""
+    import numpy as np
+
+    stop = len(text.rstrip(b"\r\n"))
+    start = max(text.rfind(b"\n", 0, stop), text.rfind(b"\r", 0, stop)) + 1
+    last = RECORD.match(text, start)
+    if last is None or last["open1"] is not None or last["open2"] is not None:
+        return True
+    codes = np.frombuffer(text, np.uint8)
+    quotes = np.flatnonzero(codes == 34)
+    edge = np.zeros(256, bool)
+    edge[[10, 13, 34, 44]] = True
+    after = edge[codes[np.minimum(quotes + 1, len(codes) - 1)]] | (quotes + 1 == len(codes))
+    before = edge[codes[np.maximum(quotes - 1, 0)]] | (quotes == 0)
+    return not bool((before | after).all())
+
+
+def _join_quoted(text: bytes, starts: np.ndarray, begins: np.ndarray) -> list[tuple[int, Fault]]:
+    """Take the lines within quoted values out of ``begins``; the faulty records by their line."""
+    import numpy as np
+
+    quotes = np.flatnonzero(np.frombuffer(text, np.uint8) == 34)
+    faults: list[tuple[int, Fault]] = []
+    done = 0
+    for line in np.unique(np.searchsorted(starts, quotes, "right") - 1).tolist():
+        start = int(starts[line])
+        match = RECORD.match(text, start) if start >= done else None
+        if match is None:
+            continue
+        done = match.end()
+        begins[line + 1 : int(np.searchsorted(starts, done, "right"))] = False
+        if match["open1"] is not None or match["open2"] is not None:
+            faults.append((line, UNCLOSED))
+        elif match["tail1"] is not None or match["tail2"] is not None:
+            faults.append((line, STRAY))
+    return faults

@@ -1,0 +1,149 @@
+"""A column as numbers: truth values, or the values of a numeric attribute."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from lnnkit.data.arrow import nulls, one, view
+from lnnkit.data.grid import Unreadable
+from lnnkit.data.objects import is_missing, unboxed
+from lnnkit.data.texts import SMALL, texts_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+    from lnnkit.data.grid import Column
+
+NUMERAL = re.compile(
+    r"\s*[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|(?P<inf>inf(?:inity)?))\s*", re.IGNORECASE
+)
+EXACT = 2.0**53  # from here on float64 skips whole numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Reals:
+    """``values`` (float64); where ``missing`` (empty or null) or ``wrong`` (no number) they mean nothing.
+    ``shown`` gives a row's value as it was written, ``inexact`` the rows whose whole number float64 cannot hold."""
+
+    values: np.ndarray
+    missing: np.ndarray
+    wrong: np.ndarray
+    shown: Callable[[int], str]
+    inexact: np.ndarray
+
+
+def reals_of(column: Column, title: str, truth: bool) -> Reals:
+    """Numbers of any type, texts that spell one (blanks around it allowed; ``inf`` too, ``nan`` never), and for truth
+    values booleans. ``Unreadable`` for a column of another type."""
+    import numpy as np
+    import pyarrow as pa
+
+    if isinstance(column, list):
+        return _from_objects(column, truth)
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    types = pa.types
+    if types.is_null(kind):
+        none = np.zeros(len(column), bool)
+        return Reals(np.zeros(len(column)), ~none, none, str, none)
+    if types.is_boolean(kind) and not truth:
+        raise Unreadable("bad-column", f"{title} holds booleans, not numbers", "cast it to 0 and 1")
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_boolean(kind):
+        return _from_arrow(column, kind)
+    if "string" in str(kind) or "binary" in str(kind):
+        return _from_texts(column, title)
+    raise Unreadable("bad-column", f"{title} holds {kind}, not numbers")
+
+
+def _from_arrow(column: pa.Array | pa.ChunkedArray, kind: pa.DataType) -> Reals:
+    import numpy as np
+    import pyarrow as pa
+
+    array = one(column.cast(kind))  # out of a dictionary, if it is in one
+    missing = nulls(array)
+    wide = array.cast(pa.uint8()) if pa.types.is_boolean(kind) else array
+    values = np.where(missing, 0.0, view(wide.cast(pa.float64(), safe=False), np.float64))
+    inexact = np.zeros(len(values), bool)
+    if pa.types.is_integer(kind):
+        for row in np.flatnonzero(np.abs(values) >= EXACT).tolist():
+            inexact[row] = int(values[row]) != array[row].as_py()
+    return Reals(values, missing, np.isnan(values), lambda row: str(array[row].as_py()), inexact)
+
+
+def _from_texts(column: pa.Array | pa.ChunkedArray, title: str) -> Reals:
+    """Each distinct text is read once."""
+    import numpy as np
+
+    texts = texts_of(column, title)
+    values, right, inexact = _spelled(texts.values)
+    right[list(texts.faults)] = False
+    values, right, inexact = (np.append(part, part.dtype.type(0)) for part in (values, right, inexact))  # for -1
+    missing = texts.codes < 0
+
+    def shown(row: int) -> str:
+        code = int(texts.codes[row])
+        return texts.faults.get(code) or repr(texts.values[code].as_py())
+
+    codes = texts.codes
+    return Reals(values[codes], missing, ~right[codes] & ~missing, shown, inexact[codes])
+
+
+def _spelled(texts: pa.StringArray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The number that each text spells, whether it spells one, and whether it is a whole number that is not exact."""
+    import numpy as np
+    import pyarrow as pa
+
+    if len(texts) > SMALL:
+        try:
+            values = np.array(view(texts.cast(pa.float64()), np.float64))
+        except pa.ArrowInvalid:
+            pass
+        else:
+            right, inexact = np.isfinite(values), np.zeros(len(values), bool)
+            for code in np.flatnonzero(~right | (np.abs(values) >= EXACT)).tolist():
+                values[code], right[code], inexact[code] = _numeral(texts[code].as_py())
+            return values, right, inexact
+    parts = [_numeral(text) for text in cast("list[str]", texts.to_pylist())]
+    values, right, inexact = zip(*parts, strict=True) if parts else ((), (), ())
+    return np.array(values, np.float64), np.array(right, bool), np.array(inexact, bool)
+
+
+def _numeral(text: str) -> tuple[float, bool, bool]:
+    match = NUMERAL.fullmatch(text)
+    if match is None:
+        return 0.0, False, False
+    value = float(text)
+    finite = abs(value) != float("inf")
+    whole = finite and abs(value) >= EXACT and text.strip().lstrip("+-").isdigit()
+    return value, finite or match["inf"] is not None, whole and int(value) != int(text)
+
+
+def _from_objects(column: list[object], truth: bool) -> Reals:
+    """A Python list of numbers and other things; a text is none, numerals included."""
+    import math
+    import numbers
+
+    import numpy as np
+
+    values = np.zeros(len(column))
+    missing, wrong, inexact = (np.zeros(len(column), bool) for _ in range(3))
+    for row, value in enumerate(column):
+        if is_missing(value):
+            missing[row] = True
+            continue
+        value = unboxed(value)
+        boolean = isinstance(value, bool)
+        if (boolean and not truth) or not (isinstance(value, numbers.Real) or type(value).__name__ == "Decimal"):
+            wrong[row] = True
+            continue
+        try:
+            number = float(cast("float", value))
+        except (OverflowError, ValueError):
+            wrong[row] = True
+            continue
+        values[row], wrong[row] = number, math.isnan(number)
+        inexact[row] = isinstance(value, int) and abs(number) >= EXACT and int(number) != value
+    return Reals(values, missing, wrong, lambda row: f"{column[row]!r:.60}", inexact)

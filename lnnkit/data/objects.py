@@ -1,0 +1,71 @@
+"""Python values in a told table: which are entities, and which are gaps."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+def entities_in(column: list[object]) -> tuple[list[str], np.ndarray, dict[int, str]]:
+    """The distinct texts of a list, each row's code (-1 for a gap), and by code why a value is no entity."""
+    import numpy as np
+
+    seen: dict[tuple[type, object], int] = {}
+    index: dict[str, int] = {}
+    texts: list[str] = []
+    faults: dict[int, str] = {}
+    codes = np.empty(len(column), np.int32)
+    for row, value in enumerate(column):
+        if is_missing(value) or (isinstance(value, str) and not value):
+            codes[row] = -1
+            continue
+        try:
+            key = (type(value), value)
+            code = seen.get(key)
+        except TypeError:  # not hashable
+            key, code = (type(value), repr(value)), None
+        if code is None:
+            text, fault = _entity(value)
+            code = len(texts) if fault else index.setdefault(text, len(texts))
+            if code == len(texts):
+                texts.append(text)
+            if fault:
+                faults[code] = fault
+            seen[key] = code
+        codes[row] = code
+    return texts, codes, faults
+
+
+def _entity(value: object) -> tuple[str, str]:
+    """The text of one Python value, or why it has none."""
+    import datetime
+
+    value = unboxed(value)
+    if isinstance(value, str):
+        text = unicodedata.normalize("NFC", value)
+        if text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text):
+            return text, ""
+        return "", f"is not valid Unicode: {text[:40]!r}"
+    if isinstance(value, bool):
+        return "true" if value else "false", ""
+    if isinstance(value, int):
+        return str(value), ""
+    if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
+        return value.isoformat(), ""
+    kind = type(value).__name__
+    return "", f"is {value!r:.40}, a {kind}: entities are text or whole numbers"
+
+
+def is_missing(value: object) -> bool:
+    """None, and pandas' NA and NaT without importing pandas; nan is a number that is none, not a gap."""
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
+def unboxed(value: object) -> object:
+    """A numpy scalar's Python value; anything else as it is."""
+    import numpy as np
+
+    return value.item() if isinstance(value, np.generic) else value

@@ -1,0 +1,102 @@
+"""From the path in a ``load`` statement to bytes: which format, which compression, and what is wrong if neither."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from lnnkit.data.grid import Unreadable
+
+Format = Literal["csv", "tsv", "parquet"]
+
+FORMATS: dict[str, Format] = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".txt": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".br": "brotli"}
+
+
+@dataclass(frozen=True, slots=True)
+class RawTable:
+    """A table file's bytes, unpacked."""
+
+    path: Path
+    format: Format
+    data: bytes
+
+
+def format_of(path: Path) -> tuple[Format, str | None]:
+    """Format and compression by the name's last suffixes: ``.csv``; ``.tsv .tab .txt`` (tab-separated, no quoting);
+    ``.parquet .pq``; each also under ``.gz .bz2 .zst .lz4 .br``. Case does not matter."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    compression = COMPRESSIONS.get(suffixes[-1]) if suffixes else None
+    if compression:
+        suffixes.pop()
+    kind = FORMATS.get(suffixes[-1]) if suffixes else None
+    if kind is None:
+        known = " ".join(FORMATS)
+        raise Unreadable(
+            "unknown-format",
+            f'"{path.name}" is no table that can be read',
+            f"a table's name ends in one of {known}; each may be packed as {' '.join(COMPRESSIONS)}",
+        )
+    return kind, compression
+
+
+def read_source(path: Path) -> RawTable:
+    """The file's bytes, unpacked; ``Unreadable`` where it is missing, a folder, forbidden, damaged or empty."""
+    data = read_bytes(path)
+    kind, compression = format_of(path)
+    if compression and data:
+        data = _unpacked(path, data, compression)
+    if not data:
+        raise Unreadable("empty-file", f'"{path}" is empty')
+    return RawTable(path, kind, data)
+
+
+def read_bytes(path: Path) -> bytes:
+    """The file as it is, or ``Unreadable``."""
+    try:
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        raise Unreadable("missing-file", f'no file "{path}"', nearest_file(path)) from None
+    except IsADirectoryError:
+        raise Unreadable("unreadable-file", f'"{path}" is a folder, not a file') from None
+    except OSError as error:
+        raise Unreadable("unreadable-file", f'"{path}" cannot be read: {error.strerror or error}') from None
+    except ValueError as error:  # a null character in the path
+        raise Unreadable("missing-file", f"no file {str(path)!r}: {error}") from None
+
+
+def _unpacked(path: Path, data: bytes, compression: str) -> bytes:
+    import pyarrow as pa
+
+    try:
+        with pa.CompressedInputStream(pa.BufferReader(data), compression) as stream:
+            return stream.read()
+    except (OSError, ValueError, NotImplementedError) as error:
+        message = f'"{path}" cannot be unpacked as {compression}: {error}'
+        raise Unreadable("unreadable-file", message, "it may be damaged or cut short") from None
+
+
+def nearest_file(path: Path) -> str:
+    """A hint that names what is there instead: the folder that is missing, or the file with the nearest name."""
+    import difflib
+
+    folder = path.parent
+    if not folder.is_dir():
+        return f'there is no folder "{folder}"; paths are relative to the .lnn file'
+    try:
+        names = sorted(entry.name for entry in folder.iterdir() if entry.is_file())
+    except OSError:
+        return ""
+    folded = {name.casefold(): name for name in names}
+    close = difflib.get_close_matches(path.name.casefold(), list(folded), n=1)
+    if close:
+        return f'did you mean "{folded[close[0]]}"?'
+    return "paths are relative to the .lnn file"

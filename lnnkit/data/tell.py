@@ -1,0 +1,116 @@
+"""What ``kb.tell`` takes: anything Arrow-capable, a mapping of columns, or rows, to a table of facts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from lnnkit.data.choose import choose
+from lnnkit.data.facts import facts
+from lnnkit.data.frames import arrow_sheet, column_of
+from lnnkit.data.grid import Fault, Grid, Sheet, Unreadable
+from lnnkit.data.table import FactTable
+from lnnkit.syntax.diagnostic import Diagnostic
+
+SOURCE = "the table"
+
+
+def told_table(predicate: str, arity: int, numeric: bool, table: object) -> tuple[FactTable | None, list[Diagnostic]]:
+    """The facts that a Python object states for a predicate (or ``numeric`` attribute), and what is wrong with it.
+
+    ``table`` is a pandas or polars frame, a DuckDB relation, an Arrow table or stream (whatever has
+    ``__arrow_c_stream__`` or ``__dataframe__``); a mapping of column name to values; a two-dimensional array; or an
+    iterable of rows, each a tuple, list or mapping, or for one argument a bare entity. Columns are taken by position
+    as ``read_table`` does without a list: the arguments, then a truth value or two bounds (a number: its value or its
+    two ends). Diagnostics name the file ``<told NAME>`` and the row from 1.
+    """
+    source = f"<told {predicate}>"
+    try:
+        sheet = _sheet(arity, numeric, table)
+        choice = choose(predicate, arity, numeric, sheet)
+        return facts(predicate, numeric, sheet, choice, sheet.read(choice.wanted), source, None)
+    except Unreadable as problem:
+        fault = problem.fault
+        return None, [Diagnostic(fault.code, fault.message, fault.hint, file=source)]
+
+
+def _sheet(arity: int, numeric: bool, table: Any) -> Sheet:
+    if hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__") or hasattr(table, "__dataframe__"):
+        return arrow_sheet(table, SOURCE)
+    if isinstance(table, Mapping):
+        return _from_columns(table)
+    if isinstance(table, (str, bytes)) or not (isinstance(table, Iterable) or hasattr(table, "__array__")):
+        message = f"a {type(table).__name__} is no table"
+        raise Unreadable("wrong-table", message, "tell a frame, a mapping of columns, or a list of rows")
+    if hasattr(table, "__array__") and getattr(table, "ndim", 2) == 2:
+        return _from_columns(_array_columns(table), named=False)
+    rows = column_of(table, SOURCE) if hasattr(table, "__array__") else list(table)
+    return _from_rows(arity, numeric, rows if isinstance(rows, list) else rows.to_pylist())
+
+
+def _array_columns(table: Any) -> dict[str, object]:
+    import numpy as np
+
+    try:
+        array = np.asarray(table)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise Unreadable("wrong-table", f"a {type(table).__name__} cannot be read as an array: {error}") from None
+    return {str(position + 1): array[:, position] for position in range(array.shape[1])}
+
+
+def _from_columns(table: Mapping[Any, Any], named: bool = True) -> Sheet:
+    import numpy as np
+
+    columns = {place: column_of(values, f'column "{name}"') for place, (name, values) in enumerate(table.items())}
+    sizes = {len(column) for column in columns.values()}
+    names = tuple(map(str, table))
+    if len(sizes) > 1:
+        listed = ", ".join(f"{name} {len(column)}" for name, column in zip(names, columns.values(), strict=True))
+        raise Unreadable("wrong-table", f"the columns differ in length: {listed}")
+    rows = np.arange(1, 1 + (sizes.pop() if sizes else 0), dtype=np.int64)
+    return Sheet(SOURCE, names, named, lambda _: Grid(columns, rows))
+
+
+def _from_rows(arity: int, numeric: bool, rows: list[Any]) -> Sheet:
+    """Rows of the first fitting width make the table, those of another are lost and named."""
+    import numpy as np
+
+    allowed = range(arity + numeric, arity + 3)
+    if rows and isinstance(rows[0], Mapping):
+        names = tuple(map(str, rows[0]))
+        keys = tuple(rows[0])
+        split = [_by_key(row, keys) for row in rows]
+    else:
+        split = [_by_place(row, arity) for row in rows]
+        widths = [len(row) for row in split if row is not None]
+        width = next((width for width in widths if width in allowed), widths[0] if widths else allowed[0])
+        names = tuple(str(position + 1) for position in range(width))
+    good: list[tuple[Any, ...]] = []
+    numbers: list[int] = []
+    lost: list[tuple[int, Fault]] = []
+    for number, (row, cells) in enumerate(zip(rows, split, strict=True), start=1):
+        if cells is None or len(cells) != len(names):
+            message = f"{row!r:.60} does not have the columns of the others: {', '.join(names) or 'none'}"
+            lost.append((number, Fault("bad-row", message)))
+        else:
+            good.append(cells)
+            numbers.append(number)
+    columns: dict[int, Any] = {place: [row[place] for row in good] for place in range(len(names))}
+    grid = Grid(columns, np.array(numbers, np.int64), {}, tuple(lost))
+    return Sheet(SOURCE, names, bool(rows) and isinstance(rows[0], Mapping), lambda _: grid)
+
+
+def _by_key(row: Any, keys: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    if not isinstance(row, Mapping) or row.keys() != set(keys):
+        return None
+    return tuple(row[key] for key in keys)
+
+
+def _by_place(row: Any, arity: int) -> tuple[Any, ...] | None:
+    if isinstance(row, (tuple, list)):
+        return tuple(row)
+    if isinstance(row, Mapping):
+        return None
+    if getattr(row, "ndim", 0) == 1:
+        return tuple(row.tolist())
+    return (row,) if arity == 1 else None

@@ -1,0 +1,27 @@
+"""The exceptions that lnnkit raises; each carries diagnostics rather than a bare string."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lnnkit.syntax.diagnostic import Diagnostic
+
+
+class Error(Exception):
+    """Anything that lnnkit blames on its input. ``diagnostics`` holds every finding, first to last."""
+
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+        self.diagnostics = tuple(diagnostics)
+        super().__init__("\n".join(diagnostic.render() for diagnostic in self.diagnostics))
+
+
+class ProgramError(Error):
+    """The program text is wrong."""
+
+
+class DataError(Error):
+    """A data file or a told table is wrong."""
+
+
+class BudgetError(Error):
+    """Grounding would exceed the budget; names the rule, its variables and the number of instances."""

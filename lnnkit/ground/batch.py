@@ -1,0 +1,135 @@
+"""Instances of formulas of one shape, side by side, so that a sweep evaluates them together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from lnnkit.ground.evaluate import Grouping
+from lnnkit.ground.formula import LEAF, Formula
+from lnnkit.ground.supports import AUXILIARY, Analysis
+from lnnkit.ground.tuples import Growing
+
+Modes = Mapping[int, tuple[int, int]]  # for each leaf, how far its lower and its upper side are kept
+
+
+class BatchBlock:
+    """The rows of one block: for each leaf, constant or observed neuron a column of atom rows; for an inner block the
+    parent's row, and which rows are virtual. A row whose group is -1 is retired."""
+
+    def __init__(self, columns: tuple[int, ...]) -> None:
+        self.columns = {column: Growing(torch.int64) for column in columns}
+        self.member = Growing(torch.int32)
+        self.local = Growing(torch.int64)
+        self.group = Growing(torch.int64)
+        self.outermost = Growing(torch.int64)
+        self.virtual = Growing(torch.bool)
+
+    def __len__(self) -> int:
+        return len(self.member)
+
+
+class Batch:
+    """All instances of the formulas that share ``formula``'s shape. ``arrested`` marks rows of block 0."""
+
+    def __init__(self, formula: Formula, analysis: Analysis, modes: Modes, observed: tuple[int, ...]) -> None:
+        self.formula = formula
+        self.analysis = analysis
+        self.modes = modes
+        self.observed = observed
+        self.targets = tuple(
+            leaf
+            for leaf in (*formula.leaves, *((AUXILIARY,) if formula.auxiliary is not None else ()))
+            if leaf not in formula.heads and any(modes[leaf])
+        )
+        columns: list[list[int]] = [[] for _ in formula.blocks]
+        for index, neuron in enumerate(formula.neurons):
+            if neuron.kind in (LEAF, "same") or index in observed:
+                columns[neuron.block].append(index)
+        if formula.auxiliary is not None:
+            columns[0].append(AUXILIARY)
+        self.blocks = tuple(BatchBlock(tuple(dict.fromkeys(block))) for block in columns)
+        self.arrested = Growing(torch.bool)
+        self.swept = 0  # rows of block 0 that a sweep has seen
+        self.touched = True  # inner rows were added since the last sweep
+
+    def append(
+        self,
+        block: int,
+        columns: Mapping[int, Tensor],
+        member: int,
+        local: int,
+        length: int,
+        group: Tensor | None = None,
+        virtual: Tensor | None = None,
+    ) -> Tensor:
+        """Add ``length`` rows of formula ``member``, there numbered from ``local``; returns their numbers here."""
+        own = self.blocks[block]
+        numbers = torch.arange(len(own), len(own) + length)
+        for column, growing in own.columns.items():
+            growing.append(columns[column])
+        own.member.append(torch.full((length,), member, dtype=torch.int32))
+        own.local.append(torch.arange(local, local + length))
+        if block == 0:
+            self.arrested.append(torch.zeros(length, dtype=torch.bool))
+        else:
+            assert group is not None and virtual is not None
+            own.group.append(group)
+            own.virtual.append(virtual)
+            parent = self.formula.blocks[block].parent
+            own.outermost.append(
+                group if parent == 0 else self.blocks[parent].outermost.values.index_select(0, group)
+            )
+            self.touched = True
+        return numbers
+
+    def alive(self, block: int) -> Tensor:
+        """(n,) the rows of an inner block that are not retired."""
+        return (self.blocks[block].group.values >= 0).nonzero().squeeze(1)
+
+    def groupings(self) -> tuple[list[Grouping | None], list[Tensor | None]]:
+        """Every block's grouping over the rows that are alive, and those rows' numbers; block 0 has none."""
+        groupings: list[Grouping | None] = [None]
+        kept: list[Tensor | None] = [None]
+        renumber: list[Tensor | None] = [None]
+        for index, block in enumerate(self.formula.blocks):
+            if index == 0:
+                continue
+            own = self.blocks[index]
+            alive = self.alive(index)
+            parent = renumber[block.parent]
+            group = own.group.values.index_select(0, alive)
+            if parent is not None:
+                group = parent.index_select(0, group)
+                alive, group = alive[group >= 0], group[group >= 0]
+            numbers = torch.full((len(own),), -1)
+            numbers[alive] = torch.arange(len(alive))
+            above = kept[block.parent]
+            groups = len(self.blocks[0]) if above is None else len(above)
+            virtual = own.virtual.values.index_select(0, alive)
+            grouping = groupings[block.parent]
+            if grouping is not None:
+                virtual = virtual | grouping.virtual.index_select(0, group)
+            groupings.append(Grouping(group, groups, own.outermost.values.index_select(0, alive), virtual))
+            kept.append(alive)
+            renumber.append(numbers)
+        return groupings, kept
+
+
+def shape(formula: Formula, modes: Modes, observed: tuple[int, ...]) -> object:
+    """What formulas must agree on to be swept together."""
+    return (
+        tuple(
+            (n.kind, n.operands, n.block, n.weights, n.bias, n.logic.name if n.logic else None, n.inner)
+            for n in formula.neurons
+        ),
+        tuple((b.parent, len(b.bound)) for b in formula.blocks),
+        (formula.lower, formula.upper) if formula.auxiliary is None else None,
+        formula.heads,
+        tuple(sorted(modes.items())),
+        observed,
+    )
+
+

@@ -1,0 +1,151 @@
+"""One look at a formula's rows: upward from its leaves, downward from its root. Names no logic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from lnnkit.ground.formula import Formula
+from lnnkit.logic.bounds import Bounds, complement
+from lnnkit.logic.quantifier import exists, exists_inverse, forall, forall_inverse
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """How a block's rows belong to the rows of the block around it.
+
+    ``group`` (n,) is each row's parent row, ``groups`` their number, ``outermost`` (n,) its row in block 0, ``virtual`` (n,)
+    marks rows that stand for entities at default bounds: they take part upward only.
+    """
+
+    group: Tensor
+    groups: int
+    outermost: Tensor
+    virtual: Tensor
+
+
+def upward(
+    formula: Formula, read: Callable[[int], Bounds], groupings: Sequence[Grouping | None] | None
+) -> list[Bounds]:
+    """The bounds of each neuron from those of its operands; ``read`` gives those of leaves and constants.
+
+    Without ``groupings`` a quantifier passes its operand through: one row stands for all.
+    """
+    values: list[Bounds] = []
+    for index, neuron in enumerate(formula.neurons):
+        operands = [values[operand] for operand in neuron.operands]
+        logic = neuron.logic
+        if logic is None:
+            match neuron.kind:
+                case "not":
+                    value = complement(operands[0])
+                case "forall" | "exists":
+                    value = operands[0]
+                    if groupings is not None:
+                        rows = groupings[neuron.inner]
+                        assert rows is not None
+                        reduce = forall if neuron.kind == "forall" else exists
+                        value = reduce(value, rows.group, rows.groups)
+                case _:
+                    value = read(index)
+        elif neuron.kind == "and":
+            value = logic.conjunction(operands, neuron.weights, neuron.bias)
+        elif neuron.kind == "or":
+            value = logic.disjunction(operands, neuron.weights, neuron.bias)
+        else:
+            weights = (neuron.weights[0], neuron.weights[1])
+            if neuron.kind == "implies":
+                value = logic.implication(operands[0], operands[1], weights, neuron.bias)
+            else:
+                value = logic.equivalence(operands[0], operands[1], weights, neuron.bias)
+                if neuron.kind == "xor":
+                    value = complement(value)
+        values.append(value)
+    return values
+
+
+def downward(
+    formula: Formula, values: Sequence[Bounds], root: Bounds, groupings: Sequence[Grouping | None]
+) -> tuple[list[Bounds], Tensor]:
+    """The hull of each neuron's values that can still give ``root``, and which rows of block 0 have none."""
+    boxes = list(values)
+    boxes[formula.top] = root
+    empty = torch.zeros(root.lower.shape, dtype=torch.bool)
+    for index in range(formula.top, -1, -1):
+        neuron, node = formula.neurons[index], boxes[index]
+        if not neuron.operands:
+            continue
+        operands = [boxes[operand] for operand in neuron.operands]
+        logic = neuron.logic
+        if logic is None:
+            if neuron.kind == "not":
+                boxes[neuron.operands[0]] = complement(node)
+                continue
+            rows = groupings[neuron.inner]
+            assert rows is not None
+            inverse = forall_inverse if neuron.kind == "forall" else exists_inverse
+            found = inverse(node, operands[0], rows.group, rows.groups)
+            box = found.operands[0]
+            boxes[neuron.operands[0]] = Bounds(
+                torch.where(rows.virtual, operands[0].lower, box.lower),
+                torch.where(rows.virtual, operands[0].upper, box.upper),
+            )
+        else:
+            if neuron.kind == "and":
+                found = logic.conjunction_inverse(node, operands, neuron.weights, neuron.bias)
+            elif neuron.kind == "or":
+                found = logic.disjunction_inverse(node, operands, neuron.weights, neuron.bias)
+            else:
+                weights = (neuron.weights[0], neuron.weights[1])
+                if neuron.kind == "implies":
+                    found = logic.implication_inverse(node, operands[0], operands[1], weights, neuron.bias)
+                else:
+                    target = complement(node) if neuron.kind == "xor" else node
+                    found = logic.equivalence_inverse(target, operands[0], operands[1], weights, neuron.bias)
+            for operand, box in zip(neuron.operands, found.operands, strict=True):
+                boxes[operand] = box
+        grouping = groupings[neuron.block]
+        if grouping is None:
+            empty = empty | found.empty
+        else:
+            empty[grouping.outermost[found.empty & ~grouping.virtual]] = True
+    return boxes, empty
+
+
+def least_heads(formula: Formula, antecedent: Tensor) -> dict[int, Tensor]:
+    """For a defining statement whose antecedent is exactly ``antecedent`` (rows,): the least truth of each head with
+    which the statement can still be as true as its lower bound asks, everything else in the consequent unknown."""
+    implication = formula.neurons[formula.top]
+    unknown = Bounds(torch.zeros_like(antecedent), torch.ones_like(antecedent))
+    boxes: dict[int, Bounds] = {}
+    order: list[int] = []
+    stack = [implication.operands[1]]
+    while stack:
+        index = stack.pop()
+        order.append(index)
+        if formula.neurons[index].kind == "and":
+            stack.extend(formula.neurons[index].operands)
+    for index in reversed(order):
+        neuron = formula.neurons[index]
+        if neuron.kind == "and" and neuron.logic is not None:
+            boxes[index] = neuron.logic.conjunction([boxes[o] for o in neuron.operands], neuron.weights, neuron.bias)
+        else:
+            boxes[index] = unknown
+    node = Bounds(torch.full_like(antecedent, formula.lower), torch.ones_like(antecedent))
+    weights = (implication.weights[0], implication.weights[1])
+    assert implication.logic is not None
+    found = implication.logic.implication_inverse(
+        node, Bounds(antecedent, antecedent), boxes[implication.operands[1]], weights, implication.bias
+    )
+    boxes[implication.operands[1]] = found.operands[1]
+    for index in order:
+        neuron = formula.neurons[index]
+        if neuron.kind == "and" and neuron.logic is not None:
+            found = neuron.logic.conjunction_inverse(
+                boxes[index], [boxes[o] for o in neuron.operands], neuron.weights, neuron.bias
+            )
+            boxes.update(zip(neuron.operands, found.operands, strict=True))
+    return {head: boxes[head].lower for head in formula.heads}

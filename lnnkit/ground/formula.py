@@ -1,0 +1,141 @@
+"""Lifted graph -> formulas: each root unfolded into a tree of neurons over leaves, cut into blocks at its quantifiers.
+
+A leaf is a predicate or a shared neuron, whose bounds are kept in a state; all other neurons are evaluated anew at
+each look. The rows of a block are the assignments of its variables: those of the blocks around it, then those that
+its quantifier binds. Block 0 is the formula itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from lnnkit.graph.lifted import LiftedGraph, Root
+from lnnkit.logic import logic_named
+from lnnkit.logic.logic import Logic
+
+LEAF = "leaf"
+
+
+@dataclass(frozen=True, slots=True)
+class Neuron:
+    """One node of the tree. Operands come before it. ``arguments`` are variables of the formula, or entities' texts."""
+
+    kind: str
+    operands: tuple[int, ...]
+    block: int
+    source: str  # its node in the lifted graph: for a leaf, the table that holds its bounds
+    arguments: tuple[int | str, ...]
+    weights: tuple[float, ...] = ()
+    bias: float = 1.0
+    logic: Logic | None = None
+    inner: int = -1  # for a quantifier: the block of its operand
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The rows of one quantifier's operand; block 0 has no parent."""
+
+    parent: int
+    variables: tuple[int, ...]
+    bound: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A root unfolded. ``sorts`` has one entry a variable. ``auxiliary`` names the table of the shared neuron that
+    the formula is the definition of: its bounds stand in for the given ``lower`` and ``upper``."""
+
+    neurons: tuple[Neuron, ...]
+    blocks: tuple[Block, ...]
+    sorts: tuple[str, ...]
+    lower: float
+    upper: float
+    auxiliary: str | None = None
+    root: Root | None = None
+    heads: frozenset[int] = field(default=frozenset())  # leaves that a defining statement defines
+    key: str = ""  # canonical text, for breaking ties
+
+    @property
+    def top(self) -> int:
+        return len(self.neurons) - 1
+
+    @property
+    def leaves(self) -> tuple[int, ...]:
+        return tuple(i for i, neuron in enumerate(self.neurons) if neuron.kind == LEAF)
+
+
+def unfold(
+    lifted: LiftedGraph, root: Root, *, auxiliary: str | None = None, through_shared: bool = False
+) -> Formula:
+    """The tree under ``root``: the root itself is always unfolded, shared neurons below it are leaves unless
+    ``through_shared``."""
+    graph = lifted.graph
+    neurons: list[Neuron] = []
+    blocks = [Block(-1, tuple(range(len(root.variables))), ())]
+    sorts = list(root.sorts)
+    done: list[int] = []  # indices of finished operands, a stack
+    stack: list[tuple[str, tuple[int | str, ...], int, int, bool]] = [
+        (root.reference.node, root.reference.arguments, 0, -1, False)
+    ]
+    opened = False  # the root itself is unfolded even where it is shared
+    while stack:
+        node, arguments, block, inner, ready = stack.pop()
+        first, opened = not opened, True
+        data = graph.nodes[node]
+        kind = data["kind"]
+        if kind == "predicate" or (data["shared"] and not through_shared and not ready and not first):
+            done.append(len(neurons))
+            neurons.append(Neuron(LEAF, (), block, node, arguments))
+            continue
+        edges = sorted(graph.out_edges(node, data=True), key=lambda edge: edge[2]["position"])
+        if not ready:
+            inner = -1
+            visible = arguments
+            if kind in ("forall", "exists"):
+                bound = tuple(range(len(sorts), len(sorts) + len(data["bound_sorts"])))
+                sorts.extend(data["bound_sorts"])
+                inner = len(blocks)
+                blocks.append(Block(block, blocks[block].variables + bound, bound))
+                visible = arguments + bound
+            stack.append((node, arguments, block, inner, True))
+            for _, operand, edge in reversed(edges):
+                passed = tuple(visible[a] if isinstance(a, int) else a for a in edge["arguments"])
+                stack.append((operand, passed, inner if inner >= 0 else block, -1, False))
+            continue
+        count = len(edges)
+        operands = tuple(done[len(done) - count :])
+        del done[len(done) - count :]
+        if kind == "same":
+            arguments = tuple(arguments[a] if isinstance(a, int) else a for a in data["arguments"])
+        done.append(len(neurons))
+        neurons.append(
+            Neuron(
+                kind,
+                operands,
+                block,
+                node,
+                arguments,
+                tuple(edge["weight"] for _, _, edge in edges),
+                data.get("bias", 1.0),
+                logic_named(data["logic"]) if "logic" in data else None,
+                inner,
+            )
+        )
+    heads = _heads(neurons, root.defines) if root.defines else frozenset()
+    formula = Formula(
+        tuple(neurons), tuple(blocks), tuple(sorts), root.lower, root.upper, auxiliary, root, heads
+    )
+    return formula
+
+
+def _heads(neurons: list[Neuron], defines: frozenset[str]) -> frozenset[int]:
+    """The leaves in the consequent conjunction of a defining statement."""
+    stack, heads = [neurons[-1].operands[1]], set()
+    while stack:
+        index = stack.pop()
+        neuron = neurons[index]
+        if neuron.kind == "and":
+            stack.extend(neuron.operands)
+        elif neuron.kind == LEAF and neuron.source in defines:
+            heads.add(index)
+    return frozenset(heads)

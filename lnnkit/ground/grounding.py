@@ -1,0 +1,113 @@
+"""The grounding of a program: its atoms, and the instances of its formulas, in batches of one shape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import torch
+from torch import Tensor
+
+from lnnkit.ground.atoms import Atoms
+from lnnkit.ground.batch import Batch, Modes, shape
+from lnnkit.ground.formula import Formula
+from lnnkit.ground.instances import Domain, Instances
+from lnnkit.ground.needs import Needs
+from lnnkit.ground.relevance import DIRECTIONS, sides, targets
+from lnnkit.ground.supports import AUXILIARY, Analysis
+
+Guard = Callable[[Formula, int], None]
+
+
+class Grounding:
+    """Grows as atoms come to differ from their defaults; ``members`` are its formulas' instances, in ``batches``."""
+
+    def __init__(self, atoms: Atoms, domain: Domain, guard: Guard) -> None:
+        self.atoms = atoms
+        self.domain = domain
+        self.batches: list[Batch] = []
+        self.members: list[Instances] = []
+        self._guard = guard
+        self._shapes: dict[object, int] = {}
+        self._ranks: Tensor | None = None
+
+    def add(
+        self,
+        formula: Formula,
+        analysis: Analysis,
+        needs: Needs,
+        modes: Modes,
+        kept: Mapping[str, bool],
+        observers: Mapping[int, str],
+        stage: object = None,
+    ) -> int:
+        """Enter a formula; formulas of one shape and ``stage`` share a batch. Returns the batch's number."""
+        key = (stage, shape(formula, modes, tuple(sorted(observers))))
+        if key not in self._shapes:
+            self._shapes[key] = len(self.batches)
+            self.batches.append(Batch(formula, analysis, modes, tuple(sorted(observers))))
+        number = self._shapes[key]
+        batch = self.batches[number]
+        self.members.append(
+            Instances(
+                formula, needs, self.atoms, self.domain, batch, len(self.members), kept, observers, self._guard
+            )
+        )
+        self._ranks = None
+        return number
+
+    def extend(self, members: Iterable[Instances]) -> None:
+        """Add every instance that has come to be able to say something."""
+        for instances in members:
+            instances.extend()
+
+    def canonical(self, number: int, leaf: int, instance: Tensor) -> tuple[Tensor, Tensor]:
+        """For instance rows: the rank of their formula's text, and of their assignment within the formula."""
+        if self._ranks is None:
+            order = sorted(range(len(self.members)), key=lambda m: self.members[m].formula.key)
+            self._ranks = torch.empty(len(order), dtype=torch.int64)
+            self._ranks[torch.tensor(order)] = torch.arange(len(order))
+        block = 0 if leaf == AUXILIARY else self.batches[number].formula.neurons[leaf].block
+        own = self.batches[number].blocks[block]
+        member = own.member.values.index_select(0, instance).long()
+        local = own.local.values.index_select(0, instance)
+        place = torch.zeros(len(instance), dtype=torch.int64)
+        for one in torch.unique(member).tolist():
+            mine = (member == one).nonzero().squeeze(1)
+            columns = [c.index_select(0, local[mine]) for c in self.members[one].variables(block)]
+            if columns:
+                place[mine] = torch.unique(torch.stack(columns, 1), dim=0, return_inverse=True)[1]
+        return self._ranks.index_select(0, member), place
+
+    def assignment(self, number: int, row: int) -> tuple[Formula, tuple[int, ...]]:
+        """The formula and the entity ids of its free variables behind one row of a batch's block 0."""
+        own = self.batches[number].blocks[0]
+        member = self.members[int(own.member.values[row])]
+        local = int(own.local.values[row])
+        return member.formula, tuple(int(column[local]) for column in member.variables(0))
+
+    def reads(self, number: int, leaf: int, side: int) -> Sequence[tuple[int, tuple[int, ...]]]:
+        """What an instance reads to set one side of one leaf: other leaves, and which of their sides (0, 1)."""
+        analysis = self.batches[number].analysis
+        wanted = ("lower", "upper")[side]
+        found: dict[int, set[int]] = {}
+        for direction in DIRECTIONS:
+            elements = analysis.elements(direction)
+            own = next((e for e in elements if e.leaf == leaf), None)
+            if own is not None and wanted not in targets(own):
+                continue
+            for element in elements:
+                if element.leaf != leaf:
+                    found.setdefault(element.leaf, set()).update(int(s == "upper") for s in sides(element.end))
+        if not found:  # the upper end of a completed head: it rests on whatever its antecedent reads
+            found = {other: {0, 1} for other in analysis.formula.leaves if other != leaf}
+        return [(other, tuple(sorted(ends))) for other, ends in found.items()]
+
+
+def leaf_modes(formula: Formula, mode: Callable[[str, str], int]) -> Modes:
+    """How far each leaf's two sides are kept."""
+    names = {leaf: formula.neurons[leaf].source for leaf in formula.leaves}
+    if formula.auxiliary is not None:
+        names[AUXILIARY] = formula.auxiliary
+    return {leaf: (mode(name, "lower"), mode(name, "upper")) for leaf, name in names.items()}
+
+

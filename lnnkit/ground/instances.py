@@ -1,0 +1,284 @@
+"""The instances of one formula: finds the rows that its needs ask for, as the atoms they rest on come to differ."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from lnnkit.ground.atoms import FALSE, TRUE, UNKNOWN, Atoms
+from lnnkit.ground.batch import Batch
+from lnnkit.ground.formula import LEAF, Formula
+from lnnkit.ground.join import Relation, join
+from lnnkit.ground.needs import Literal, Needs
+from lnnkit.ground.supports import AUXILIARY
+from lnnkit.ground.tuples import Growing, TupleSet
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """The entities of the program: ``sorts`` gives each sort's ids, ``index`` an entity's id; ``generic`` is the id
+    that stands for any entity at default bounds; ``open_sorts`` may hold entities that nobody has named."""
+
+    sorts: Mapping[str, Tensor]
+    index: Mapping[str, int]
+    generic: int
+    open_sorts: frozenset[str]
+
+
+class _Source:
+    """A growing list of local rows to join, and how far it has been read."""
+
+    __slots__ = ("length", "read", "seen")
+
+    def __init__(self, length: Callable[[], int], read: Callable[[int, int], Relation]) -> None:
+        self.length = length
+        self.read = read
+        self.seen = 0
+
+
+class Instances:
+    """Rows of one formula within its batch. ``member`` is its number there."""
+
+    def __init__(
+        self,
+        formula: Formula,
+        needs: Needs,
+        atoms: Atoms,
+        domain: Domain,
+        batch: Batch,
+        member: int,
+        kept: Mapping[str, bool],
+        observers: Mapping[int, str],
+        guard: Callable[[Formula, int], None],
+    ) -> None:
+        self.formula = formula
+        self.atoms = atoms
+        self.domain = domain
+        self.batch = batch
+        self.member = member
+        self._kept = kept
+        self._observers = observers
+        self._guard = lambda count: guard(formula, count)
+        self._tuples = tuple(TupleSet(len(block.variables), domain.generic + 1) for block in formula.blocks)
+        self.rows = tuple(Growing(torch.int64) for _ in formula.blocks)  # local row -> row of the batch's block
+        self._counts = tuple(Growing(torch.int64) for _ in formula.blocks)  # real rows of the block, by parent row
+        self._default = tuple(Growing(torch.int64) for _ in formula.blocks)  # the parent's virtual row here, or -1
+        self._needs = [(need.block, [self._source(lit) for lit in sorted(need.literals, key=repr)]) for need in needs.rows]
+        self._fills = {
+            block: [
+                [self._parents(formula.blocks[block].parent), *(self._source(lit) for lit in sorted(literals, key=repr))]
+                for literals in families
+            ]
+            for block, families in needs.fills.items()
+        }
+        self._started: set[int] = set()
+
+    def __len__(self) -> int:
+        return len(self._tuples[0])
+
+    def variables(self, block: int) -> tuple[Tensor, ...]:
+        """The columns of entity ids of a block's rows."""
+        return self._tuples[block].columns
+
+    def extend(self) -> None:
+        """Add every row whose literals have come to be there since the last call."""
+        for number, (block, sources) in enumerate(self._needs):
+            wanted = self.formula.blocks[block].variables
+            for found in self._delta(number, sources, wanted):
+                self._add(block, found)
+        for block in range(1, len(self.formula.blocks)):
+            self._fill(block)
+
+    # --- joining ----------------------------------------------------------------------------------------------------
+
+    def _delta(self, number: int, sources: Sequence[_Source], wanted: Sequence[int]) -> list[Relation]:
+        if not sources:
+            if number in self._started:
+                return []
+            self._started.add(number)
+            return [self._complete(Relation((), (), 1), wanted)]
+        lengths = [source.length() for source in sources]
+        if all(length == source.seen for length, source in zip(lengths, sources, strict=True)):
+            return []
+        found = []
+        if all(lengths):
+            full: dict[int, Relation] = {}
+            for i, source in enumerate(sources):
+                if source.seen == lengths[i]:
+                    continue
+                for j in range(len(sources)):
+                    if j != i and j not in full:
+                        full[j] = sources[j].read(0, lengths[j])
+                new = source.read(source.seen, lengths[i])
+                if new.length == 0:
+                    continue
+                parts = [new, *(full[j] for j in range(len(sources)) if j != i)]
+                found.append(self._complete(join(parts, self._guard), wanted))
+                if source.seen == 0:
+                    break
+        for source, length in zip(sources, lengths, strict=True):
+            source.seen = length
+        return found
+
+    def _complete(self, found: Relation, wanted: Sequence[int]) -> Relation:
+        """Multiply by the domain of each wanted variable that no literal binds."""
+        parts = [found]
+        for variable in wanted:
+            if variable not in found.variables:
+                ids = self.domain.sorts[self.formula.sorts[variable]]
+                parts.append(Relation((variable,), (ids,), len(ids)))
+        size = math.prod(part.length for part in parts)
+        self._guard(size)
+        return join(parts, self._guard)
+
+    def _source(self, literal: Literal) -> _Source:
+        table = self.atoms.tables[literal.table]
+        listing = table.deviating[literal.column]
+
+        def read(start: int, stop: int) -> Relation:
+            local = listing.values[start:stop]
+            names: list[int] = []
+            columns: list[Tensor] = []
+            keep: Tensor | None = None
+            for argument, column in zip(literal.arguments, table.tuples.columns, strict=True):
+                ids = column.index_select(0, local)
+                if isinstance(argument, str):
+                    same = ids == self.domain.index[argument]
+                elif argument in names:
+                    same = ids == columns[names.index(argument)]
+                else:
+                    names.append(argument)
+                    columns.append(ids)
+                    continue
+                keep = same if keep is None else keep & same
+            if keep is not None:
+                columns = [column[keep] for column in columns]
+            length = int(keep.sum()) if keep is not None else len(local)
+            return Relation(tuple(names), tuple(columns), length)
+
+        return _Source(lambda: len(listing), read)
+
+    def _parents(self, block: int) -> _Source:
+        variables = self.formula.blocks[block].variables
+
+        def read(start: int, stop: int) -> Relation:
+            columns = tuple(column[start:stop] for column in self._tuples[block].columns)
+            return Relation(variables, columns, stop - start)
+
+        return _Source(lambda: len(self._tuples[block]), read)
+
+    # --- rows -------------------------------------------------------------------------------------------------------
+
+    def _add(self, block: int, found: Relation) -> None:
+        """Add rows to ``block``, and to the blocks around it those they stand in."""
+        chain = [block]
+        while chain[-1] > 0:
+            chain.append(self.formula.blocks[chain[-1]].parent)
+        parent = torch.zeros(found.length, dtype=torch.int64)
+        for index in reversed(chain):
+            variables = self.formula.blocks[index].variables
+            columns = [found.columns[found.variables.index(v)] for v in variables]
+            numbers, fresh = self._tuples[index].add(columns, found.length)
+            if len(fresh):
+                new = [column.index_select(0, fresh) for column in columns]
+                self._append(index, new, parent.index_select(0, fresh), len(fresh))
+            parent = numbers
+
+    def _append(self, block: int, columns: Sequence[Tensor], parent: Tensor, length: int) -> None:
+        bound = self.formula.blocks[block].bound
+        variables = self.formula.blocks[block].variables
+        generic = torch.zeros(length, dtype=torch.bool)
+        for variable in bound:
+            generic = generic | (columns[variables.index(variable)] == self.domain.generic)
+        own = self.batch.blocks[block].columns
+        atoms = {index: self._rows(index, variables, columns, length) for index in own}
+        if block == 0:
+            numbers = self.batch.append(0, atoms, self.member, len(self.rows[0]), length)
+        else:
+            above = self.formula.blocks[block].parent
+            group = self.rows[above].values.index_select(0, parent)
+            numbers = self.batch.append(
+                block, atoms, self.member, len(self.rows[block]), length, group, generic
+            )
+            self._grow(block)
+            real = parent[~generic]
+            self._counts[block].values.index_add_(0, real, torch.ones_like(real))
+            self._default[block].values[parent[generic]] = numbers[generic]
+        self.rows[block].append(numbers)
+
+    def _grow(self, block: int) -> None:
+        missing = len(self._tuples[self.formula.blocks[block].parent]) - len(self._counts[block])
+        self._counts[block].append(torch.zeros(missing, dtype=torch.int64))
+        self._default[block].append(torch.full((missing,), -1))
+
+    def _rows(self, index: int, variables: Sequence[int], columns: Sequence[Tensor], length: int) -> Tensor:
+        """The atom rows of one leaf, constant or observed neuron of a block's new rows."""
+        if index == AUXILIARY:
+            assert self.formula.auxiliary is not None
+            table, arguments = self.atoms.tables[self.formula.auxiliary], self.formula.blocks[0].variables
+        elif index in self._observers:
+            table, arguments = self.atoms.tables[self._observers[index]], self.formula.neurons[index].arguments
+        else:
+            neuron = self.formula.neurons[index]
+            arguments = neuron.arguments
+            table = self.atoms.tables[neuron.source] if neuron.kind == LEAF else None
+        values = [
+            torch.full((length,), self.domain.index[a], dtype=torch.int32)
+            if isinstance(a, str)
+            else columns[variables.index(a)]
+            for a in arguments
+        ]
+        generic = torch.zeros(length, dtype=torch.bool)
+        for value in values:
+            generic = generic | (value == self.domain.generic)
+        if table is None:
+            if arguments[0] == arguments[1]:
+                return torch.full((length,), TRUE)
+            equal = torch.where(values[0] == values[1], TRUE, FALSE)
+            both = (values[0] == self.domain.generic) & (values[1] == self.domain.generic)
+            return torch.where(both, UNKNOWN, equal)
+        rows = torch.full((length,), table.default_row)
+        real = (~generic).nonzero().squeeze(1)
+        picked = [value.index_select(0, real) for value in values]
+        if index in self._observers or self._kept[table.name]:
+            rows[real] = self.atoms.materialise(table, picked, len(real))
+        else:
+            rows[real] = self.atoms.find(table, picked, len(real))
+        return rows
+
+    def _fill(self, block: int) -> None:
+        """Give every parent row its inner rows: those that differ, and a default row for the rest, if any."""
+        variables = self.formula.blocks[block].variables
+        for number, sources in enumerate(self._fills[block]):
+            for found in self._delta(-1 - number, sources, variables):
+                self._add(block, found)
+        self._grow(block)
+        if not len(self._counts[block]):
+            return
+        bound = self.formula.blocks[block].bound
+        total = math.prod(len(self.domain.sorts[self.formula.sorts[v]]) for v in bound)
+        open_sort = any(self.formula.sorts[v] in self.domain.open_sorts for v in bound)
+        counts, default = self._counts[block].values, self._default[block].values
+        if not open_sort:
+            last = (counts == total - 1).nonzero().squeeze(1)
+            if len(last):
+                self._add(block, self._complete(self._parent_rows(block, last), variables))
+                counts, default = self._counts[block].values, self._default[block].values
+            retired = default[(counts == total) & (default >= 0)]
+            if len(retired):
+                self.batch.blocks[block].group.values[retired] = -1
+                default[counts == total] = -1
+        lacking = ((default < 0) & (open_sort | (counts < total))).nonzero().squeeze(1)
+        if len(lacking):
+            rows = self._parent_rows(block, lacking)
+            generic = torch.full((rows.length,), self.domain.generic, dtype=torch.int32)
+            self._add(block, Relation(rows.variables + bound, rows.columns + (generic,) * len(bound), rows.length))
+
+    def _parent_rows(self, block: int, numbers: Tensor) -> Relation:
+        above = self.formula.blocks[block].parent
+        columns = tuple(column.index_select(0, numbers) for column in self._tuples[above].columns)
+        return Relation(self.formula.blocks[above].variables, columns, len(numbers))

@@ -1,0 +1,81 @@
+"""The atoms and domains that a program starts with: its tables of predicates, its entities by sort, its facts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from lnnkit.check.program import ENTITY
+from lnnkit.graph.lifted import LiftedGraph
+from lnnkit.ground.atoms import Atoms
+from lnnkit.ground.instances import Domain
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Facts about one predicate: a column of entity ids an argument, and their truth bounds."""
+
+    predicate: str
+    columns: tuple[Tensor, ...]
+    lower: Tensor
+    upper: Tensor
+
+    def __len__(self) -> int:
+        return len(self.lower)
+
+
+def constants(lifted: LiftedGraph) -> dict[str, set[str]]:
+    """The entities that statements, queries and labels mention, by the sort of the place where they stand."""
+    found: dict[str, set[str]] = {}
+    graph = lifted.graph
+
+    def note(arguments: Sequence[int | str], sorts: Sequence[str]) -> None:
+        for argument, sort in zip(arguments, sorts, strict=True):
+            if isinstance(argument, str):
+                found.setdefault(sort, set()).add(argument)
+
+    for _, operand, edge in graph.edges(data=True):
+        note(edge["arguments"], graph.nodes[operand]["sorts"])
+    for _, data in graph.nodes(data=True):
+        if data["kind"] == "same":
+            note(data["arguments"], (ENTITY, ENTITY))
+    for root in (*lifted.statements, *lifted.queries):
+        note(root.reference.arguments, graph.nodes[root.reference.node]["sorts"])
+    for label in lifted.program.labels:
+        note(label.arguments, lifted.program.predicates[label.predicate].sorts)
+    return found
+
+
+def domain(lifted: LiftedGraph, index: Mapping[str, int], given: Sequence[Given]) -> Domain:
+    """Each sort's entities: those seen in a place of the sort. ``entity`` has them all."""
+    program = lifted.program
+    mentioned = constants(lifted)
+    names = {ENTITY, *program.sorts, *mentioned}
+    for _, data in lifted.graph.nodes(data=True):
+        names |= {*data["sorts"], *data.get("bound_sorts", ())}
+    seen: dict[str, list[Tensor]] = {name: [] for name in names}
+    for facts in given:
+        for sort, column in zip(program.predicates[facts.predicate].sorts, facts.columns, strict=True):
+            if sort != ENTITY:
+                seen[sort].append(column)
+    for sort, texts in mentioned.items():
+        seen[sort].append(torch.tensor(sorted(index[text] for text in texts), dtype=torch.int32))
+    sorts = {
+        name: torch.unique(torch.cat(columns)).int() if columns else torch.empty(0, dtype=torch.int32)
+        for name, columns in seen.items()
+    }
+    sorts[ENTITY] = torch.arange(len(index), dtype=torch.int32)
+    open_sorts = frozenset(name for name, sort in program.sorts.items() if sort.open)
+    return Domain(sorts, index, len(index), open_sorts)
+
+
+def predicate_tables(lifted: LiftedGraph, radix: int) -> Atoms:
+    """An atom table for each predicate, empty."""
+    atoms = Atoms(radix)
+    for node, data in lifted.graph.nodes(data=True):
+        if data["kind"] == "predicate":
+            atoms.add_table(node, data["sorts"], (0.0, 0.0) if data["closed"] else (0.0, 1.0))
+    return atoms

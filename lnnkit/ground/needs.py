@@ -1,0 +1,163 @@
+"""What to join: for each formula, the sets of literals that must be there before an instance can say anything."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal as OneOf
+
+
+from lnnkit.ground.formula import Formula
+from lnnkit.ground.relevance import ALL, DIRECTIONS, Reading, Relevance, rests, targets
+from lnnkit.ground.supports import AUXILIARY, Analysis, Direction, Element
+
+Column = OneOf["lower", "upper", "either", "listed", "given"]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Literal:
+    """The rows of ``table`` that deviate on ``column`` (or are listed, or given), under a pattern of arguments."""
+
+    table: str
+    arguments: tuple[int | str, ...]
+    column: Column
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """Join ``literals``; each result is a row of ``block`` (and of the blocks around it)."""
+
+    block: int
+    literals: frozenset[Literal]
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """``rows`` start instances; ``fills`` complete, for each inner block, the rows that differ from its default row."""
+
+    rows: tuple[Need, ...]
+    fills: Mapping[int, tuple[frozenset[Literal], ...]]
+
+
+class NeedFinder:
+    """Reads the needs of one formula off its supports and the program's relevance."""
+
+    def __init__(self, analysis: Analysis, reading: Reading, relevance: Relevance, sizes: Mapping[str, int]) -> None:
+        self.analysis = analysis
+        self.formula: Formula = reading.formula
+        self.reading = reading
+        self.relevance = relevance
+        self.sizes = sizes
+
+    def inference(self) -> Needs:
+        """Every instance that can tighten a kept side, or only contradict one."""
+        found: list[Need] = []
+        for direction in DIRECTIONS:
+            for conflict in self.reading.conflicts[direction]:
+                for element, rest in rests(conflict, self.reading.reads[direction]):
+                    found.extend(self._sends(direction, element, rest))
+            for (neuron, heard), conflicts in self.reading.observed.items():
+                if heard == direction:
+                    for conflict in conflicts:
+                        if self.relevance.available(self.reading, conflict.elements):
+                            found.extend(self._at(direction, neuron, self._literals(conflict.elements)))
+        return Needs(_minimal(found), self._fills())
+
+    def deviation(self) -> Needs:
+        """Every instance whose root differs from its value with all leaves at their defaults."""
+        rows = tuple(Need(0, literals) for literals in self._deviations(self.formula.top, equalities=False))
+        return Needs(_minimal(rows), self._fills())
+
+    def initial(self) -> Needs:
+        """As ``deviation``, and every instance where equalities alone make a difference."""
+        rows = tuple(Need(0, literals) for literals in self._deviations(self.formula.top, equalities=True))
+        return Needs(_minimal(rows), self._fills())
+
+    def completion(self, conflicts: Iterable[frozenset[Element]]) -> Needs:
+        return Needs(_minimal(Need(0, self._literals(elements)) for elements in conflicts), self._fills())
+
+    def _sends(self, direction: Direction, element: Element, rest: frozenset[Element]) -> Iterable[Need]:
+        if not self.relevance.available(self.reading, rest):
+            return
+        literals = self._literals(rest)
+        if element.leaf in self.formula.heads:
+            yield from self._at(direction, element.leaf, literals | {self._literal(element.leaf, "given")})
+            return
+        table = self.reading.table(element.leaf)
+        mode = max(self.relevance.mode(table, side) for side in targets(element))
+        if mode == 0:
+            return
+        if mode != ALL:
+            literals |= {self._literal(element.leaf, "listed")}
+        yield from self._at(direction, element.leaf, literals)
+
+    def _at(self, direction: Direction, neuron: int, literals: frozenset[Literal]) -> Iterable[Need]:
+        """The need at the block of ``neuron``, or further out where only the last candidate of a quantifier could
+        hear of it: such rows are completed when all others are there."""
+        block = 0 if neuron == AUXILIARY else self.formula.neurons[neuron].block
+        needed = block
+        while block > 0:
+            quantifier = next(i for i, n in enumerate(self.formula.neurons) if n.inner == block)
+            sign = self.analysis.signs.get(quantifier, 0)
+            raised = (direction == "least") == (sign > 0)
+            kind = self.formula.neurons[quantifier].kind
+            parent = self.formula.blocks[block].parent
+            if sign != 0 and raised == (kind == "exists"):
+                if not self._last_candidate(block, quantifier):
+                    return
+                needed = parent
+            block = parent
+        yield Need(needed, literals)
+
+    def _last_candidate(self, block: int, quantifier: int) -> bool:
+        count = math.prod(self.sizes[self.formula.sorts[v]] for v in self.formula.blocks[block].bound)
+        if count <= 1:
+            return True
+        body = self.formula.neurons[quantifier].operands[0]
+        end = "upper" if self.formula.neurons[quantifier].kind == "exists" else "lower"
+        if any((high < 1.0) if end == "upper" else (low > 0.0) for low, high in self.analysis.default_values(body)):
+            return True
+        return any(self.relevance.available(self.reading, e) for e in self.analysis.improvements(body, end))
+
+    def _fills(self) -> dict[int, tuple[frozenset[Literal], ...]]:
+        return {
+            neuron.inner: self._deviations(neuron.operands[0], equalities=True)
+            for neuron in self.formula.neurons
+            if neuron.inner >= 0
+        }
+
+    def _deviations(self, node: int, *, equalities: bool) -> tuple[frozenset[Literal], ...]:
+        if equalities and len(self.analysis.default_values(node)) > 1:
+            return (frozenset(),)
+        found = {
+            self._literals(elements)
+            for end in ("lower", "upper")
+            for elements in (*self.analysis.improvements(node, end), *self.analysis.loosenings(node, end))
+            if self.relevance.available(self.reading, elements)
+        }
+        return tuple(sorted((s for s in found if not any(other < s for other in found)), key=_ordered))
+
+    def _literals(self, elements: Iterable[Element]) -> frozenset[Literal]:
+        return frozenset(
+            self._literal(e.leaf, "given" if e.leaf in self.formula.heads else e.end) for e in elements
+        )
+
+    def _literal(self, leaf: int, column: Column) -> Literal:
+        if leaf == AUXILIARY:
+            return Literal(self.reading.table(leaf), self.formula.blocks[0].variables, column)
+        neuron = self.formula.neurons[leaf]
+        return Literal(neuron.source, neuron.arguments, column)
+
+
+def _minimal(needs: Iterable[Need]) -> tuple[Need, ...]:
+    """Without those that a smaller set of the same block finds anyway; the order is canonical."""
+    distinct = set(needs)
+    kept = [
+        need for need in distinct if not any(o.block == need.block and o.literals < need.literals for o in distinct)
+    ]
+    return tuple(sorted(kept, key=lambda need: (need.block, _ordered(need.literals))))
+
+
+def _ordered(literals: frozenset[Literal]) -> list[str]:
+    return sorted(repr(literal) for literal in literals)

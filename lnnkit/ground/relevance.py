@@ -1,0 +1,151 @@
+"""Which sides of which tables can be produced at all, and which of those matter: decided before the first round.
+
+This is magic sets over the program with values ignored. A side is kept for ``ALL`` atoms of a table, for ``LISTED``
+ones, or not at all; an instance that can send nothing kept is never grounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from lnnkit.ground.formula import Formula
+from lnnkit.ground.supports import AUXILIARY, Conflict, Direction, Element, End
+
+LISTED, ALL = 1, 2
+Side = tuple[str, str]  # a table's name, and "lower" or "upper"
+DIRECTIONS: tuple[Direction, Direction] = ("least", "most")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One formula as relevance sees it: the conflicts of each direction and every end that the direction reads."""
+
+    formula: Formula
+    conflicts: Mapping[Direction, Sequence[Conflict]]
+    reads: Mapping[Direction, Sequence[Element]]
+    observed: Mapping[tuple[int, Direction], Sequence[Conflict]] = field(default_factory=dict)
+
+    def table(self, leaf: int) -> str:
+        if leaf == AUXILIARY:
+            assert self.formula.auxiliary is not None
+            return self.formula.auxiliary
+        return self.formula.neurons[leaf].source
+
+
+def sides(end: End) -> tuple[str, ...]:
+    return ("lower", "upper") if end == "either" else (end,)
+
+
+def targets(element: Element) -> tuple[str, ...]:
+    """The sides that a conflict can tighten at one of its elements: the opposite of what it reads there."""
+    return {"lower": ("upper",), "upper": ("lower",), "either": ("lower", "upper")}[element.end]
+
+
+def rests(conflict: Conflict, reads: Iterable[Element]) -> Iterable[tuple[Element, frozenset[Element]]]:
+    """Each element that the conflict can tighten, with the elements that must be there for it."""
+    for element in reads if conflict.coarse else conflict.elements:
+        yield element, conflict.elements - {element}
+        if element.end == "either":  # its own bounds may be needed: what it can still be need not be one interval
+            yield element, conflict.elements | {element}
+
+
+@dataclass(frozen=True, slots=True)
+class Relevance:
+    """``produced``: sides on which some atom may differ from its default; ``derived``: those that an instance can
+    send; ``kept``: how far each side matters."""
+
+    produced: frozenset[Side]
+    derived: frozenset[Side]
+    kept: Mapping[Side, int]
+
+    def available(self, reading: Reading, elements: Iterable[Element]) -> bool:
+        """Whether each element can be there at all."""
+        return all(
+            element.leaf not in reading.formula.heads
+            and any((reading.table(element.leaf), side) in self.produced for side in sides(element.end))
+            or (element.leaf in reading.formula.heads)
+            for element in elements
+        )
+
+    def mode(self, table: str, side: str) -> int:
+        return self.kept.get((table, side), 0)
+
+
+def decide(
+    readings: Sequence[Reading], given: Iterable[Side], listed: Iterable[str], asked: Iterable[str], heads: Iterable[Side]
+) -> Relevance:
+    """The closure of what can be produced from ``given`` sides, and of what matters to listed, asked and head atoms."""
+    produced, derived = set(given), set()
+    sends: list[tuple[Reading, Direction, Element, frozenset[Element]]] = [
+        (reading, direction, element, rest)
+        for reading in readings
+        for direction in DIRECTIONS
+        for conflict in reading.conflicts[direction]
+        for element, rest in rests(conflict, reading.reads[direction])
+    ]
+    changed = True
+    while changed:
+        changed = False
+        waiting = []
+        partial = Relevance(frozenset(produced), frozenset(), {})
+        for send in sends:
+            reading, _, element, rest = send
+            if element.leaf in reading.formula.heads:
+                continue
+            if partial.available(reading, rest):
+                for side in targets(element):
+                    derived.add((reading.table(element.leaf), side))
+            else:
+                waiting.append(send)
+        if not derived <= produced:
+            produced |= derived
+            changed = True
+        sends = waiting if changed else sends
+    relevance = Relevance(frozenset(produced), frozenset(derived), {})
+    kept: dict[Side, int] = {}
+    queue: list[Side] = []
+
+    def keep(side: Side, mode: int) -> None:
+        if side in derived and kept.get(side, 0) < mode:
+            kept[side] = mode
+            queue.append(side)
+
+    by_target: dict[Side, list[tuple[Reading, Direction, Element]]] = {}
+    for reading in readings:
+        for direction in DIRECTIONS:
+            for conflict in reading.conflicts[direction]:
+                for element, rest in rests(conflict, reading.reads[direction]):
+                    if relevance.available(reading, rest):
+                        for side in targets(element):
+                            by_target.setdefault((reading.table(element.leaf), side), []).append(
+                                (reading, direction, element)
+                            )
+    for name in listed:
+        for side in ("lower", "upper"):
+            keep((name, side), LISTED)
+    for name in asked:
+        for side in ("lower", "upper"):
+            keep((name, side), ALL)
+    for side in heads:
+        keep(side, ALL)
+    for reading in readings:  # what an observed neuron hears matters as much as an asked atom
+        for (_, direction), conflicts in reading.observed.items():
+            if any(relevance.available(reading, conflict.elements) for conflict in conflicts):
+                for element in reading.reads[direction]:
+                    for side in sides(element.end):
+                        keep((reading.table(element.leaf), side), ALL)
+    seen: set[tuple[int, Direction, Element]] = set()
+    while queue:
+        name, side = queue.pop()
+        if kept[name, side] == ALL:  # whether an atom is arrested depends on both of its sides
+            keep((name, "upper" if side == "lower" else "lower"), ALL)
+        for reading, direction, target in by_target.get((name, side), ()):
+            if (id(reading), direction, target) in seen:
+                continue
+            seen.add((id(reading), direction, target))
+            for element in reading.reads[direction]:
+                if element != target or element.end == "either":
+                    for read in sides(element.end):
+                        keep((reading.table(element.leaf), read), ALL)
+    return Relevance(frozenset(produced), frozenset(derived), kept)

@@ -1,0 +1,102 @@
+"""Closed derived predicates, completed stratum by stratum: what no rule can make true is false.
+
+The lower ends are the least fixpoint of the rules read at their inputs' lower ends, the upper ends that of the upper
+ends. With crisp closed inputs this is negation as failure.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from lnnkit.ground.atoms import Atoms
+from lnnkit.ground.evaluate import least_heads, upward
+from lnnkit.infer.derivations import Derivations
+from lnnkit.infer.prepare import Prepared
+from lnnkit.infer.state import Messages, NOISE
+from lnnkit.infer.sweep import View, moved, reader
+
+ROUNDS = 10_000
+
+
+def complete(prepared: Prepared, derivations: Derivations, *, first: bool) -> Tensor:
+    """Complete every stratum, dependencies first. Returns flags of the rows whose bounds changed."""
+    state = prepared.state
+    moved_rows: list[Tensor] = []
+    for predicates, members in prepared.strata:
+        before = _unlisted(prepared.grounding.atoms, predicates)
+        old = state.read(before)
+        state.lower.values[before] = 0.0
+        state.upper.values[before] = 0.0
+        _least_fixpoint(prepared, members, derivations)
+        rows = _unlisted(prepared.grounding.atoms, predicates)
+        if first:
+            changed = rows
+        else:
+            state.meet([(before, old.lower)], [(before, old.upper)])
+            low, high = state.read(before)
+            changed = before[((low - old.lower).abs() > NOISE) | ((high - old.upper).abs() > NOISE)]
+        prepared.grounding.atoms.deviate(rows, *state.read(rows))
+        moved_rows.append(changed)
+    dirty = torch.zeros(len(prepared.grounding.atoms), dtype=torch.bool)
+    for rows in moved_rows:
+        dirty[rows] = True
+    return dirty
+
+
+def _unlisted(atoms: Atoms, predicates: frozenset[str]) -> Tensor:
+    """The rows of a stratum's atoms that no fact lists."""
+    rows = torch.cat([atoms.tables[name].rows.values for name in sorted(predicates)])
+    return rows[~atoms.flags["given"].values.index_select(0, rows)]
+
+
+def _least_fixpoint(prepared: Prepared, members: list, derivations: Derivations) -> None:
+    grounding, state = prepared.grounding, prepared.state
+    batches = sorted({grounding.batches.index(member.batch) for member in members})
+    for number in batches:
+        grounding.batches[number].swept = 0
+        grounding.batches[number].touched = True
+    dirty = torch.zeros(len(grounding.atoms), dtype=torch.bool)
+    for round_ in range(ROUNDS):
+        grounding.extend(members)
+        state.extend(grounding.atoms)
+        if len(dirty) < len(grounding.atoms):
+            dirty = torch.cat([dirty, torch.zeros(len(grounding.atoms) - len(dirty), dtype=torch.bool)])
+        lower: list[Messages] = []
+        upper: list[Messages] = []
+        for number in batches:
+            view = moved(grounding.batches[number], dirty)
+            if view is not None:
+                _raise_heads(number, view, prepared, lower, upper)
+        for queue, end in ((lower, state.lower), (upper, state.upper)):
+            for message in queue:
+                end.values.scatter_reduce_(0, message.row, message.value, "amax")
+        derivations.record(state, lower, upper, round_, rising=True)
+        rows = [m.row for m in (*lower, *upper)]
+        if not rows:
+            return
+        changed = torch.unique(torch.cat(rows))
+        grounding.atoms.deviate(changed, *state.read(changed))
+        dirty = torch.zeros(len(grounding.atoms), dtype=torch.bool)
+        dirty[changed] = True
+
+
+def _raise_heads(
+    number: int, view: View, prepared: Prepared, lower: list[Messages], upper: list[Messages]
+) -> None:
+    """What the antecedents' two ends ask of the heads."""
+    atoms, state = prepared.grounding.atoms, prepared.state
+    formula = view.batch.formula
+    values = upward(formula, reader(view, state, atoms), view.groupings)
+    antecedent = values[formula.neurons[formula.top].operands[0]]
+    for ends, queue, own in ((antecedent.lower, lower, state.lower), (antecedent.upper, upper, state.upper)):
+        for head, value in least_heads(formula, ends).items():
+            rows = view.column(head)
+            deaf = state.frozen.values.index_select(0, rows) | atoms.flags["given"].values.index_select(0, rows)
+            news = (value > own.values.index_select(0, rows) + NOISE) & ~deaf
+            picked = news.nonzero().squeeze(1)
+            if len(picked):
+                instance = picked if view.rows[0] is None else view.rows[0].index_select(0, picked)
+                queue.append(
+                    Messages(rows.index_select(0, picked), value.index_select(0, picked), instance, number, head)
+                )

@@ -1,0 +1,112 @@
+"""Synchronous rounds to a fixpoint: each reads what the last one left, all its messages meet at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+import torch
+from torch import Tensor
+
+from lnnkit.ground.grounding import Grounding
+from lnnkit.ground.instances import Instances
+from lnnkit.infer.derivations import Derivations
+from lnnkit.infer.state import Messages, State
+from lnnkit.infer.sweep import moved, sweep
+
+
+class Status(Enum):
+    """Why inference stopped; the value is the word that users see."""
+
+    CONVERGED = "converged"
+    ACCELERATED = "accelerated"
+    CREEPING = "creeping"
+    ROUND_LIMIT = "round_limit"
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True, slots=True)
+class ArrestedInstance:
+    """An instance whose root's bounds crossed, or whose operands have no values left: row ``row`` of ``batch``."""
+
+    batch: int
+    row: int
+    lower: float
+    upper: float
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far the rounds have come; ``rounds`` counts those that changed something."""
+
+    rounds: int = 0
+    status: Status = Status.CONVERGED
+    arrested: list[ArrestedInstance] = field(default_factory=list)
+
+
+CREEP_GAIN = 1e-6  # rounds that move only atoms known already, each by less than this, creep
+CREEP_ROUNDS = 100
+
+
+def run(
+    grounding: Grounding,
+    members: Sequence[Instances],
+    state: State,
+    derivations: Derivations,
+    progress: Progress,
+    limit: int,
+    dirty: Tensor,
+) -> None:
+    """Rounds over ``members`` until one changes nothing, creeps, or the limit is met. ``dirty`` flags the rows that
+    moved before."""
+    creeping = 0
+    batches = sorted({grounding.batches.index(member.batch) for member in members})
+    while True:
+        known = len(grounding.atoms)
+        grounding.extend(members)
+        state.extend(grounding.atoms)
+        if len(dirty) < len(grounding.atoms):
+            dirty = torch.cat([dirty, torch.zeros(len(grounding.atoms) - len(dirty), dtype=torch.bool)])
+        if progress.rounds >= limit:
+            progress.status = Status.ROUND_LIMIT
+            return
+        lower: list[Messages] = []
+        upper: list[Messages] = []
+        fresh = 0
+        for number in batches:
+            batch = grounding.batches[number]
+            view = moved(batch, dirty)
+            if view is None:
+                continue
+            swept = sweep(number, view, state, grounding.atoms)
+            lower += swept.lower
+            upper += swept.upper
+            for row, low, high in zip(
+                swept.arrested.tolist(), swept.roots.lower.tolist(), swept.roots.upper.tolist(), strict=True
+            ):
+                progress.arrested.append(ArrestedInstance(number, row, low, high))
+                fresh += 1
+            batch.arrested.values[swept.arrested] = True
+        gain = largest_gain(state, lower, upper)
+        changed, crossed = state.meet([(m.row, m.value) for m in lower], [(m.row, m.value) for m in upper])
+        derivations.record(state, lower, upper, progress.rounds)
+        grounding.atoms.deviate(changed, *state.read(changed))
+        dirty = torch.zeros(len(grounding.atoms), dtype=torch.bool)
+        dirty[changed] = True
+        if not len(changed) and not fresh:
+            progress.status = Status.CONVERGED
+            return
+        progress.rounds += 1
+        quiet = gain < CREEP_GAIN and not len(crossed) and not fresh and known == len(grounding.atoms)
+        creeping = creeping + 1 if quiet else 0
+        if creeping >= CREEP_ROUNDS:
+            progress.status = Status.CREEPING
+            return
+
+
+def largest_gain(state: State, lower: list[Messages], upper: list[Messages]) -> float:
+    """The most that any bound is about to move."""
+    gains = [float((m.value - state.lower.values.index_select(0, m.row)).max()) for m in lower]
+    gains += [float((state.upper.values.index_select(0, m.row) - m.value).max()) for m in upper]
+    return max(gains, default=0.0)

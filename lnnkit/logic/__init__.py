@@ -1,0 +1,31 @@
+"""The truth algebras: pure tensor functions over bounds, one file a logic. Knows no graph.
+
+`Logic` is the interface, `logic_named` finds one by its name in programs; quantifiers are the same in every logic.
+"""
+
+from __future__ import annotations
+
+from lnnkit.logic.bounds import Bounds as Bounds
+from lnnkit.logic.bounds import Inverse as Inverse
+from lnnkit.logic.bounds import complement as complement
+from lnnkit.logic.bounds import enter as enter
+from lnnkit.logic.bounds import tolerance as tolerance
+from lnnkit.logic.goedel import Goedel as Goedel
+from lnnkit.logic.logic import Logic as Logic
+from lnnkit.logic.logic import Weight as Weight
+from lnnkit.logic.lukasiewicz import Lukasiewicz as Lukasiewicz
+from lnnkit.logic.product import Product as Product
+from lnnkit.logic.quantifier import exists as exists
+from lnnkit.logic.quantifier import exists_inverse as exists_inverse
+from lnnkit.logic.quantifier import forall as forall
+from lnnkit.logic.quantifier import forall_inverse as forall_inverse
+
+LOGICS: tuple[Logic, ...] = (Lukasiewicz(), Product(), Goedel())
+
+
+def logic_named(name: str) -> Logic:
+    """The logic with this name: ``lukasiewicz``, ``product`` or ``godel``."""
+    for logic in LOGICS:
+        if logic.name == name:
+            return logic
+    raise KeyError(f"no logic is named {name!r}; there are {', '.join(logic.name for logic in LOGICS)}")

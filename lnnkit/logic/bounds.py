@@ -1,0 +1,73 @@
+"""Truth bounds as tensors: the values that every logic takes and gives.
+
+A row is one instance of a neuron, so an operand is a pair of tensors of shape ``[n]``. The tolerance rules are those of
+``semantics.md`` point 6: a lower bound up to ``tol`` says nothing, nor does an upper bound from ``1 - tol``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+
+class Bounds(NamedTuple):
+    """Lower and upper ends, of one shape; one entry a row."""
+
+    lower: Tensor
+    upper: Tensor
+
+
+class Inverse(NamedTuple):
+    """What a neuron's bounds leave of its operands.
+
+    ``operands`` holds, for each operand, the closed hull of the values that it can still take, inside its own box.
+    ``empty`` is true where no values give the node's bounds (by more than the tolerance); there the boxes come back as
+    they were.
+    """
+
+    operands: tuple[Bounds, ...]
+    empty: Tensor
+
+
+def tolerance(dtype: torch.dtype) -> float:
+    """The distance below which two truth values count as one: 1e-9 in double precision, 1e-5 in single."""
+    return 1e-9 if dtype == torch.float64 else 1e-5
+
+
+def enter(bounds: Bounds) -> Bounds:
+    """Bounds as a neuron reads them: ends within ``tol`` of saying nothing say nothing, inside ``[0, 1]``, in order."""
+    lower, upper = bounds
+    tol = tolerance(lower.dtype)
+    lower = torch.where(lower <= tol, 0.0, lower.clamp(0.0, 1.0))
+    upper = torch.where(upper >= 1 - tol, 1.0, upper.clamp(0.0, 1.0))
+    return ordered(lower, upper)
+
+
+def complement(bounds: Bounds) -> Bounds:
+    """The bounds of the negation, ``[1 - U, 1 - L]``."""
+    return Bounds(1 - bounds.upper, 1 - bounds.lower)
+
+
+def negative(bounds: Bounds) -> Bounds:
+    """``[-U, -L]``: turns a maximum into a minimum without rounding."""
+    return Bounds(-bounds.upper, -bounds.lower)
+
+
+def ordered(lower: Tensor, upper: Tensor) -> Bounds:
+    """The two ends, swapped where rounding made them cross."""
+    crossed = lower > upper
+    return Bounds(torch.where(crossed, upper, lower), torch.where(crossed, lower, upper))
+
+
+def asks(node: Bounds) -> tuple[Tensor, Tensor]:
+    """Where the lower, and where the upper end of ``node`` says anything."""
+    tol = tolerance(node.lower.dtype)
+    return node.lower > tol, node.upper < 1 - tol
+
+
+def misses(image: Bounds, node: Bounds) -> Tensor:
+    """Where two boxes lie apart by more than the tolerance."""
+    tol = tolerance(node.lower.dtype)
+    return (image.upper < node.lower - tol) | (image.lower > node.upper + tol)

@@ -1,0 +1,170 @@
+"""Weighted Goedel logic; the weighted form is ``design.md`` P2 with the generator ``g(x) = 1 - x`` and ``S = max``.
+
+========  ================================================================================================
+``and``   ``clamp(min_i(b - w_i (1 - x_i)))``
+``or``    ``clamp(max_i(1 - b + w_i x_i))``
+``->``    with ``A = clamp(b - w_x (1 - x))`` and ``B = clamp(1 - w_y (1 - y))``: ``1`` if ``A <= B``, else
+          ``clamp(B + 1 - b)``
+``<->``   ``min(x -> y, y -> x)``: ``1`` if ``A = B``, else ``min(A, B)``; its bias is 1
+========  ================================================================================================
+
+An operand's part is its level ``c + w x``, with ``c = b - w`` (and ``1 - w_y`` for a consequent) or ``1 - b``, so that
+plain neurons are min and max to the bit. ``A`` and ``B`` count as equal within the tolerance
+(``semantics.md`` point 6).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from lnnkit.logic.bounds import Bounds, Inverse, asks, negative, tolerance
+from lnnkit.logic.hulls import candidate, fit, intersection, swapped, union
+from lnnkit.logic.logic import Weight
+from lnnkit.logic.operands import column, scalar, stack, unstack, unweigh
+
+
+@dataclass(frozen=True)
+class Goedel:
+    """Minimum and maximum of truths."""
+
+    name: str = "godel"
+
+    def conjunction(self, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> Bounds:
+        levels = _conjunction_side(operands, weights, bias).levels
+        return Bounds(levels.lower.amin(0).clamp(0.0, 1.0), levels.upper.amin(0).clamp(0.0, 1.0))
+
+    def conjunction_inverse(
+        self, node: Bounds, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight
+    ) -> Inverse:
+        side = _conjunction_side(operands, weights, bias)
+        asks_lower, asks_upper = asks(node)
+        last, empty = _least_inverse(node, (asks_lower, asks_upper), side.levels)
+        return Inverse(unstack(_preimage(side, node, asks_lower, last, empty)), empty)
+
+    def disjunction(self, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> Bounds:
+        levels = _disjunction_side(operands, weights, bias).levels
+        return Bounds(levels.lower.amax(0).clamp(0.0, 1.0), levels.upper.amax(0).clamp(0.0, 1.0))
+
+    def disjunction_inverse(
+        self, node: Bounds, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight
+    ) -> Inverse:
+        side = _disjunction_side(operands, weights, bias)
+        asks_lower, asks_upper = asks(node)
+        last, empty = _least_inverse(negative(node), (asks_upper, asks_lower), negative(side.levels))
+        return Inverse(unstack(_preimage(side, node, last, asks_upper, empty)), empty)
+
+    def implication(
+        self, antecedent: Bounds, consequent: Bounds, weights: tuple[Weight, Weight], bias: Weight
+    ) -> Bounds:
+        x, y = _antecedent(antecedent, weights[0], bias).truth, _antecedent(consequent, weights[1], 1.0).truth
+        drop = scalar(bias, x.lower) - 1
+        tol = tolerance(x.lower.dtype)
+        lower = torch.where(x.upper <= y.lower + tol, 1.0, (y.lower - drop).clamp(0.0, 1.0))
+        upper = torch.where(x.lower <= y.upper + tol, 1.0, (y.upper - drop).clamp(0.0, 1.0))
+        return Bounds(lower, upper)
+
+    def implication_inverse(
+        self, node: Bounds, antecedent: Bounds, consequent: Bounds, weights: tuple[Weight, Weight], bias: Weight
+    ) -> Inverse:
+        """The hull of ``{A <= B}`` (if ``U = 1``) and ``{A > B, B + 1 - b in [L, U]}`` (``semantics.md`` point 3)."""
+        x, y = _antecedent(antecedent, weights[0], bias), _antecedent(consequent, weights[1], 1.0)
+        return union([_holds(node, x, y), _falls(node, x, y, bias)])
+
+    def equivalence(self, left: Bounds, right: Bounds, weights: tuple[Weight, Weight], bias: Weight) -> Bounds:
+        forth = self.implication(left, right, weights, bias)
+        back = self.implication(right, left, (weights[1], weights[0]), bias)
+        return Bounds(torch.minimum(forth.lower, back.lower), torch.minimum(forth.upper, back.upper))
+
+    def equivalence_inverse(
+        self, node: Bounds, left: Bounds, right: Bounds, weights: tuple[Weight, Weight], bias: Weight
+    ) -> Inverse:
+        """The hull of ``{A = B}`` (if ``U = 1``), ``{A > B, B in [L, U]}`` and ``{B > A, A in [L, U]}``."""
+        x, y = _antecedent(left, weights[0], bias), _antecedent(right, weights[1], bias)
+        equal = intersection(_holds(node, x, y), swapped(_holds(node, y, x)), (left, right))
+        return union([equal, _falls(node, x, y, bias), swapped(_falls(node, y, x, bias))])
+
+
+class _Side(NamedTuple):
+    """Operands with their levels ``offset + weight * x``: a stack ``[k, n]``, or one operand ``[n]``."""
+
+    box: Bounds
+    weight: Tensor
+    offset: Tensor
+    levels: Bounds
+
+    @property
+    def truth(self) -> Bounds:
+        """The levels as truths."""
+        return Bounds(self.levels.lower.clamp(0.0, 1.0), self.levels.upper.clamp(0.0, 1.0))
+
+
+def _side(box: Bounds, weight: Tensor, offset: Tensor) -> _Side:
+    return _Side(box, weight, offset, Bounds(offset + weight * box.lower, offset + weight * box.upper))
+
+
+def _conjunction_side(operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> _Side:
+    box = stack(operands)
+    weight = column(weights, box.lower)
+    return _side(box, weight, scalar(bias, box.lower) - weight)
+
+
+def _disjunction_side(operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> _Side:
+    box = stack(operands)
+    return _side(box, column(weights, box.lower), 1 - scalar(bias, box.lower))
+
+
+def _antecedent(box: Bounds, weight: Weight, bias: Weight) -> _Side:
+    part = scalar(weight, box.lower)
+    return _side(box, part, scalar(bias, box.lower) - part)
+
+
+def _preimage(side: _Side, levels: Bounds, where_lower: Tensor, where_upper: Tensor, empty: Tensor) -> Bounds:
+    """The operands whose levels lie in ``levels``, as far as each end of it counts."""
+    share = Bounds(levels.lower - side.offset, levels.upper - side.offset)
+    found = unweigh(share, side.weight, 1 + side.offset.abs())
+    present = side.weight > 0
+    return fit(candidate(*found, where_lower & present, where_upper & present), side.box, empty)
+
+
+def _least_inverse(node: Bounds, sides: tuple[Tensor, Tensor], levels: Bounds) -> tuple[Tensor, Tensor]:
+    """Downward through the least of ``levels`` ``[k, n]``, whose every level reaches ``L`` where that counts.
+
+    Gives where a level must be at most ``U``, since it alone can be (``[k, n]``), and where there is no way at all.
+    """
+    tol = tolerance(node.lower.dtype)
+    can_be_least = levels.lower <= node.upper + tol
+    last = sides[1] & can_be_least & (can_be_least.sum(0) == 1)
+    empty = sides[0] & (levels.upper.amin(0) < node.lower - tol)
+    empty = empty | (sides[1] & ~can_be_least.any(0))
+    return last, empty
+
+
+def _holds(node: Bounds, x: _Side, y: _Side) -> Inverse:
+    """``{A <= B}``, the branch of ``U = 1``."""
+    tol = tolerance(node.lower.dtype)
+    most, least = y.truth.upper, x.truth.lower
+    empty = asks(node)[1] | (least > most + tol)
+    nowhere = torch.zeros_like(empty)
+    below = _preimage(x, Bounds(most, most), nowhere, most < 1, empty)
+    above = _preimage(y, Bounds(least, least), least > tol, nowhere, empty)
+    return Inverse((below, above), empty)
+
+
+def _falls(node: Bounds, x: _Side, y: _Side, bias: Weight) -> Inverse:
+    """``{A > B, B + 1 - b in [L, U]}``, closed. ``A`` leaves the clamp at 0, since it is above ``B``."""
+    asks_lower, asks_upper = asks(node)
+    tol, drop = tolerance(node.lower.dtype), scalar(bias, node.lower) - 1
+    low, high = node.lower + drop, node.upper + drop
+    least = torch.where(asks_lower & (low > y.truth.lower), low, y.truth.lower)
+    most = torch.where(asks_upper & (high < y.truth.upper), high, y.truth.upper)
+    gap = torch.where(asks_upper, tol, 0.0)  # A <= B + tol counts as equal: it falls only by more
+    empty = (least > most + tol) | (x.truth.upper <= least + gap)
+    below = torch.where(asks_upper & (high < x.truth.upper), high, x.truth.upper)
+    everywhere = torch.ones_like(empty)
+    above = _preimage(x, Bounds(least, least), everywhere, ~everywhere, empty)
+    return Inverse((above, _preimage(y, Bounds(low, below), asks_lower & (low > 0), everywhere, empty)), empty)

@@ -1,0 +1,76 @@
+"""Hulls of operands: putting what a neuron found inside the operands' own boxes, and joining alternatives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from lnnkit.logic.bounds import Bounds, Inverse, ordered
+
+# Candidate ends that say nothing: they lie outside every box, and stay outside under ``1 - x``.
+NO_LOWER = -1.0
+NO_UPPER = 2.0
+
+
+def candidate(lower: Tensor, upper: Tensor, where_lower: Tensor, where_upper: Tensor) -> Bounds:
+    """Candidate ends where they say something, else ends outside every box."""
+    return Bounds(torch.where(where_lower, lower, NO_LOWER), torch.where(where_upper, upper, NO_UPPER))
+
+
+def fit(found: Bounds, box: Bounds, empty: Tensor) -> Bounds:
+    """``found`` inside ``box``; an end that rounding pushed out of the box collapses onto it; ``box`` where ``empty``.
+
+    Shapes ``[n]`` or ``[k, n]``, ``empty`` ``[n]``. Ties pass the whole gradient to ``found``.
+    """
+    lower, upper = ordered(found.lower.clamp(box.lower, box.upper), found.upper.clamp(box.lower, box.upper))
+    return Bounds(torch.where(empty, box.lower, lower), torch.where(empty, box.upper, upper))
+
+
+def uncomplement(hull: Bounds, box: Bounds) -> Bounds:
+    """The hull of ``x`` from that of ``1 - x``, inside ``box``; an end that did not move is the box's, to the bit."""
+    lower = torch.where(hull.upper == 1 - box.lower, box.lower, 1 - hull.upper)
+    upper = torch.where(hull.lower == 1 - box.upper, box.upper, 1 - hull.lower)
+    return Bounds(lower.clamp(box.lower, box.upper), upper.clamp(box.lower, box.upper))
+
+
+def union(branches: Sequence[Inverse]) -> Inverse:
+    """The hull of the branches that are not empty; empty where all are (then the first branch's boxes, unmoved)."""
+    result = branches[0]
+    for branch in branches[1:]:
+        only_old, only_new = branch.empty, result.empty & ~branch.empty
+        operands = []
+        for old, new in zip(result.operands, branch.operands, strict=True):
+            lower = torch.where(new.lower < old.lower, new.lower, old.lower)
+            upper = torch.where(new.upper > old.upper, new.upper, old.upper)
+            lower = torch.where(only_old, old.lower, torch.where(only_new, new.lower, lower))
+            upper = torch.where(only_old, old.upper, torch.where(only_new, new.upper, upper))
+            operands.append(Bounds(lower, upper))
+        result = Inverse(tuple(operands), result.empty & branch.empty)
+    return result
+
+
+def intersection(first: Inverse, second: Inverse, boxes: Sequence[Bounds]) -> Inverse:
+    """Both at once, for conditions whose hulls meet exactly; empty where either is."""
+    empty = first.empty | second.empty
+    operands = []
+    for one, other, box in zip(first.operands, second.operands, boxes, strict=True):
+        lower = torch.where(other.lower > one.lower, other.lower, one.lower)
+        upper = torch.where(other.upper < one.upper, other.upper, one.upper)
+        operands.append(fit(Bounds(lower, upper), box, empty))
+    return Inverse(tuple(operands), empty)
+
+
+def choose(condition: Tensor, first: Inverse, second: Inverse) -> Inverse:
+    """Row by row, ``first`` where the condition holds, else ``second``."""
+    operands = tuple(
+        Bounds(torch.where(condition, one.lower, other.lower), torch.where(condition, one.upper, other.upper))
+        for one, other in zip(first.operands, second.operands, strict=True)
+    )
+    return Inverse(operands, torch.where(condition, first.empty, second.empty))
+
+
+def swapped(inverse: Inverse) -> Inverse:
+    """A binary neuron's inverse with its operands in the other order."""
+    return Inverse(inverse.operands[::-1], inverse.empty)

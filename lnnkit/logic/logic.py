@@ -1,0 +1,71 @@
+"""The interface of a logic. The engine calls these functions and names no logic.
+
+Every function is pure and works row by row: an operand is a `Bounds` of two tensors ``[n]``. Weights ``w >= 0`` belong
+to operands (``w = 0``: the operand is absent), the bias ``b >= 0`` to the neuron; all ones give the plain logic.
+
+Upward functions give the closed hull of the image of the operands' box. Inverses give, for each operand, the closed
+hull of the values inside its box that some values of the others complete to a point with truth in ``node``
+(``design.md`` P3). They expect boxes as `lnnkit.logic.bounds.enter` leaves them, and ``node`` in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from torch import Tensor
+
+from lnnkit.logic.bounds import Bounds, Inverse
+
+Weight = float | Tensor
+
+
+class Logic(Protocol):
+    """A truth algebra with weights."""
+
+    @property
+    def name(self) -> str:
+        """Its name in programs."""
+        ...
+
+    def conjunction(self, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> Bounds:
+        """``x1 & ... & xk``."""
+        ...
+
+    def conjunction_inverse(
+        self, node: Bounds, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight
+    ) -> Inverse:
+        """Downward through ``x1 & ... & xk``."""
+        ...
+
+    def disjunction(self, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> Bounds:
+        """``x1 | ... | xk``."""
+        ...
+
+    def disjunction_inverse(
+        self, node: Bounds, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight
+    ) -> Inverse:
+        """Downward through ``x1 | ... | xk``."""
+        ...
+
+    def implication(
+        self, antecedent: Bounds, consequent: Bounds, weights: tuple[Weight, Weight], bias: Weight
+    ) -> Bounds:
+        """``x -> y``."""
+        ...
+
+    def implication_inverse(
+        self, node: Bounds, antecedent: Bounds, consequent: Bounds, weights: tuple[Weight, Weight], bias: Weight
+    ) -> Inverse:
+        """Downward through ``x -> y``; operands in the order antecedent, consequent."""
+        ...
+
+    def equivalence(self, left: Bounds, right: Bounds, weights: tuple[Weight, Weight], bias: Weight) -> Bounds:
+        """``x <-> y``, the lesser of both implications; its complement is ``x xor y``."""
+        ...
+
+    def equivalence_inverse(
+        self, node: Bounds, left: Bounds, right: Bounds, weights: tuple[Weight, Weight], bias: Weight
+    ) -> Inverse:
+        """Downward through ``x <-> y``."""
+        ...

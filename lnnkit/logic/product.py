@@ -1,0 +1,175 @@
+"""Weighted product logic (Goguen); the weighted form is ``design.md`` P2 with the generator ``g(x) = -ln x``.
+
+========  ==============================================================================
+``and``   ``clamp(e^(b-1) prod x_i^w_i)``, computed as ``exp(-(sum w_i g(x_i) - (b - 1)))``
+``or``    by De Morgan
+``->``    ``1`` if ``N >= D``, else ``N / D``, with ``N = e^(1-b) y^w_y`` and ``D = x^w_x``
+``<->``   ``min(x -> y, y -> x)``; its bias is 1
+========  ==============================================================================
+
+``0^0 = 1``, so an absent operand (``w = 0``) is a factor of 1. The implication is the residuum of the weighted
+conjunction (Hajek 1998, *Metamathematics of Fuzzy Logic*, section 2.1, for the plain one).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from lnnkit.logic.bounds import Bounds, Inverse, asks, complement, misses, tolerance
+from lnnkit.logic.hulls import candidate, choose, fit, intersection, swapped, uncomplement, union
+from lnnkit.logic.logic import Weight
+from lnnkit.logic.operands import column, scalar, stack, sum_of_others, unstack, unweigh
+
+
+@dataclass(frozen=True)
+class Product:
+    """Multiplication of truths."""
+
+    name: str = "product"
+
+    def conjunction(self, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> Bounds:
+        boxes = stack(operands)
+        return _product(boxes, column(weights, boxes.lower), scalar(bias, boxes.lower))
+
+    def conjunction_inverse(
+        self, node: Bounds, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight
+    ) -> Inverse:
+        boxes = stack(operands)
+        hull, empty = _product_inverse(node, boxes, column(weights, boxes.lower), scalar(bias, boxes.lower))
+        return Inverse(unstack(hull), empty)
+
+    def disjunction(self, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> Bounds:
+        boxes = stack(operands)
+        return complement(_product(complement(boxes), column(weights, boxes.lower), scalar(bias, boxes.lower)))
+
+    def disjunction_inverse(
+        self, node: Bounds, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight
+    ) -> Inverse:
+        boxes = stack(operands)
+        weight, excess = column(weights, boxes.lower), scalar(bias, boxes.lower)
+        hull, empty = _product_inverse(complement(node), complement(boxes), weight, excess)
+        return Inverse(unstack(uncomplement(hull, boxes)), empty)
+
+    def implication(
+        self, antecedent: Bounds, consequent: Bounds, weights: tuple[Weight, Weight], bias: Weight
+    ) -> Bounds:
+        weight_x, weight_y = (scalar(weight, antecedent.lower) for weight in weights)
+        scale = _scale(bias, antecedent.lower)
+        lower = _residuum(_power(antecedent.upper, weight_x), _power(consequent.lower, weight_y), scale)
+        upper = _residuum(_power(antecedent.lower, weight_x), _power(consequent.upper, weight_y), scale)
+        return Bounds(lower, upper)
+
+    def implication_inverse(
+        self, node: Bounds, antecedent: Bounds, consequent: Bounds, weights: tuple[Weight, Weight], bias: Weight
+    ) -> Inverse:
+        """``L > 0`` asks ``N >= L D``; ``U < 1`` asks ``N <= U D`` and ``D > 0`` (``semantics.md`` point 2)."""
+        asks_lower, asks_upper = asks(node)
+        weight_x, weight_y = (scalar(weight, node.lower) for weight in weights)
+        scale = _scale(bias, node.lower)
+        most_x, most_y = _power(antecedent.upper, weight_x), _power(consequent.upper, weight_y)
+        least_x, least_y = _power(_snapped(antecedent.lower), weight_x), _power(_snapped(consequent.lower), weight_y)
+        image = Bounds(_residuum(most_x, least_y, scale), _residuum(least_x, most_y, scale))
+        # With y at 0 the truth is 0 or 1, and nothing between.
+        empty = misses(image, node) | (asks_lower & asks_upper & (most_y == 0))
+        x = _roots(_quotient(least_y, node.upper * scale), _quotient(most_y, node.lower * scale), weight_x)
+        y = _roots(node.lower * least_x * scale, node.upper * most_x * scale, weight_y)
+        x = candidate(*x, asks_upper & (weight_x > 0), asks_lower & (weight_x > 0))
+        y = candidate(*y, asks_lower & (weight_y > 0), asks_upper & (weight_y > 0))
+        return Inverse((fit(x, antecedent, empty), fit(y, consequent, empty)), empty)
+
+    def equivalence(self, left: Bounds, right: Bounds, weights: tuple[Weight, Weight], bias: Weight) -> Bounds:
+        """``min(p, q) / max(p, q)`` with ``p = x^w_x`` and ``q = y^w_y``; 1 where both are 0."""
+        forth = self.implication(left, right, weights, bias)
+        back = self.implication(right, left, (weights[1], weights[0]), bias)
+        return Bounds(torch.minimum(forth.lower, back.lower), torch.minimum(forth.upper, back.upper))
+
+    def equivalence_inverse(
+        self, node: Bounds, left: Bounds, right: Bounds, weights: tuple[Weight, Weight], bias: Weight
+    ) -> Inverse:
+        """Where ``U = 1`` both implications hold to ``L``; where ``U < 1`` one of them lies in ``[L, U]``, which makes
+        the other 1.
+        """
+        forth = self.implication_inverse(node, left, right, weights, bias)
+        back = swapped(self.implication_inverse(node, right, left, (weights[1], weights[0]), bias))
+        return choose(asks(node)[1], union([forth, back]), intersection(forth, back, (left, right)))
+
+
+def _product(factors: Bounds, weight: Tensor, bias: Tensor) -> Bounds:
+    """``clamp(e^(b-1) prod x_i^w_i)``: shapes ``[k, n]``, ``[k, 1]``, ``[]`` give ``[n]``."""
+    lower, upper = (_truth(_costs(end, weight).sum(0) - (bias - 1)) for end in factors)
+    return Bounds(lower, upper)
+
+
+def _product_inverse(node: Bounds, factors: Bounds, weight: Tensor, bias: Tensor) -> tuple[Bounds, Tensor]:
+    """The factors that the node leaves, ``[k, n]``, and where there are none, ``[n]``.
+
+    ``w_i g(x_i)`` lies between ``g(U) + b - 1`` less the most and ``g(L) + b - 1`` less the least of the others.
+    """
+    asks_lower, asks_upper = asks(node)
+    excess = bias - 1
+    costs = Bounds(_costs(factors.upper, weight), _costs(_snapped(factors.lower), weight))
+    empty = misses(Bounds(_truth(costs.upper.sum(0) - excess), _truth(costs.lower.sum(0) - excess)), node)
+    dearest, cheapest = _generator(node.lower) + excess, _generator(node.upper) + excess
+    left_over = Bounds(cheapest - sum_of_others(costs.upper), dearest - sum_of_others(costs.lower))
+    cost = unweigh(left_over, weight, 1 + excess.abs() + torch.where(asks_lower, dearest, 0.0).abs())
+    found = Bounds(_truth(cost.upper), _truth(cost.lower))
+    found = candidate(*found, asks_lower & (weight > 0), asks_upper & (weight > 0))
+    return fit(found, factors, empty), empty
+
+
+def _truth(cost: Tensor) -> Tensor:
+    """The generator's pseudo-inverse, ``e^-s`` and at most 1."""
+    return torch.exp(-cost.clamp(min=0.0))
+
+
+def _snapped(lower: Tensor) -> Tensor:
+    """Lower ends up to the tolerance count as 0: no operand is excluded by what may be rounding."""
+    return torch.where(lower <= tolerance(lower.dtype), 0.0, lower)
+
+
+def _generator(truth: Tensor) -> Tensor:
+    """``-ln x``; at 0 a finite number that outweighs every sum of others, so that no infinity meets another."""
+    positive = truth > 0
+    endless = 1e100 if truth.dtype == torch.float64 else 1e30
+    return torch.where(positive, -torch.log(torch.where(positive, truth, 1.0)), endless)
+
+
+def _costs(truths: Tensor, weight: Tensor) -> Tensor:
+    """``w_i g(x_i)``, where a zero costs everything at any weight but 0. Shapes ``[k, n]`` and ``[k, 1]``."""
+    cost = _generator(truths)
+    return torch.where(weight > 0, torch.where(truths > 0, weight * cost, cost), 0.0)
+
+
+def _scale(bias: Weight, like: Tensor) -> Tensor:
+    """``e^(b-1)``, short of overflow."""
+    return torch.exp((scalar(bias, like) - 1).clamp(max=700.0 if like.dtype == torch.float64 else 80.0))
+
+
+def _power(base: Tensor, exponent: Tensor) -> Tensor:
+    """``base^exponent`` with ``0^0 = 1``, and gradients that stay finite at a base of 0."""
+    positive = base > 0
+    power = torch.pow(torch.where(positive, base, 1.0), exponent)
+    return torch.where(positive, power, torch.where(exponent > 0, 0.0, 1.0))
+
+
+def _quotient(numerator: Tensor, denominator: Tensor) -> Tensor:
+    """``numerator / denominator``; ``0 / 0 = 0``, and anything else over 0 is more than any truth."""
+    safe = denominator > 0
+    return torch.where(safe, numerator / torch.where(safe, denominator, 1.0), torch.where(numerator > 0, 2.0, 0.0))
+
+
+def _residuum(divisor: Tensor, dividend: Tensor, scale: Tensor) -> Tensor:
+    """``1`` if ``N >= D``, else ``N / D``."""
+    return torch.where(divisor > 0, _quotient(dividend, divisor * scale).clamp(max=1.0), 1.0)
+
+
+def _roots(low: Tensor, high: Tensor, weight: Tensor) -> Bounds:
+    """``[low, high]^(1/w)`` cut at 1, with slack for rounding under a small weight."""
+    relative = unweigh(Bounds(torch.zeros_like(low), torch.zeros_like(high)), weight, 1.0)
+    inverse = 1 / torch.where(weight > 0, weight, 1.0)
+    lower, upper = _power(low.clamp(max=1.0), inverse), _power(high.clamp(max=1.0), inverse)
+    return Bounds(lower * torch.exp(relative.lower), upper * torch.exp(relative.upper))

@@ -1,0 +1,59 @@
+"""Quantifiers: the least and the greatest of a group of rows, in every logic (``design.md`` P6, decision D6).
+
+``rows`` holds the instances, shapes ``[n]``; ``group`` ``[n]`` says to which of ``groups`` quantifier instances each
+belongs, in any order. Downward, every row of a true ``forall`` is true; where the ``forall`` is false, the last row
+that can be false is. ``exists`` is the mirror image, by negation rather than ``1 - x``, so that nothing is rounded.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from lnnkit.logic.bounds import Bounds, Inverse, asks, negative, tolerance
+from lnnkit.logic.hulls import candidate, fit
+
+
+def forall(rows: Bounds, group: Tensor, groups: int) -> Bounds:
+    """The least of each group, shape ``[groups]``; a group without rows is true."""
+    return _least(rows, group, groups, 1.0)
+
+
+def exists(rows: Bounds, group: Tensor, groups: int) -> Bounds:
+    """The greatest of each group, shape ``[groups]``; a group without rows is false."""
+    return negative(_least(negative(rows), group, groups, -0.0))
+
+
+def forall_inverse(node: Bounds, rows: Bounds, group: Tensor, groups: int) -> Inverse:
+    """One operand, the rows ``[n]``; ``empty`` is per group, ``[groups]``."""
+    asks_lower, asks_upper = asks(node)
+    last, empty = _least_inverse(node, (asks_lower, asks_upper), rows, group, groups, 1.0)
+    found = candidate(node.lower[group], node.upper[group], asks_lower[group], last)
+    return Inverse((fit(found, rows, empty[group]),), empty)
+
+
+def exists_inverse(node: Bounds, rows: Bounds, group: Tensor, groups: int) -> Inverse:
+    """One operand, the rows ``[n]``; ``empty`` is per group, ``[groups]``."""
+    asks_lower, asks_upper = asks(node)
+    last, empty = _least_inverse(negative(node), (asks_upper, asks_lower), negative(rows), group, groups, -0.0)
+    found = candidate(node.lower[group], node.upper[group], last, asks_upper[group])
+    return Inverse((fit(found, rows, empty[group]),), empty)
+
+
+def _least(rows: Bounds, group: Tensor, groups: int, without_rows: float) -> Bounds:
+    start = torch.full((groups,), without_rows, dtype=rows.lower.dtype, device=rows.lower.device)
+    index = group.long()
+    return Bounds(*(start.scatter_reduce(0, index, end, "amin", include_self=True) for end in rows))
+
+
+def _least_inverse(
+    node: Bounds, sides: tuple[Tensor, Tensor], rows: Bounds, group: Tensor, groups: int, without_rows: float
+) -> tuple[Tensor, Tensor]:
+    """Which row alone can be the least of its group, where the upper end counts (``[n]``); which groups cannot be."""
+    tol = tolerance(node.lower.dtype)
+    index = group.long()
+    image = _least(rows, group, groups, without_rows)
+    empty = (sides[0] & (image.upper < node.lower - tol)) | (sides[1] & (image.lower > node.upper + tol))
+    can_be_least = rows.lower <= node.upper[index] + tol
+    count = torch.zeros(groups, dtype=torch.long, device=index.device).index_add(0, index, can_be_least.long())
+    return sides[1][index] & can_be_least & (count[index] == 1), empty

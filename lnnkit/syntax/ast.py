@@ -1,0 +1,369 @@
+"""The abstract syntax of the .lnn language: frozen dataclasses, one for each rule of the grammar.
+
+Equality ignores spans and spelling (``->`` and ``implies`` give the same node), so ``parse(print(p)) == p`` can be
+stated. One expression grammar serves formulas and terms; the checker tells truth from number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from lnnkit.syntax.span import Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """Anything that stands somewhere in a program."""
+
+    span: Span = field(compare=False, repr=False)
+
+
+# --- arguments of an atom -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Variable(Node):
+    """A name that starts upper-case, or that a quantifier around it binds."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Constant(Node):
+    """An entity, verbatim under NFC. ``quoted`` says how it was written."""
+
+    text: str
+    quoted: bool = field(default=False, compare=False)
+
+
+Argument = Variable | Constant
+
+
+# --- numbers and what stands in their place -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Number(Node):
+    """A literal; a leading minus is folded in. ``inf`` and ``-inf`` are numbers."""
+
+    value: float | int
+
+
+@dataclass(frozen=True, slots=True)
+class Learnable(Node):
+    """``?``, ``?50``, ``?name`` or ``?name=50``; the same name is the same parameter."""
+
+    name: str | None
+    initial: float | int | None
+
+
+Value = Number | Learnable
+
+
+@dataclass(frozen=True, slots=True)
+class ValueList(Node):
+    """``[1, -1, ?]``, the value of a unit's attribute; rows of a matrix are lists within a list."""
+
+    items: tuple[Value | ValueList, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute(Node):
+    """``key: value`` within ``{...}`` after a group, a comparison or a unit."""
+
+    key: str
+    value: Value | ValueList | str
+
+
+# --- expressions ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Atom(Node):
+    """``P(X, anna)``; a bare name is an atom without arguments (in a comparison the checker reads it as an entity,
+    a variable or a number without arguments)."""
+
+    name: str
+    arguments: tuple[Argument, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Entity(Node):
+    """A quoted string as the operand of a comparison: ``X = "New York"``."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Truth(Node):
+    """``true`` or ``false``."""
+
+    value: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Not(Node):
+    operand: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Weighted(Node):
+    """``A@0.7``: an operand of a connective and its weight."""
+
+    operand: Expression
+    weight: Value
+
+
+@dataclass(frozen=True, slots=True)
+class And(Node):
+    """n-ary, operands in their written order; ``(A & B) & C`` is not ``A & B & C``."""
+
+    operands: tuple[Expression, ...]
+    attributes: tuple[Attribute, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Or(Node):
+    operands: tuple[Expression, ...]
+    attributes: tuple[Attribute, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Implies(Node):
+    antecedent: Expression
+    consequent: Expression
+    attributes: tuple[Attribute, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Iff(Node):
+    left: Expression
+    right: Expression
+    attributes: tuple[Attribute, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Xor(Node):
+    left: Expression
+    right: Expression
+    attributes: tuple[Attribute, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Forall(Node):
+    variables: tuple[Variable, ...]
+    body: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Exists(Node):
+    variables: tuple[Variable, ...]
+    body: Expression
+
+
+ComparisonOperator = Literal[">", "<", ">=", "<=", "=", "!=", "<?>"]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison(Node):
+    """A chain ``operands[0] operators[0] operands[1] ...``: ``18 <= age(X) < 65``."""
+
+    operands: tuple[Expression, ...]
+    operators: tuple[ComparisonOperator, ...]
+    attributes: tuple[Attribute, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Negate(Node):
+    """Unary minus before anything but a literal."""
+
+    operand: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic(Node):
+    """``left operator right``; ``+ - * /`` associate to the left, ``^`` to the right."""
+
+    operator: Literal["+", "-", "*", "/", "^"]
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Function(Node):
+    """``abs(term)`` or ``sqrt(term)``."""
+
+    name: Literal["abs", "sqrt"]
+    operand: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Unit(Node):
+    """A learnable arithmetic unit over terms: ``npu(debt(X), income(X)){power: [1, -1]}``."""
+
+    name: Literal["nac", "nalu", "inalu", "nau", "nmu", "npu", "realnpu"]
+    operands: tuple[Expression, ...]
+    attributes: tuple[Attribute, ...] = ()
+
+
+Expression = (
+    Atom
+    | Entity
+    | Truth
+    | Not
+    | Weighted
+    | And
+    | Or
+    | Implies
+    | Iff
+    | Xor
+    | Forall
+    | Exists
+    | Comparison
+    | Number
+    | Learnable
+    | Negate
+    | Arithmetic
+    | Function
+    | Unit
+)
+
+
+# --- statements -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds(Node):
+    """``in [lower, upper]``; ``= v`` after a fact or label is ``[v, v]`` with ``exact`` set."""
+
+    lower: Value
+    upper: Value
+    exact: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LogicStatement(Node):
+    logic: Literal["lukasiewicz", "product", "godel"]
+
+
+@dataclass(frozen=True, slots=True)
+class SortStatement(Node):
+    """``sort person`` or ``sort person open``."""
+
+    name: str
+    open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PredicateStatement(Node):
+    name: str
+    sorts: tuple[str, ...] = ()
+    closed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NumberStatement(Node):
+    name: str
+    sorts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ImportStatement(Node):
+    path: str
+
+
+Column = str | int  # a header name, or a position counted from 1
+
+
+@dataclass(frozen=True, slots=True)
+class Where(Node):
+    """``where column = "value"``."""
+
+    column: Column
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Table(Node):
+    """``"file.csv" (a, b) where p = "knows" no header``: what follows ``load P from`` or ``label P from``."""
+
+    path: str
+    columns: tuple[Column, ...] | None = None
+    where: tuple[Where, ...] = ()
+    header: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class LoadStatement(Node):
+    name: str
+    table: Table
+
+
+@dataclass(frozen=True, slots=True)
+class FactStatement(Node):
+    """``fact P(a)``, ``fact ~P(a)``, ``fact P(a) in [l, u]``, ``fact age(a) = 34``."""
+
+    atom: Atom
+    negated: bool = False
+    bounds: Bounds | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RuleStatement(Node):
+    name: str | None
+    formula: Expression
+    bounds: Bounds | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AxiomStatement(Node):
+    name: str | None
+    formula: Expression
+    bounds: Bounds | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QueryStatement(Node):
+    formula: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class LabelStatement(Node):
+    """``label P(a) = 0.7``."""
+
+    atom: Atom
+    negated: bool = False
+    bounds: Bounds | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LabelTableStatement(Node):
+    """``label P from "outcomes.csv"``."""
+
+    name: str
+    table: Table
+
+
+Statement = (
+    LogicStatement
+    | SortStatement
+    | PredicateStatement
+    | NumberStatement
+    | ImportStatement
+    | LoadStatement
+    | FactStatement
+    | RuleStatement
+    | AxiomStatement
+    | QueryStatement
+    | LabelStatement
+    | LabelTableStatement
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Program(Node):
+    """A parsed file. ``version`` is the language version that its head names (``lnnkit 1``), if any."""
+
+    statements: tuple[Statement, ...]
+    version: int | None = None

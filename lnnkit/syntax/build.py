@@ -1,0 +1,441 @@
+"""Parse tree -> abstract syntax: the one place that knows both."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, cast
+
+from lark import Token, Tree
+
+from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.names import AGGREGATES, FUNCTIONS, SHOUTED, UNITS, is_name, normalise, starts_upper, unglued
+from lnnkit.syntax.span import Source, Span
+
+MAX_DEPTH = 150  # of nested nodes: later passes may recurse, and Python allows a thousand frames
+
+Branch = Tree[Token] | Token
+Scope = frozenset[str]
+
+_ESCAPE = re.compile(r"\\(.)")
+_ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "t": "\t"}
+_LEARNABLE = re.compile(r"\?\s*(?:([^\W\d_][\w-]*)(?:\s*=\s*(\S+))?|(\S+))?", re.DOTALL)
+_RELATIONS = {"≤": "<=", "≥": ">=", "≠": "!="}
+_TRUTHS = {"true": True, "⊤": True, "false": False, "⊥": False}
+_UNIVERSAL = ("∀", "forall")
+
+
+class Rejected(Exception):
+    """A statement that the grammar allows and the language does not."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        super().__init__(diagnostic.message)
+        self.diagnostic = diagnostic
+
+
+class Builder:
+    """Turns the trees of one source into nodes; raises `Rejected` at the first fault of a statement."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+
+    # --- statements ---------------------------------------------------------------------------------------------
+
+    def statement(self, tree: Tree[Token]) -> ast.Statement:
+        """The node of any statement but the version."""
+        children, span = tree.children, self.span(tree)
+        match tree.data:
+            case "fact_statement":
+                atom, negated, bounds = self._literal(children)
+                return ast.FactStatement(span=span, atom=atom, negated=negated, bounds=bounds)
+            case "label_statement":
+                atom, negated, bounds = self._literal(children)
+                return ast.LabelStatement(span=span, atom=atom, negated=negated, bounds=bounds)
+            case "rule_statement":
+                name, formula, bounds = self._ruling(children)
+                return ast.RuleStatement(span=span, name=name, formula=formula, bounds=bounds)
+            case "axiom_statement":
+                name, formula, bounds = self._ruling(children)
+                return ast.AxiomStatement(span=span, name=name, formula=formula, bounds=bounds)
+            case "query_statement":
+                return ast.QueryStatement(span=span, formula=self.expression(children[1]))
+            case "predicate_statement":
+                name, sorts = self._declared(children)
+                closed = isinstance(children[-1], Token) and children[-1].type == "CLOSED"
+                return ast.PredicateStatement(span=span, name=name, sorts=sorts, closed=closed)
+            case "number_statement":
+                name, sorts = self._declared(children)
+                return ast.NumberStatement(span=span, name=name, sorts=sorts)
+            case "sort_statement":
+                return ast.SortStatement(span=span, name=self._name(children[1]), open=len(children) > 2)
+            case "load_statement":
+                return ast.LoadStatement(span=span, name=self._free_name(children[1]), table=self._table(children[3]))
+            case "label_table_statement":
+                name, table = self._free_name(children[1]), self._table(children[3])
+                return ast.LabelTableStatement(span=span, name=name, table=table)
+            case "import_statement":
+                return ast.ImportStatement(span=span, path=self._string(children[1]))
+            case "logic_statement":
+                return self._logic(children[1], span)
+        raise AssertionError(f"no statement: {tree.data}")
+
+    def version(self, tree: Tree[Token]) -> int:
+        """The language version that the head of a file names."""
+        if self.text(tree.children[1]) != "1":
+            message = f"this is lnnkit for version 1 of the language, not {self.text(tree.children[1])}"
+            raise self._fault("unsupported-version", message, tree.children[1], "write `lnnkit 1`")
+        return 1
+
+    def _logic(self, branch: Branch, span: Span) -> ast.LogicStatement:
+        logic = self.text(branch)
+        if logic not in ("lukasiewicz", "product", "godel"):
+            message = f"there is no logic `{logic}`"
+            raise self._fault("unknown-logic", message, branch, "write lukasiewicz, product or godel")
+        return ast.LogicStatement(span=span, logic=cast(Literal["lukasiewicz", "product", "godel"], logic))
+
+    def _literal(self, children: list[Branch]) -> tuple[ast.Atom, bool, ast.Bounds | None]:
+        negated = isinstance(children[1], Token)
+        rest = children[2 if negated else 1 :]
+        bounds = self._bounds(rest[1]) if len(rest) > 1 else None
+        return self._atom(cast("Tree[Token]", rest[0]), frozenset()), negated, bounds
+
+    def _ruling(self, children: list[Branch]) -> tuple[str | None, ast.Expression, ast.Bounds | None]:
+        name, rest = None, children[1:]
+        if len(rest) > 1 and isinstance(rest[1], Token) and rest[1].type == "COLON":
+            name, rest = self._name(rest[0]), rest[2:]
+        return (name, self.expression(rest[0]), self._bounds(rest[1]) if len(rest) > 1 else None)
+
+    def _declared(self, children: list[Branch]) -> tuple[str, tuple[str, ...]]:
+        sorts: tuple[str, ...] = ()
+        if len(children) > 2 and isinstance(children[2], Tree):
+            sorts = tuple(self._name(child) for child in children[2].children if isinstance(child, Tree))
+        return self._free_name(children[1]), sorts
+
+    def _bounds(self, branch: Branch) -> ast.Bounds:
+        children = cast("Tree[Token]", branch).children
+        if len(children) == 2:
+            value = self._value(children[1])
+            return ast.Bounds(span=self.span(branch), lower=value, upper=value, exact=True)
+        return ast.Bounds(span=self.span(branch), lower=self._value(children[2]), upper=self._value(children[4]))
+
+    def _table(self, branch: Branch) -> ast.Table:
+        path, *clauses = cast("Tree[Token]", branch).children
+        columns: tuple[ast.Column, ...] | None = None
+        where: list[ast.Where] = []
+        header = True
+        for clause in clauses:
+            if isinstance(clause, Token):
+                header = False
+            elif clause.data == "columns":
+                columns = tuple(self._column(child) for child in clause.children[1::2])
+            else:
+                for column, value in zip(clause.children[1::4], clause.children[3::4], strict=True):
+                    span = Span(self.source, self.span(column).start, self.span(value).end)
+                    where.append(ast.Where(span=span, column=self._column(column), value=self._string(value)))
+        return ast.Table(
+            span=self.span(branch), path=self._string(path), columns=columns, where=tuple(where), header=header
+        )
+
+    def _column(self, branch: Branch) -> ast.Column:
+        token = cast(Token, branch)
+        if token.type != "NUMBER":
+            return self._name(token)
+        number = self._number(token).value
+        if not isinstance(number, int) or number < 1:
+            message = f"a column's position is a whole number from 1, not `{self.text(token)}`"
+            raise self._fault("bad-column", message, token, f'a column called so is quoted: "{self.text(token)}"')
+        return number
+
+    # --- expressions --------------------------------------------------------------------------------------------
+
+    def expression(self, branch: Branch, scope: Scope = frozenset(), depth: int = 0) -> ast.Expression:
+        """The node of a formula or term; ``scope`` holds the names that quantifiers around it bind."""
+        while isinstance(branch, Tree) and branch.data == "group" and len(branch.children) == 3:
+            branch = branch.children[1]  # in a loop: parentheses nest deeper than Python's stack
+        if depth > MAX_DEPTH:
+            raise self._fault(
+                "too-deep",
+                f"this expression nests more than {MAX_DEPTH} operators",
+                self._first(branch),
+                "split it into several rules, or give a part of it a predicate of its own",
+            )
+        if isinstance(branch, Token):
+            return self._leaf(branch)
+        return self._node(branch, scope, depth + 1)
+
+    def _leaf(self, token: Token) -> ast.Expression:
+        match token.type:
+            case "STRING":
+                return ast.Entity(span=self.span(token), text=self._string(token))
+            case "TRUTH":
+                return ast.Truth(span=self.span(token), value=_TRUTHS[self.text(token)])
+            case _:
+                return self._value(token)
+
+    def _node(self, tree: Tree[Token], scope: Scope, depth: int) -> ast.Expression:
+        children = tree.children
+        if tree.data == "atom":
+            return self._atom(tree, scope)
+        if tree.data == "quantified":
+            return self._quantified(tree, scope, depth)
+        if tree.data == "group":
+            return self._attributed(tree, self.expression(children[1], scope, depth - 1))
+        span = self.span(tree)
+        match tree.data:
+            case "not":
+                return ast.Not(span=span, operand=self.expression(children[1], scope, depth))
+            case "weighted":
+                operand = self.expression(children[0], scope, depth)
+                return ast.Weighted(span=span, operand=operand, weight=self._weight(children[2]))
+            case "negate":
+                operand = self.expression(children[1], scope, depth)
+                if isinstance(operand, ast.Number):
+                    return ast.Number(span=span, value=-operand.value)
+                self._alone(children[1], children[0])
+                return ast.Negate(span=span, operand=operand)
+            case "function":
+                name = cast(Literal["abs", "sqrt"], self.text(children[0]))
+                return ast.Function(span=span, name=name, operand=self.expression(children[2], scope, depth))
+            case "unit":
+                return self._unit(tree, scope, depth)
+        operands = tuple([self.expression(child, scope, depth) for child in children[::2]])
+        match tree.data:
+            case "and":
+                return ast.And(span=span, operands=operands)
+            case "or":
+                return ast.Or(span=span, operands=operands)
+            case "implies":
+                return ast.Implies(span=span, antecedent=operands[0], consequent=operands[1])
+            case "iff":
+                return ast.Iff(span=span, left=operands[0], right=operands[1])
+            case "xor":
+                return ast.Xor(span=span, left=operands[0], right=operands[1])
+            case "comparison":
+                relations = tuple(_RELATIONS.get(text := self.text(child), text) for child in children[1::2])
+                relations = cast("tuple[ast.ComparisonOperator, ...]", relations)
+                return ast.Comparison(span=span, operands=operands, operators=relations)
+            case "arithmetic":
+                self._alone(children[0], children[1])
+                self._alone(children[2], children[1])
+                operator = self.text(children[1]).replace("−", "-")
+                operator = cast(Literal["+", "-", "*", "/", "^"], operator)
+                return ast.Arithmetic(span=span, operator=operator, left=operands[0], right=operands[1])
+        raise AssertionError(f"no expression: {tree.data}")
+
+    def _atom(self, tree: Tree[Token], scope: Scope) -> ast.Atom:
+        children = tree.children
+        name = self._name(children[0])
+        if len(children) > 1:
+            self._check_free(children[0])
+            arguments = tuple([self._argument(cast(Token, child), scope) for child in children[2:-1:2]])
+            return ast.Atom(span=self.span(tree), name=name, arguments=arguments)
+        return ast.Atom(span=self.span(tree), name=name)
+
+    def _argument(self, token: Token, scope: Scope) -> ast.Argument:
+        span = self.span(token)
+        if token.type == "STRING":
+            return ast.Constant(span=span, text=self._string(token), quoted=True)
+        text = normalise(self.text(token))
+        if text in scope:
+            return ast.Variable(span=span, name=text)
+        if text.startswith("_"):
+            raise self._fault("reserved-underscore", f"`{text}` is no name: `_` is reserved", token, _UNDERSCORE)
+        if not starts_upper(text):
+            return ast.Constant(span=span, text=text)
+        if not is_name(text) or re.search(r"-\d+$", text):
+            message = f"`{text}` starts like a variable but reads like an entity"
+            raise self._fault(
+                "doubtful-argument", message, token, f'an entity is quoted: "{text}"; arguments are no terms'
+            )
+        return ast.Variable(span=span, name=text)
+
+    def _quantified(self, tree: Tree[Token], scope: Scope, depth: int) -> ast.Expression:
+        names = cast("Tree[Token]", tree.children[1]).children[::2]
+        variables = tuple([ast.Variable(span=self.span(name), name=normalise(self.text(name))) for name in names])
+        self._check_glued(tree)
+        inner = scope | {variable.name for variable in variables}
+        body, span = self.expression(tree.children[-1], inner, depth), self.span(tree)
+        if self.text(tree.children[0]) in _UNIVERSAL:
+            return ast.Forall(span=span, variables=variables, body=body)
+        return ast.Exists(span=span, variables=variables, body=body)
+
+    def _check_glued(self, tree: Tree[Token]) -> None:
+        """`∀xP(x)` reads as `∀xP (x)`: a variable `xP` over the formula `x`, which nobody means."""
+        name, scope = self._last(tree.children[1]), tree.children[-1]
+        if not isinstance(scope, Tree) or scope.data != "group" or self._first(scope).start_pos != name.end_pos:
+            return
+        inner, variable = self.text(scope.children[1]), self.text(name)
+        parts = unglued(variable, [inner]) if is_name(inner) and variable != inner else None
+        if parts:
+            write = f"{self.text(tree.children[0])}{parts[0]} {parts[1]}({inner})"
+            message = f"`{variable}` is read as one variable"
+            raise self._fault("glued-quantifier", message, name, f"put a space after the variable: `{write}`")
+
+    def _attributed(self, tree: Tree[Token], node: ast.Expression) -> ast.Expression:
+        """The node of a group that attributes follow, with them."""
+        inner, attributes = tree.children[1], tree.children[3]
+        span = self.span(tree)
+        values = self._attributes(attributes)
+        taken = isinstance(inner, Tree) and inner.data == "group"
+        if not taken and isinstance(node, ast.And | ast.Or | ast.Implies | ast.Iff | ast.Xor | ast.Comparison):
+            return _with_attributes(node, span, values)
+        raise self._fault(
+            "misplaced-attributes",
+            "attributes follow the parentheses of a connective or comparison, or a unit",
+            self._first(attributes),
+            "write them as in `(A & B){bias: 1}`",
+        )
+
+    def _attributes(self, branch: Branch) -> tuple[ast.Attribute, ...]:
+        found = []
+        for child in cast("Tree[Token]", branch).children[1::2]:
+            key, _, value = cast("Tree[Token]", child).children
+            node = self._name(value) if isinstance(value, Tree) and value.data == "name" else self._item(value)
+            found.append(ast.Attribute(span=self.span(child), key=normalise(self.text(key)), value=node))
+        return tuple(found)
+
+    def _item(self, branch: Branch, depth: int = 0) -> ast.Value | ast.ValueList:
+        if isinstance(branch, Tree) and branch.data == "list":
+            if depth > 2:
+                raise self._fault("too-deep", "lists nest at most three deep", self._first(branch))
+            items = tuple([self._item(child, depth + 1) for child in branch.children[1::2]])
+            return ast.ValueList(span=self.span(branch), items=items)
+        return self._value(branch)
+
+    def _unit(self, tree: Tree[Token], scope: Scope, depth: int) -> ast.Unit:
+        children, attributes = tree.children, ()
+        if isinstance(children[-1], Tree):
+            *children, last = children
+            attributes = self._attributes(last)
+        return ast.Unit(
+            span=self.span(tree),
+            name=cast(Literal["nac", "nalu", "inalu", "nau", "nmu", "npu", "realnpu"], self.text(children[0])),
+            operands=tuple([self.expression(child, scope, depth) for child in children[2:-1:2]]),
+            attributes=attributes,
+        )
+
+    # --- leaves -------------------------------------------------------------------------------------------------
+
+    def _value(self, branch: Branch) -> ast.Value:
+        if isinstance(branch, Token):
+            return self._number(branch) if branch.type == "NUMBER" else self._learnable(branch)
+        if len(branch.children) == 1:
+            return self._value(branch.children[0])
+        number = self._number(cast(Token, branch.children[1]))
+        return ast.Number(span=self.span(branch), value=-number.value)
+
+    def _weight(self, branch: Branch) -> ast.Value:
+        value = self._value(branch)
+        amount = value.value if isinstance(value, ast.Number) else value.initial
+        if amount is not None and amount < 0:
+            message = f"a weight is not negative: `{self.text(branch)}`"
+            raise self._fault("negative-weight", message, branch, "use `~` for the contrary")
+        return value
+
+    def _number(self, token: Token) -> ast.Number:
+        return ast.Number(span=self.span(token), value=self._literal_number(self.text(token), token))
+
+    def _learnable(self, token: Token) -> ast.Learnable:
+        match = cast("re.Match[str]", _LEARNABLE.fullmatch(token))
+        name, initial = None, match[2] or match[3]
+        if match[1] is not None:
+            name = normalise(self.source.text[token.start_pos + match.start(1) : token.start_pos + match.end(1)])
+        value = None if initial is None else self._literal_number(initial, token)
+        return ast.Learnable(span=self.span(token), name=name, initial=value)
+
+    def _literal_number(self, text: str, token: Token) -> float | int:
+        """The value of a literal; a whole number without a point stays an ``int``."""
+        text = text.replace("−", "-")
+        if len(text) < 300 and text.removeprefix("-").isdecimal():
+            return int(text)
+        value = float(text)
+        if abs(value) == float("inf") and not text.endswith("inf"):
+            raise self._fault("number-too-large", f"`{text[:20]}` is beyond the numbers of float64", token)
+        return value
+
+    def _string(self, branch: Branch) -> str:
+        token = cast(Token, branch)
+        raw = self.text(token)[1:-1]
+        if "\\" not in raw:
+            return normalise(raw)
+        for match in _ESCAPE.finditer(raw):
+            if match[1] not in _ESCAPES:
+                at = (token.start_pos or 0) + 1 + match.start()
+                message = f"`{match[0]}` is no escape in a string"
+                hint = r"write `\\` for a backslash; the others are `\"`, `\n` and `\t`"
+                raise Rejected(Diagnostic("bad-escape", message, hint, Span(self.source, at, at + 2)))
+        return normalise(_ESCAPE.sub(lambda match: _ESCAPES[match[1]], raw))
+
+    def _name(self, branch: Branch) -> str:
+        token = self._first(branch)
+        return self._string(token) if token.type == "STRING" else normalise(self.text(token))
+
+    def _free_name(self, branch: Branch) -> str:
+        self._check_free(branch)
+        return self._name(branch)
+
+    def _check_free(self, branch: Branch) -> None:
+        """A predicate's name without quotes must not be one that formulas read otherwise."""
+        token, text = self._first(branch), self.text(branch)
+        if text in SHOUTED:
+            message = f"`{text}` in capitals is a name here, not an operator"
+            hint = f'write `{text.lower()}`, or "{text}" in quotes for a predicate of that name'
+            raise self._fault("capital-operator", message, token, hint)
+        if text in AGGREGATES or text in FUNCTIONS or text in UNITS:
+            kind = "reserved for later" if text in AGGREGATES else "a function of the language"
+            hint = f'choose another name, or quote it: "{text}"'
+            raise self._fault("reserved-name", f"`{text}` is {kind}", token, hint)
+
+    def _alone(self, branch: Branch, operator: Branch) -> None:
+        """`?a=5 * 2` could mean two things; parentheses say which."""
+        if isinstance(branch, Token) and branch.type == "LEARNABLE" and "=" in branch:
+            text = self.text(branch)
+            message = f"`{text}` beside `{self.text(operator)}` can be read in two ways"
+            raise self._fault("learnable-beside-arithmetic", message, branch, f"write `({text})`")
+
+    # --- places -------------------------------------------------------------------------------------------------
+
+    def span(self, branch: Branch) -> Span:
+        """The range from the first to the last token of a branch."""
+        return Span(self.source, self._first(branch).start_pos or 0, self._last(branch).end_pos or 0)
+
+    def text(self, branch: Branch) -> str:
+        """The text of a branch as the user wrote it."""
+        span = self.span(branch)
+        return self.source.text[span.start : span.end]
+
+    def _first(self, branch: Branch) -> Token:
+        while isinstance(branch, Tree):
+            branch = branch.children[0]
+        return branch
+
+    def _last(self, branch: Branch) -> Token:
+        while isinstance(branch, Tree):
+            branch = branch.children[-1]
+        return branch
+
+    def _fault(self, code: str, message: str, at: Branch, hint: str = "") -> Rejected:
+        return Rejected(Diagnostic(code, message, hint, self.span(at)))
+
+
+_UNDERSCORE = "name the variable, or write `exists`"
+
+
+def _with_attributes(
+    node: ast.And | ast.Or | ast.Implies | ast.Iff | ast.Xor | ast.Comparison,
+    span: Span,
+    attributes: tuple[ast.Attribute, ...],
+) -> ast.Expression:
+    match node:
+        case ast.And(operands=operands):
+            return ast.And(span=span, operands=operands, attributes=attributes)
+        case ast.Or(operands=operands):
+            return ast.Or(span=span, operands=operands, attributes=attributes)
+        case ast.Implies(antecedent=left, consequent=right):
+            return ast.Implies(span=span, antecedent=left, consequent=right, attributes=attributes)
+        case ast.Iff(left=left, right=right):
+            return ast.Iff(span=span, left=left, right=right, attributes=attributes)
+        case ast.Xor(left=left, right=right):
+            return ast.Xor(span=span, left=left, right=right, attributes=attributes)
+        case ast.Comparison(operands=operands, operators=operators):
+            return ast.Comparison(span=span, operands=operands, operators=operators, attributes=attributes)

@@ -1,0 +1,69 @@
+"""What is wrong, where, and what to do next: one object for the terminal, JSON and exceptions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from lnnkit.syntax.span import Span
+
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """A finding about a program or its data.
+
+    ``code`` is a stable kebab-case word. A finding in a program has a ``span``; one in a data file has ``file``
+    and, where a row is at fault, ``row`` (counted as in an editor: line 1 is the first line of the file).
+    """
+
+    code: str
+    message: str
+    hint: str = ""
+    span: Span | None = None
+    severity: Severity = "error"
+    file: str | None = None
+    row: int | None = None
+
+    @property
+    def path(self) -> str | None:
+        return self.file if self.file is not None else self.span.source.path if self.span else None
+
+    @property
+    def line(self) -> int | None:
+        return self.row if self.file is not None else self.span.line if self.span else None
+
+    @property
+    def column(self) -> int | None:
+        return None if self.file is not None or self.span is None else self.span.column
+
+    def as_dict(self) -> dict[str, object]:
+        """The object that ``lnnkit check --format json`` prints."""
+        return {
+            "code": self.code,
+            "severity": self.severity,
+            "file": self.path,
+            "line": self.line,
+            "column": self.column,
+            "message": self.message,
+            "hint": self.hint,
+        }
+
+    def render(self) -> str:
+        """The finding with its source line and a caret under the text at fault."""
+        place = ":".join(str(part) for part in (self.path, self.line, self.column) if part is not None)
+        head = f"{self.severity}[{self.code}] {self.message}"
+        lines = [f"{place}: {head}" if place else head]
+        if self.span is not None and self.file is None:
+            line, column = self.span.line_text, self.span.column
+            width = max(1, min(self.span.end - self.span.start, len(line) - column + 1))
+            lines += [f"    {line}", "    " + _blank(line[: column - 1]) + "^" * width]
+        if self.hint:
+            lines.append(f"  hint: {self.hint}")
+        return "\n".join(lines)
+
+
+def _blank(text: str) -> str:
+    """As many columns of white space as ``text`` takes, tabs kept so that the caret lines up."""
+    return "".join("\t" if character == "\t" else " " for character in text)

@@ -1,0 +1,85 @@
+"""What a plain syntax error says: what was met and what could have stood there, in words."""
+
+from __future__ import annotations
+
+from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.fault import END, Fault
+
+_FORMULA = frozenset(("QUANTIFIER", "NAME", "LPAR"))
+_CONNECTIVES = frozenset(("AND", "OR", "XOR", "IMPLIES", "IFF"))
+# Said in one word when a formula or a connective is; alone they say little.
+_IN_FORMULA = frozenset(
+    "NAME LPAR NOT QUANTIFIER TRUTH NUMBER FUNCTION UNIT LEARNABLE STRING MINUS".split()  # noqa: SIM905
+)
+_IN_TERM = frozenset(["NAME", "LPAR", "NUMBER", "FUNCTION", "UNIT", "LEARNABLE", "STRING", "MINUS", "TRUTH"])
+_AFTER_OPERAND = _CONNECTIVES | {"AT", "COMPARE", "EQUALS", "PLUS", "MINUS", "TIMES", "DIVIDE", "POWER", "LBRACE"}
+
+_WORDS = {
+    "NAME": "a name",
+    "ENTITY": "an argument",
+    "STRING": "a text in double quotes",
+    "NUMBER": "a number",
+    "LEARNABLE": "`?`",
+    "COMMA": "`,`",
+    "COLON": "`:`",
+    "LPAR": "`(`",
+    "RPAR": "`)`",
+    "LSQB": "`[`",
+    "RSQB": "`]`",
+    "LBRACE": "`{`",
+    "RBRACE": "`}`",
+    "EQUALS": "`=`",
+    "AND": "`and`",
+    "IN": "`in [l, u]`",
+    "FROM": "`from`",
+    "WHERE": "`where`",
+    "OPEN": "`open`",
+    "CLOSED": "`closed`",
+    "NO_HEADER": "`no header`",
+    "NOT": "`~`",
+    END: "the end of the statement",
+}
+
+
+def plain(fault: Fault) -> Diagnostic:
+    """The diagnostic for a fault that no named mistake explains."""
+    terminals = fault.expected
+    if not fault.open:  # the lexer's states know no brackets
+        terminals -= {"RPAR", "RSQB", "RBRACE"} | ({"COMMA"} if "AND" in terminals else set())
+    if fault.keyword not in ("load", "label"):
+        terminals -= {"FROM"}
+    wanted = _listed(_expected(terminals))
+    after = f" after `{fault.previous.text}`" if fault.previous and fault.previous.text not in (")", "]", "}") else ""
+    if fault.token == END:
+        message = f"the statement ends too early{after}: expected {wanted}" if wanted else "the statement is unfinished"
+    else:
+        message = f"`{fault.shown}` cannot stand here"
+        if wanted:
+            message = f"`{fault.shown}` cannot stand here{after}: expected {wanted}"
+    return fault.report("syntax", message, "")
+
+
+def _expected(terminals: frozenset[str]) -> list[str]:
+    """The expected terminals in plain words, those of a formula or an operator folded into one."""
+    words, left = [], set(terminals)
+    if terminals >= _FORMULA:
+        words.append("a formula")
+        left -= _IN_FORMULA
+    elif "FUNCTION" in terminals:
+        words.append("a number or term")
+        left -= _IN_TERM
+    if terminals >= {"AND", "IMPLIES"}:
+        words.append("a connective such as `&` or `->`")
+        left -= _AFTER_OPERAND | {"COLON", "LPAR"}
+    elif "COMPARE" in terminals or "POWER" in terminals:
+        words.append("an operator")
+        left -= _AFTER_OPERAND | {"LPAR"}
+    if "NUMBER" in left:
+        left -= {"MINUS", "LEARNABLE"}
+    if left & {"NAME", "ENTITY"}:
+        left -= {"STRING"}
+    return words + [word for terminal, word in _WORDS.items() if terminal in left]
+
+
+def _listed(words: list[str]) -> str:
+    return ", ".join(words[:-1]) + " or " + words[-1] if len(words) > 1 else "".join(words)

@@ -1,0 +1,165 @@
+"""Where a statement stopped making sense, with what stands around it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from lark import Token
+from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+
+from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.names import FUNCTIONS, UNITS
+from lnnkit.syntax.span import Source, Span
+from lnnkit.syntax.split import Slice
+
+END = "$END"
+
+_LEXEME = re.compile(
+    r"""(?P<skip>\s+|\#[^\n]*) | (?P<string>"(?:[^"\\\n]|\\.)*") | (?P<word>\??[^\W\d_]\w*(?:-\w+)*)
+    | (?P<number>(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?) | (?P<symbol><->|<=>|->|=>|:-|<\?>|[<>!]=|.)""",
+    re.VERBOSE,
+)
+_CLOSING = {")": "(", "]": "[", "}": "{"}
+_QUANTIFIERS = ("∀", "∃", "forall", "exists")
+
+
+@dataclass(frozen=True, slots=True)
+class Lexeme:
+    """A piece of the statement, cut without regard to the grammar; ``kind`` is string, word, number or symbol."""
+
+    kind: str
+    text: str
+    start: int
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """The token at ``start:end`` that the grammar cannot take.
+
+    ``expected`` holds the terminals it could have taken, ``token`` the terminal met, ``END`` at the end of the
+    statement or None where the text is no token at all. ``before`` are the lexemes up to the fault, ``open`` those
+    of them that are brackets not closed yet, each with the number of its place in ``before``.
+    """
+
+    source: Source
+    piece: Slice
+    start: int
+    end: int
+    token: str | None
+    expected: frozenset[str]
+    before: tuple[Lexeme, ...]
+    open: tuple[int, ...]
+
+    @classmethod
+    def of(cls, error: UnexpectedInput, source: Source, shadow: str, piece: Slice) -> Fault:
+        """The fault that a Lark error tells of."""
+        end = _code_end(shadow, piece)
+        match error:
+            case UnexpectedToken() if error.token.type != END:
+                token: Token = error.token
+                where = (token.start_pos or 0, token.end_pos or 0, token.type, error.accepts or error.expected)
+            case UnexpectedCharacters():
+                where = (error.pos_in_stream, error.pos_in_stream + 1, None, error.allowed or ())
+            case UnexpectedToken():
+                where = (end, end, END, error.accepts or error.expected)
+            case _:
+                where = (end, end, END, ())
+        start, stop, kind, expected = where
+        before = lexemes(source.text, shadow, piece.start, start)
+        return cls(source, piece, start, stop, kind, frozenset(expected), before, _unclosed(before))
+
+    @property
+    def text(self) -> str:
+        return self.source.text[self.start : self.end]
+
+    @property
+    def shown(self) -> str:
+        """The text as a message shows it."""
+        return visible(self.text)
+
+    @property
+    def rest(self) -> str:
+        """The statement from the fault on."""
+        return self.source.text[self.start : self.piece.end]
+
+    @property
+    def previous(self) -> Lexeme | None:
+        return self.before[-1] if self.before else None
+
+    @property
+    def keyword(self) -> str | None:
+        return self.piece.keyword
+
+    @property
+    def in_arguments(self) -> bool:
+        """Whether the fault stands among the arguments of an atom."""
+        if not self.open or self.before[self.open[-1]].text != "(" or self.keyword in ("predicate", "number", "load"):
+            return False
+        if self.keyword == "label" and any(lexeme.text == "from" for lexeme in self.before[: self.open[-1]]):
+            return False
+        head = self.before[self.open[-1] - 1] if self.open[-1] > 0 else None
+        if head is None or head.kind not in ("word", "string") or head.text in FUNCTIONS or head.text in UNITS:
+            return False
+        # `ENTITY` is a terminal of arguments alone; after one, only a comma or a parenthesis can come.
+        return "ENTITY" in self.expected or self.expected == {"COMMA", "RPAR"}
+
+    @property
+    def first_on_line(self) -> bool:
+        """Whether the fault is the first thing on a line other than the statement's first."""
+        line = self.source.text.rfind("\n", 0, self.start) + 1
+        return line > self.piece.start and not self.source.text[line : self.start].strip()
+
+    def quantified(self, index: int) -> bool:
+        """Whether ``before[index]`` ends the list of a quantifier's variables."""
+        while index > 1 and self.before[index].kind == "word" and self.before[index - 1].text == ",":
+            index -= 2
+        word = index > 0 and self.before[index].kind == "word"
+        return word and self.before[index - 1].text in _QUANTIFIERS
+
+    def report(
+        self, code: str, message: str, hint: str, start: int | None = None, end: int | None = None
+    ) -> Diagnostic:
+        """A diagnostic at the fault, or at ``start:end``."""
+        start = self.start if start is None else start
+        return Diagnostic(code, message, hint, Span(self.source, start, self.end if end is None else end))
+
+    def report_at(self, lexeme: Lexeme, code: str, message: str, hint: str) -> Diagnostic:
+        """A diagnostic at a lexeme before the fault."""
+        return self.report(code, message, hint, lexeme.start, lexeme.end)
+
+
+def visible(text: str) -> str:
+    """``text`` in a message: what does not print is named by its code point."""
+    return text if text.isprintable() else " ".join(f"U+{ord(character):04X}" for character in text)
+
+
+def lexemes(text: str, shadow: str, start: int, end: int) -> tuple[Lexeme, ...]:
+    """The lexemes of ``text[start:end]``, white space and comments left out."""
+    found = []
+    for match in _LEXEME.finditer(shadow, start, end):
+        if match.lastgroup and match.lastgroup != "skip":
+            found.append(Lexeme(match.lastgroup, text[match.start() : match.end()], match.start()))
+    return tuple(found)
+
+
+def _unclosed(before: tuple[Lexeme, ...]) -> tuple[int, ...]:
+    stack: list[int] = []
+    for index, lexeme in enumerate(before):
+        if lexeme.kind != "symbol":
+            continue
+        if lexeme.text in "([{":
+            stack.append(index)
+        elif stack and _CLOSING.get(lexeme.text) == before[stack[-1]].text:
+            stack.pop()
+    return tuple(stack)
+
+
+def _code_end(shadow: str, piece: Slice) -> int:
+    """The end of the last token of a slice."""
+    last = lexemes(shadow, shadow, piece.start, piece.end)
+    return last[-1].end if last else piece.start

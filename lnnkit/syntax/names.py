@@ -1,0 +1,61 @@
+"""Names: Unicode normal form, what is a variable, which words are taken."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+KEYWORDS = (
+    "logic", "sort", "predicate", "number", "import", "load", "fact", "rule", "axiom", "query", "label", "lnnkit",
+)  # fmt: skip
+WORDS = frozenset(["and", "or", "xor", "not", "implies", "iff", "forall", "exists", "true", "false", "in", "inf"])
+FUNCTIONS = frozenset(("abs", "sqrt"))
+UNITS = frozenset(["nac", "nalu", "inalu", "nau", "nmu", "npu", "realnpu"])
+AGGREGATES = frozenset(["count", "sum", "mean", "min", "max"])
+SHOUTED = frozenset(["AND", "OR", "NOT", "XOR", "IF", "THEN", "IMPLIES", "IFF", "FORALL", "EXISTS", "TRUE", "FALSE"])
+
+_NAME = re.compile(r"[^\W\d_]\w*(?:-\w+)*")
+_ENTITY = re.compile(r"-?[^\W_](?:[\w.:-]*\w)?\+*")
+_STRANGE = re.compile(r"[^\w\s\x00-\x7f]")
+
+
+def normalise(text: str) -> str:
+    """The NFC form, in which names and entities are compared."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def shadow(text: str) -> str:
+    """``text`` with each combining mark replaced by ``_``, character for character.
+
+    The lexer reads the shadow and the tree's tokens are cut from the text: Python's ``\\w`` lacks the combining marks
+    that a name may hold, and listing them in the grammar would make it unreadable and slow.
+    """
+    return text if text.isascii() else _STRANGE.sub(_unmarked, text)
+
+
+def _unmarked(match: re.Match[str]) -> str:
+    return "_" if unicodedata.category(match[0]).startswith("M") else match[0]
+
+
+def is_name(text: str) -> bool:
+    """Whether ``text`` reads as a name without quotes (a letter, then word characters and inner hyphens)."""
+    return text not in WORDS and _NAME.fullmatch(shadow(text)) is not None
+
+
+def is_bare_entity(text: str) -> bool:
+    """Whether ``text`` reads as one argument of an atom without quotes."""
+    return _ENTITY.fullmatch(shadow(text)) is not None
+
+
+def starts_upper(text: str) -> bool:
+    """Whether the first letter is upper-case or title-case, the mark of a variable."""
+    return unicodedata.category(text[0]) in ("Lu", "Lt")
+
+
+def unglued(variable: str, arguments: list[str]) -> tuple[str, str] | None:
+    """The variable and the predicate that `∀xP(x)` runs together, if the arguments or the letters tell."""
+    for argument in arguments:
+        if argument and variable != argument and variable.startswith(argument):
+            return argument, variable[len(argument) :]
+    match = re.fullmatch(r"([^\W\d_]\d*)([^\W\d_]\w*)", variable)
+    return (match[1], match[2]) if match and starts_upper(match[2]) else None

@@ -1,0 +1,95 @@
+"""Text -> abstract syntax and diagnostics; never raises on bad input."""
+
+from __future__ import annotations
+
+from lark import TextSlice, Token, Tree
+from lark.exceptions import UnexpectedInput
+
+from lnnkit.syntax import ast
+from lnnkit.syntax.build import Builder, Rejected
+from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.fault import Fault
+from lnnkit.syntax.grammar import parser
+from lnnkit.syntax.mistakes import diagnose
+from lnnkit.syntax.names import shadow
+from lnnkit.syntax.span import Source, Span
+from lnnkit.syntax.split import Slice, split
+from lnnkit.syntax.strays import stray
+
+
+def parse(text: str, path: str = "<string>") -> tuple[ast.Program, list[Diagnostic]]:
+    """The program that ``text`` holds and all its syntax errors; a statement with an error is left out.
+
+    ``path`` is shown in diagnostics. A byte order mark is dropped, so spans count from the first character after it.
+    """
+    source = Source(path, text.removeprefix("\ufeff"))
+    parts, diagnostics = parse_parts(source)
+    version = next((node for _, node in parts if isinstance(node, int)), None)
+    statements = tuple([node for _, node in parts if not isinstance(node, int)])
+    return ast.Program(span=Span(source, 0, len(source.text)), statements=statements, version=version), diagnostics
+
+
+def parse_parts(source: Source) -> tuple[list[tuple[Slice, ast.Statement | int]], list[Diagnostic]]:
+    """What `parse` finds, each statement with its slice of the text; the version in the head is an ``int``."""
+    reader = _Reader(source)
+    parts: list[tuple[Slice, ast.Statement | int]] = []
+    for index, piece in enumerate(split(reader.shadow)):
+        tree = reader.tree(piece, "statement")
+        if tree is None:
+            continue
+        try:
+            if tree.data != "version":
+                parts.append((piece, reader.builder.statement(tree)))
+            elif index == 0:
+                parts.append((piece, reader.builder.version(tree)))
+            else:
+                reader.diagnostics.append(_late_version(reader.builder.span(tree)))
+        except Rejected as rejected:
+            reader.diagnostics.append(rejected.diagnostic)
+    return parts, reader.diagnostics
+
+
+def parse_expression(text: str, path: str = "<query>") -> tuple[ast.Expression | None, list[Diagnostic]]:
+    """The formula or term of a lone query, which may start with the word ``query``; None where it has an error."""
+    source = Source(path, text.removeprefix("\ufeff"))
+    reader = _Reader(source)
+    tree = reader.tree(Slice(0, len(source.text), "query"), "lone_query")
+    if tree is None:
+        return None, reader.diagnostics
+    asked = tree.children[1] if isinstance(tree, Tree) and tree.data == "query_statement" else tree
+    try:
+        return reader.builder.expression(asked), []
+    except Rejected as rejected:
+        return None, [rejected.diagnostic]
+
+
+class _Reader:
+    """One source on its way through the parser."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.shadow = shadow(source.text)
+        self.builder = Builder(source)
+        self.diagnostics: list[Diagnostic] = []
+
+    def tree(self, piece: Slice, start: str) -> Tree[Token] | None:
+        """The parse tree of a slice, or None and a diagnostic."""
+        try:
+            return parser().parse(TextSlice(self.shadow, piece.start, piece.end), start=start)
+        except UnexpectedInput as error:
+            self.diagnostics.append(self._diagnose(error, piece))
+            return None
+
+    def _diagnose(self, error: UnexpectedInput, piece: Slice) -> Diagnostic:
+        if piece.keyword is None:
+            return stray(self.source, self.shadow, piece)
+        fault = Fault.of(error, self.source, self.shadow, piece)
+        diagnostic = diagnose(fault)
+        if diagnostic.code == "syntax" and fault.first_on_line and fault.text[:1].isalnum():
+            line = Slice(fault.start, piece.end, None)
+            return stray(self.source, self.shadow, line)
+        return diagnostic
+
+
+def _late_version(span: Span) -> Diagnostic:
+    return Diagnostic("late-version", f"`{span.text}` stands only at the head of a file", "move it to the top", span)

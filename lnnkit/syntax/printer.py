@@ -1,0 +1,290 @@
+"""Abstract syntax -> canonical text, so that ``parse(format_program(p))`` gives ``p`` again.
+
+Words, operators and spacing are those of the language page: connectives as symbols, quantifiers as words with a
+colon, groups only where the grammar needs them, an entity in quotes unless it is safe without.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from lnnkit.syntax import ast
+from lnnkit.syntax.names import AGGREGATES, FUNCTIONS, SHOUTED, UNITS, is_bare_entity, is_name, starts_upper
+
+# How tightly a node holds together: one for each level of the grammar, loosest first.
+(_IFF, _IMPLIES, _XOR, _OR, _AND, _WEIGHTED, _NOT, _COMPARISON, _SUM, _PRODUCT, _NEGATE, _POWER, _PRIMARY) = range(13)
+_ARITHMETIC = {"+": _SUM, "-": _SUM, "*": _PRODUCT, "/": _PRODUCT, "^": _POWER}
+
+_LEARNABLE_END = re.compile(r"\?(?:[^\W\d_][\w-]*)?$")
+_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"})
+
+
+def format_program(program: ast.Program) -> str:
+    """The program's text, one statement a line."""
+    head = [] if program.version is None else [f"lnnkit {program.version}"]
+    lines = head + [format_statement(statement) for statement in program.statements]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def format_statement(statement: ast.Statement, *, as_written: bool = False) -> str:
+    """One statement on one line; ``as_written`` keeps the quotes that the author put around entities."""
+    return _Printer(as_written).statement(statement)
+
+
+def format_expression(expression: ast.Expression, *, as_written: bool = False) -> str:
+    """A formula or term on one line."""
+    return _Printer(as_written).expression(expression)
+
+
+def format_string(text: str) -> str:
+    """``text`` in quotes, escaped."""
+    return f'"{text.translate(_ESCAPES)}"'
+
+
+def format_number(value: float) -> str:
+    """A literal that reads as ``value`` again: floats by ``repr``."""
+    return repr(value)
+
+
+def format_learnable(learnable: ast.Learnable) -> str:
+    """``?``, ``?50``, ``?name`` or ``?name=50``."""
+    initial = "" if learnable.initial is None else format_number(learnable.initial)
+    if learnable.name is None:
+        return f"?{initial}"
+    return f"?{learnable.name}={initial}" if initial else f"?{learnable.name}"
+
+
+class _Printer:
+    def __init__(self, as_written: bool) -> None:
+        self.as_written = as_written
+
+    # --- statements ---------------------------------------------------------------------------------------------
+
+    def statement(self, statement: ast.Statement) -> str:
+        match statement:
+            case ast.LogicStatement(logic=logic):
+                return f"logic {logic}"
+            case ast.SortStatement(name=name, open=is_open):
+                return f"sort {_name(name)}{' open' if is_open else ''}"
+            case ast.PredicateStatement(name=name, sorts=sorts, closed=closed):
+                return f"predicate {_declared(name)}{_sorts(sorts)}{' closed' if closed else ''}"
+            case ast.NumberStatement(name=name, sorts=sorts):
+                return f"number {_declared(name)}{_sorts(sorts)}"
+            case ast.ImportStatement(path=path):
+                return f"import {format_string(path)}"
+            case ast.LoadStatement(name=name, table=table):
+                return f"load {_declared(name)} from {_table(table)}"
+            case ast.LabelTableStatement(name=name, table=table):
+                return f"label {_declared(name)} from {_table(table)}"
+            case ast.FactStatement(atom=atom, negated=negated, bounds=bounds):
+                return f"fact {'~' if negated else ''}{self.atom(atom, frozenset())}{_bounds(bounds)}"
+            case ast.LabelStatement(atom=atom, negated=negated, bounds=bounds):
+                return f"label {'~' if negated else ''}{self.atom(atom, frozenset())}{_bounds(bounds)}"
+            case ast.RuleStatement(name=name, formula=formula, bounds=bounds):
+                return f"rule {_title(name)}{self.expression(formula)}{_bounds(bounds)}"
+            case ast.AxiomStatement(name=name, formula=formula, bounds=bounds):
+                return f"axiom {_title(name)}{self.expression(formula)}{_bounds(bounds)}"
+            case ast.QueryStatement(formula=formula):
+                return f"query {self.expression(formula)}"
+
+    # --- expressions --------------------------------------------------------------------------------------------
+
+    def expression(
+        self, node: ast.Expression, level: int = _IFF, last: bool = True, scope: frozenset[str] = frozenset()
+    ) -> str:
+        """The text of ``node`` where the grammar wants at least ``level``; ``last`` if nothing follows in its group.
+
+        A quantifier reaches to the end of its group, so it goes without parentheses only in the last place.
+        """
+        own = _level(node)
+        if isinstance(node, ast.Forall | ast.Exists):
+            grouped = level > _NOT or not last
+        else:
+            grouped = own < level
+        text = self._bare(node, last or grouped, scope)
+        return f"({text})" if grouped else text
+
+    def _bare(self, node: ast.Expression, last: bool, scope: frozenset[str]) -> str:
+        match node:
+            case ast.Atom():
+                return self.atom(node, scope)
+            case ast.Entity(text=text):
+                return format_string(text)
+            case ast.Truth(value=value):
+                return "true" if value else "false"
+            case ast.Number(value=value):
+                return format_number(value)
+            case ast.Learnable():
+                return format_learnable(node)
+            case ast.Not(operand=operand):
+                return "~" + self.expression(operand, _NOT, last, scope)
+            case ast.Weighted(operand=operand, weight=weight):
+                return f"{self.expression(operand, _NOT, False, scope)}@{_value(weight)}"
+            case ast.Forall(variables=variables, body=body):
+                return self._quantified("forall", variables, body, scope)
+            case ast.Exists(variables=variables, body=body):
+                return self._quantified("exists", variables, body, scope)
+            case ast.Negate(operand=operand):
+                return "-" + self._term(operand, _NEGATE, scope)
+            case ast.Arithmetic(operator=operator, left=left, right=right):
+                own = _ARITHMETIC[operator]
+                first = self._term(left, _PRIMARY if operator == "^" else own, scope)
+                second = self._term(right, _NEGATE if operator == "^" else own + 1, scope)
+                return f"{first}^{second}" if operator == "^" else f"{first} {operator} {second}"
+            case ast.Function(name=name, operand=operand):
+                return f"{name}({self.expression(operand, _SUM, True, scope)})"
+            case ast.Unit(name=name, operands=operands, attributes=attributes):
+                terms = ", ".join([self.expression(operand, _SUM, True, scope) for operand in operands])
+                return f"{name}({terms}){_attributes(attributes)}"
+            case _:
+                return self._connective(node, last, scope)
+
+    def _connective(
+        self,
+        node: ast.And | ast.Or | ast.Implies | ast.Iff | ast.Xor | ast.Comparison,
+        last: bool,
+        scope: frozenset[str],
+    ) -> str:
+        last = last or bool(node.attributes)
+        match node:
+            case ast.And(operands=operands):
+                text = " & ".join(self._operands(operands, _WEIGHTED, _WEIGHTED, last, scope))
+            case ast.Or(operands=operands):
+                text = " | ".join(self._operands(operands, _AND, _AND, last, scope))
+            case ast.Xor(left=left, right=right):
+                text = " xor ".join(self._operands((left, right), _OR, _OR, last, scope))
+            case ast.Implies(antecedent=left, consequent=right):
+                text = " -> ".join(self._operands((left, right), _XOR, _IMPLIES, last, scope))
+            case ast.Iff(left=left, right=right):
+                text = " <-> ".join(self._operands((left, right), _IMPLIES, _IMPLIES, last, scope))
+            case ast.Comparison(operands=operands, operators=operators):
+                text = _chain([self.expression(operand, _SUM, False, scope) for operand in operands], operators)
+        return f"({text}){_attributes(node.attributes)}" if node.attributes else text
+
+    def _operands(
+        self, operands: Sequence[ast.Expression], level: int, last_level: int, last: bool, scope: frozenset[str]
+    ) -> list[str]:
+        texts = [self.expression(operand, level, False, scope) for operand in operands[:-1]]
+        return [*texts, self.expression(operands[-1], last_level, last, scope)]
+
+    def _term(self, node: ast.Expression, level: int, scope: frozenset[str]) -> str:
+        """An operand of arithmetic: `?a=5` needs parentheses there, else it could be read in two ways."""
+        text = self.expression(node, level, False, scope)
+        return f"({text})" if isinstance(node, ast.Learnable) and "=" in text else text
+
+    def _quantified(
+        self, word: str, variables: tuple[ast.Variable, ...], body: ast.Expression, scope: frozenset[str]
+    ) -> str:
+        names = [variable.name for variable in variables]
+        return f"{word} {', '.join(names)}: {self.expression(body, _IFF, True, scope.union(names))}"
+
+    # --- atoms --------------------------------------------------------------------------------------------------
+
+    def atom(self, atom: ast.Atom, scope: frozenset[str]) -> str:
+        if not atom.arguments:
+            return atom.name if is_name(atom.name) else f"{format_string(atom.name)}()"
+        arguments = ", ".join([self._argument(argument, scope) for argument in atom.arguments])
+        return f"{_declared(atom.name)}({arguments})"
+
+    def _argument(self, argument: ast.Argument, scope: frozenset[str]) -> str:
+        if isinstance(argument, ast.Variable):
+            return argument.name
+        text = argument.text
+        bare = is_bare_entity(text) and text not in scope and not starts_upper(text)
+        bare = bare and (not argument.quoted if self.as_written else len(text) > 1 or not text.isalpha())
+        return text if bare else format_string(text)
+
+
+def _level(node: ast.Expression) -> int:
+    match node:
+        case ast.And(attributes=()):
+            return _AND
+        case ast.Or(attributes=()):
+            return _OR
+        case ast.Implies(attributes=()):
+            return _IMPLIES
+        case ast.Iff(attributes=()):
+            return _IFF
+        case ast.Xor(attributes=()):
+            return _XOR
+        case ast.Comparison(attributes=()):
+            return _COMPARISON
+        case ast.Weighted():
+            return _WEIGHTED
+        case ast.Not() | ast.Forall() | ast.Exists():
+            return _NOT
+        case ast.Arithmetic(operator=operator):
+            return _ARITHMETIC[operator]
+        case ast.Negate():
+            return _NEGATE
+        case ast.Number(value=value):
+            return _NEGATE if format_number(value).startswith("-") else _PRIMARY
+        case _:
+            return _PRIMARY
+
+
+def _chain(operands: list[str], operators: Sequence[str]) -> str:
+    """A comparison; `?a` before `= 5` is put in parentheses, else it would read as its initial value."""
+    text = operands[0]
+    for index, operator in enumerate(operators):
+        following = operands[index + 1]
+        if operator == "=" and following[0] in "-.0123456789" and _LEARNABLE_END.search(operands[index]):
+            text = f"{text[: len(text) - len(operands[index])]}({operands[index]})"
+        text = f"{text} {operator} {following}"
+    return text
+
+
+def _name(name: str) -> str:
+    return name if is_name(name) else format_string(name)
+
+
+def _declared(name: str) -> str:
+    """A predicate's name before parentheses or in a declaration: one that formulas read otherwise is quoted."""
+    free = name not in AGGREGATES and name not in FUNCTIONS and name not in UNITS and name not in SHOUTED
+    return _name(name) if free else format_string(name)
+
+
+def _title(name: str | None) -> str:
+    return "" if name is None else f"{_name(name)}: "
+
+
+def _sorts(sorts: tuple[str, ...]) -> str:
+    return f"({', '.join(map(_name, sorts))})" if sorts else ""
+
+
+def _value(value: ast.Value) -> str:
+    return format_learnable(value) if isinstance(value, ast.Learnable) else format_number(value.value)
+
+
+def _item(value: ast.Value | ast.ValueList) -> str:
+    if isinstance(value, ast.ValueList):
+        return f"[{', '.join([_item(item) for item in value.items])}]"
+    return _value(value)
+
+
+def _attributes(attributes: tuple[ast.Attribute, ...]) -> str:
+    if not attributes:
+        return ""
+    values = [_name(item.value) if isinstance(item.value, str) else _item(item.value) for item in attributes]
+    return "{" + ", ".join(f"{item.key}: {value}" for item, value in zip(attributes, values, strict=True)) + "}"
+
+
+def _bounds(bounds: ast.Bounds | None) -> str:
+    if bounds is None:
+        return ""
+    return f" = {_value(bounds.lower)}" if bounds.exact else f" in [{_value(bounds.lower)}, {_value(bounds.upper)}]"
+
+
+def _table(table: ast.Table) -> str:
+    text = format_string(table.path)
+    if table.columns is not None:
+        text += f" ({', '.join(map(_column, table.columns))})"
+    if table.where:
+        conditions = [f"{_column(where.column)} = {format_string(where.value)}" for where in table.where]
+        text += f" where {' and '.join(conditions)}"
+    return text if table.header else f"{text} no header"
+
+
+def _column(column: ast.Column) -> str:
+    return str(column) if isinstance(column, int) else _name(column)

@@ -1,0 +1,78 @@
+"""Corrected text for hints: what the user meant, spelt in the language."""
+
+from __future__ import annotations
+
+import re
+
+from lnnkit.syntax.fault import Fault
+
+_ARROW = re.compile(r"->|→|=>|⇒|:-|<-")
+_PAIRS = {")": "(", "]": "[", "}": "{"}
+
+
+def balanced(text: str) -> bool:
+    """Whether the brackets of ``text`` close one another."""
+    stack: list[str] = []
+    for character in text:
+        if character in "([{":
+            stack.append(character)
+        elif character in ")]}" and (not stack or stack.pop() != _PAIRS[character]):
+            return False
+    return not stack
+
+
+def as_rule(fault: Fault) -> str | None:
+    """`h(X) :- a(X), b(X).` turned round into `rule a(X) & b(X) -> h(X)`; None where that is too long to show."""
+    start = fault.piece.start
+    words = fault.before
+    if fault.keyword is not None:
+        words = words[1:]
+    name = ""
+    if len(words) > 1 and words[1].text == ":":
+        name, words = f"{words[0].text}: ", words[2:]
+    if not words:
+        return None
+    head = fault.source.text[words[0].start : fault.start].strip()
+    body = fault.source.text[fault.start + 2 : fault.piece.end].strip().removesuffix(".").strip()
+    keyword = "axiom" if fault.keyword == "axiom" else "rule"
+    text = fault.source.text[start : fault.piece.end]
+    if (
+        "\n" in text
+        or '"' in text
+        or len(text) > 100
+        or not head
+        or not body
+        or not balanced(body)
+        or not balanced(head)
+    ):
+        return None
+    if _ARROW.search(head + body):
+        return None
+    return f"{keyword} {name}{_conjoined(body)} -> {head}"
+
+
+def _conjoined(body: str) -> str:
+    """``body`` with the commas outside of brackets replaced by `&`."""
+    parts, depth, start = [], 0, 0
+    for index, character in enumerate(body):
+        depth += (character in "([{") - (character in ")]}")
+        if character == "," and depth == 0:
+            parts.append(body[start:index].strip())
+            start = index + 1
+    parts.append(body[start:].strip())
+    return " & ".join(part.replace("\\+", "~") for part in parts)
+
+
+def between(fault: Fault, place: int) -> str | None:
+    """The text of the atom that ends before ``before[place]``."""
+    depth = 0
+    for index in range(place - 1, -1, -1):
+        text = fault.before[index].text
+        depth += (text == ")") - (text == "(")
+        if depth < 0:
+            return None
+        if depth == 0 and fault.before[index].kind == "word":
+            return fault.source.text[fault.before[index].start : fault.before[place - 1].end]
+        if depth == 0 and text != "(":
+            return None
+    return None

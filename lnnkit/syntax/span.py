@@ -1,0 +1,41 @@
+"""Where a piece of program text stands: a source and two offsets in code points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A program text and the path it is shown under."""
+
+    path: str
+    text: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The half-open range ``start:end`` of code points in ``source``; line and column count from 1."""
+
+    source: Source
+    start: int
+    end: int
+
+    @property
+    def line(self) -> int:
+        return self.source.text.count("\n", 0, self.start) + 1
+
+    @property
+    def column(self) -> int:
+        return self.start - (self.source.text.rfind("\n", 0, self.start) + 1) + 1
+
+    @property
+    def text(self) -> str:
+        return self.source.text[self.start : self.end]
+
+    @property
+    def line_text(self) -> str:
+        """The whole source line on which the span starts."""
+        begin = self.source.text.rfind("\n", 0, self.start) + 1
+        end = self.source.text.find("\n", self.start)
+        return self.source.text[begin : end if end >= 0 else len(self.source.text)]

@@ -1,0 +1,109 @@
+"""Text -> slices, one for each statement, so that an error stays inside its statement."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lnnkit.syntax.names import KEYWORDS
+
+_FIRST = re.compile(rf"({'|'.join(KEYWORDS)})(?!-?\w)")
+# Directly followed by a parenthesis, these are predicates: `fact(X)`.
+_CALL = re.compile(r"(?:load|label|number|sort|fact)\(")
+# What can stand between two operands but not start one; `-` starts a term and `:` follows a keyword by mistake.
+_BINARY = re.compile(r"[&|∧∨⊕→↔⇒⇔@,)+*/^=<>{\]]|->|!=|[≤≥≠]|(?:and|or|xor|implies|iff|in)(?!-?\w)")
+# A line that ends so is not complete.
+_OPEN = re.compile(
+    r"(?:[&|∧∨⊕→↔⇒⇔@,(+*/^=<>\[{~¬:−-]|(?<![\w-])(?:and|or|xor|implies|iff|in|not|from|where|header|no)"
+    r"|(?:[∀∃]|(?<![\w-])(?:forall|exists)(?!\w))\s*(?:\w+(?:\s*,\s*\w+)*)?)\s*$"
+)
+# A line that starts so goes on with the statement before it: an operator, an opening bracket, or a later clause.
+_CLAUSE = re.compile(r"(?:and|or|xor|implies|iff|in|from|where|no|open|closed)(?!-?\w)")
+_OPERAND = re.compile(r"[^\W_]|[~¬∀∃⊤⊥\"?]")
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """A statement's range of the text; ``keyword`` is None where a line stands that no keyword starts."""
+
+    start: int
+    end: int
+    keyword: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    start: int  # of the first character that is no white space
+    indent: int
+    code: str  # without the comment and the white space around it
+
+
+def split(text: str) -> list[Slice]:
+    """The slices of the statements of ``text``, in order, each without the blank lines and comments after it.
+
+    A statement starts on a line whose first word is a keyword, unless the line before is unfinished and an operator
+    follows the word, and runs to the next such line. A line no further indented than its statement, which can neither
+    start a statement nor go on with the one before, gets a slice of its own: its error is not its neighbour's.
+    """
+    slices: list[Slice] = []
+    keyword: str | None = None
+    first: _Line | None = None
+    last: _Line | None = None
+    for line in _lines(text):
+        found = _keyword(line.code, last.code if last else None)
+        stray = found is None and (first is None or (last is not None and _stray(line, first, last)))
+        if found or stray:
+            if first and last:
+                slices.append(Slice(first.start, last.start + len(last.code), keyword))
+            first, keyword = line, found
+        last = line
+    if first and last:
+        slices.append(Slice(first.start, last.start + len(last.code), keyword))
+    return slices
+
+
+def comment_start(line: str) -> int:
+    """Where the comment of a line starts; its length if it has none. An unclosed string runs to the line's end."""
+    quoted, escaped = False, False
+    for index, character in enumerate(line):
+        if escaped:
+            escaped = False
+        elif quoted and character == "\\":
+            escaped = True
+        elif character == '"':
+            quoted = not quoted
+        elif character == "#" and not quoted:
+            return index
+    return len(line)
+
+
+def _lines(text: str) -> Iterator[_Line]:
+    start = 0
+    for line in text.split("\n"):
+        code = line[: comment_start(line)] if "#" in line else line
+        bare = code.strip()
+        if bare:
+            indent = len(code) - len(code.lstrip())
+            yield _Line(start + indent, indent, bare)
+        start += len(line) + 1
+
+
+def _keyword(code: str, before: str | None) -> str | None:
+    """The keyword that the line starts a statement with, if it does."""
+    match = _FIRST.match(code)
+    if match is None or _CALL.match(code):
+        return None
+    rest = code[match.end() :].lstrip()
+    if match[1] == "lnnkit" and not rest[:1].isdigit():
+        return None
+    if before is not None and (not rest or _BINARY.match(rest)) and _OPEN.search(before):
+        return None
+    return match[1]
+
+
+def _stray(line: _Line, first: _Line, last: _Line) -> bool:
+    """Whether the line stands alone: it starts an operand where the line before has just ended one."""
+    if line.indent > first.indent or not _OPERAND.match(line.code) or _CLAUSE.match(line.code):
+        return False
+    return not _OPEN.search(last.code) and not _FIRST.fullmatch(last.code)

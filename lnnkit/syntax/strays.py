@@ -1,0 +1,68 @@
+"""Lines that no keyword starts: which keyword was meant, or which mistake is in them."""
+
+from __future__ import annotations
+
+import difflib
+import re
+
+from lark import TextSlice
+from lark.exceptions import UnexpectedInput
+
+from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.fault import Fault, visible
+from lnnkit.syntax.grammar import parser
+from lnnkit.syntax.mistakes import diagnose
+from lnnkit.syntax.names import KEYWORDS
+from lnnkit.syntax.span import Source, Span
+from lnnkit.syntax.split import Slice
+
+_FIRST = re.compile(r"[^\W\d_]\w*")
+_LITERAL = re.compile(r"[~¬]?\s*[^\W\d_][\w-]*\s*(?:\([^()]*\))?\s*(?:=.*|in\s*\[.*)?", re.DOTALL)
+_ARROW = re.compile(r"->|→|=>|⇒|(?<!\w)implies(?!\w)")
+
+
+def stray(source: Source, shadow: str, piece: Slice) -> Diagnostic:
+    """The diagnostic for a slice without a keyword."""
+    text = source.text[piece.start : piece.end]
+    first = _FIRST.match(text)
+    word = first[0] if first else text[:1]
+    span = Span(source, piece.start, piece.start + len(word))
+    near = nearest_keyword(text)
+    if word == "lnnkit":
+        return Diagnostic("unsupported-version", "`lnnkit` names the version of the language", "write `lnnkit 1`", span)
+    if near == word:
+        hint = f"put a space after the keyword: `{near} ...`"
+        return Diagnostic("missing-keyword", f"`{word}(` is read as a predicate that is called {word}", hint, span)
+    if near:
+        return Diagnostic("missing-keyword", f"`{word}` is no keyword", f"did you mean `{near}`?", span)
+    mistake = _mistake_within(source, shadow, piece)
+    if mistake:
+        return mistake
+    line = " ".join(text.split())
+    keyword = "rule" if _ARROW.search(text) else "fact" if _LITERAL.fullmatch(text) else None
+    hint = (
+        f"write `{keyword} {line}`" if keyword and len(line) < 80 else f"begin with one of {', '.join(KEYWORDS[:-1])}"
+    )
+    return Diagnostic("missing-keyword", f"a statement starts with a keyword, not with `{visible(word)}`", hint, span)
+
+
+def nearest_keyword(text: str) -> str | None:
+    """The keyword that the first word of ``text`` was meant to be, if it is close to one and used like one."""
+    first = _FIRST.match(text)
+    if first is None:
+        return None
+    rest = text[first.end() :]
+    close = difflib.get_close_matches(first[0].lower(), KEYWORDS, n=1, cutoff=0.74)
+    if not close or (close[0] != first[0] and not re.match(r"\s*:(?!-)|\s+[~¬∀∃\"(\w]", rest)):
+        return None
+    return None if re.match(r"\s+(?:and|or|xor|implies|iff|in)(?!-?\w)", rest) else close[0]
+
+
+def _mistake_within(source: Source, shadow: str, piece: Slice) -> Diagnostic | None:
+    """The named mistake in a line that would be wrong with a keyword too."""
+    try:
+        parser().parse(TextSlice(shadow, piece.start, piece.end), start="lone_query")
+    except UnexpectedInput as error:
+        diagnostic = diagnose(Fault.of(error, source, shadow, piece))
+        return None if diagnostic.code == "syntax" else diagnostic
+    return None

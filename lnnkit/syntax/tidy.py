@@ -1,0 +1,137 @@
+"""Text -> tidied text, for `lnnkit fmt`: statements in canonical form, comments and blank lines kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.fault import lexemes
+from lnnkit.syntax.names import shadow
+from lnnkit.syntax.parse import parse_parts
+from lnnkit.syntax.printer import format_statement
+from lnnkit.syntax.span import Source
+from lnnkit.syntax.split import Slice, comment_start
+
+WIDTH = 100  # of a line before a formula is broken
+ALIGNED = 72  # code longer than this does not push the comments of its neighbours to the right
+
+_BREAKS = {"<->": 0, "->": 1, "xor": 2, "|": 3, "&": 4}
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    code: str
+    comment: str = ""
+
+
+def tidy(text: str, path: str = "<string>") -> tuple[str, list[Diagnostic]]:
+    """The tidied program; with syntax errors, those and ``text`` as it was.
+
+    The program stays the same, down to the quotes around entities. Every comment stays with its statement, runs of
+    blank lines become one, long formulas are broken at their loosest connectives. Tidying twice changes no more.
+    """
+    source = Source(path, text.removeprefix("\ufeff"))
+    parts, diagnostics = parse_parts(source)
+    if diagnostics:
+        return text, diagnostics
+    lines: list[_Line] = []
+    done = 0
+    for piece, node in parts:
+        lines += _between(source.text[done : piece.start])
+        end = source.text.find("\n", piece.end)
+        end = len(source.text) if end < 0 else end
+        lines += _statement(source.text, piece, node, source.text[piece.end : end].strip())
+        done = end + 1
+    lines += _between(source.text[done:])
+    return _joined(lines), []
+
+
+def _between(text: str) -> list[_Line]:
+    """The blank lines and comments of a stretch without statements; its last line, if unended, leads to one."""
+    *lines, last = text.split("\n")
+    if last.strip():
+        lines.append(last)
+    return [_Line("", line.strip()) for line in lines]
+
+
+def _statement(text: str, piece: Slice, node: ast.Statement | int, comment: str) -> list[_Line]:
+    source = text[piece.start : piece.end].split("\n")
+    if any(comment_start(line) < len(line) or not line.strip() for line in source):
+        return _as_it_was(text, piece, source, comment)
+    if isinstance(node, int):
+        return [_Line(f"lnnkit {node}", comment)]
+    *lines, last = _wrapped(format_statement(node, as_written=True))
+    return [*map(_Line, lines), _Line(last, comment)]
+
+
+def _as_it_was(text: str, piece: Slice, source: list[str], comment: str) -> list[_Line]:
+    """A statement with comments inside: only its indentation and the ends of its lines are touched."""
+    indent = piece.start - (text.rfind("\n", 0, piece.start) + 1)
+    lines = []
+    for number, line in enumerate(source):
+        shift = 0 if number == 0 else min(indent, len(line) - len(line.lstrip()))
+        lines.append(line[shift:].rstrip())
+    lines[-1] = f"{lines[-1]}  {comment}" if comment else lines[-1]
+    return [_Line(line) for line in lines]
+
+
+def _wrapped(line: str) -> list[str]:
+    """``line`` broken before connectives, at the outermost and loosest that keep the width; else as it is."""
+    lines = []
+    while len(line) > WIDTH:
+        place = _break(line)
+        if place is None:
+            break
+        lines.append(line[:place].rstrip())
+        line = "    " + line[place:]
+    return [*lines, line]
+
+
+def _break(line: str) -> int | None:
+    best: tuple[int, int, int] | None = None
+    depth = 0
+    code = lexemes(line, shadow(line), 0, min(len(line), WIDTH))
+    first = code[1].start if len(code) > 1 else 0  # a break before the first operand would gain nothing
+    for lexeme in code:
+        if lexeme.kind == "symbol" and lexeme.text in "([{":
+            depth += 1
+        elif lexeme.kind == "symbol" and lexeme.text in ")]}":
+            depth -= 1
+        elif (
+            lexeme.text in _BREAKS
+            and lexeme.start > first
+            and (best is None or (depth, _BREAKS[lexeme.text]) <= best[:2])
+        ):
+            best = (depth, _BREAKS[lexeme.text], lexeme.start)
+    return best[2] if best else None
+
+
+def _joined(lines: list[_Line]) -> str:
+    """The text of the lines: blank ones folded, trailing comments of neighbouring lines aligned."""
+    texts: list[str] = []
+    for block in _blocks(lines):
+        widths = [len(line.code) for line in block if line.comment and len(line.code) <= ALIGNED]
+        column = max(widths, default=0)
+        texts += [
+            f"{line.code:<{column}}  {line.comment}" if line.comment and line.code else line.code or line.comment
+            for line in block
+        ]
+    folded = [text for index, text in enumerate(texts) if text or (index > 0 and texts[index - 1])]
+    return "\n".join(folded).strip("\n") + "\n" if any(folded) else ""
+
+
+def _blocks(lines: list[_Line]) -> Iterator[list[_Line]]:
+    """Runs of code lines; every other line alone."""
+    block: list[_Line] = []
+    for line in lines:
+        if line.code:
+            block.append(line)
+            continue
+        if block:
+            yield block
+            block = []
+        yield [line]
+    if block:
+        yield block

@@ -1,0 +1,62 @@
+"""How the tests of this folder state a table and look at what came."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from lnnkit.data.table import FactTable
+from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.span import Source, Span
+
+STATEMENT = Span(Source("p.lnn", "load P from ..."), 0, 4)
+
+
+@dataclass(frozen=True)
+class Read:
+    """A table and its diagnostics, in plain values."""
+
+    table: FactTable | None
+    diagnostics: list[Diagnostic]
+
+    @property
+    def facts(self) -> list[tuple[object, ...]]:
+        """Each fact as its arguments, its lower and its upper end."""
+        assert self.table is not None
+        columns = [column.to_pylist() for column in self.table.columns]
+        return list(zip(*columns, self.table.lower.tolist(), self.table.upper.tolist(), strict=True))
+
+    @property
+    def keys(self) -> list[tuple[object, ...]]:
+        return [fact[:-2] for fact in self.facts]
+
+    @property
+    def rows(self) -> list[int]:
+        assert self.table is not None
+        return self.table.rows.tolist()
+
+    @property
+    def found(self) -> list[tuple[str, int | None]]:
+        return [(diagnostic.code, diagnostic.row) for diagnostic in self.diagnostics]
+
+    @property
+    def errors(self) -> list[tuple[str, int | None]]:
+        return [(d.code, d.row) for d in self.diagnostics if d.severity == "error"]
+
+    def only(self) -> Diagnostic:
+        assert len(self.diagnostics) == 1, self.diagnostics
+        return self.diagnostics[0]
+
+
+def statement(
+    path: str,
+    columns: tuple[ast.Column, ...] | None = None,
+    where: dict[ast.Column, str] | None = None,
+    header: bool = True,
+) -> ast.Table:
+    filters = tuple(ast.Where(column=c, value=v, span=STATEMENT) for c, v in (where or {}).items())
+    return ast.Table(path=path, columns=columns, where=filters, header=header, span=STATEMENT)
+
+
+Reader = Callable[..., Read]

@@ -1,0 +1,82 @@
+"""Interning: dense, sorted, the same whatever the order and the size."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lnnkit.data.entities import Entities, intern
+from lnnkit.data.table import FactTable
+from lnnkit.data.tell import told_table
+
+NAME = st.text(st.characters(codec="utf-8"), min_size=1, max_size=3)
+
+
+def told(rows: list[tuple[str, str]]) -> FactTable:
+    table, found = told_table("P", 2, False, rows)
+    assert table is not None
+    assert not [d for d in found if d.severity == "error"]
+    return table
+
+
+def test_ids_are_places_among_the_sorted_names() -> None:
+    entities, ids = intern([told([("b", "a"), ("b", "c")]), told([("\u65e5", "a")])], ["B", "a"])
+    assert entities.names == ("B", "a", "b", "c", "\u65e5")
+    assert [[column.tolist() for column in table] for table in ids] == [[[2, 2], [1, 3]], [[4], [1]]]
+    assert all(column.dtype == np.int32 for table in ids for column in table)
+    assert entities.index("c") == 3
+    assert entities.index("bb") is None
+    assert entities.index("\U0001f600") is None
+    assert len(entities) == 5
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(NAME, NAME), max_size=8), st.lists(NAME, max_size=3), st.randoms())
+def test_both_ways_agree_and_order_does_not_matter(rows: list[tuple[str, str]], texts: list[str], random) -> None:
+    import unicodedata
+
+    texts = [unicodedata.normalize("NFC", text) for text in texts]
+    first = told(rows)
+    entities, ((left, right),) = intern([first], texts)
+    nfc = [tuple(unicodedata.normalize("NFC", text) for text in row) for row in rows]
+    assert list(entities.names) == sorted({text for row in nfc for text in row} | set(texts))
+    assert [(entities.names[a], entities.names[b]) for a, b in zip(left, right, strict=True)] == nfc
+    by_arrow, ((left2, right2),) = intern([first], texts, small=-1)
+    assert by_arrow == entities
+    assert (left2.tolist(), right2.tolist()) == (left.tolist(), right.tolist())
+    random.shuffle(rows)
+    assert intern([told(rows)], texts)[0] == entities
+
+
+def test_without_tables() -> None:
+    assert intern([], ["b", "a", "b"]) == (Entities(("a", "b")), [])
+    assert intern([], []) == (Entities(()), [])
+    table, _ = told_table("P", 0, False, [()])
+    assert table is not None
+    assert intern([table], ["a"]) == (Entities(("a",)), [()])
+
+
+def test_the_layer_is_light() -> None:
+    """Importing it brings neither numpy nor Arrow; reading a small CSV brings neither pandas nor Arrow's kernels."""
+    script = """
+import sys, tempfile, pathlib
+import lnnkit.data.load, lnnkit.data.tell, lnnkit.data.files
+from lnnkit.data.entities import intern
+intern([], ["a"])
+assert not {"numpy", "pyarrow", "torch"} & set(sys.modules)
+from lnnkit.syntax import ast
+from lnnkit.syntax.span import Source, Span
+span = Span(Source("p", ""), 0, 0)
+with tempfile.TemporaryDirectory() as folder:
+    base = pathlib.Path(folder)
+    (base / "f.csv").write_text("a,v\\nx,1\\n\\u00e9,2\\n,3\\n", encoding="utf-8")
+    table, found = lnnkit.data.load.read_table("v", 1, True, ast.Table(path="f.csv", span=span), base, None)
+assert len(table) == 2 and len(found) == 1
+intern([table], ["a"])
+assert not {"pandas", "pyarrow.compute", "pyarrow.parquet", "torch"} & set(sys.modules)
+"""
+    subprocess.run([sys.executable, "-W", "error", "-c", script], check=True, timeout=60)

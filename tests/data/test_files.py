@@ -1,0 +1,80 @@
+"""Outputs whole or not at all; program texts with the place of what is no text."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from lnnkit.data.files import read_program, write_whole
+from tests.data.reading import STATEMENT
+
+
+def test_write_new_and_replace(tmp_path: Path) -> None:
+    path = tmp_path / "out.lnn"
+    write_whole(path, "caf\u00e9\r\n")
+    assert path.read_bytes() == b"caf\xc3\xa9\r\n"
+    assert stat.S_IMODE(path.stat().st_mode) & 0o600 == 0o600
+    path.chmod(0o640)
+    write_whole(str(path), b"\x00")
+    assert path.read_bytes() == b"\x00"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert os.listdir(tmp_path) == ["out.lnn"]
+
+
+def test_links_stay(tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    target, link = tmp_path / "deep" / "target", tmp_path / "link"
+    link.symlink_to(target)
+    write_whole(link, "one")
+    assert link.is_symlink()
+    assert target.read_text() == "one"
+
+
+def test_a_failure_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "out.lnn"
+    path.write_text("old")
+
+    def fail(self: Path, target: Path) -> None:
+        raise OSError("disk on fire")
+
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(OSError, match="fire"):
+        write_whole(path, "new")
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["out.lnn"]
+    with pytest.raises(UnicodeEncodeError):
+        write_whole(path, "\ud800")
+    assert path.read_text() == "old"
+
+
+def test_missing_folder_and_devices(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        write_whole(tmp_path / "no" / "out", "x")
+    with pytest.raises(IsADirectoryError):
+        write_whole(tmp_path, "x")
+    write_whole("/dev/null", "x")
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+
+
+def test_program_texts(tmp_path: Path) -> None:
+    path = tmp_path / "p.lnn"
+    path.write_bytes(b"\xef\xbb\xbffact P(\xc3\xa9)\r\n")
+    assert read_program(path) == ("fact P(\u00e9)\r\n", [])
+    path.write_bytes(b"fact P(a)\nfact \xc3\xa9 \xe9")
+    text, (only,) = read_program(path)
+    assert text is None
+    assert (only.code, only.file, only.row) == ("not-utf8", str(path), 2)
+    assert "column 8" in only.message
+    path.write_bytes("fact P(a)".encode("utf-16"))
+    assert "UTF-16" in read_program(path)[1][0].message
+
+
+def test_missing_programs(tmp_path: Path) -> None:
+    (tmp_path / "people.lnn").write_text("")
+    _, (only,) = read_program(tmp_path / "peple.lnn", STATEMENT)
+    assert (only.code, only.path) == ("missing-file", "p.lnn")
+    assert "people.lnn" in only.hint
+    assert read_program(tmp_path)[1][0].code == "unreadable-file"

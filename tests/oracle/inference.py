@@ -1,0 +1,241 @@
+"""Synchronous rounds over full grounding, arrest, completion, queries (D4, D5, D8, D9; semantics 7, 8)."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+
+from .completion import STEP, Completion
+from .network import Ground, Key, Network, Node, Place
+from .neurons import TOL, Empty, complement
+from .passes import crosses, go_down, go_up, meet, uncrossed
+from .program import UNKNOWN, AtomKey, Box, Program, strip_negations
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """``kind`` is "atom" (``what``: predicate and arguments), "instance" (statement index and the entities of its free
+    variables), "neuron" (a shared neuron's bounds crossed) or "neuron instance" (it cannot have them): key, entities.
+    ``bounds`` are the crossed ones; None where a preimage is empty."""
+
+    kind: str
+    what: Place
+    bounds: Box | None
+
+
+@dataclass(frozen=True)
+class Answer:
+    lower: float
+    upper: float
+
+    @property
+    def contradiction(self) -> bool:
+        return self.lower > self.upper + TOL
+
+
+@dataclass
+class Result:
+    """``answers[i]`` maps the entities of ``variables[i]``, in the order of their first mention, to the answer."""
+
+    status: str  # "converged" or "round_limit"
+    rounds: int  # those that changed something
+    atoms: dict[AtomKey, Box]
+    contradictions: list[Contradiction]
+    variables: list[tuple[str, ...]]
+    answers: list[dict[tuple[str, ...], Answer]]
+    initial: dict[AtomKey, Box]  # atoms before the first round
+
+
+@dataclass
+class Instance:
+    """Something that goes up and down in a round: its given bounds are ``truth`` or those of ``state``."""
+
+    name: Place
+    kind: str
+    root: Ground
+    truth: Box = UNKNOWN
+    state: Place | None = None
+    arrested: bool = False
+
+
+def run(program: Program, max_rounds: int = 500) -> Result:
+    """Full inference over a program."""
+    return Inference(Network(program), max_rounds).run()
+
+
+@dataclass
+class Inference:
+    network: Network
+    max_rounds: int
+    state: dict[Place, Box] = field(default_factory=dict)
+    arrested: set[Place] = field(default_factory=set)  # atoms and shared neurons
+    contradictions: list[Contradiction] = field(default_factory=list)
+    observed: dict[Place, Box] = field(default_factory=dict)  # neurons without state that queries ask for (D9)
+    rounds: int = 0
+
+    def __post_init__(self) -> None:
+        self.completion = Completion(self.network)
+        self.asked = {_core(query).key for query in self.network.queries}
+        self.given: dict[Key, Box] = dict.fromkeys(self.network.shared, UNKNOWN)
+        self.instances = []
+        for rule in self.network.rules:
+            if rule.root.key in self.network.shared:
+                self.given[rule.root.key] = meet(self.given[rule.root.key], rule.truth)
+                continue
+            for row in self.network.assignments(rule.free, rule.root.sorts):
+                root = self.network.ground(rule.root, dict(zip(rule.free, row, strict=True)))
+                self.instances.append(Instance((rule.index, row), "instance", root, rule.truth))
+        for key, node in self.network.shared.items():
+            for row in self.network.assignments(node.free, node.sorts):
+                root = self.network.ground(node, dict(zip(node.free, row, strict=True)))
+                self.instances.append(Instance((key, row), "neuron instance", root, state=(key, row)))
+
+    def run(self) -> Result:
+        self._start_atoms()
+        settled = self._complete(first=True) is not None
+        self._start_shared()
+        initial = self._atoms()
+        while settled:
+            while (changed := self._round()) and self.rounds < self.max_rounds:
+                pass
+            completed = self._complete() if not changed else None
+            settled = completed is not None
+            if not completed:
+                break
+        variables, answers = self.network.query_free, [self._answers(i) for i in range(len(self.network.queries))]
+        status = "converged" if settled else "round_limit"
+        return Result(status, self.rounds, self._atoms(), self.contradictions, variables, answers, initial)
+
+    # --- the start (D4) -----------------------------------------------------------------------------------------------
+
+    def _start_atoms(self) -> None:
+        sorts = self.network.sorts
+        for predicate in self.network.program.predicates:
+            default = (0.0, 0.0) if predicate.closed else UNKNOWN
+            domains = [sorts.domains[sorts.positions[predicate.name, i]] for i in range(predicate.arity)]
+            for row in itertools.product(*domains):
+                self.state[predicate.name, row] = default
+        for place in self.network.listed:
+            self.state[place] = UNKNOWN
+        for fact in self.network.program.facts:
+            place = fact.predicate, fact.arguments
+            self.state[place] = meet(self.state[place], (fact.lower, fact.upper))
+        for place in sorted(self.network.listed):
+            self._settle(place, self.state[place])
+
+    def _start_shared(self) -> None:
+        """Bottom-up: given meet upward; where that crosses, given alone, and round 1 arrests the instance."""
+        for instance in self.instances:
+            if instance.state is not None:
+                given = self.given[instance.state[0]]
+                box = meet(go_up(instance.root, self._read), given)
+                self._settle(instance.state, given if crosses(box) else box)
+
+    def _settle(self, place: Place, box: Box) -> bool:
+        """Sets bounds; arrests what crosses (semantics 8). Says whether that changed anything."""
+        old = self.state.get(place, UNKNOWN)
+        self.state[place] = box if crosses(box) else uncrossed(box)
+        if crosses(box):
+            self.arrested.add(place)
+            kind = "atom" if isinstance(place[0], str) else "neuron"
+            self.contradictions.append(Contradiction(kind, place, box))
+            return True
+        return any(abs(a - b) > STEP for a, b in zip(old, self.state[place], strict=True))
+
+    # --- rounds (D5) --------------------------------------------------------------------------------------------------
+
+    def _bounds(self, place: Place) -> Box:
+        return UNKNOWN if place in self.arrested else self.state[place]
+
+    def _read(self, leaf: Ground) -> Box:
+        """A defining instance reads the completed atoms that it defines as unknown (D8)."""
+        assert leaf.place is not None
+        return UNKNOWN if leaf.head and leaf.place not in self.network.listed else self._bounds(leaf.place)
+
+    def _round(self) -> bool:
+        """All instances read the same snapshot; their messages meet at the end."""
+        messages: dict[Place, Box] = {}
+        changed = False
+        for instance in self.instances:
+            if not instance.arrested:
+                sent = self._visit(instance)
+                changed |= sent is None
+                for place, box in sent or ():
+                    messages[place] = meet(messages.get(place, UNKNOWN), box)
+        for place, box in messages.items():
+            if place not in self.arrested:
+                changed |= self._settle(place, meet(self.state[place], box))
+        self.rounds += changed
+        return changed
+
+    def _visit(self, instance: Instance) -> list[tuple[Place, Box]] | None:
+        """One instance's messages; None if it is arrested now."""
+        given = self._bounds(instance.state) if instance.state else instance.truth
+        box = meet(go_up(instance.root, self._read), given)
+        if crosses(box):
+            return self._arrest(instance, box)
+        box = uncrossed(box)
+        sent: list[tuple[Place, Box]] = [(instance.state, box)] if instance.state else []
+        seen: list[tuple[Place, Box]] = []
+
+        def send(node: Ground, hull: Box) -> None:
+            if node.kind == "leaf" and node.place and not node.head:
+                sent.append((node.place, hull))
+            elif node.place and node.place[0] in self.asked:
+                seen.append((node.place, hull))
+
+        try:
+            go_down(instance.root, box, send)
+        except Empty:
+            return self._arrest(instance, None)
+        for place, hull in seen:
+            self.observed[place] = meet(self.observed.get(place, UNKNOWN), hull)
+        return sent
+
+    def _arrest(self, instance: Instance, bounds: Box | None) -> None:
+        instance.arrested = True
+        self.contradictions.append(Contradiction(instance.kind, instance.name, bounds))
+
+    # --- completion (D8) ----------------------------------------------------------------------------------------------
+
+    def _complete(self, first: bool = False) -> bool | None:
+        """All strata in order. Says whether anything changed; None if it does not settle."""
+        changed = False
+        for names in self.network.strata:
+            found = self.completion.stratum(names, self._bounds, self.arrested)
+            if found is None:
+                return None
+            for place in [p for p in self.state if p[0] in names]:
+                if place not in self.network.listed and place not in self.arrested:
+                    box = found.get(place, (0.0, 0.0))
+                    changed |= self._settle(place, box if first else meet(self.state[place], box))
+        return changed
+
+    # --- queries (D9) -------------------------------------------------------------------------------------------------
+
+    def _answers(self, index: int) -> dict[tuple[str, ...], Answer]:
+        query, free = self.network.queries[index], self.network.query_free[index]
+        negated = strip_negations(query.formula)[1]
+        core, answers = _core(query), {}
+        for row in self.network.assignments(free, query.sorts):
+            root = self.network.ground(core, dict(zip(free, row, strict=True)))
+            if root.kind == "leaf":
+                box = self.state[root.place]  # crossed bounds too
+            else:
+                box = go_up(root, self._read)
+                if root.place:
+                    box = meet(box, self.state.get(root.place, UNKNOWN))
+                    box = meet(box, self.observed.get(root.place, UNKNOWN))
+                box = box if crosses(box) else uncrossed(box)
+            answers[row] = Answer(*(complement(box) if negated else box))
+        return answers
+
+    def _atoms(self) -> dict[AtomKey, Box]:
+        return {place: box for place, box in self.state.items() if isinstance(place[0], str)}
+
+
+def _core(query: Node) -> Node:
+    """The query below its leading negations."""
+    while query.kind == "not":
+        query = query.operands[0]
+    return query

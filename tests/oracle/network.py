@@ -1,0 +1,279 @@
+"""Statements as neurons: identity up to renaming, sharing, defining rules, strata, ground instances (D1, D3, D7)."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from .program import (
+    NEURONS,
+    QUANTIFIERS,
+    UNKNOWN,
+    Argument,
+    Box,
+    Formula,
+    Program,
+    ProgramError,
+    bind_apart,
+    free_variables,
+    operands,
+    weights,
+)
+from .sorts import Sorts
+
+GENERIC = "<generic>"  # the entity that an open sort may still hold (D6)
+Key = tuple[Any, ...]  # a neuron up to renaming
+Place = tuple[Any, tuple[str, ...]]  # where bounds are kept: (predicate or neuron key, arguments)
+
+
+@dataclass
+class Node:
+    """An occurrence of a subformula in a statement."""
+
+    formula: Formula
+    operands: list[Node]
+    free: tuple[str, ...]  # free variables in canonical order
+    sorts: dict[str, str]  # of all variables of the statement
+    key: Key | None = None  # for neurons
+    head: bool = False  # a closed derived atom in the consequent of a defining statement (D7)
+
+    @property
+    def kind(self) -> str:
+        return self.formula[0]
+
+
+@dataclass
+class Ground:
+    """A node with entities for its variables; ``box`` is scratch for one round."""
+
+    kind: str  # a neuron, "not", "leaf", or "fixed"
+    operands: list[Ground] = field(default_factory=list)
+    weights: tuple[float, ...] = ()
+    bias: float = 1.0
+    logic: str = ""
+    generic: Ground | None = None  # the generic row of a quantifier
+    place: Place | None = None  # of a leaf: what it reads; of a neuron without state: what a query may observe (D9)
+    head: bool = False
+    box: Box = UNKNOWN
+
+
+@dataclass
+class Rule:
+    """A statement after D1."""
+
+    index: int
+    root: Node
+    free: tuple[str, ...]
+    truth: Box
+    heads: list[Formula]  # closed atoms of the consequent that it defines
+
+
+class Network:
+    """Everything about a program that does not depend on bounds."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.closed = {p.name for p in program.predicates if p.closed}
+        self.listed = {(fact.predicate, fact.arguments) for fact in program.facts}
+        statements = [bind_apart(statement.formula) for statement in program.statements]
+        queries = [bind_apart(query) for query in program.queries]
+        self.sorts = Sorts(program, statements, queries)
+
+        self.rules = []
+        for i, (formula, sorts) in enumerate(zip(statements, self.sorts.statement_variables, strict=True)):
+            truth = (program.statements[i].lower, program.statements[i].upper)
+            while formula[0] == "forall" and truth[1] >= 1:  # D1
+                formula = formula[2]
+            heads = list(self._heads(formula[2][1])) if formula[0] == "implies" else []
+            root = self._node(formula, sorts, mark_heads=bool(heads))
+            self.rules.append(Rule(i, root, free_variables(formula), truth, heads))
+        self.queries = [
+            self._node(query, sorts) for query, sorts in zip(queries, self.sorts.query_variables, strict=True)
+        ]
+        self.query_free = [free_variables(query) for query in queries]
+        self.derived = {atom[1] for rule in self.rules for atom in rule.heads}  # closed derived predicates
+        self.strata = self._strata()
+        self.neurons: dict[Key, Node] = {}  # every neuron of the rules, merged
+        for rule in self.rules:
+            self._register(rule.root)
+        self.shared = self._shared()
+
+    # --- identity -----------------------------------------------------------------------------------------------------
+
+    def _node(self, formula: Formula, sorts: dict[str, str], mark_heads: bool = False) -> Node:
+        """``mark_heads``: this is the root of a defining statement."""
+        key, free = self._canonical(formula, sorts)
+        node = Node(formula, [self._node(part, sorts) for part in operands(formula)], free, sorts)
+        if formula[0] in NEURONS:
+            node.key = key
+        if mark_heads:
+            self._mark(node.operands[1])
+        return node
+
+    def _mark(self, node: Node) -> None:
+        """Marks the atoms that :meth:`_heads` finds."""
+        node.head = node.kind == "atom" and node.formula[1] in self.closed
+        if node.kind == "and":
+            for part in node.operands:
+                self._mark(part)
+
+    def _heads(self, consequent: Formula) -> Iterator[Formula]:
+        """Closed atoms that are the consequent, or direct positive conjuncts of it, through nested ``&`` (D7)."""
+        if consequent[0] == "atom" and consequent[1] in self.closed:
+            yield consequent
+        elif consequent[0] == "and":
+            for part in operands(consequent):
+                yield from self._heads(part)
+
+    def _canonical(self, formula: Formula, sorts: dict[str, str]) -> tuple[Key, tuple[str, ...]]:
+        """The formula with variables numbered by first mention, their sorts, and its free variables in that order."""
+        numbers: dict[str, int] = {}
+
+        def visit(f: Formula) -> Key:
+            if f[0] in QUANTIFIERS:
+                return f[0], tuple(numbers.setdefault(v, len(numbers)) for v in f[1]), visit(f[2])
+            if f[0] in ("atom", "eq"):
+                arguments = f[2] if f[0] == "atom" else f[1:]
+                name = f[1] if f[0] == "atom" else None
+                return f[0], name, tuple(
+                    numbers.setdefault(text, len(numbers)) if kind == "var" else text for kind, text in arguments
+                )
+            if f[0] in NEURONS:
+                attributes = (*weights(f), f[-2], f[-1] or self.program.logic)
+                return f[0], attributes, tuple(visit(part) for part in operands(f))
+            return f[0], tuple(visit(part) for part in operands(f))
+
+        shape = visit(formula)
+        bound = set(numbers) - set(free_variables(formula))
+        return (shape, tuple(sorts[v] for v in numbers)), tuple(v for v in numbers if v not in bound)
+
+    # --- sharing ------------------------------------------------------------------------------------------------------
+
+    def _register(self, node: Node) -> None:
+        if node.key is not None:
+            self.neurons.setdefault(node.key, node)
+        for part in node.operands:
+            self._register(part)
+
+    def _shared(self) -> dict[Key, Node]:
+        """Neurons with at least two uses, smallest first (D3); never a defining root or its consequent (D8)."""
+        uses: Counter[Key] = Counter()
+
+        def use(node: Node) -> None:
+            while node.kind == "not":
+                node = node.operands[0]
+            if node.key is not None:
+                uses[node.key] += 1
+
+        for neuron in self.neurons.values():
+            for part in neuron.operands:
+                use(part)
+        kept_apart = set()
+        for rule in self.rules:
+            use(rule.root)
+            if rule.heads:
+                kept_apart |= {rule.root.key, *self._consequents(rule.root.operands[1])}
+        chosen = [key for key, count in uses.items() if count >= 2 and key not in kept_apart]
+        return {key: self.neurons[key] for key in sorted(chosen, key=lambda key: _depth(self.neurons[key]))}
+
+    def _consequents(self, node: Node) -> Iterator[Key]:
+        """The conjunctions between a defining root and its heads."""
+        if node.kind == "and" and any(True for _ in self._heads(node.formula)):
+            assert node.key is not None
+            yield node.key
+            for part in node.operands:
+                yield from self._consequents(part)
+
+    def assignments(self, variables: tuple[str, ...], sorts: dict[str, str]) -> Iterator[tuple[str, ...]]:
+        return itertools.product(*(self.sorts.domains[sorts[v]] for v in variables))
+
+    # --- strata -------------------------------------------------------------------------------------------------------
+
+    def _strata(self) -> list[set[str]]:
+        """Components of the closed derived predicates, each after what it depends on (D7)."""
+        edges: dict[str, dict[str, bool]] = {name: {} for name in self.derived}  # head -> {body: some negative path}
+        for rule in self.rules:
+            for body, negative in self._signs(rule.root.formula[1][1], False) if rule.heads else ():
+                for atom in rule.heads:
+                    edges[atom[1]][body] = edges[atom[1]].get(body, False) or negative
+        reach = {name: {name} for name in edges}
+        for _ in edges:
+            for name, targets in edges.items():
+                reach[name] = reach[name].union(*(reach[target] for target in targets))
+        components = {frozenset(o for o in reach[n] if n in reach[o]) for n in edges}
+        for component in components:
+            for name in component:
+                for body, negative in edges[name].items():
+                    if negative and body in component:
+                        raise ProgramError(f"{name} depends on the negation of {body}, and {body} on {name}")
+        return [set(c) for c in sorted(components, key=lambda c: (len(reach[min(c)]), min(c)))]
+
+    def _signs(self, formula: Formula, negative: bool) -> Iterator[tuple[str, bool]]:
+        match formula[0]:
+            case "atom":
+                if formula[1] in self.derived:
+                    yield formula[1], negative
+            case "not":
+                yield from self._signs(formula[1], not negative)
+            case "implies":
+                yield from self._signs(formula[1][1], not negative)
+                yield from self._signs(formula[2][1], negative)
+            case "iff" | "xor":
+                for part in operands(formula):
+                    yield from self._signs(part, negative)
+                    yield from self._signs(part, not negative)
+            case _:
+                for part in operands(formula):
+                    yield from self._signs(part, negative)
+
+    # --- grounding ----------------------------------------------------------------------------------------------------
+
+    def ground(self, node: Node, env: dict[str, str], *, sharing: bool = True, top: bool = True) -> Ground:
+        """The instance of ``node`` under ``env``. Shared neurons below it are leaves; ``top`` itself is opened up.
+
+        Leaves that mention the generic entity are at their defaults; a shared neuron that does is opened up (D6).
+        """
+        formula, here = node.formula, tuple(env[v] for v in node.free)
+        match node.kind:
+            case "true" | "false":
+                return Ground("fixed", box=(1.0, 1.0) if node.kind == "true" else (0.0, 0.0))
+            case "eq":
+                left, right = _values(formula[1:], env)
+                if GENERIC in (left, right):
+                    return Ground("fixed", box=UNKNOWN)
+                return Ground("fixed", box=(1.0, 1.0) if left == right else (0.0, 0.0))
+            case "atom":
+                arguments = _values(formula[2], env)
+                if GENERIC in arguments:
+                    return Ground("fixed", box=(0.0, 0.0) if formula[1] in self.closed else UNKNOWN)
+                return Ground("leaf", place=(formula[1], arguments), head=node.head)
+        place = (node.key, here) if node.key is not None and GENERIC not in here else None
+        if sharing and not top and place and node.key in self.shared:
+            return Ground("leaf", place=place)
+
+        def inner(part: Node, new: dict[str, str]) -> Ground:
+            return self.ground(part, new, sharing=sharing, top=False)
+
+        if node.kind == "not":
+            return Ground("not", [inner(node.operands[0], env)])
+        if node.kind in QUANTIFIERS:
+            bound, body, generic = formula[1], node.operands[0], None
+            rows = [
+                inner(body, env | dict(zip(bound, row, strict=True))) for row in self.assignments(bound, node.sorts)
+            ]
+            if any(node.sorts[v] in self.sorts.open for v in bound):
+                generic = inner(body, env | dict.fromkeys(bound, GENERIC))
+            return Ground(node.kind, rows, generic=generic, place=place)
+        parts = [inner(part, env) for part in node.operands]
+        return Ground(node.kind, parts, weights(formula), formula[-2], formula[-1] or self.program.logic, place=place)
+
+
+def _values(arguments: tuple[Argument, ...], env: dict[str, str]) -> tuple[str, ...]:
+    return tuple(env[text] if kind == "var" else text for kind, text in arguments)
+
+
+def _depth(node: Node) -> int:
+    return 1 + max(map(_depth, node.operands), default=0)

@@ -1,0 +1,412 @@
+"""Neurons over boxes: the closed hull of the image upward, of the preimage downward (P2, P3; semantics 1 to 6).
+
+Everything is scalar and follows the definitions. Write ``[L, U]`` for the node's bounds and ``[l, u]`` for an
+operand's. ``L = 0`` and ``U = 1`` ask for nothing, since every value is clamped to ``[0, 1]``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from .program import Box
+
+TOL = 1e-9
+INF = math.inf
+
+
+class Empty(Exception):  # noqa: N818
+    """No operand values give the node's bounds: the instance is contradictory (semantics 1)."""
+
+
+def enter(box: Box) -> Box:
+    """Bounds as a kernel reads them (semantics 6, D5): snapped to 0 and 1, clamped, uncrossed within the tolerance."""
+    lower, upper = box
+    lower = 0.0 if lower <= TOL else min(lower, 1.0)
+    upper = 1.0 if upper >= 1.0 - TOL else max(upper, 0.0)
+    return (lower, upper) if lower <= upper else (upper, lower)
+
+
+def clamp(x: float) -> float:
+    return min(1.0, max(0.0, x))
+
+
+def complement(box: Box) -> Box:
+    return 1.0 - box[1], 1.0 - box[0]
+
+
+def narrowed(box: Box, lower: float, upper: float) -> Box:
+    """``box`` met with ``[lower, upper]``, which is known to meet it up to rounding: an end never leaves the box."""
+    low = min(max(box[0], lower), box[1])
+    high = max(min(box[1], upper), box[0])
+    return (low, high) if low <= high else (high, low)
+
+
+def hull(first: Box | None, second: Box | None) -> Box | None:
+    if first is None or second is None:
+        return first or second
+    return min(first[0], second[0]), max(first[1], second[1])
+
+
+# --- upward -----------------------------------------------------------------------------------------------------------
+
+
+def upward(kind: str, logic: str, weights: Sequence[float], bias: float, boxes: Sequence[Box]) -> Box:
+    """The hull of the neuron's values over the operands' box."""
+    boxes = [enter(box) for box in boxes]
+    lowers, uppers = [box[0] for box in boxes], [box[1] for box in boxes]
+    match kind:
+        case "and":
+            return _and(logic, weights, bias, lowers), _and(logic, weights, bias, uppers)
+        case "or":
+            return complement(upward("and", logic, weights, bias, [complement(box) for box in boxes]))
+        case "implies":
+            (lx, ux), (ly, uy) = boxes
+            return _implies(logic, weights, bias, ux, ly), _implies(logic, weights, bias, lx, uy)
+        case "iff":
+            return _IFF_UPWARD[logic](weights, bias, *boxes)
+        case "xor":
+            return complement(_IFF_UPWARD[logic](weights, bias, *boxes))
+    raise ValueError(kind)
+
+
+def _and(logic: str, weights: Sequence[float], bias: float, values: Sequence[float]) -> float:
+    if logic == "lukasiewicz":
+        return clamp(bias - sum(w * (1 - x) for w, x in zip(weights, values, strict=True)))
+    if logic == "product":
+        return clamp(math.exp(bias - 1) * math.prod(x**w for w, x in zip(weights, values, strict=True)))
+    return clamp(min([bias, *(bias - w * (1 - x) for w, x in zip(weights, values, strict=True))]))
+
+
+def _implies(logic: str, weights: Sequence[float], bias: float, x: float, y: float) -> float:
+    """Falls with ``x``, rises with ``y``. Semantics 2 and 3 for product and Goedel."""
+    wx, wy = weights
+    if logic == "lukasiewicz":
+        return clamp(1 - bias + wx * (1 - x) + wy * y)
+    if logic == "product":
+        n, d = math.exp(1 - bias) * y**wy, x**wx
+        return 1.0 if n >= d else n / d
+    a, b = clamp(bias - wx * (1 - x)), clamp(1 - wy * (1 - y))
+    return 1.0 if a <= b + TOL else clamp(b + 1 - bias)
+
+
+def _iff_upward_lukasiewicz(weights: Sequence[float], bias: float, x: Box, y: Box) -> Box:
+    """``min(f, C - f)`` with ``f = 1 - b + wx (1 - x) + wy y``: a tent over the range of ``f`` (semantics 4)."""
+    wx, wy = weights
+    total = 2 - 2 * bias + wx + wy
+    low = 1 - bias + wx * (1 - x[1]) + wy * y[0]
+    high = 1 - bias + wx * (1 - x[0]) + wy * y[1]
+    ends = min(low, total - low), min(high, total - high)
+    top = total / 2 if low <= total / 2 <= high else max(ends)
+    return clamp(min(ends)), clamp(top)
+
+
+def _iff_upward_product(weights: Sequence[float], bias: float, x: Box, y: Box) -> Box:
+    """The lesser of ``a`` and ``c`` over the greater, with ``a = x^wx`` and ``c = y^wy``; 1 where they are equal."""
+    a, c = [(box[0] ** w, box[1] ** w) for w, box in zip(weights, (x, y), strict=True)]
+
+    def ratio(p: float, q: float) -> float:
+        return 1.0 if p == q else min(p, q) / max(p, q)
+
+    overlap = max(a[0], c[0]) <= min(a[1], c[1])
+    upper = 1.0 if overlap else ratio(a[1], c[0]) if a[1] < c[0] else ratio(c[1], a[0])
+    return min(ratio(a[0], c[1]), ratio(a[1], c[0])), upper
+
+
+def _iff_upward_godel(weights: Sequence[float], bias: float, x: Box, y: Box) -> Box:
+    """The lesser of ``A`` and ``B``, 1 where they are equal (within the tolerance)."""
+    a, b = _Slope(1.0, weights[0], x), _Slope(1.0, weights[1], y)
+
+    def value(p: float, q: float) -> float:
+        return 1.0 if abs(p - q) <= TOL else min(p, q)
+
+    overlap = max(a.low, b.low) <= min(a.high, b.high) + TOL
+    return min(value(a.low, b.high), value(a.high, b.low)), 1.0 if overlap else min(a.high, b.high)
+
+
+_IFF_UPWARD = {"lukasiewicz": _iff_upward_lukasiewicz, "product": _iff_upward_product, "godel": _iff_upward_godel}
+
+
+# --- downward ---------------------------------------------------------------------------------------------------------
+
+
+def downward(
+    kind: str, logic: str, weights: Sequence[float], bias: float, node: Box, boxes: Sequence[Box]
+) -> list[Box]:
+    """For each operand the hull of the values in its box that can still give a value in ``node``."""
+    node, boxes = enter(node), [enter(box) for box in boxes]
+    match kind:
+        case "and":
+            return _AND_DOWN[logic](weights, bias, node, boxes)
+        case "or":
+            flipped = _AND_DOWN[logic](weights, bias, enter(complement(node)), [complement(box) for box in boxes])
+            return [complement(box) for box in flipped]
+        case "implies":
+            return _IMPLIES_DOWN[logic](weights, bias, node, boxes)
+        case "iff":
+            return _IFF_DOWN[logic](weights, bias, node, boxes)
+        case "xor":
+            return _IFF_DOWN[logic](weights, bias, enter(complement(node)), boxes)
+    raise ValueError(kind)
+
+
+def linear_hull(
+    base: float, slopes: Sequence[float], boxes: Sequence[Box], low: float, high: float
+) -> list[Box] | None:
+    """Hull of ``{x in boxes: low <= base + sum(slopes x) <= high}``; None if that is empty.
+
+    One band and a connected box: an operand value is possible if the range that the others leave meets the band.
+    """
+    least = [min(s * box[0], s * box[1]) for s, box in zip(slopes, boxes, strict=True)]
+    most = [max(s * box[0], s * box[1]) for s, box in zip(slopes, boxes, strict=True)]
+    if low > high + TOL or base + sum(most) < low - TOL or base + sum(least) > high + TOL:
+        return None
+    result = []
+    for i, (s, box) in enumerate(zip(slopes, boxes, strict=True)):
+        if s == 0:
+            result.append(box)
+            continue
+        ends = [
+            (low - base - sum(m for j, m in enumerate(most) if j != i)) / s,
+            (high - base - sum(m for j, m in enumerate(least) if j != i)) / s,
+        ]
+        result.append(narrowed(box, min(ends), max(ends)))
+    return result
+
+
+def _band(node: Box) -> Box:
+    """Where the value before clamping must lie."""
+    return -INF if node[0] <= 0 else node[0], INF if node[1] >= 1 else node[1]
+
+
+def _need(boxes: list[Box] | None) -> list[Box]:
+    if boxes is None:
+        raise Empty
+    return boxes
+
+
+def _and_down_lukasiewicz(weights: Sequence[float], bias: float, node: Box, boxes: Sequence[Box]) -> list[Box]:
+    return _need(linear_hull(bias - sum(weights), weights, boxes, *_band(node)))
+
+
+def _and_down_product(weights: Sequence[float], bias: float, node: Box, boxes: Sequence[Box]) -> list[Box]:
+    """``p = e^(b-1) prod x_i^w_i`` in ``[L, U]``: divide by what the others give at their best and at their worst."""
+    scale = math.exp(bias - 1)
+
+    def value(end: int, without: int = -1) -> float:
+        return scale * math.prod(
+            box[end] ** w for i, (w, box) in enumerate(zip(weights, boxes, strict=True)) if i != without
+        )
+
+    low, high = node
+    if (low > 0 and value(1) < low - TOL) or (high < 1 and value(0) > high + TOL):
+        raise Empty
+    result = []
+    for i, (w, box) in enumerate(zip(weights, boxes, strict=True)):
+        lower, upper = 0.0, 1.0
+        if w > 0 and low > 0:
+            lower = min(1.0, low / value(1, i)) ** (1 / w)
+        if w > 0 and high < 1 and value(0, i) > high:  # otherwise the others alone keep the product low enough
+            upper = (high / value(0, i)) ** (1 / w)
+        result.append(narrowed(box, lower, upper))
+    return result
+
+
+def _and_down_godel(weights: Sequence[float], bias: float, node: Box, boxes: Sequence[Box]) -> list[Box]:
+    """``min_i(b - w_i (1 - x_i))``: each part is at least ``L``; if all others exceed ``U``, this one must not."""
+    low, high = node
+    present = [i for i, w in enumerate(weights) if w > 0]
+    least = {i: bias - weights[i] * (1 - boxes[i][0]) for i in present}
+    most = {i: bias - weights[i] * (1 - boxes[i][1]) for i in present}
+    if low > 0 and min([bias, *most.values()]) < low - TOL:
+        raise Empty
+    if high < 1 and min([bias, *least.values()]) > high + TOL:
+        raise Empty
+    result = list(boxes)
+    for i in present:
+        lower = 1 - (bias - low) / weights[i] if low > 0 else 0.0
+        last = high < 1 and bias > high + TOL and all(least[j] > high + TOL for j in present if j != i)
+        upper = 1 - (bias - high) / weights[i] if last else 1.0
+        result[i] = narrowed(boxes[i], lower, upper)
+    return result
+
+
+def _implies_down_lukasiewicz(weights: Sequence[float], bias: float, node: Box, boxes: Sequence[Box]) -> list[Box]:
+    wx, wy = weights
+    return _need(linear_hull(1 - bias + wx, (-wx, wy), boxes, *_band(node)))
+
+
+def _quotient(n: Box, d: Box, node: Box) -> tuple[Box, Box] | None:
+    """Hull of the pairs with ``N >= L D`` (if ``L > 0``) and ``N <= U D, D > 0`` (if ``U < 1``) (semantics 2)."""
+    low, high = node
+    if high < 1 and (d[1] <= 0 or (low > 0 and n[1] <= 0) or n[0] > high * d[1] + TOL):
+        return None
+    if low > 0 and n[1] < low * d[0] - TOL:
+        return None
+    n_low, d_low, n_high, d_high = n[0], d[0], n[1], d[1]
+    if low > 0:
+        n_low, d_high = max(n_low, low * d[0]), min(d_high, n[1] / low)
+    if high < 1:
+        n_high = min(n_high, high * d[1])
+        if high > 0:
+            d_low = max(d_low, n[0] / high)
+    return (n_low, n_high), (d_low, d_high)
+
+
+def _root(box: Box, weight: float, image: Box, wanted: Box, scale: float = 1.0) -> Box:
+    """Back from ``scale x^w`` in ``wanted`` to ``x`` in ``box``; ends that did not move stay exactly as they were."""
+    if weight == 0:
+        return box
+    lower = (max(0.0, wanted[0]) / scale) ** (1 / weight) if wanted[0] > image[0] else box[0]
+    upper = (max(0.0, wanted[1]) / scale) ** (1 / weight) if wanted[1] < image[1] else box[1]
+    return narrowed(box, lower, upper)
+
+
+def _implies_down_product(weights: Sequence[float], bias: float, node: Box, boxes: Sequence[Box]) -> list[Box]:
+    (wx, wy), (x, y), scale = weights, boxes, math.exp(1 - bias)
+    n, d = (scale * y[0] ** wy, scale * y[1] ** wy), (x[0] ** wx, x[1] ** wx)
+    found = _quotient(n, d, node)
+    if found is None:
+        raise Empty
+    return [_root(x, wx, d, found[1]), _root(y, wy, n, found[0], scale)]
+
+
+class _Slope:
+    """``T(x) = clamp(k - w (1 - x))`` over a box, and back. A flat piece of ``T`` is whole within the tolerance."""
+
+    def __init__(self, constant: float, weight: float, box: Box) -> None:
+        self.constant, self.weight, self.box = constant, weight, box
+        self.low, self.high = (clamp(constant - weight * (1 - x)) for x in box)
+
+    def _inverse(self, t: float) -> float:
+        return min(max(1 - (self.constant - t) / self.weight, self.box[0]), self.box[1])
+
+    def at_least(self, t: float) -> float:
+        """The least ``x`` with ``T(x) >= t``, which some ``x`` meets."""
+        return self.box[0] if t <= self.low + TOL or self.weight == 0 else self._inverse(t)
+
+    def above(self, t: float) -> float:
+        """The infimum of ``T(x) > t``, which some ``x`` meets."""
+        return self.box[0] if self.low > t + TOL or self.weight == 0 else self._inverse(t)
+
+    def at_most(self, t: float) -> float:
+        """The greatest ``x`` with ``T(x) <= t``, which some ``x`` meets."""
+        return self.box[1] if t >= self.high - TOL or self.weight == 0 else self._inverse(t)
+
+
+def _above(a: _Slope, b: _Slope, bias: float, node: Box) -> tuple[Box, Box] | None:
+    """Hull of ``{A > B, clamp(B + 1 - b) in [L, U]}``, the second piece of a Goedel implication (semantics 3)."""
+    low, high = node
+    b_low = max(b.low, low + bias - 1) if low > 0 else b.low
+    b_high = min(b.high, high + bias - 1) if high < 1 else b.high
+    if b_low > b_high + TOL or a.high <= b_low + TOL:
+        return None
+    return (a.above(b_low), a.box[1]), (b.at_least(b_low), b.at_most(min(b_high, a.high)))
+
+
+def _pair_hull(first: tuple[Box, Box] | None, second: tuple[Box, Box] | None) -> tuple[Box, Box] | None:
+    if first is None or second is None:
+        return first or second
+    return hull(first[0], second[0]), hull(first[1], second[1])  # type: ignore[return-value]
+
+
+def _implies_down_godel(weights: Sequence[float], bias: float, node: Box, boxes: Sequence[Box]) -> list[Box]:
+    a, b = _Slope(bias, weights[0], boxes[0]), _Slope(1.0, weights[1], boxes[1])
+    found = _above(a, b, bias, node)
+    if node[1] >= 1 and a.low <= b.high + TOL:  # {A <= B}
+        found = _pair_hull(found, ((a.box[0], a.at_most(b.high)), (b.at_least(a.low), b.box[1])))
+    if found is None:
+        raise Empty
+    return [narrowed(box, *part) for box, part in zip(boxes, found, strict=True)]
+
+
+def _iff_down_lukasiewicz(weights: Sequence[float], bias: float, node: Box, boxes: Sequence[Box]) -> list[Box]:
+    """``f`` in ``[L, U]`` or in ``[C - U, C - L]``, and never outside ``[L, C - L]`` (semantics 4)."""
+    wx, wy = weights
+    total = 2 - 2 * bias + wx + wy
+    low, high = _band(node)
+    bands = [(low, min(high, total - low)), (max(low, total - high), total - low)]
+    found = [linear_hull(1 - bias + wx, (-wx, wy), boxes, *band) for band in bands]
+    if found[0] is None or found[1] is None:
+        return _need(found[0] or found[1])
+    return [hull(p, q) or p for p, q in zip(found[0], found[1], strict=True)]
+
+
+def _iff_down_product(weights: Sequence[float], bias: float, node: Box, boxes: Sequence[Box]) -> list[Box]:
+    """``c / a`` in ``[L, U]`` with ``a > 0``, or ``a / c`` with ``c > 0``; if ``U = 1``, both ratios at least ``L``."""
+    (x, y), (wx, wy) = boxes, weights
+    a, c = (x[0] ** wx, x[1] ** wx), (y[0] ** wy, y[1] ** wy)
+    low, high = node
+    if high >= 1:
+        if low > 0 and (c[1] < low * a[0] - TOL or a[1] < low * c[0] - TOL):
+            raise Empty
+        new = (a, c)
+        if low > 0:
+            new = ((max(a[0], low * c[0]), min(a[1], c[1] / low)), (max(c[0], low * a[0]), min(c[1], a[1] / low)))
+    else:
+        flipped = _quotient(a, c, node)  # a / c
+        found = _pair_hull(_quotient(c, a, node), flipped and (flipped[1], flipped[0]))
+        if found is None:
+            raise Empty
+        new = (found[1], found[0])
+    return [_root(x, wx, a, new[0]), _root(y, wy, c, new[1])]
+
+
+def _iff_down_godel(weights: Sequence[float], bias: float, node: Box, boxes: Sequence[Box]) -> list[Box]:
+    """``A > B`` with ``B`` in ``[L, U]``, or the other way round, or ``A = B`` if ``U = 1``."""
+    a, b = _Slope(1.0, weights[0], boxes[0]), _Slope(1.0, weights[1], boxes[1])
+    flipped = _above(b, a, 1.0, node)
+    found = _pair_hull(_above(a, b, 1.0, node), flipped and (flipped[1], flipped[0]))
+    low, high = max(a.low, b.low), min(a.high, b.high)
+    if node[1] >= 1 and low <= high + TOL:
+        equal = (a.at_least(low), a.at_most(high)), (b.at_least(low), b.at_most(high))
+        found = _pair_hull(found, equal)
+    if found is None:
+        raise Empty
+    return [narrowed(box, *part) for box, part in zip(boxes, found, strict=True)]
+
+
+_AND_DOWN = {"lukasiewicz": _and_down_lukasiewicz, "product": _and_down_product, "godel": _and_down_godel}
+_IMPLIES_DOWN = {
+    "lukasiewicz": _implies_down_lukasiewicz, "product": _implies_down_product, "godel": _implies_down_godel
+}
+_IFF_DOWN = {"lukasiewicz": _iff_down_lukasiewicz, "product": _iff_down_product, "godel": _iff_down_godel}
+
+
+# --- quantifiers ------------------------------------------------------------------------------------------------------
+
+
+def quantify(kind: str, rows: Sequence[Box], generic: Box | None) -> Box:
+    """``forall`` is min, ``exists`` max over the rows, the generic one among them (D6).
+
+    An open sort *may* hold more entities: the generic row can only keep a ``forall`` from being true and an ``exists``
+    from being false, so its other end is neutral.
+    """
+    rows = [enter(row) for row in (*rows, *([_optional(kind, generic)] if generic else []))]
+    if kind == "exists":
+        return max((row[0] for row in rows), default=0.0), max((row[1] for row in rows), default=0.0)
+    return min((row[0] for row in rows), default=1.0), min((row[1] for row in rows), default=1.0)
+
+
+def _optional(kind: str, generic: Box) -> Box:
+    return (0.0, generic[1]) if kind == "exists" else (generic[0], 1.0)
+
+
+def quantify_down(kind: str, node: Box, rows: Sequence[Box], generic: Box | None) -> list[Box]:
+    """All rows of a true ``forall``, the last candidate of a false one; ``exists`` dually (D6).
+
+    The generic row counts as a candidate and receives nothing.
+    """
+    if kind == "exists":
+        flipped = quantify_down("forall", complement(node), [complement(row) for row in rows],
+                                complement(generic) if generic else None)
+        return [complement(row) for row in flipped]
+    (low, high), rows = enter(node), [enter(row) for row in rows]
+    others = [*rows, enter(_optional(kind, generic))] if generic else rows
+    if any(row[1] < low - TOL for row in others) or (high < 1 and all(row[0] > high + TOL for row in others)):
+        raise Empty
+    result = []
+    for i, row in enumerate(rows):
+        last = high < 1 and all(other[0] > high + TOL for j, other in enumerate(others) if j != i)
+        result.append(narrowed(row, low, high if last else 1.0))
+    return result

@@ -1,0 +1,53 @@
+"""Up and down through one ground instance (D5), and the meet of bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .network import Ground
+from .neurons import TOL, complement, downward, enter, quantify, quantify_down, upward
+from .program import QUANTIFIERS, Box
+
+
+def go_up(node: Ground, read: Callable[[Ground], Box]) -> Box:
+    """The upward pass; every node keeps its box for the way down."""
+    if node.kind == "leaf":
+        node.box = enter(read(node))
+    elif node.kind == "not":
+        node.box = complement(go_up(node.operands[0], read))
+    elif node.kind in QUANTIFIERS:
+        rows = [go_up(row, read) for row in node.operands]
+        node.box = quantify(node.kind, rows, go_up(node.generic, read) if node.generic else None)
+    elif node.kind != "fixed":
+        boxes = [go_up(part, read) for part in node.operands]
+        node.box = upward(node.kind, node.logic, node.weights, node.bias, boxes)
+    return node.box
+
+
+def go_down(node: Ground, box: Box, send: Callable[[Ground, Box], None]) -> None:
+    """The downward pass: ``send`` gets each leaf's and each neuron's hull. Raises :class:`Empty`."""
+    send(node, box)
+    boxes = [part.box for part in node.operands]
+    if node.kind in ("leaf", "fixed"):
+        return
+    if node.kind == "not":
+        parts = [complement(box)]
+    elif node.kind in QUANTIFIERS:
+        parts = quantify_down(node.kind, box, boxes, node.generic.box if node.generic else None)
+    else:
+        parts = downward(node.kind, node.logic, node.weights, node.bias, box, boxes)
+    for part, wanted in zip(node.operands, parts, strict=True):
+        go_down(part, wanted, send)
+
+
+def meet(first: Box, second: Box) -> Box:
+    return max(first[0], second[0]), min(first[1], second[1])
+
+
+def crosses(box: Box) -> bool:
+    return box[0] > box[1] + TOL
+
+
+def uncrossed(box: Box) -> Box:
+    """Rounding taken out of bounds that do not cross beyond the tolerance."""
+    return box if box[0] <= box[1] else (box[1], box[0])
