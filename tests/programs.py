@@ -153,6 +153,7 @@ class _Generator:
     size: int
     mode: str
     pool: list[Formula] = field(default_factory=list)  # subformulas to repeat
+    taken: list[str] = field(default_factory=list)  # variables that a quantifier around binds
 
     def build(self, seed: int) -> Generated:
         rng = self.rng
@@ -257,11 +258,19 @@ class _Generator:
         sorts = [*self.sort_names, "entity"] if self.sorted else ["entity"]
         new: list[str] = []
         for _ in range(1 if self.rng.random() < 0.75 else 2):
-            names = [v for v in BOUND[self.rng.choice(sorts)] if v not in scope and v not in new]
+            names = [v for v in BOUND[self.rng.choice(sorts)] if v not in self.taken and v not in new]
             new += names[:1]
-        body = self._formula([*scope[-1:], *new] if self.rng.random() < 0.7 else new, depth - 1, among)
-        bound = tuple(v for v in free_variables(body) if v in new)
-        return (kind, bound, body) if bound and _placed(body, bound) else body
+        self.taken += new
+        inner = [*scope[-1:], *new] if self.rng.random() < 0.7 else new
+        for _ in range(10):
+            body = self._formula(inner, depth - 1, among)
+            bound = tuple(v for v in free_variables(body) if v in new)
+            if bound and _placed(body, bound):
+                break
+        else:
+            kind = ""
+        del self.taken[len(self.taken) - len(new) :]
+        return (kind, bound, body) if kind else self._literal(scope, among)
 
     def _formula(self, scope: list[str], depth: int, among: list[str] | None = None) -> Formula:
         rng = self.rng
@@ -292,7 +301,7 @@ class _Generator:
                 return None
             names[v] = self.rng.choice(fitting)
         bound = {v for f in subformulas(formula) if f[0] in QUANTIFIERS for v in f[1]}
-        if bound & {*scope, *names.values()}:
+        if bound & {*self.taken, *names.values()}:
             return None
         return rename(formula, names)
 
@@ -352,7 +361,7 @@ class _Generator:
 
     def _acceptable(self, formula: Formula) -> bool:
         """Every variable stands in an atom; closed heads stand among literals only."""
-        if not _placed(formula, free_variables(formula)):
+        if not _placed(formula, free_variables(formula)) or not _names_apart(formula):
             return False
         while formula[0] == "forall":
             formula = formula[2]
@@ -360,7 +369,7 @@ class _Generator:
             return True
         conjuncts = _conjuncts(formula[2][1])
         closed = [c for c in conjuncts if c[0] == "atom" and self.predicates[c[1]].closed]
-        return not closed or all(_is_literal(c) for c in conjuncts)
+        return not closed or (all(_is_literal(c) for c in conjuncts) and len(set(conjuncts)) == len(conjuncts))
 
     def _telling(self, formula: Formula) -> bool:
         """Mostly: in the world as drawn it is bounded, and an implication has a true antecedent somewhere."""
@@ -390,10 +399,12 @@ class _Generator:
                 body.append(self._atom(scope, [name]))
             if rng.random() < 0.2:
                 other = self._literal(scope, [p for p in below if not self.predicates[p].closed] or [name])
-                head = self._connect("and", [head, other][:: rng.choice([1, -1])])
+                if other != head:
+                    head = self._connect("and", [head, other][:: rng.choice([1, -1])])
             left = body[0] if len(body) == 1 else self._connect("and", body)
             formula = self._connect("implies", [left, head])
-            if _placed(formula, free_variables(formula)) and {*free_variables(head)} <= {*free_variables(left)}:
+            placed = _placed(formula, free_variables(formula)) and _names_apart(formula)
+            if placed and {*free_variables(head)} <= {*free_variables(left)}:
                 return "rule", (self._close(formula) if rng.random() < 0.2 else formula)
         raise _Retry
 
@@ -413,7 +424,8 @@ class _Generator:
             else:
                 query = self._formula(scope, 2)
             free = free_variables(query)
-            if query[0] not in ("true", "false", "eq") and _placed(query, free) and len(free) < 3:
+            valid = query[0] not in ("true", "false", "eq") and _placed(query, free) and _names_apart(query)
+            if valid and len(free) < 3:
                 return query
         raise _Retry
 
@@ -533,7 +545,7 @@ class _Generator:
                 if atom[1] in names
                 for env in truth.rows(rule.free, rule.root.sorts)
             ]
-            for _ in range(100):
+            for _ in range(30):
                 changed = False
                 for rule, env, atom, place in clauses:
                     if place not in network.listed:
@@ -543,7 +555,7 @@ class _Generator:
                 if not changed:
                     break
             else:
-                raise _Retry
+                raise _Retry  # it creeps
         for rule in network.rules:
             if rule.heads and goals[rule.index] > 0:
                 lowest = min(truth.instances(rule.root.formula, rule.root.sorts), default=1.0)
@@ -576,7 +588,7 @@ class _Generator:
             middle = (low + high) / 2
             low, high = (low, middle) if holds(middle) else (middle, high)
         near = round(high, 6)
-        return near if abs(near - high) < 1e-12 and holds(near) else high
+        return near if abs(near - high) < 1e-10 and holds(near) else high
 
 
 def _conjuncts(formula: Formula) -> list[Formula]:
@@ -587,6 +599,14 @@ def _conjuncts(formula: Formula) -> list[Formula]:
 
 def _is_literal(formula: Formula) -> bool:
     return formula[0] == "atom" or formula[0] in ("true", "false") or (formula[0] == "not" and _is_literal(formula[1]))
+
+
+def _names_apart(formula: Formula, outside: frozenset[str] = frozenset()) -> bool:
+    """No name is bound and free, or bound within its own reach."""
+    if formula[0] in QUANTIFIERS and outside & {*formula[1]}:
+        return False
+    inside = outside | {*free_variables(formula)} | ({*formula[1]} if formula[0] in QUANTIFIERS else set())
+    return all(_names_apart(part, inside) for part in operands(formula))
 
 
 def _placed(formula: Formula, variables: tuple[str, ...]) -> bool:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from itertools import pairwise
+from typing import cast
 
-from lnnkit.check.kinds import is_numeric
-from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Fact, Predicate, Query, SameEntity, Sort
-from lnnkit.check.sorts import resolve_predicates
+from lnnkit.check.kinds import compares_numbers, is_numeric
+from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Fact, LogicName, Predicate, Query, SameEntity, Sort
 from lnnkit.check.strata import stratify
 from lnnkit.check.symbols import Formula, Symbols
 from lnnkit.check.unsupported import unsupported
-from lnnkit.check.walk import transform
+from lnnkit.check.walk import Scope, transform
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Span
 
 
-def assemble(symbols: Symbols) -> CheckedProgram:
-    predicates = resolve_predicates(symbols)
+def assemble(symbols: Symbols, logic: LogicName) -> CheckedProgram:
+    predicates = symbols.resolved
     facts: list[Fact] = []
     labels: list[Fact] = []
     for statement in symbols.statements():
@@ -35,6 +36,7 @@ def assemble(symbols: Symbols) -> CheckedProgram:
         label_tables=symbols.label_tables,
         queries=tuple(query(formula, symbols) for formula in symbols.formulas if formula.kind == "query"),
         strata=stratify(symbols)[0],
+        logic=logic,
         unsupported=tuple(unsupported(symbols)),
     )
 
@@ -57,7 +59,7 @@ def ends(bounds: ast.Bounds | None) -> tuple[ast.Learnable | float, ast.Learnabl
     return lower, upper
 
 
-def _sorts(symbols: Symbols, predicates: dict[str, Predicate]) -> dict[str, Sort]:
+def _sorts(symbols: Symbols, predicates: Mapping[str, Predicate]) -> dict[str, Sort]:
     found = {ENTITY: Sort(ENTITY)}
     for statement in symbols.statements():
         if isinstance(statement, ast.SortStatement):
@@ -78,7 +80,7 @@ def _assertion(formula: Formula, symbols: Symbols) -> Assertion:
 
 def query(formula: Formula, symbols: Symbols) -> Query:
     span = formula.statement.span
-    numeric = is_numeric(formula.root, symbols)
+    numeric = is_numeric(formula.root, symbols, {})
     return Query(resolve(formula, symbols), query_text(span), formula.entry.logic, span, numeric)
 
 
@@ -92,7 +94,7 @@ def resolve(formula: Formula, symbols: Symbols) -> ast.Expression:
     scopes = {
         id(visit.node): visit.scope
         for visit in formula.visits
-        if isinstance(visit.node, ast.Comparison) and not _numeric(visit.node, symbols)
+        if isinstance(visit.node, ast.Comparison) and not compares_numbers(visit, symbols)
     }
     if not scopes:
         return formula.root
@@ -110,19 +112,15 @@ def resolve(formula: Formula, symbols: Symbols) -> ast.Expression:
     return transform(formula.root, change)
 
 
-def _numeric(node: ast.Comparison, symbols: Symbols) -> bool:
-    return any(is_numeric(operand, symbols) for operand in node.operands)
-
-
-def _argument(operand: ast.Expression, scope: object, symbols: Symbols) -> ast.Argument:
+def _argument(operand: ast.Expression, scope: Scope, symbols: Symbols) -> ast.Argument:
     if isinstance(operand, ast.Entity):
         return ast.Constant(operand.text, True, span=operand.span)
     assert isinstance(operand, ast.Atom)
-    if symbols.bare_kind(operand, scope) == "variable":  # type: ignore[arg-type]
+    if symbols.bare_kind(operand, scope) == "variable":
         return ast.Variable(operand.name, span=operand.span)
     return ast.Constant(operand.name, span=operand.span)
 
 
 def _same(left: ast.Argument, right: ast.Argument, positive: bool, span: Span) -> ast.Expression:
-    same = SameEntity(left, right, span=span)
+    same = cast("ast.Expression", SameEntity(left, right, span=span))  # stands wherever a formula does
     return same if positive else ast.Not(same, span=span)

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lnnkit.check.assemble import assemble
 from lnnkit.check.declarations import declarations
 from lnnkit.check.entities import entities
-from lnnkit.check.imports import merge
+from lnnkit.check.gather import gather
+from lnnkit.check.imports import logic_of, merge
 from lnnkit.check.kinds import kinds
 from lnnkit.check.learnables import learnables
 from lnnkit.check.predicates import predicates
 from lnnkit.check.program import CheckedProgram
 from lnnkit.check.rules import rules
-from lnnkit.check.sorts import sorts
+from lnnkit.check.sorts import resolve_predicates, sorts
 from lnnkit.check.strata import strata
-from lnnkit.check.symbols import Symbols, gather
+from lnnkit.check.symbols import Symbols
 from lnnkit.check.tables import read_tables, unread
 from lnnkit.check.unsupported import unsupported
 from lnnkit.check.values import values
@@ -58,19 +60,22 @@ def check(
 
     ``told`` are tables that the program does not name (``kb.tell``); they supply their predicates and stand after the
     program's own. The program is None if there is an error. Findings come file by file, in the order of
-    the text. Without ``read_data`` no data file is opened, and what only a file can tell (its
+    the text. Statements that did not parse are not in ``program``, but its source still has them: what they mention is
+    not reported as unknown. Without ``read_data`` no data file is opened, and what only a file can tell (its
     entities, the arity of a predicate that nothing but a ``load`` mentions) is not checked.
     """
-    entries, found = merge(program, base)
-    symbols = gather(entries, told=told)
+    merged = merge(program, base)
+    symbols = gather(merged.entries, told=told)
+    symbols = replace(symbols, left_out=frozenset(merged.left_out), whole=merged.whole)
     if read_data:
         symbols, problems = read_tables(symbols)
     else:
         symbols, problems = unread(symbols), []
-    found = [*found, *problems, *run(PASSES, symbols)]
-    found = ordered(found, [program.span.source.path, *(entry.statement.span.source.path for entry in entries)])
+    symbols = replace(symbols, resolved=resolve_predicates(symbols))
+    found = [*merged.diagnostics, *problems, *run(PASSES, symbols)]
+    found = ordered(found, [program.span.source.path, *(each.span.source.path for each in symbols.statements())])
     failed = any(finding.severity == "error" for finding in found)
-    return None if failed else assemble(symbols), found
+    return None if failed else assemble(symbols, logic_of(program.statements)), found
 
 
 def run(passes: Sequence[Pass], symbols: Symbols) -> list[Diagnostic]:

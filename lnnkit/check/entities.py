@@ -27,7 +27,7 @@ _SEARCHES = 40
 
 def entities(symbols: Symbols) -> list[Diagnostic]:
     constants = {mention.name for formula in symbols.formulas for mention in _unsure(formula)}
-    unknown = constants - known(symbols, constants)
+    unknown = {name for name in constants - known(symbols, constants) if not symbols.doubtful(name)}
     free = {mention.name for formula in symbols.formulas for mention in _suspects(formula)}
     alike = but_for_case(symbols, free)
     found: list[Diagnostic] = []
@@ -39,10 +39,11 @@ def entities(symbols: Symbols) -> list[Diagnostic]:
         letters: set[str] = set()
         for mention in _unsure(formula):
             if mention.name in unknown:
-                if len(mention.name) == 1 and mention.name not in letters:
+                letter = len(mention.name) == 1 and _capital(mention.name) is not None
+                if letter and mention.name not in letters:
                     letters.add(mention.name)
                     found.append(_one_letter(mention, symbols.complete))
-                elif len(mention.name) > 1 and symbols.complete and mention.name not in seen:
+                elif not letter and symbols.complete and mention.name not in seen:
                     seen.add(mention.name)
                     found.append(_unknown(mention, symbols if len(seen) <= _SEARCHES else None))
     return found
@@ -87,10 +88,18 @@ def _unknown(mention: Mention, symbols: Symbols | None) -> Diagnostic:
     name = mention.name
     near = nearest(name, _names(symbols)) if symbols else None
     message = f"no fact or table knows the entity `{name}`"
-    upper = name[:1].upper() + name[1:]
+    capital = _capital(name)
     hint = f"did you mean `{near}`? " if near else ""
-    hint += f"A variable starts upper-case (`{upper}`); quote an entity that is meant to be new: {quote(name)}"
-    return warning("unknown-entity", mention.span, message, hint)
+    hint += f"A variable starts upper-case: `{capital}`. " if capital else ""
+    return warning(
+        "unknown-entity", mention.span, message, f"{hint}An entity that is meant to be new is quoted: {quote(name)}"
+    )
+
+
+def _capital(name: str) -> str | None:
+    """The variable that a lower-case name may be meant for; digits and letters without case have none."""
+    capital = name[:1].upper() + name[1:]
+    return capital if capital != name else None
 
 
 # --- what is known --------------------------------------------------------------------------------------------------
@@ -125,11 +134,12 @@ def _matches(symbols: Symbols, names: Collection[str], lower: bool = False) -> I
     if not names or not (symbols.tables or symbols.label_tables or symbols.told):
         return
     import pyarrow as pa
-    import pyarrow.compute as pc
+    from pyarrow import compute
 
     for texts in _dictionaries(symbols):
-        folded = pc.utf8_lower(texts) if lower else texts
-        mask = pc.is_in(folded, value_set=pa.array(sorted(names), type=folded.type))
+        folded = compute.call_function("utf8_lower", [texts]) if lower else texts
+        wanted = pa.array(sorted(names), type=folded.type)
+        mask = compute.call_function("is_in", [folded], compute.SetLookupOptions(wanted))
         yield from texts.filter(mask).to_pylist()
 
 

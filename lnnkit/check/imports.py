@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from lnnkit.check.program import LogicName
@@ -11,31 +13,36 @@ from lnnkit.check.symbols import Entry
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 
+_COMMENT = re.compile(r"#[^\n]*")
+_WORD = re.compile(r"[^\W_][\w-]*")
 
-def merge(program: ast.Program, base: Path) -> tuple[tuple[Entry, ...], list[Diagnostic]]:
-    """The statements of a program and of all that it imports, in order."""
-    entries: list[Entry] = []
-    diagnostics: list[Diagnostic] = []
+
+@dataclass(slots=True)
+class Merged:
+    """The statements of a program and of all that it imports, in order; and what could not be had."""
+
+    entries: list[Entry] = field(default_factory=list)
+    left_out: set[str] = field(default_factory=set)  # the words of statements that did not parse
+    whole: bool = True  # no file is missing
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+
+def merge(program: ast.Program, base: Path) -> Merged:
+    merged = Merged()
     path = Path(program.span.source.path)
     known = [candidate.resolve() for candidate in (path, base / path.name) if path.name and candidate.is_file()]
     trail = [(known[0] if known else path, path.name or str(path))]
     seen = set(known)
-    _merge(program, base, trail, seen, entries, diagnostics)
-    return tuple(entries), diagnostics
+    _merge(program, base, trail, seen, merged)
+    return merged
 
 
-def _merge(
-    program: ast.Program,
-    base: Path,
-    trail: list[tuple[Path, str]],
-    seen: set[Path],
-    entries: list[Entry],
-    diagnostics: list[Diagnostic],
-) -> None:
+def _merge(program: ast.Program, base: Path, trail: list[tuple[Path, str]], seen: set[Path], merged: Merged) -> None:
     logic = logic_of(program.statements)
+    merged.left_out |= left_out(program)
     for statement in program.statements:
         if not isinstance(statement, ast.ImportStatement):
-            entries.append(Entry(statement, base, logic))
+            merged.entries.append(Entry(statement, base, logic))
             continue
         path = base / statement.path
         identity = path.resolve()
@@ -44,12 +51,16 @@ def _merge(
         if cycle is not None:
             circle = " -> ".join([*names[cycle:], path.name])
             hint = "take one of these imports out, or move what both need into a third file"
-            diagnostics.append(error("import-cycle", statement.span, f"these files import each other: {circle}", hint))
+            merged.diagnostics.append(
+                error("import-cycle", statement.span, f"these files import each other: {circle}", hint)
+            )
         elif identity not in seen:
             seen.add(identity)
-            imported = _read(statement, path, diagnostics)
+            imported = _read(statement, path, merged.diagnostics)
             if imported is not None:
-                _merge(imported, path.parent, [*trail, (identity, path.name)], seen, entries, diagnostics)
+                _merge(imported, path.parent, [*trail, (identity, path.name)], seen, merged)
+            else:
+                merged.whole = False
 
 
 def _read(statement: ast.ImportStatement, path: Path, diagnostics: list[Diagnostic]) -> ast.Program | None:
@@ -74,7 +85,25 @@ def _read(statement: ast.ImportStatement, path: Path, diagnostics: list[Diagnost
     return None
 
 
+def left_out(program: ast.Program) -> set[str]:
+    """The words of a file that stand in no statement and no comment: those of statements that did not parse.
+
+    What these would have supplied is not reported as missing.
+    """
+    text, start, gaps = program.span.source.text, 0, []
+    for statement in program.statements:
+        gaps.append(text[start : statement.span.start])
+        start = statement.span.end
+    words: set[str] = set()
+    for gap in (*gaps, text[start:]):
+        if not gap.isspace():
+            words.update(_WORD.findall(_COMMENT.sub("", gap)))
+    return words
+
+
 def logic_of(statements: Sequence[ast.Statement]) -> LogicName:
     """The logic that a file states for itself; its place in the file does not matter."""
-    stated = (statement.logic for statement in statements if isinstance(statement, ast.LogicStatement))
-    return next(stated, "lukasiewicz")
+    for statement in statements:
+        if isinstance(statement, ast.LogicStatement):
+            return statement.logic
+    return "lukasiewicz"

@@ -13,7 +13,7 @@ from typing import Literal
 from lnnkit.check.nearest import did_you_mean, nearest
 from lnnkit.check.report import error, name_span
 from lnnkit.check.symbols import Formula, Symbols
-from lnnkit.check.walk import NumericNode, Visit, nodes
+from lnnkit.check.walk import NumericNode, Scope, Visit, nodes
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 
@@ -45,9 +45,20 @@ def _formula(formula: Formula, symbols: Symbols) -> Iterator[Diagnostic]:
             yield finding
 
 
-def is_numeric(node: ast.Expression, symbols: Symbols) -> bool:
-    """Whether an expression is a numeric term by its form, or by its name."""
-    return isinstance(node, NumericNode) or (isinstance(node, ast.Atom) and node.name in symbols.numbers)
+def is_numeric(node: ast.Expression, symbols: Symbols, scope: Scope) -> bool:
+    """Whether an expression is a numeric term by its form, or by its name (which no quantifier binds)."""
+    if not isinstance(node, ast.Atom):
+        return isinstance(node, NumericNode)
+    if not node.arguments and node.name in scope:
+        return False
+    undeclared = bool(node.arguments) and node.name not in symbols.declared
+    return node.name in symbols.numbers or (undeclared and symbols.doubtful(node.name))
+
+
+def compares_numbers(visit: Visit, symbols: Symbols) -> bool:
+    """Whether a node is a comparison of numbers; one of entities has no numeric operand."""
+    node = visit.node
+    return isinstance(node, ast.Comparison) and any(is_numeric(each, symbols, visit.scope) for each in node.operands)
 
 
 # --- where a truth value is asked for -------------------------------------------------------------------------------
@@ -79,7 +90,8 @@ def _as_formula(visit: Visit, symbols: Symbols) -> Diagnostic | None:
 def _bare_number(node: ast.Number | ast.Learnable, visit: Visit) -> Diagnostic:
     text = node.span.text
     message = f"`{text}` is a number, and a formula is true or false"
-    hint = f"a weight is written `P(X)@{text}`, the truth of a statement `in [{text}, 1]` at its end"
+    truth = text if isinstance(node, ast.Number) and 0 <= node.value <= 1 else "0.8"
+    hint = f"a weight is written `P(X)@{text}`, the truth of a statement `in [{truth}, 1]` at its end"
     return error("number-as-formula", node.span, message, hint)
 
 
@@ -106,7 +118,7 @@ def _arithmetic_on_truth(node: ast.Expression, atom: ast.Atom) -> Diagnostic:
 
 def _as_term(visit: Visit, symbols: Symbols) -> Diagnostic | None:
     node = visit.node
-    if is_numeric(node, symbols):
+    if is_numeric(node, symbols, visit.scope):
         return None
     if isinstance(node, ast.Entity):
         message = f"the string {node.span.text} is an entity, and arithmetic is on numbers"
@@ -122,7 +134,9 @@ def _as_term(visit: Visit, symbols: Symbols) -> Diagnostic | None:
     return _unknown_number(node, symbols)
 
 
-def _unknown_number(atom: ast.Atom, symbols: Symbols) -> Diagnostic:
+def _unknown_number(atom: ast.Atom, symbols: Symbols) -> Diagnostic | None:
+    if symbols.doubtful(atom.name):
+        return None
     message = f"no number `{atom.name}` is declared"
     if "-" in atom.name and not atom.arguments:
         hint = f"put spaces around the minus: `{atom.name.replace('-', ' - ')}`"
@@ -135,9 +149,7 @@ def _unknown_number(atom: ast.Atom, symbols: Symbols) -> Diagnostic:
 def _truth_as_number(node: ast.Expression) -> Diagnostic:
     if isinstance(node, ast.Atom):
         message = f"`{node.name}` is true or false to a degree, not a number to compare or calculate with"
-        hint = (
-            f"bounds of a fact or rule are written `in [l, u]`; if it is a number, declare `number {_signature(node)}`"
-        )
+        hint = f"bounds are written `in [l, u]` after a statement; a number is declared: `number {_signature(node)}`"
         return error("truth-as-number", name_span(node), message, hint)
     message = f"`{_short(node)}` is true or false to a degree, not a number to compare or calculate with"
     return error("truth-as-number", node.span, message, "bounds are written `in [l, u]` after a statement")
@@ -171,8 +183,8 @@ def _comparison(node: ast.Comparison, visit: Visit, symbols: Symbols) -> Diagnos
 
 
 def _kind(node: ast.Expression, visit: Visit, symbols: Symbols) -> Kind:
-    if is_numeric(node, symbols):
-        return "entity" if isinstance(node, ast.Atom) and node.name in visit.scope else "number"
+    if is_numeric(node, symbols, visit.scope):
+        return "number"
     if isinstance(node, ast.Entity):
         return "entity"
     if isinstance(node, ast.Atom) and not _is_truth(node, visit, symbols):
@@ -182,7 +194,7 @@ def _kind(node: ast.Expression, visit: Visit, symbols: Symbols) -> Kind:
 
 def _is_truth(atom: ast.Atom, visit: Visit, symbols: Symbols) -> bool:
     """Whether a name is known as a predicate; within arithmetic, an unknown capital is rather a proposition."""
-    if atom.name in visit.scope or atom.name in symbols.numbers:
+    if is_numeric(atom, symbols, visit.scope):
         return False
     if not atom.arguments:
         return symbols.bare_kind(atom, visit.scope) == "truth" or (
@@ -191,16 +203,14 @@ def _is_truth(atom: ast.Atom, visit: Visit, symbols: Symbols) -> bool:
     return atom.name in symbols.declared or any(use.how != "term" for use in symbols.uses.get(atom.name, ()))
 
 
-def _mixed(entity: ast.Expression, number: ast.Expression, visit: Visit, symbols: Symbols) -> Diagnostic:
+def _mixed(entity: ast.Expression, number: ast.Expression, visit: Visit, symbols: Symbols) -> Diagnostic | None:
     if isinstance(entity, ast.Atom) and symbols.bare_kind(entity, visit.scope) == "constant":
         return _unknown_number(entity, symbols)
     what = "the variable" if isinstance(entity, ast.Atom) else "the entity"
     message = f"{what} `{_short(entity)}` is compared with the number `{_short(number)}`"
     if isinstance(number, ast.Number):
-        hint = (
-            f'an entity of that name is quoted: `"{_short(number)}"`; a number of `{_short(entity)}` is declared and '
-        )
-        hint += f"applied: `age({_short(entity)})`"
+        name = _short(entity)
+        hint = f'an entity of that name is quoted: `"{_short(number)}"`; a number of `{name}` is applied: `age({name})`'
     else:
         hint = "compare two numbers, or two entities"
     return error("mixed-comparison", entity.span, message, hint)

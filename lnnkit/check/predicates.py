@@ -55,11 +55,16 @@ def supplied(symbols: Symbols) -> tuple[set[str], set[str]]:
             sure.update(atom.name for atom in heads(formula.root))
         elif formula.kind == "axiom":
             axioms.update(_truths(formula))
+    axioms &= symbols.uses.keys()  # a free variable that stands as a formula is no predicate
     return sure | axioms, axioms - sure
 
 
 def _truths(formula: Formula) -> Iterator[str]:
-    return (visit.node.name for visit in formula.visits if isinstance(visit.node, ast.Atom) and visit.role == "formula")
+    """The names that stand as formulas, without variables that stand so by mistake."""
+    for visit in formula.visits:
+        node = visit.node
+        if isinstance(node, ast.Atom) and visit.role == "formula" and (node.arguments or node.name not in visit.scope):
+            yield node.name
 
 
 def _unknown(symbols: Symbols) -> Iterator[Diagnostic]:
@@ -69,7 +74,7 @@ def _unknown(symbols: Symbols) -> Iterator[Diagnostic]:
     searches = 0
     for name, uses in symbols.uses.items():
         truths = [use for use in uses if use.how != "term"]
-        if not truths or (name in known and not (name in by_axioms and len(uses) == 1)):
+        if not truths or symbols.doubtful(name) or (name in known and not (name in by_axioms and len(uses) == 1)):
             continue
         searches += 1
         use = min(truths, key=lambda use: (use.span.source.path, use.span.start))
@@ -80,9 +85,7 @@ def _unknown(symbols: Symbols) -> Iterator[Diagnostic]:
             message = f"nothing supplies `{name}`{more}: it has no fact, table or rule, and is not declared"
             hint = did_you_mean(near, f"declare it, if it is meant: `predicate {_signature(name, use)}`")
             yield error("unknown-predicate", use.span, message, hint)
-        elif near := nearest(
-            name, {other for other in candidates - beside.get(name, set()) if not _alike(name, other)}, 0.85
-        ):
+        elif near := nearest(name, _others(name, candidates - beside.get(name, set())), 0.85):
             if near in beside and order[near] > order[name]:
                 continue  # of two names that occur once, the later is reported
             message = f"`{name}` occurs only here; `{near}` occurs elsewhere"

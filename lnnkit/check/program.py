@@ -96,6 +96,5 @@ class CheckedProgram:
     label_tables: tuple[FactTable, ...] = ()
     queries: tuple[Query, ...] = ()
     strata: tuple[frozenset[str], ...] = ()  # closed derived predicates, dependencies first
-    unsupported: tuple[Diagnostic, ...] = field(
-        default=()
-    )  # language that this version checks but does not yet evaluate
+    logic: LogicName = "lukasiewicz"  # of the main file: the logic of queries that are asked later
+    unsupported: tuple[Diagnostic, ...] = field(default=())  # what is checked but not yet evaluated

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 from lnnkit.check.assemble import query
 from lnnkit.check.checker import Pass, ordered, run
 from lnnkit.check.entities import entities
+from lnnkit.check.gather import gather
 from lnnkit.check.kinds import kinds
-from lnnkit.check.learnables import among, learnables
+from lnnkit.check.learnables import among, in_formula, learnables
 from lnnkit.check.predicates import predicates
 from lnnkit.check.program import CheckedProgram, LogicName, Query, SameEntity
 from lnnkit.check.rules import rules
 from lnnkit.check.sorts import sorts
-from lnnkit.check.symbols import Entry, gather
+from lnnkit.check.symbols import Entry
 from lnnkit.check.unsupported import unsupported
 from lnnkit.check.variables import variables
 from lnnkit.check.walk import nodes
@@ -38,28 +40,34 @@ QUERY_PASSES: tuple[Pass, ...] = (
 
 
 def check_query(
-    text: str, checked: CheckedProgram, logic: LogicName = "lukasiewicz", path: str = "<query>"
+    text: str, checked: CheckedProgram, logic: LogicName | None = None, path: str = "<query>"
 ) -> tuple[Query | None, list[Diagnostic]]:
-    """The query that ``text`` writes, against the names, sorts and entities of ``checked``; None if it has an error."""
+    """The query that ``text`` writes, against the names, sorts and entities of ``checked``; None if it has an error.
+
+    ``logic`` is that of its connectives, by default the one of the program's main file; ``path`` is shown in findings.
+    """
     from lnnkit.syntax.parse import parse_expression
 
     formula, found = parse_expression(text, path)
     if formula is None:
         return None, found
     span = Span(Source(path, text), 0, len(text))
-    entry = Entry(ast.QueryStatement(formula, span=span), Path(), logic)
+    entry = Entry(ast.QueryStatement(formula, span=span), Path(), logic or checked.logic)
     symbols = gather([entry], declared=checked.predicates)
+    asked = symbols.formulas[0]
+    named = any(not mention.variable or len(mention.name) > 1 for mention in asked.mentions)
     symbols = replace(
         symbols,
-        texts=frozenset(_texts(checked)),
+        texts=frozenset(_texts(checked) if named else ()),
         tables=checked.tables,
         label_tables=checked.label_tables,
-        learned=frozenset(_learned(checked)),
+        resolved=checked.predicates,
+        learned=frozenset(_learned(checked) if any(True for _ in in_formula(asked)) else ()),
     )
     found = ordered([*found, *run(QUERY_PASSES, symbols)], [path])
     if any(finding.severity == "error" for finding in found):
         return None, found
-    return query(symbols.formulas[0], symbols), found
+    return query(asked, symbols), found
 
 
 def _texts(checked: CheckedProgram) -> Iterator[str]:
@@ -67,7 +75,7 @@ def _texts(checked: CheckedProgram) -> Iterator[str]:
     for fact in (*checked.facts, *checked.labels):
         yield from fact.arguments
     for assertion in checked.assertions:
-        for node in nodes(assertion.formula):
+        for node in nodes(cast(ast.Expression, assertion.formula)):
             if isinstance(node, ast.Atom):
                 yield from (item.text for item in node.arguments if isinstance(item, ast.Constant))
             elif isinstance(node, SameEntity):
@@ -77,4 +85,8 @@ def _texts(checked: CheckedProgram) -> Iterator[str]:
 def _learned(checked: CheckedProgram) -> Iterator[str]:
     for assertion in checked.assertions:
         ends = (end for end in (assertion.lower, assertion.upper) if isinstance(end, ast.Learnable))
-        yield from (item.name for item in (*among(nodes(assertion.formula)), *ends) if item.name is not None)
+        yield from (
+            item.name
+            for item in (*among(nodes(cast(ast.Expression, assertion.formula))), *ends)
+            if item.name is not None
+        )

@@ -12,25 +12,25 @@ without meaning, and axioms may say what they like. Two uses are reported all th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from lnnkit.check.polarity import measured, positive
 from lnnkit.check.predicates import heads
-from lnnkit.check.program import ENTITY, Predicate
-from lnnkit.check.report import error, place, warning
-from lnnkit.check.sorts import grouped, resolve_predicates, variable_sorts
+from lnnkit.check.program import ENTITY
+from lnnkit.check.report import error, find, place, warning
+from lnnkit.check.sorts import grouped, variable_sorts
 from lnnkit.check.symbols import Formula, Mention, Symbols
 from lnnkit.check.walk import strip_foralls, unweighted
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.span import Span
 
 
 def rules(symbols: Symbols) -> list[Diagnostic]:
     suspects = [(formula, mention) for formula in symbols.formulas for mention in _loose(formula)]
-    resolved: Mapping[str, Predicate] = resolve_predicates(symbols) if suspects else {}
     found = [*_names(symbols), *_compared_only(symbols)]
     for formula, mention in suspects:
-        if variable_sorts(formula, resolved).get((mention.name, 0)) == ENTITY:
+        if variable_sorts(formula, symbols.resolved).get((mention.name, 0)) == ENTITY:
             name = mention.name
             message = f"`{name}` in the head ranges over every entity: no positive part of the body mentions it"
             hint = f"add what `{name}` is to the body, `Person({name}) & ...`, or declare the sorts of the predicates"
@@ -51,9 +51,8 @@ def _names(symbols: Symbols) -> Iterator[Diagnostic]:
             yield error("duplicate-rule-name", span, message, "give this one another name")
 
 
-def name_of(formula: Formula):
-    from lnnkit.check.report import find
-
+def name_of(formula: Formula) -> Span:
+    """The name of a rule where it is given."""
     name = getattr(formula.statement, "name", None)
     return find(formula.statement.span, name, len(formula.kind)) if name else formula.statement.span
 

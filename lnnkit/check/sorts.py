@@ -3,7 +3,8 @@
 An undeclared position takes the sort of the variables that it shares: positions joined by a variable of one statement
 form a class (union-find). A class that meets one sort takes it; one that meets none, or several (``Named(X)`` said of
 people and of towns), is of the top sort `entity`, of which every sort is a part. Entity comparisons join nothing.
-A single variable in positions of two declared sorts is an error.
+A single variable in positions of two declared sorts is an error. Queries join nothing, since asking must not change
+another answer; their variables are checked against all sorts, inferred ones too.
 """
 
 from __future__ import annotations
@@ -20,7 +21,11 @@ Scoped = tuple[str, int]  # a variable's name, and the identity of its binder (0
 
 
 def sorts(symbols: Symbols) -> list[Diagnostic]:
-    return [finding for formula in symbols.formulas for finding in _clashes(formula, symbols.declared)]
+    found: list[Diagnostic] = []
+    for formula in symbols.formulas:
+        known = symbols.resolved if formula.kind == "query" else symbols.declared
+        found.extend(_clashes(formula, known))
+    return found
 
 
 def _clashes(formula: Formula, declared: Mapping[str, Predicate]) -> Iterator[Diagnostic]:
@@ -70,7 +75,7 @@ def _declared_sort(mention: Mention, declared: Mapping[str, Predicate]) -> str |
 
 def resolve_predicates(symbols: Symbols) -> dict[str, Predicate]:
     """Every predicate of the program with the sorts of its arguments, declared ones first."""
-    classes = _classes(symbols.formulas, symbols.declared)
+    classes = _classes([formula for formula in symbols.formulas if formula.kind != "query"], symbols.declared)
     resolved = dict(symbols.declared)
     told = {table.predicate: table for table in (*symbols.told, *symbols.tables)}
     for name in [*symbols.uses, *told]:

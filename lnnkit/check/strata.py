@@ -79,19 +79,16 @@ def _ordered(
     graph = nx.DiGraph()
     graph.add_nodes_from(derived)
     graph.add_edges_from((below, head) for head, below in edges)
-    components = {
-        name: frozenset(component) for component in nx.strongly_connected_components(graph) for name in component
-    }
-    order = nx.condensation(graph, list(dict.fromkeys(components.values())))
-    ranked = nx.lexicographical_topological_sort(
-        order, key=lambda node: min(map(derived.get, order.nodes[node]["members"]))
-    )
-    layers = tuple(frozenset(order.nodes[node]["members"]) for node in ranked)
+    members = [frozenset(component) for component in nx.strongly_connected_components(graph)]
+    components = {name: component for component in members for name in component}
+    first = [min(derived[name] for name in component) for component in members]
+    order = nx.condensation(graph, members)
+    layers = tuple(members[index] for index in nx.lexicographical_topological_sort(order, key=first.__getitem__))
     diagnostics = []
     reported: set[frozenset[str]] = set()
     for (head, below), edge in edges.items():
         component = components[head]
-        if edge.negative and component == components[below] and component not in reported:
+        if edge.negative and component is components[below] and component not in reported:
             reported.add(component)
             back = nx.shortest_path(graph, head, below) if head != below else [head]
             diagnostics.append(_cycle(back, edges))
@@ -103,9 +100,7 @@ def _cycle(path: list[str], edges: Mapping[tuple[str, str], Dependency]) -> Diag
     steps = [edges[path[0], path[-1]]]
     steps += [edges[path[i], path[i - 1]] for i in range(len(path) - 1, 0, -1)]
     chain = path[0] + "".join(f" -> {'~' if step.negative else ''}{step.atom.name}" for step in steps)
-    spans = [step.atom.span for step in steps]
     elsewhere = ", ".join(f"{step.atom.name} on line {step.atom.span.line}" for step in steps[1:])
     message = f"closed `{path[0]}` depends on its own negation: {chain}" + (f" ({elsewhere})" if elsewhere else "")
     hint = "break the cycle, or leave one of these predicates open (without `closed`)"
-    del spans
     return error("negative-cycle", name_span(steps[0].atom), message, hint)

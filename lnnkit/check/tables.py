@@ -19,9 +19,7 @@ Reading = ast.LoadStatement | ast.LabelTableStatement
 
 def read_tables(symbols: Symbols) -> tuple[Symbols, list[Diagnostic]]:
     """The program with its tables, and what is wrong with the files."""
-    wanted = [
-        entry for entry in symbols.entries if isinstance(entry.statement, ast.LoadStatement | ast.LabelTableStatement)
-    ]
+    wanted = [entry for entry in symbols.entries if isinstance(entry.statement, Reading)]
     if not wanted:
         return symbols, []
     from lnnkit.data.load import read_table  # numpy and Arrow are loaded only by programs with data

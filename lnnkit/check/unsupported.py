@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lnnkit.check.kinds import is_numeric
+from lnnkit.check.kinds import compares_numbers, is_numeric
 from lnnkit.check.learnables import in_formula
 from lnnkit.check.report import warning
 from lnnkit.check.symbols import Formula, Symbols
@@ -50,9 +50,7 @@ def _formula(formula: Formula, symbols: Symbols) -> Iterator[Span]:
         node = visit.node
         if visit.parent is not None and id(visit.parent) in below:
             below.add(id(node))
-        elif (isinstance(node, ast.Comparison) and any(is_numeric(operand, symbols) for operand in node.operands)) or (
-            visit.role == "query" and is_numeric(node, symbols)
-        ):
+        elif compares_numbers(visit, symbols) or (visit.role == "query" and is_numeric(node, symbols, visit.scope)):
             below.add(id(node))
             yield node.span
     counted = {id(visit.node) for visit in formula.visits if id(visit.node) in below}

@@ -16,7 +16,9 @@ def values(symbols: Symbols) -> list[Diagnostic]:
     for statement in symbols.statements():
         match statement:
             case ast.FactStatement() | ast.LabelStatement():
-                found.extend(_fact(statement, numeric=statement.atom.name in symbols.numbers))
+                name = statement.atom.name
+                if name in symbols.declared or not symbols.doubtful(name):  # it may well be a number
+                    found.extend(_fact(statement, numeric=name in symbols.numbers))
             case ast.RuleStatement() | ast.AxiomStatement() if statement.bounds is not None:
                 found.extend(_truth(statement.bounds, ""))
             case _:

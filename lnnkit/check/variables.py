@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from lnnkit.check.report import error, place, quote, warning
 from lnnkit.check.symbols import Formula, Symbols
-from lnnkit.check.walk import Quantifier, Visit
+from lnnkit.check.walk import Quantifier, Visit, proposition
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 
@@ -79,13 +79,11 @@ def _unused(word: str, variable: ast.Variable) -> Diagnostic:
 def _as_formulas(formula: Formula) -> Iterator[Diagnostic]:
     free = {mention.name for mention in formula.mentions if mention.variable and mention.binder is None}
     for visit in formula.visits:
-        node = visit.node
-        if visit.role in ("formula", "query") and isinstance(node, ast.Atom) and not node.arguments:
-            if node.name in visit.scope or node.name in free:
-                how = "bound by a quantifier" if node.name in visit.scope else "an argument elsewhere in this statement"
-                message = f"`{node.name}` stands as a formula, but is a variable ({how})"
-                hint = f"write what is said of it: `P({node.name})`"
-                yield error("variable-as-formula", node.span, message, hint)
+        atom = proposition(visit)
+        if atom is not None and (atom.name in visit.scope or atom.name in free):
+            how = "bound by a quantifier" if atom.name in visit.scope else "an argument elsewhere in this statement"
+            message = f"`{atom.name}` stands as a formula, but is a variable ({how})"
+            yield error("variable-as-formula", atom.span, message, f"write what is said of it: `P({atom.name})`")
 
 
 def _bound_and_free(formula: Formula) -> Iterator[Diagnostic]:

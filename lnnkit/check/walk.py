@@ -110,6 +110,14 @@ def _with_children(node: ast.Expression, below: tuple[ast.Expression, ...]) -> a
     return replace(node, **dict(zip(names, values, strict=True)))
 
 
+def proposition(visit: Visit) -> ast.Atom | None:
+    """The node of a visit if it is a bare name in the place of a formula."""
+    node = visit.node
+    if isinstance(node, ast.Atom) and not node.arguments and visit.role in ("formula", "query"):
+        return node
+    return None
+
+
 def strip_foralls(formula: ast.Expression) -> ast.Expression:
     """The formula below its leading ``forall``s."""
     while isinstance(formula, ast.Forall):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from lnnkit.check.kinds import is_numeric
+from lnnkit.check.kinds import compares_numbers
 from lnnkit.check.nearest import did_you_mean, nearest
 from lnnkit.check.program import LogicName
 from lnnkit.check.report import error
 from lnnkit.check.symbols import Formula, Symbols
-from lnnkit.check.walk import Connective
+from lnnkit.check.walk import Connective, Visit
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 
@@ -26,7 +26,7 @@ def weights(symbols: Symbols) -> list[Diagnostic]:
         for finding in (
             _weight(visit.node, visit.parent)
             if isinstance(visit.node, ast.Weighted)
-            else _attributes(visit.node, formula, symbols)
+            else _attributes(visit, visit.node, formula, symbols)
             if isinstance(visit.node, Connective | ast.Comparison | ast.Unit) and visit.node.attributes
             else ()
         )
@@ -50,8 +50,8 @@ def _weight(node: ast.Weighted, parent: ast.Expression | None) -> Iterator[Diagn
 Carrier = ast.And | ast.Or | ast.Implies | ast.Iff | ast.Xor | ast.Comparison | ast.Unit
 
 
-def _attributes(node: Carrier, formula: Formula, symbols: Symbols) -> Iterator[Diagnostic]:
-    allowed, what = _allowed(node, symbols)
+def _attributes(visit: Visit, node: Carrier, formula: Formula, symbols: Symbols) -> Iterator[Diagnostic]:
+    allowed, what = _allowed(visit, node, symbols)
     seen: set[str] = set()
     for attribute in node.attributes:
         key = attribute.key
@@ -70,16 +70,16 @@ def _attributes(node: Carrier, formula: Formula, symbols: Symbols) -> Iterator[D
         seen.add(key)
 
 
-def _allowed(node: Carrier, symbols: Symbols) -> tuple[frozenset[str], str]:
+def _allowed(visit: Visit, node: Carrier, symbols: Symbols) -> tuple[frozenset[str], str]:
     match node:
         case ast.Unit():
             return UNIT_KEYS, f"the unit `{node.name}`"
         case ast.Comparison() if "<?>" in node.operators:
             return frozenset({"scale", "weight", "bias"}), "`<?>`"
         case ast.Comparison():
-            if not any(is_numeric(operand, symbols) for operand in node.operands):
-                return frozenset(), "a comparison of entities"
-            return frozenset({"scale"}), "a comparison"
+            if compares_numbers(visit, symbols):
+                return frozenset({"scale"}), "a comparison"
+            return frozenset(), "a comparison of entities"
         case _:
             return frozenset({"bias", "logic"}), "a connective"
 

@@ -177,7 +177,9 @@ def _warnings(
         rows = np.flatnonzero(np.isin(texts.codes, blank) & keep) if len(blank) else blank
         if len(rows):
             value = texts.values[int(texts.codes[rows[0]])].as_py()
-            message = f"{sheet.title(position)} holds {len(rows):,} values that begin or end in a blank, as {value!r}"
+            message = (
+                f"{sheet.title(position)} has values that begin or end in a blank, as {value!r} ({len(rows):,} in all)"
+            )
             warn("outer-blanks", message, "blanks are part of an entity's name", int(grid.rows[rows[0]]))
     for real, position in zip(reals, choice.values, strict=True):
         rows = np.flatnonzero(real.inexact & keep)

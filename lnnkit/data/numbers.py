@@ -85,7 +85,7 @@ def _from_texts(column: pa.Array | pa.ChunkedArray, title: str) -> Reals:
 
     def shown(row: int) -> str:
         code = int(texts.codes[row])
-        return texts.faults.get(code) or repr(texts.values[code].as_py())
+        return "text that is not UTF-8" if code in texts.faults else repr(texts.values[code].as_py())
 
     codes = texts.codes
     return Reals(values[codes], missing, ~right[codes] & ~missing, shown, inexact[codes])

@@ -104,14 +104,15 @@ class _Part:
 class _Builder:
     predicates: Mapping[str, Predicate]
     graph: nx.MultiDiGraph
-    nodes: dict[object, str] = field(default_factory=dict)
+    nodes: dict[object, str] = field(default_factory=dict)  # neurons that equal ones are merged into
+    apart: dict[object, str] = field(default_factory=dict)  # neurons kept apart, which only queries meet
     counter: int = 0
 
     def recall(self) -> None:
         """Take the keys of a graph that was built before, so that its neurons are met again."""
         for node, data in self.graph.nodes(data=True):
             if "key" in data:
-                self.nodes[data["key"]] = node
+                (self.apart if data["apart"] else self.nodes).setdefault(data["key"], node)
         self.counter = len(self.graph)
 
     def statement(self, assertion: Assertion) -> Root:
@@ -128,7 +129,7 @@ class _Builder:
 
     def query(self, query: Query) -> Root:
         before = {node: data["uses"] for node, data in self.graph.nodes(data=True)}
-        part = self._formula(query.formula, query.logic, set())
+        part = self._formula(query.formula, query.logic, None)
         for node, data in self.graph.nodes(data=True):
             data["uses"] = before.get(node, 0)
         return self._root(part, 0.0, 1.0, query, frozenset())
@@ -162,20 +163,21 @@ class _Builder:
             defines,
         )
 
-    def _formula(self, formula: Formula, logic: str, unique: set[int]) -> _Part:
-        """Post-order without recursion: formulas may be nested deeper than Python's stack."""
+    def _formula(self, formula: Formula, logic: str, unique: set[int] | None) -> _Part:
+        """Post-order without recursion: formulas may be nested deeper than Python's stack. Neurons in ``unique`` are
+        kept apart; a query (None) meets whatever is there."""
         built: dict[int, _Part] = {}
         stack: list[tuple[Formula, bool]] = [(formula, False)]
         while stack:
             node, ready = stack.pop()
             if ready:
-                built[id(node)] = self._node(node, built, logic, id(node) in unique)
+                built[id(node)] = self._node(node, built, logic, None if unique is None else id(node) in unique)
             else:
                 stack.append((node, True))
                 stack.extend((child, False) for child in reversed(_operands(node)))
         return built[id(formula)]
 
-    def _node(self, formula: Formula, built: Mapping[int, _Part], logic: str, unique: bool) -> _Part:
+    def _node(self, formula: Formula, built: Mapping[int, _Part], logic: str, unique: bool | None) -> _Part:
         match formula:
             case ast.Atom():
                 return _Part(
@@ -202,8 +204,12 @@ class _Builder:
         index = {name: position for position, name in enumerate(names + bound)}
         edges = tuple((p.node, weight, _arguments(p, index)) for p, weight in zip(parts, weights or (1.0,), strict=False))
         connective = kind in {"and", "or", "implies", "iff", "xor"}
-        key = (kind, own_logic if connective else None, bias if connective else None, len(bound), edges)
-        if unique or key not in self.nodes:
+        alike = tuple((self.graph.nodes[o].get("like", o) if o != "=" else o, w, a) for o, w, a in edges)
+        key = (kind, own_logic if connective else None, bias if connective else None, len(bound), alike)
+        name = None if unique else self.nodes.get(key)
+        if name is None and unique is None:
+            name = self.apart.get(key)
+        if name is None:
             self.counter += 1
             name = f"{kind}#{self.counter}"
             sorts = self._sorts(edges, len(index))
@@ -221,15 +227,13 @@ class _Builder:
                 data |= {"logic": own_logic, "bias": bias}
             if kind == "same":
                 data["arguments"] = edges[0][2]
-            if not unique:
-                data["key"] = key
-                self.nodes[key] = name
+            data |= {"key": key, "apart": bool(unique)}
+            data["like"] = self.nodes.get(key) or self.apart.get(key) or name
+            (self.apart if unique else self.nodes).setdefault(key, name)
             self.graph.add_node(name, **data)
             for position, (operand, weight, arguments) in enumerate(edges if kind != "same" else ()):
                 self.graph.add_edge(name, operand, position=position, weight=weight, arguments=arguments)
                 self.graph.nodes[operand]["uses"] += 1
-        else:
-            name = self.nodes[key]
         return _Part(name, names)
 
     def _sorts(self, edges: Sequence[tuple[str, float, tuple[int | str, ...]]], count: int) -> tuple[str, ...]:

@@ -100,7 +100,15 @@ class Atoms:
             low = lower.index_select(0, mine) != table.default[0]
             high = upper.index_select(0, mine) != table.default[1]
             for end, flag in (("lower", low), ("upper", high), ("either", low | high)):
-                picked = rows.index_select(0, mine[flag])
-                picked = picked[~self._seen[end].values.index_select(0, picked)]
-                self._seen[end].values[picked] = True
-                table.deviating[end].append(self.local.values.index_select(0, picked))
+                self._enlist(table, end, rows.index_select(0, mine[flag]))
+
+    def enlist(self, rows: Tensor) -> None:
+        """Enter rows among those that deviate on either end, whatever they read as: arrested ones."""
+        owners = self.owner.values.index_select(0, rows)
+        for number in torch.unique(owners).tolist():
+            self._enlist(self.numbered[number], "either", rows[owners == number])
+
+    def _enlist(self, table: AtomTable, end: str, rows: Tensor) -> None:
+        rows = rows[~self._seen[end].values.index_select(0, rows)]
+        self._seen[end].values[rows] = True
+        table.deviating[end].append(self.local.values.index_select(0, rows))

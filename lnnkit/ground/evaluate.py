@@ -68,9 +68,12 @@ def upward(
 
 
 def downward(
-    formula: Formula, values: Sequence[Bounds], root: Bounds, groupings: Sequence[Grouping | None]
+    formula: Formula, values: Sequence[Bounds], root: Bounds, groupings: Sequence[Grouping | None] | None
 ) -> tuple[list[Bounds], Tensor]:
-    """The hull of each neuron's values that can still give ``root``, and which rows of block 0 have none."""
+    """The hull of each neuron's values that can still give ``root``, and which rows of block 0 have none.
+
+    Without ``groupings`` one row stands for all of a quantifier's, as in `upward`.
+    """
     boxes = list(values)
     boxes[formula.top] = root
     empty = torch.zeros(root.lower.shape, dtype=torch.bool)
@@ -83,6 +86,9 @@ def downward(
         if logic is None:
             if neuron.kind == "not":
                 boxes[neuron.operands[0]] = complement(node)
+                continue
+            if groupings is None:
+                boxes[neuron.operands[0]] = node
                 continue
             rows = groupings[neuron.inner]
             assert rows is not None
@@ -107,7 +113,7 @@ def downward(
                     found = logic.equivalence_inverse(target, operands[0], operands[1], weights, neuron.bias)
             for operand, box in zip(neuron.operands, found.operands, strict=True):
                 boxes[operand] = box
-        grouping = groupings[neuron.block]
+        grouping = groupings[neuron.block] if groupings is not None else None
         if grouping is None:
             empty = empty | found.empty
         else:
@@ -115,9 +121,12 @@ def downward(
     return boxes, empty
 
 
-def least_heads(formula: Formula, antecedent: Tensor) -> dict[int, Tensor]:
+def least_heads(
+    formula: Formula, antecedent: Tensor, constant: Callable[[int], Bounds], impossible: float
+) -> dict[int, Tensor]:
     """For a defining statement whose antecedent is exactly ``antecedent`` (rows,): the least truth of each head with
-    which the statement can still be as true as its lower bound asks, everything else in the consequent unknown."""
+    which the statement can still be as true as its lower bound asks, everything else in the consequent unknown but
+    for constants and equalities, which ``constant`` reads; ``impossible`` where no truth of the heads is enough."""
     implication = formula.neurons[formula.top]
     unknown = Bounds(torch.zeros_like(antecedent), torch.ones_like(antecedent))
     boxes: dict[int, Bounds] = {}
@@ -132,6 +141,8 @@ def least_heads(formula: Formula, antecedent: Tensor) -> dict[int, Tensor]:
         neuron = formula.neurons[index]
         if neuron.kind == "and" and neuron.logic is not None:
             boxes[index] = neuron.logic.conjunction([boxes[o] for o in neuron.operands], neuron.weights, neuron.bias)
+        elif neuron.kind in ("true", "false", "same"):
+            boxes[index] = constant(index)
         else:
             boxes[index] = unknown
     node = Bounds(torch.full_like(antecedent, formula.lower), torch.ones_like(antecedent))
@@ -141,6 +152,7 @@ def least_heads(formula: Formula, antecedent: Tensor) -> dict[int, Tensor]:
         node, Bounds(antecedent, antecedent), boxes[implication.operands[1]], weights, implication.bias
     )
     boxes[implication.operands[1]] = found.operands[1]
+    empty = found.empty
     for index in order:
         neuron = formula.neurons[index]
         if neuron.kind == "and" and neuron.logic is not None:
@@ -148,4 +160,5 @@ def least_heads(formula: Formula, antecedent: Tensor) -> dict[int, Tensor]:
                 boxes[index], [boxes[o] for o in neuron.operands], neuron.weights, neuron.bias
             )
             boxes.update(zip(neuron.operands, found.operands, strict=True))
-    return {head: boxes[head].lower for head in formula.heads}
+            empty = empty | found.empty
+    return {head: torch.where(empty, impossible, boxes[head].lower) for head in formula.heads}

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from lnnkit.check.program import ENTITY
 from lnnkit.ground.atoms import FALSE, TRUE, UNKNOWN, Atoms
 from lnnkit.ground.batch import Batch
 from lnnkit.ground.formula import LEAF, Formula
@@ -27,6 +28,12 @@ class Domain:
     index: Mapping[str, int]
     generic: int
     open_sorts: frozenset[str]
+
+    def members(self, sort: str) -> Tensor:
+        """(entities + 1,) which ids the sort has; the generic one never."""
+        flags = torch.zeros(self.generic + 1, dtype=torch.bool)
+        flags[self.sorts[sort].long()] = True
+        return flags
 
 
 class _Source:
@@ -144,8 +151,11 @@ class Instances:
             names: list[int] = []
             columns: list[Tensor] = []
             keep: Tensor | None = None
-            for argument, column in zip(literal.arguments, table.tuples.columns, strict=True):
+            for argument, column, sort in zip(literal.arguments, table.tuples.columns, table.sorts, strict=True):
                 ids = column.index_select(0, local)
+                if isinstance(argument, int) and self.formula.sorts[argument] not in (sort, ENTITY):
+                    inside = self.domain.members(self.formula.sorts[argument]).index_select(0, ids)
+                    keep = inside if keep is None else keep & inside
                 if isinstance(argument, str):
                     same = ids == self.domain.index[argument]
                 elif argument in names:

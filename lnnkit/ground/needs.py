@@ -57,6 +57,8 @@ class NeedFinder:
             for conflict in self.reading.conflicts[direction]:
                 for element, rest in rests(conflict, self.reading.reads[direction]):
                     found.extend(self._sends(direction, element, rest))
+                if self.relevance.available(self.reading, conflict.elements):  # it may only be contradictory
+                    found.append(Need(0, self._literals(conflict.elements)))
             for (neuron, heard), conflicts in self.reading.observed.items():
                 if heard == direction:
                     for conflict in conflicts:

@@ -43,11 +43,16 @@ def targets(element: Element) -> tuple[str, ...]:
 
 
 def rests(conflict: Conflict, reads: Iterable[Element]) -> Iterable[tuple[Element, frozenset[Element]]]:
-    """Each element that the conflict can tighten, with the elements that must be there for it."""
-    for element in reads if conflict.coarse else conflict.elements:
-        yield element, conflict.elements - {element}
-        if element.end == "either":  # its own bounds may be needed: what it can still be need not be one interval
-            yield element, conflict.elements | {element}
+    """Each element that the conflict can tighten, with the elements that must be there for it.
+
+    That is the rest of the conflict for its own elements. Others it tightens where it stands as a whole, with values
+    too mild to violate the constraint alone.
+    """
+    for element in reads:
+        if element in conflict.elements:
+            yield element, conflict.elements - {element}
+        if element not in conflict.elements or element.end == "either":  # what it can be need not be one interval
+            yield element, conflict.elements
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +67,8 @@ class Relevance:
     def available(self, reading: Reading, elements: Iterable[Element]) -> bool:
         """Whether each element can be there at all."""
         return all(
-            element.leaf not in reading.formula.heads
-            and any((reading.table(element.leaf), side) in self.produced for side in sides(element.end))
-            or (element.leaf in reading.formula.heads)
+            element.leaf in reading.formula.heads
+            or any((reading.table(element.leaf), side) in self.produced for side in sides(element.end))
             for element in elements
         )
 

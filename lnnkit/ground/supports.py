@@ -9,14 +9,14 @@ is not silent. Joining more (a smaller set) is always right, only slower.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
 import torch
 from torch import Tensor
 
-from lnnkit.ground.evaluate import least_heads, upward
+from lnnkit.ground.evaluate import downward, least_heads, upward
 from lnnkit.ground.formula import LEAF, Formula
 from lnnkit.logic.bounds import Bounds, tolerance
 
@@ -153,7 +153,7 @@ class Analysis:
 
         def possible(masks: Tensor) -> Tensor:
             values, mask = self._values(masks, elements, None, loosened=True)
-            heads = least_heads(self.formula, values[antecedent].upper)
+            heads = least_heads(self.formula, values[antecedent].upper, lambda index: values[index], 1.0)
             hit = torch.stack([value > tolerance(torch.float64) for value in heads.values()]).any(0)
             return torch.zeros(len(masks)).index_add_(0, mask, hit.float()) > 0
 
@@ -247,19 +247,32 @@ class Analysis:
         values, mask = self._values(masks, elements, pin)
         root = values[self.formula.top]
         eps = tolerance(torch.float64)
-        lower, upper = self.formula.lower, self.formula.upper
+        lower = torch.full_like(root.lower, self.formula.lower)
+        upper = torch.full_like(root.upper, self.formula.upper)
         if self.formula.auxiliary is not None:
-            lower, upper = self.defaults[AUXILIARY]
+            lower, upper = (torch.full_like(root.lower, end) for end in self.defaults[AUXILIARY])
             place = next((i for i, e in enumerate(elements) if e.leaf == AUXILIARY), None)
             if place is not None:
                 there = masks[:, place].index_select(0, mask)
                 if direction == "least":
-                    hit = torch.where(there, 1.0, lower) > root.upper + eps
+                    lower = torch.where(there, 1.0, lower)
                 else:
-                    hit = root.lower > torch.where(there, 0.0, upper) + eps
-                return torch.zeros(len(masks)).index_add_(0, mask, hit.float()) > 0
+                    upper = torch.where(there, 0.0, upper)
         hit = lower > root.upper + eps if direction == "least" else root.lower > upper + eps
+        if not self._convex:  # an image may have gaps that its hull hides
+            low, high = torch.maximum(lower, root.lower), torch.minimum(upper, root.upper)
+            given = Bounds(torch.where(hit | (low > high), root.lower, low), torch.where(hit | (low > high), root.upper, high))
+            formula = self.formula if pin is None else _cut(self.formula, pin[0])
+            hit = hit | downward(formula, values, given, None)[1]
         return torch.zeros(len(masks)).index_add_(0, mask, hit.float()) > 0
+
+    @cached_property
+    def _convex(self) -> bool:
+        """Whether every neuron maps boxes onto intervals."""
+        return not any(
+            neuron.kind in ("iff", "xor") or (neuron.kind == "implies" and neuron.logic is not None and neuron.logic.name == "godel")
+            for neuron in self.formula.neurons
+        )
 
     def _improved(self, masks: Tensor, elements: Sequence[Element], node: int, end: End) -> Tensor:
         values, mask = self._values(masks, elements, None)
@@ -317,8 +330,6 @@ def _pinned(
 
 def _cut(formula: Formula, node: int) -> Formula:
     """The formula with ``node`` as a leaf of its own."""
-    from dataclasses import replace
-
     neurons = list(formula.neurons)
     neurons[node] = replace(neurons[node], kind=LEAF, operands=(), logic=None)
     return replace(formula, neurons=tuple(neurons))

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
-from lnnkit.graph.lifted import Root
+from lnnkit.check.program import ENTITY
+from lnnkit.graph.lifted import NEURONS, LiftedGraph, Reference, Root
 from lnnkit.ground.evaluate import upward
-from lnnkit.ground.formula import LEAF, Formula, unfold
+from lnnkit.ground.formula import LEAF, unfold
 from lnnkit.ground.grounding import Grounding, leaf_modes
+from lnnkit.ground.layout import constants
 from lnnkit.ground.needs import Literal, Need, Needs
+from lnnkit.ground.relevance import ALL
 from lnnkit.infer.inference import Fixpoint
-from lnnkit.infer.state import State
+from lnnkit.infer.prepare import Prepared
 from lnnkit.infer.sweep import View, reader, whole
 from lnnkit.logic.bounds import Bounds, complement, enter, tolerance
 
@@ -30,17 +34,46 @@ class Rows:
     contested: Tensor
 
 
-def answer(fixpoint: Fixpoint, root: Root) -> Rows:
+def covers(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root) -> bool:
+    """Whether the fixpoint already knows all that the query needs: its sides, its entities, its neurons' bounds."""
+    prepared = fixpoint.prepared
+    atoms, domain, relevance = prepared.grounding.atoms, prepared.grounding.domain, prepared.relevance
+    if any(
+        text not in domain.index or not bool((domain.sorts.get(sort, domain.sorts[ENTITY]) == domain.index[text]).any())
+        for sort, texts in constants(replace(lifted, statements=(), queries=(root,))).items()
+        for text in texts
+    ):
+        return False
+    positive, _ = _positive(root, lifted)
+    node = positive.reference.node
+    data = lifted.graph.nodes[node]
+    if data["kind"] in NEURONS and not data["shared"] and node not in prepared.observers:
+        met = {neuron.source for member in prepared.inference for neuron in member.formula.neurons}
+        if any(lifted.graph.nodes[other].get("key") == data["key"] for other in met):
+            return False
+    tables = {neuron.source for neuron in unfold(lifted, root).neurons if neuron.kind == LEAF}
+    if lifted.graph.nodes[node]["shared"]:
+        tables.add(node)
+    return all(
+        name in atoms.tables
+        and all(
+            (name, side) not in relevance.derived or relevance.mode(name, side) == ALL for side in ("lower", "upper")
+        )
+        for name in tables
+    )
+
+
+def answer(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root) -> Rows:
     """Bindings whose bounds differ from the query's value with every atom at its default, sorted; a query without
     variables has one answer. Nothing that the query does changes another answer."""
     prepared = fixpoint.prepared
     state, atoms, domain = prepared.state, prepared.grounding.atoms, prepared.grounding.domain
-    graph = prepared.lifted.graph
-    positive, negated = _positive(root, prepared)
+    graph = lifted.graph
+    positive, negated = _positive(root, lifted)
     node = positive.reference.node
     shared = bool(graph.nodes[node]["shared"])
     observer = prepared.observers.get(node)
-    formula = unfold(prepared.lifted, positive, auxiliary=node if shared else None)
+    formula = unfold(lifted, positive, auxiliary=node if shared else None)
     with torch.no_grad():
         needs = prepared.finder(formula).deviation()
         heard = node if shared else observer
@@ -51,6 +84,8 @@ def answer(fixpoint: Fixpoint, root: Root) -> Rows:
             trivial = len(formula.neurons) - 1
             if shared and atoms.tables[heard].default not in prepared.analysis(formula).default_values(trivial):
                 extra.append(Need(0, frozenset()))
+        if formula.neurons[formula.top].kind == LEAF:  # arrested atoms too, which read as unknown
+            extra.append(Need(0, frozenset({Literal(node, positive.reference.arguments, "either")})))
         if not root.variables:
             extra.append(Need(0, frozenset()))
         needs = Needs((*needs.rows, *extra), needs.fills)
@@ -78,7 +113,7 @@ def answer(fixpoint: Fixpoint, root: Root) -> Rows:
             if heard is not None:
                 known = state.bounds(view.column(formula.top))
                 value = Bounds(torch.maximum(value.lower, known.lower), torch.minimum(value.upper, known.upper))
-        default = upward(batch.formula, _defaults(view, state, prepared), view.groupings)[formula.top]
+        default = upward(batch.formula, _defaults(view, prepared), view.groupings)[formula.top]
         contested = _contested(fixpoint, view, heard is not None)
         if negated:
             value, default = complement(value), complement(default)
@@ -91,31 +126,30 @@ def answer(fixpoint: Fixpoint, root: Root) -> Rows:
             scratch.members[0].variables(0)[positive.variables.index(name)].index_select(0, picked)
             for name in root.variables
         )
-        for column in reversed(columns):
-            order = torch.argsort(column.index_select(0, torch.arange(len(column))), stable=True)
-            columns = tuple(c.index_select(0, order) for c in columns)
+        for place in reversed(range(len(columns))):
+            order = torch.argsort(columns[place], stable=True)
+            columns = tuple(column.index_select(0, order) for column in columns)
             picked = picked.index_select(0, order)
         lower, upper = value.lower.index_select(0, picked), value.upper.index_select(0, picked)
         return Rows(root.variables, columns, lower, upper, contested.index_select(0, picked))
 
 
-def _positive(root: Root, prepared: object) -> tuple[Root, bool]:
+def _positive(root: Root, lifted: LiftedGraph) -> tuple[Root, bool]:
     """The query without the negations at its head, and whether their number is odd."""
-    graph = prepared.lifted.graph  # type: ignore[attr-defined]
+    graph = lifted.graph
     negated = False
     reference = root.reference
     while graph.nodes[reference.node]["kind"] == "not":
         _, operand, edge = next(iter(graph.out_edges(reference.node, data=True)))
         arguments = tuple(reference.arguments[a] if isinstance(a, int) else a for a in edge["arguments"])
-        reference = type(reference)(operand, arguments)
+        reference = Reference(operand, arguments)
         negated = not negated
     return replace(root, reference=reference), negated
 
 
-def _defaults(view: View, state: State, prepared: object):
+def _defaults(view: View, prepared: Prepared) -> Callable[[int], Bounds]:
     """Reads every atom at its table's default; equalities as they are."""
-    formula: Formula = view.batch.formula
-    atoms = prepared.grounding.atoms  # type: ignore[attr-defined]
+    formula, state, atoms = view.batch.formula, prepared.state, prepared.grounding.atoms
 
     def read(index: int) -> Bounds:
         neuron = formula.neurons[index]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from lnnkit.ground.atoms import Atoms
 from lnnkit.ground.evaluate import least_heads, upward
 from lnnkit.infer.derivations import Derivations
 from lnnkit.infer.prepare import Prepared
@@ -24,16 +23,17 @@ def complete(prepared: Prepared, derivations: Derivations, *, first: bool) -> Te
     state = prepared.state
     moved_rows: list[Tensor] = []
     for predicates, members in prepared.strata:
-        before = _unlisted(prepared.grounding.atoms, predicates)
+        before = _completed(prepared, predicates)
         old = state.read(before)
         state.lower.values[before] = 0.0
         state.upper.values[before] = 0.0
         _least_fixpoint(prepared, members, derivations)
-        rows = _unlisted(prepared.grounding.atoms, predicates)
+        rows = _completed(prepared, predicates)
         if first:
             changed = rows
         else:
-            state.meet([(before, old.lower)], [(before, old.upper)])
+            _, crossed = state.meet([(before, old.lower)], [(before, old.upper)])
+            prepared.grounding.atoms.enlist(crossed)
             low, high = state.read(before)
             changed = before[((low - old.lower).abs() > NOISE) | ((high - old.upper).abs() > NOISE)]
         prepared.grounding.atoms.deviate(rows, *state.read(rows))
@@ -44,10 +44,13 @@ def complete(prepared: Prepared, derivations: Derivations, *, first: bool) -> Te
     return dirty
 
 
-def _unlisted(atoms: Atoms, predicates: frozenset[str]) -> Tensor:
-    """The rows of a stratum's atoms that no fact lists."""
+def _completed(prepared: Prepared, predicates: frozenset[str]) -> Tensor:
+    """The rows of a stratum's atoms that no fact lists and no contradiction has arrested."""
+    atoms = prepared.grounding.atoms
+    prepared.state.extend(atoms)
     rows = torch.cat([atoms.tables[name].rows.values for name in sorted(predicates)])
-    return rows[~atoms.flags["given"].values.index_select(0, rows)]
+    fixed = atoms.flags["given"].values | prepared.state.frozen.values
+    return rows[~fixed.index_select(0, rows)]
 
 
 def _least_fixpoint(prepared: Prepared, members: list, derivations: Derivations) -> None:
@@ -87,10 +90,14 @@ def _raise_heads(
     """What the antecedents' two ends ask of the heads."""
     atoms, state = prepared.grounding.atoms, prepared.state
     formula = view.batch.formula
-    values = upward(formula, reader(view, state, atoms), view.groupings)
+    read = reader(view, state, atoms)
+    values = upward(formula, read, view.groupings)
     antecedent = values[formula.neurons[formula.top].operands[0]]
-    for ends, queue, own in ((antecedent.lower, lower, state.lower), (antecedent.upper, upper, state.upper)):
-        for head, value in least_heads(formula, ends).items():
+    for ends, queue, own, impossible in (
+        (antecedent.lower, lower, state.lower, 0.0),
+        (antecedent.upper, upper, state.upper, 1.0),
+    ):
+        for head, value in least_heads(formula, ends, read, impossible).items():
             rows = view.column(head)
             deaf = state.frozen.values.index_select(0, rows) | atoms.flags["given"].values.index_select(0, rows)
             news = (value > own.values.index_select(0, rows) + NOISE) & ~deaf

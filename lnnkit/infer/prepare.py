@@ -14,6 +14,7 @@ from lnnkit.ground.evaluate import upward
 from lnnkit.ground.formula import Formula, unfold
 from lnnkit.ground.grounding import Grounding, Guard, leaf_modes
 from lnnkit.ground.instances import Instances
+from lnnkit.ground.join import Relation, join
 from lnnkit.ground.layout import Given, domain, predicate_tables
 from lnnkit.ground.needs import NeedFinder
 from lnnkit.ground.relevance import ALL, DIRECTIONS, Reading, Relevance, Side, decide
@@ -59,7 +60,7 @@ def prepare(lifted: LiftedGraph, index: Mapping[str, int], given: Sequence[Given
     grounding = Grounding(atoms, world, guard)
     defaults = {name: table.default for name, table in atoms.tables.items()}
     analyses: dict[object, Analysis] = {}
-    shared = _shared_tables(lifted, grounding, defaults, analyses)
+    shared, impossible = _shared_tables(lifted, grounding, defaults, analyses)
     statements = [
         replace(unfold(lifted, root), key=_key(root, lifted))
         for root in lifted.statements
@@ -68,6 +69,8 @@ def prepare(lifted: LiftedGraph, index: Mapping[str, int], given: Sequence[Given
     observers = _observer_tables(lifted, grounding, [*statements, *shared])
     state.extend(atoms)
     enter_facts(grounding, state, given)
+    for node in impossible:
+        _arrest_all(lifted, grounding, state, node, guard)
     asked = _ask(lifted, grounding, state)
     readings = [_reading(formula, analyses, defaults, observers) for formula in (*statements, *shared)]
     relevance = _relevance(lifted, grounding, readings, asked)
@@ -110,9 +113,10 @@ def _shared_tables(
     grounding: Grounding,
     defaults: dict[str, tuple[float, float]],
     analyses: dict[object, Analysis],
-) -> list[Formula]:
-    """A table and a defining formula for each shared neuron, operands first."""
+) -> tuple[list[Formula], list[str]]:
+    """A table and a defining formula for each shared neuron, operands first; and those that can have no value."""
     formulas: list[Formula] = []
+    impossible: list[str] = []
     for node, data in lifted.graph.nodes(data=True):
         if not data["shared"]:
             continue
@@ -122,6 +126,10 @@ def _shared_tables(
         origin = next(r.origin for r in lifted.statements)
         root = Root(reference, names, data["sorts"], data["lower"], data["upper"], origin)
         defaults[node] = (0.0, 1.0)
+        if data["lower"] > data["upper"] + tolerance(torch.float64):  # its statements contradict each other
+            grounding.atoms.add_table(node, data["sorts"], defaults[node])
+            impossible.append(node)
+            continue
         formula = replace(unfold(lifted, root, auxiliary=node), key=f"\0{node}")
         values = _analysis(analyses, formula, defaults).default_values(len(formula.neurons) - 1)
         lower = max(min(low for low, _ in values), data["lower"])
@@ -131,7 +139,22 @@ def _shared_tables(
         defaults[node] = (min(lower, upper), max(lower, upper))
         grounding.atoms.add_table(node, data["sorts"], defaults[node])
         formulas.append(formula)
-    return formulas
+    return formulas, impossible
+
+
+def _arrest_all(lifted: LiftedGraph, grounding: Grounding, state: State, node: str, guard: Guard) -> None:
+    """Arrest a shared neuron everywhere: the truths that its statements give it have no value in common."""
+    data = lifted.graph.nodes[node]
+    root = next(root for root in lifted.statements if root.reference.node == node)
+    formula = unfold(lifted, root)
+    columns = [Relation((i,), (ids := grounding.domain.sorts[sort],), len(ids)) for i, sort in enumerate(data["sorts"])]
+    rows = join(columns, lambda count: guard(formula, count))
+    ordered = [rows.columns[rows.variables.index(i)] for i in range(len(columns))]
+    numbers = grounding.atoms.materialise(grounding.atoms.tables[node], ordered, rows.length)
+    state.extend(grounding.atoms)
+    state.lower.values[numbers] = data["lower"]
+    state.upper.values[numbers] = data["upper"]
+    grounding.atoms.enlist(state.arrest(numbers))
 
 
 def _observer_tables(lifted: LiftedGraph, grounding: Grounding, formulas: Sequence[Formula]) -> dict[str, str]:
@@ -144,9 +167,12 @@ def _observer_tables(lifted: LiftedGraph, grounding: Grounding, formulas: Sequen
         while graph.nodes[node]["kind"] == "not":
             node = next(iter(graph.successors(node)))
         data = graph.nodes[node]
-        if data["kind"] in NEURONS and not data["shared"] and node in met and node not in observers:
-            observers[node] = f"?{node}"
-            grounding.atoms.add_table(observers[node], data["sorts"], (0.0, 1.0))
+        if data["kind"] not in NEURONS or data["shared"] or node in observers:
+            continue
+        alike = [other for other in met if graph.nodes[other].get("key") == data["key"]]
+        if alike:
+            grounding.atoms.add_table(f"?{node}", data["sorts"], (0.0, 1.0))
+            observers |= dict.fromkeys([node, *alike], f"?{node}")
     return observers
 
 
@@ -163,13 +189,14 @@ def enter_facts(grounding: Grounding, state: State, given: Sequence[Given]) -> N
         state.lower.values[fresh] = 0.0
         state.upper.values[fresh] = 1.0
         atoms.mark(table, rows, given=True)
-        state.meet([(rows, facts.lower)], [(rows, facts.upper)])
+        _, crossed = state.meet([(rows, facts.lower)], [(rows, facts.upper)])
+        atoms.enlist(crossed)
     rows = atoms.flags["given"].values.nonzero().squeeze(1)
     atoms.deviate(rows, *state.read(rows))
 
 
 def _ask(lifted: LiftedGraph, grounding: Grounding, state: State) -> set[str]:
-    """List the ground atoms that queries mention; returns the tables that are asked for as a whole."""
+    """List the ground atoms that queries mention; returns the tables of which every atom matters."""
     asked: set[str] = set()
     for root in lifted.queries:
         for neuron in unfold(lifted, root).neurons:
@@ -185,6 +212,10 @@ def _ask(lifted: LiftedGraph, grounding: Grounding, state: State) -> set[str]:
                 asked.add(neuron.source)
         if lifted.graph.nodes[root.reference.node]["shared"]:
             asked.add(root.reference.node)
+    for root in lifted.statements:  # completion reads all that its antecedents mention
+        if root.defines:
+            formula = unfold(lifted, root, through_shared=True)
+            asked |= {formula.neurons[leaf].source for leaf in formula.leaves if leaf not in formula.heads}
     return asked
 
 

@@ -92,6 +92,7 @@ def run(
         changed, crossed = state.meet([(m.row, m.value) for m in lower], [(m.row, m.value) for m in upper])
         derivations.record(state, lower, upper, progress.rounds)
         grounding.atoms.deviate(changed, *state.read(changed))
+        grounding.atoms.enlist(crossed)
         dirty = torch.zeros(len(grounding.atoms), dtype=torch.bool)
         dirty[changed] = True
         if not len(changed) and not fresh:

@@ -34,10 +34,14 @@ class Rejected(Exception):
 
 
 class Builder:
-    """Turns the trees of one source into nodes; raises `Rejected` at the first fault of a statement."""
+    """Turns the tree of one slice of a source into nodes; raises `Rejected` at the first fault.
 
-    def __init__(self, source: Source) -> None:
+    The tokens count from the slice's start, ``offset``.
+    """
+
+    def __init__(self, source: Source, offset: int) -> None:
         self.source = source
+        self.offset = offset
 
     # --- statements ---------------------------------------------------------------------------------------------
 
@@ -339,7 +343,7 @@ class Builder:
         match = cast("re.Match[str]", _LEARNABLE.fullmatch(token))
         name, initial = None, match[2] or match[3]
         if match[1] is not None:
-            name = normalise(self.source.text[token.start_pos + match.start(1) : token.start_pos + match.end(1)])
+            name = normalise(self.text(token)[match.start(1) : match.end(1)])
         value = None if initial is None else self._literal_number(initial, token)
         return ast.Learnable(span=self.span(token), name=name, initial=value)
 
@@ -360,7 +364,7 @@ class Builder:
             return normalise(raw)
         for match in _ESCAPE.finditer(raw):
             if match[1] not in _ESCAPES:
-                at = (token.start_pos or 0) + 1 + match.start()
+                at = self.span(token).start + 1 + match.start()
                 message = f"`{match[0]}` is no escape in a string"
                 hint = r"write `\\` for a backslash; the others are `\"`, `\n` and `\t`"
                 raise Rejected(Diagnostic("bad-escape", message, hint, Span(self.source, at, at + 2)))
@@ -397,7 +401,8 @@ class Builder:
 
     def span(self, branch: Branch) -> Span:
         """The range from the first to the last token of a branch."""
-        return Span(self.source, self._first(branch).start_pos or 0, self._last(branch).end_pos or 0)
+        start, end = self._first(branch).start_pos or 0, self._last(branch).end_pos or 0
+        return Span(self.source, self.offset + start, self.offset + end)
 
     def text(self, branch: Branch) -> str:
         """The text of a branch as the user wrote it."""

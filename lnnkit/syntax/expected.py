@@ -14,6 +14,8 @@ _IN_FORMULA = frozenset(
 _IN_TERM = frozenset(["NAME", "LPAR", "NUMBER", "FUNCTION", "UNIT", "LEARNABLE", "STRING", "MINUS", "TRUTH"])
 _AFTER_OPERAND = _CONNECTIVES | {"AT", "COMPARE", "EQUALS", "PLUS", "MINUS", "TIMES", "DIVIDE", "POWER", "LBRACE"}
 
+_CLOSERS = {"(": "RPAR", "[": "RSQB", "{": "RBRACE"}
+
 _WORDS = {
     "NAME": "a name",
     "ENTITY": "an argument",
@@ -43,12 +45,7 @@ _WORDS = {
 
 def plain(fault: Fault) -> Diagnostic:
     """The diagnostic for a fault that no named mistake explains."""
-    terminals = fault.expected
-    if not fault.open:  # the lexer's states know no brackets
-        terminals -= {"RPAR", "RSQB", "RBRACE"} | ({"COMMA"} if "AND" in terminals else set())
-    if fault.keyword not in ("load", "label"):
-        terminals -= {"FROM"}
-    wanted = _listed(_expected(terminals))
+    wanted = _listed(_expected(_possible(fault)))
     after = f" after `{fault.previous.text}`" if fault.previous and fault.previous.text not in (")", "]", "}") else ""
     if fault.token == END:
         message = f"the statement ends too early{after}: expected {wanted}" if wanted else "the statement is unfinished"
@@ -57,6 +54,19 @@ def plain(fault: Fault) -> Diagnostic:
         if wanted:
             message = f"`{fault.shown}` cannot stand here{after}: expected {wanted}"
     return fault.report("syntax", message, "")
+
+
+def _possible(fault: Fault) -> frozenset[str]:
+    """The expected terminals without those that the parser's tables merge in from other brackets and statements."""
+    bracket = fault.before[fault.open[-1]].text if fault.open else ""
+    terminals = fault.expected - {closer for opener, closer in _CLOSERS.items() if opener != bracket}
+    if bracket in ("[", "{"):
+        terminals -= _AFTER_OPERAND | {"IN"}
+    elif "AND" in terminals:
+        terminals -= {"COMMA"}
+    if bracket or fault.keyword == "query":
+        terminals -= {"IN"}
+    return terminals if fault.keyword in ("load", "label") else terminals - {"FROM"}
 
 
 def _expected(terminals: frozenset[str]) -> list[str]:

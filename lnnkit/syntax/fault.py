@@ -57,19 +57,18 @@ class Fault:
 
     @classmethod
     def of(cls, error: UnexpectedInput, source: Source, shadow: str, piece: Slice) -> Fault:
-        """The fault that a Lark error tells of."""
-        end = _code_end(shadow, piece)
+        """The fault that Lark's error in a slice tells of."""
         match error:
             case UnexpectedToken() if error.token.type != END:
                 token: Token = error.token
-                where = (token.start_pos or 0, token.end_pos or 0, token.type, error.accepts or error.expected)
+                start, end, kind = token.start_pos or 0, token.end_pos or 0, token.type
+                expected = error.accepts or error.expected
             case UnexpectedCharacters():
-                where = (error.pos_in_stream, error.pos_in_stream + 1, None, error.allowed or ())
-            case UnexpectedToken():
-                where = (end, end, END, error.accepts or error.expected)
+                start, end, kind, expected = error.pos_in_stream, error.pos_in_stream + 1, None, error.allowed or ()
             case _:
-                where = (end, end, END, ())
-        start, stop, kind, expected = where
+                start = end = _code_end(shadow, piece) - piece.start
+                kind, expected = END, (error.accepts or error.expected) if isinstance(error, UnexpectedToken) else ()
+        start, stop = piece.start + start, piece.start + end  # Lark counts from the slice's start
         before = lexemes(source.text, shadow, piece.start, start)
         return cls(source, piece, start, stop, kind, frozenset(expected), before, _unclosed(before))
 
@@ -90,6 +89,17 @@ class Fault:
     @property
     def previous(self) -> Lexeme | None:
         return self.before[-1] if self.before else None
+
+    @property
+    def touching(self) -> bool:
+        """Whether nothing stands between the previous lexeme and the fault."""
+        return self.previous is not None and self.previous.end == self.start
+
+    @property
+    def word(self) -> Lexeme | None:
+        """The fault itself where it is a word."""
+        match = re.match(r"[^\W\d_]\w*", self.rest)
+        return Lexeme("word", match[0], self.start) if match else None
 
     @property
     def keyword(self) -> str | None:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from lark import TextSlice, Token, Tree
+from lark import Token, Tree
 from lark.exceptions import UnexpectedInput
 
 from lnnkit.syntax import ast
 from lnnkit.syntax.build import Builder, Rejected
 from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.fault import Fault
 from lnnkit.syntax.grammar import parser
-from lnnkit.syntax.mistakes import diagnose
 from lnnkit.syntax.names import shadow
 from lnnkit.syntax.span import Source, Span
 from lnnkit.syntax.split import Slice, split
-from lnnkit.syntax.strays import stray
 
 
 def parse(text: str, path: str = "<string>") -> tuple[ast.Program, list[Diagnostic]]:
@@ -37,13 +34,14 @@ def parse_parts(source: Source) -> tuple[list[tuple[Slice, ast.Statement | int]]
         tree = reader.tree(piece, "statement")
         if tree is None:
             continue
+        builder = Builder(source, piece.start)
         try:
             if tree.data != "version":
-                parts.append((piece, reader.builder.statement(tree)))
+                parts.append((piece, builder.statement(tree)))
             elif index == 0:
-                parts.append((piece, reader.builder.version(tree)))
+                parts.append((piece, builder.version(tree)))
             else:
-                reader.diagnostics.append(_late_version(reader.builder.span(tree)))
+                reader.diagnostics.append(_late_version(builder.span(tree)))
         except Rejected as rejected:
             reader.diagnostics.append(rejected.diagnostic)
     return parts, reader.diagnostics
@@ -58,7 +56,7 @@ def parse_expression(text: str, path: str = "<query>") -> tuple[ast.Expression |
         return None, reader.diagnostics
     asked = tree.children[1] if isinstance(tree, Tree) and tree.data == "query_statement" else tree
     try:
-        return reader.builder.expression(asked), []
+        return Builder(source, 0).expression(asked), []
     except Rejected as rejected:
         return None, [rejected.diagnostic]
 
@@ -69,18 +67,25 @@ class _Reader:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.shadow = shadow(source.text)
-        self.builder = Builder(source)
         self.diagnostics: list[Diagnostic] = []
 
     def tree(self, piece: Slice, start: str) -> Tree[Token] | None:
-        """The parse tree of a slice, or None and a diagnostic."""
+        """The parse tree of a slice, or None and a diagnostic.
+
+        Lark gets the slice's own text: for a `TextSlice` it would count the lines before it anew each time.
+        """
         try:
-            return parser().parse(TextSlice(self.shadow, piece.start, piece.end), start=start)
+            return parser().parse(self.shadow[piece.start : piece.end], start=start)
         except UnexpectedInput as error:
             self.diagnostics.append(self._diagnose(error, piece))
             return None
 
     def _diagnose(self, error: UnexpectedInput, piece: Slice) -> Diagnostic:
+        # Imported here because only a program with errors needs them, and `lnnkit check` starts often.
+        from lnnkit.syntax.fault import Fault
+        from lnnkit.syntax.mistakes import diagnose
+        from lnnkit.syntax.strays import stray
+
         if piece.keyword is None:
             return stray(self.source, self.shadow, piece)
         fault = Fault.of(error, self.source, self.shadow, piece)

@@ -183,7 +183,7 @@ class _Printer:
 
     def atom(self, atom: ast.Atom, scope: frozenset[str]) -> str:
         if not atom.arguments:
-            return atom.name if is_name(atom.name) else f"{format_string(atom.name)}()"
+            return atom.name if is_name(atom.name) and atom.name != "query" else f"{format_string(atom.name)}()"
         arguments = ", ".join([self._argument(argument, scope) for argument in atom.arguments])
         return f"{_declared(atom.name)}({arguments})"
 
@@ -241,7 +241,8 @@ def _name(name: str) -> str:
 
 def _declared(name: str) -> str:
     """A predicate's name before parentheses or in a declaration: one that formulas read otherwise is quoted."""
-    free = name not in AGGREGATES and name not in FUNCTIONS and name not in UNITS and name not in SHOUTED
+    free = name not in AGGREGATES and name != "query"  # a lone query may start with its keyword
+    free = free and name not in FUNCTIONS and name not in UNITS and name not in SHOUTED
     return _name(name) if free else format_string(name)
 
 

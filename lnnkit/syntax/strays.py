@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import re
 
-from lark import TextSlice
 from lark.exceptions import UnexpectedInput
 
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -61,7 +60,7 @@ def nearest_keyword(text: str) -> str | None:
 def _mistake_within(source: Source, shadow: str, piece: Slice) -> Diagnostic | None:
     """The named mistake in a line that would be wrong with a keyword too."""
     try:
-        parser().parse(TextSlice(shadow, piece.start, piece.end), start="lone_query")
+        parser().parse(shadow[piece.start : piece.end], start="lone_query")
     except UnexpectedInput as error:
         diagnostic = diagnose(Fault.of(error, source, shadow, piece))
         return None if diagnostic.code == "syntax" else diagnostic

@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lnnkit.check import check
-from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.parse import parse
+from tests.check.checking import findings
 
 HERE = Path(__file__).parent
 _BLOCK = re.compile(r"^```lnn\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -51,18 +49,10 @@ def expected(program: str) -> list[Expected]:
     return findings
 
 
-def findings(program: str) -> list[Diagnostic]:
-    parsed, problems = parse(program, "test.lnn")
-    assert not problems, problems[0].render()
-    checked, found = check(parsed, HERE)
-    assert (checked is None) == any(finding.severity == "error" for finding in found)
-    return found
-
-
 @pytest.mark.parametrize("program", [pytest.param(text, id=name) for name, text in blocks()])
 def test_findings(program: str) -> None:
     wanted = expected(program)
-    found = findings(program)
+    found = findings(program, HERE)
     if not any(each.code == "not-yet-evaluated" for each in wanted):
         found = [finding for finding in found if finding.code != "not-yet-evaluated"]
     shown = "\n".join(finding.render() for finding in found)
@@ -77,3 +67,11 @@ def test_findings(program: str) -> None:
         assert each.width in (None, finding.span.end - finding.span.start), shown
         for piece in each.pieces:
             assert piece in finding.message + " " + finding.hint, shown
+
+
+def test_every_code_is_met() -> None:
+    sources = (path.read_text(encoding="utf-8") for path in (HERE.parents[1] / "lnnkit" / "check").glob("*.py"))
+    codes = set(re.findall(r'(?:error|warning)\(\s*"([a-z-]+)"', "\n".join(sources)))
+    tests = "\n".join(path.read_text(encoding="utf-8") for path in HERE.iterdir() if path.is_file())
+    assert len(codes) > 40
+    assert {code for code in codes if code not in tests} == set()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
+import io
 import tempfile
 from pathlib import Path
 
@@ -106,6 +108,25 @@ def test_text_behind_a_closing_quote_is_an_error(read: Reader) -> None:
     got = read('a,b\n"Bob" Smith,x\n"Bob",y\n')
     assert got.keys == [("Bob", "y")]
     assert got.found == [("bad-row", 2)]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text('ab",,\n\n"\r', min_size=1, max_size=40), st.sampled_from([48, 1 << 20]), st.sampled_from([0, 1 << 30]))
+@example('""b,a', 48, 0)
+@example('"a,"b,c', 48, 0)
+def test_quotes_mean_what_a_strict_reader_says(text: str, block: int, large: int) -> None:
+    """Python's strict reader refuses the texts that are refused here, and splits the others the same."""
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lnnkit.data.delimited.BLOCK", block)
+        patch.setattr("lnnkit.data.delimited.LARGE", large)
+        Path(folder, "f.csv").write_bytes(b"h,k\n" + text.encode())
+        got = Read(*read_table("P", 2, False, statement("f.csv", (1, 2)), Path(folder), STATEMENT))
+    try:
+        rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
+    except csv.Error:
+        assert got.errors
+    else:
+        assert got.keys == [tuple(row) for row in rows if len(row) == 2 and all(row)]
 
 
 def test_utf16_empty_and_header_only(read: Reader) -> None:

@@ -51,7 +51,7 @@ def downward(neuron: Neuron, node: Bounds, operands: list[Bounds]) -> Inverse:
 def random_neuron(rng: np.random.Generator, logic: str, kind: str) -> Neuron:
     binary = kind in ("implication", "equivalence")
     count = 2 if binary else int(rng.integers(1, 5))
-    weights = tuple(float(rng.choice(WEIGHTS)) if rng.random() < 0.7 else rng.uniform(0.01, 3) for _ in range(count))
+    weights = tuple(float(rng.choice(WEIGHTS)) if rng.random() < 0.7 else rng.uniform(0.25, 3) for _ in range(count))
     bias = float(rng.choice(BIASES)) if rng.random() < 0.7 else 3 * rng.random()
     if kind == "equivalence" and logic != "lukasiewicz":
         bias = 1.0

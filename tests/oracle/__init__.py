@@ -5,10 +5,10 @@
 what defines what), ``completion`` (closed derived predicates), ``inference`` (rounds and answers).
 """
 
-from .inference import Answer, Contradiction, Result, run
+from .inference import Answer, Contradiction, Result, robust, run
 from .program import Box, Fact, Formula, Predicate, Program, ProgramError, Statement
 
 __all__ = [
     "Answer", "Box", "Contradiction", "Fact", "Formula", "Predicate", "Program", "ProgramError", "Result",
-    "Statement", "run",
+    "Statement", "robust", "run",
 ]

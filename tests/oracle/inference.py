@@ -58,15 +58,38 @@ class Instance:
     arrested: bool = False
 
 
-def run(program: Program, max_rounds: int = 500) -> Result:
-    """Full inference over a program."""
-    return Inference(Network(program), max_rounds).run()
+def run(program: Program, max_rounds: int = 500, jitter: float = 0.0) -> Result:
+    """Full inference over a program.
+
+    ``jitter`` widens every message that is neither 0 nor 1 by so much. Where that moves an answer far more than the
+    jitter itself, a cycle of rules amplifies rounding, and no two implementations need agree: see :func:`robust`.
+    """
+    return Inference(Network(program), max_rounds, jitter).run()
+
+
+def robust(
+    program: Program, result: Result, max_rounds: int = 500, jitter: float = 1e-12, within: float = 1e-9
+) -> bool:
+    """Whether ``result`` is insensitive to rounding: the same arrests and bounds if every message is a little wider."""
+    other = run(program, max_rounds, jitter)
+    boxes = [(other.atoms[key], box) for key, box in result.atoms.items()]
+    boxes += [
+        ((there[row].lower, there[row].upper), (answer.lower, answer.upper))
+        for here, there in zip(result.answers, other.answers, strict=True)
+        for row, answer in here.items()
+    ]
+    return (
+        result.status == other.status
+        and {(c.kind, c.what) for c in result.contradictions} == {(c.kind, c.what) for c in other.contradictions}
+        and all(abs(p - q) <= within for first, second in boxes for p, q in zip(first, second, strict=True))
+    )
 
 
 @dataclass
 class Inference:
     network: Network
     max_rounds: int
+    jitter: float = 0.0
     state: dict[Place, Box] = field(default_factory=dict)
     arrested: set[Place] = field(default_factory=set)  # atoms and shared neurons
     contradictions: list[Contradiction] = field(default_factory=list)
@@ -160,7 +183,8 @@ class Inference:
             if not instance.arrested:
                 sent = self._visit(instance)
                 changed |= sent is None
-                for place, box in sent or ():
+                for place, (lower, upper) in sent or ():
+                    box = (lower - self.jitter if lower < 1 else lower, upper + self.jitter if upper > 0 else upper)
                     messages[place] = meet(messages.get(place, UNKNOWN), box)
         for place, box in messages.items():
             if place not in self.arrested:

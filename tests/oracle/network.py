@@ -248,7 +248,9 @@ class Network:
             case "atom":
                 arguments = _values(formula[2], env)
                 if GENERIC in arguments:
-                    return Ground("fixed", box=(0.0, 0.0) if formula[1] in self.closed else UNKNOWN)
+                    # What completion would say of another entity is not known, so derived predicates are unknown of it.
+                    false = formula[1] in self.closed and formula[1] not in self.derived
+                    return Ground("fixed", box=(0.0, 0.0) if false else UNKNOWN)
                 return Ground("leaf", place=(formula[1], arguments), head=node.head)
         place = (node.key, here) if node.key is not None and GENERIC not in here else None
         if sharing and not top and place and node.key in self.shared:

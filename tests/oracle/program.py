@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 Box = tuple[float, float]
@@ -126,6 +127,7 @@ def rename(formula: Formula, names: dict[str, str]) -> Formula:
     return replace_operands(formula, [rename(f, names) for f in operands(formula)])
 
 
+@lru_cache(maxsize=20_000)
 def free_variables(formula: Formula) -> tuple[str, ...]:
     """Free variables by their first occurrence."""
     found = [text for kind, text in leaf_arguments(formula) if kind == "var"]

@@ -7,7 +7,7 @@ import unicodedata
 from hypothesis import strategies as st
 
 from lnnkit.syntax import ast
-from lnnkit.syntax.names import AGGREGATES, FUNCTIONS, SHOUTED, UNITS, is_name
+from lnnkit.syntax.names import is_name
 from lnnkit.syntax.span import Source, Span
 
 HERE = Span(Source("<built>", ""), 0, 0)
@@ -56,6 +56,7 @@ lists = st.recursive(
     ),
     max_leaves=3,
 )
+weights = values.filter(lambda value: not ((value.value if isinstance(value, ast.Number) else value.initial) or 0) < 0)
 attributes = st.lists(
     st.builds(ast.Attribute, span=st.just(HERE), key=keys, value=values | lists | names), max_size=2
 ).map(tuple)
@@ -80,7 +81,7 @@ def atoms(scope: tuple[str, ...]) -> st.SearchStrategy[ast.Atom]:
 
 
 @st.composite
-def expressions(draw: st.DrawFn, depth: int = 4, scope: tuple[str, ...] = ()) -> ast.Expression:
+def expressions(draw: st.DrawFn, depth: int = 3, scope: tuple[str, ...] = ()) -> ast.Expression:
     """Any expression, sensible or not: the checker tells truth from number, not the parser."""
     leaves = st.one_of(
         atoms(scope),
@@ -96,7 +97,7 @@ def expressions(draw: st.DrawFn, depth: int = 4, scope: tuple[str, ...] = ()) ->
         case 0:
             return ast.Not(span=HERE, operand=draw(inner))
         case 1:
-            return ast.Weighted(span=HERE, operand=draw(inner), weight=draw(values))
+            return ast.Weighted(span=HERE, operand=draw(inner), weight=draw(weights))
         case 2 | 3:
             node = ast.And if kind == 2 else ast.Or
             operands = tuple(draw(st.lists(inner, min_size=2, max_size=4)))
@@ -113,8 +114,10 @@ def expressions(draw: st.DrawFn, depth: int = 4, scope: tuple[str, ...] = ()) ->
             return (ast.Forall if kind == 7 else ast.Exists)(span=HERE, variables=variables, body=body)
         case 9:
             operands = tuple(draw(st.lists(inner, min_size=2, max_size=3)))
-            relation = st.sampled_from((">", "<", ">=", "<=", "=", "!=", "<?>"))
-            operators = tuple(draw(relation) for _ in operands[1:])
+            relation: st.SearchStrategy[ast.ComparisonOperator] = st.sampled_from(
+                (">", "<", ">=", "<=", "=", "!=", "<?>")
+            )
+            operators: tuple[ast.ComparisonOperator, ...] = tuple([draw(relation) for _ in operands[1:]])
             return ast.Comparison(span=HERE, operands=operands, operators=operators, attributes=draw(attributes))
         case 10:
             operand = draw(inner.filter(lambda node: not isinstance(node, ast.Number)))
@@ -159,5 +162,3 @@ statements = st.one_of(
 programs = st.builds(
     ast.Program, span=_here, statements=st.lists(statements, max_size=4).map(tuple), version=st.none() | st.just(1)
 )
-
-__all__ = ["AGGREGATES", "FUNCTIONS", "HERE", "SHOUTED", "UNITS", "entities", "expressions", "programs", "statements"]

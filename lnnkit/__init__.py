@@ -1,0 +1,60 @@
+"""lnnkit: rules over tables of facts, truth bounds for answers, a proof with each.
+
+``import lnnkit`` is light: torch is imported when a knowledge base first needs it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lnnkit.errors import BudgetError as BudgetError
+from lnnkit.errors import DataError as DataError
+from lnnkit.errors import Error as Error
+from lnnkit.errors import ProgramError as ProgramError
+
+if TYPE_CHECKING:
+    from lnnkit.answers import Answer as Answer
+    from lnnkit.answers import Answers as Answers
+    from lnnkit.kb import KnowledgeBase as KnowledgeBase
+    from lnnkit.kb import load as load
+    from lnnkit.kb import loads as loads
+    from lnnkit.outcome import Contradiction as Contradiction
+    from lnnkit.outcome import Outcome as Outcome
+    from lnnkit.syntax.ast import Program as Program
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Answer": "lnnkit.answers",
+    "Answers": "lnnkit.answers",
+    "KnowledgeBase": "lnnkit.kb",
+    "load": "lnnkit.kb",
+    "loads": "lnnkit.kb",
+    "Contradiction": "lnnkit.outcome",
+    "Outcome": "lnnkit.outcome",
+    "Program": "lnnkit.syntax.ast",
+}
+
+
+def parse(text: str, path: str = "<string>") -> Program:
+    """The program that ``text`` spells: its syntax only, nothing is looked up. Raises `ProgramError` with every
+    finding."""
+    from lnnkit.syntax.parse import parse as parse_program
+
+    program, findings = parse_program(text, path)
+    errors = [finding for finding in findings if finding.severity == "error"]
+    if errors:
+        raise ProgramError(errors)
+    return program
+
+
+def __getattr__(name: str) -> object:
+    if name in _HOMES:
+        from importlib import import_module
+
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'lnnkit' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

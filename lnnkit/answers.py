@@ -1,0 +1,141 @@
+"""What a query comes back with: bindings, truth bounds, and the state they amount to."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    import pyarrow as pa
+
+TruthState = Literal["true", "false", "unknown", "likely_true", "likely_false", "contradiction", "number"]
+
+_TOLERANCE = 1e-9
+_SHOWN = 100
+
+
+def truth_state(lower: float, upper: float, alpha: float = 1.0) -> TruthState:
+    """The state that bounds amount to at threshold ``alpha``: true from ``L >= alpha``, false from ``U <= 1 - alpha``,
+    contradiction where ``L > U``; else by the midpoint, unknown where that says nothing."""
+    if lower > upper + _TOLERANCE:
+        return "contradiction"
+    if lower >= alpha - _TOLERANCE:
+        return "true"
+    if upper <= 1 - alpha + _TOLERANCE:
+        return "false"
+    middle = (lower + upper) / 2
+    if abs(middle - 0.5) <= _TOLERANCE:
+        return "unknown"
+    return "likely_true" if middle > 0.5 else "likely_false"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One binding of a query's variables (empty where it has none) and its truth bounds ``[lower, upper]``.
+
+    ``contested`` marks an answer that rests on a contradiction.
+    """
+
+    bindings: Mapping[str, str]
+    lower: float
+    upper: float
+    contested: bool = False
+    alpha: float = field(default=1.0, repr=False)
+
+    @property
+    def state(self) -> TruthState:
+        return truth_state(self.lower, self.upper, self.alpha)
+
+    def as_dict(self) -> dict[str, object]:
+        """The object that ``lnnkit run --format json`` prints."""
+        return {
+            "bindings": dict(self.bindings),
+            "lower": self.lower,
+            "upper": self.upper,
+            "state": self.state,
+            "contested": self.contested,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """A query's answers as columns, sorted by their bindings.
+
+    ``lower`` and ``upper`` are float64 arrays of shape (n,), ``contested`` bool; ``columns`` has a list of n entities
+    for each of ``variables``.
+    """
+
+    query: str
+    variables: tuple[str, ...]
+    columns: tuple[list[str], ...]
+    lower: np.ndarray
+    upper: np.ndarray
+    contested: np.ndarray
+    alpha: float = 1.0
+
+    def __len__(self) -> int:
+        return len(self.lower)
+
+    def __getitem__(self, index: int) -> Answer:
+        return Answer(
+            {name: column[index] for name, column in zip(self.variables, self.columns, strict=True)},
+            float(self.lower[index]),
+            float(self.upper[index]),
+            bool(self.contested[index]),
+            self.alpha,
+        )
+
+    def __iter__(self) -> Iterator[Answer]:
+        return (self[index] for index in range(len(self)))
+
+    def as_dict(self) -> dict[str, object]:
+        return {"query": self.query, "answers": [answer.as_dict() for answer in self]}
+
+    def to_arrow(self) -> pa.Table:
+        """A table with a column for each variable, then lower, upper, state and contested."""
+        import pyarrow as pa
+
+        names = [*self.variables, "lower", "upper", "state", "contested"]
+        states = [answer.state for answer in self]
+        columns = [pa.array(column, pa.string()) for column in self.columns]
+        columns += [pa.array(self.lower), pa.array(self.upper), pa.array(states, pa.string()), pa.array(self.contested)]
+        return pa.Table.from_arrays(columns, names=names)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The same as a data frame; needs pandas."""
+        return self.to_arrow().to_pandas()
+
+    def __repr__(self) -> str:
+        lines = [f"{self.query}: {len(self)} answer{'' if len(self) == 1 else 's'}"]
+        for answer in list(self)[:10]:
+            binding = ", ".join(f"{name} = {value}" for name, value in answer.bindings.items())
+            lines.append(f"  {binding:<30} {format_bounds(answer.lower, answer.upper):<16} {shown_state(answer)}".rstrip())
+        if len(self) > 10:
+            lines.append(f"  … and {len(self) - 10:,} more")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        heads = [*self.variables, "bounds", "state"]
+        rows = "".join(
+            "<tr>"
+            + "".join(f"<td>{html.escape(value)}</td>" for value in answer.bindings.values())
+            + f"<td>{format_bounds(answer.lower, answer.upper)}</td><td>{shown_state(answer)}</td></tr>"
+            for answer, _ in zip(self, range(_SHOWN), strict=False)
+        )
+        more = f"<caption>… and {len(self) - _SHOWN:,} more</caption>" if len(self) > _SHOWN else ""
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in heads)
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody>{more}</table>"
+
+
+def format_bounds(lower: float, upper: float) -> str:
+    """``[0.8, 1]``, to six digits."""
+    return f"[{lower:.6g}, {upper:.6g}]"
+
+
+def shown_state(answer: Answer) -> str:
+    """The state in words, with a mark where the answer rests on a contradiction."""
+    return answer.state.replace("_", " ") + (" (contested)" if answer.contested else "")

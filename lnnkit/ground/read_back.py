@@ -1,0 +1,68 @@
+"""Formula -> syntax: the way back, so that instances and neurons can be shown as a person would write them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lnnkit.ground.formula import Formula
+from lnnkit.syntax import ast
+from lnnkit.syntax.span import Source, Span
+
+_NOWHERE = Span(Source("", ""), 0, 0)
+
+
+def as_expression(formula: Formula, bindings: Mapping[int, str]) -> ast.Expression:
+    """The formula's syntax, its variables replaced by the entities in ``bindings``; others are named X0, X1, ..."""
+    built: list[ast.Expression] = []
+    for neuron in formula.neurons:
+        operands = tuple(built[operand] for operand in neuron.operands)
+        if neuron.logic is not None:
+            operands = tuple(
+                operand
+                if weight == 1.0
+                else ast.Weighted(operand, ast.Number(weight, span=_NOWHERE), span=_NOWHERE)
+                for operand, weight in zip(operands, neuron.weights, strict=True)
+            )
+        arguments = tuple(_argument(argument, bindings) for argument in neuron.arguments)
+        attributes: tuple[ast.Attribute, ...] = ()
+        if neuron.logic is not None and neuron.bias != 1.0:
+            attributes = (ast.Attribute("bias", ast.Number(neuron.bias, span=_NOWHERE), span=_NOWHERE),)
+        match neuron.kind:
+            case "leaf":
+                node: ast.Expression = ast.Atom(neuron.source, arguments, span=_NOWHERE)
+            case "true" | "false":
+                node = ast.Truth(neuron.kind == "true", span=_NOWHERE)
+            case "same":
+                node = _same(arguments)
+            case "not":
+                node = ast.Not(operands[0], span=_NOWHERE)
+            case "forall" | "exists":
+                bound = tuple(
+                    ast.Variable(f"X{variable}", span=_NOWHERE) for variable in formula.blocks[neuron.inner].bound
+                )
+                node = (ast.Forall if neuron.kind == "forall" else ast.Exists)(bound, operands[0], span=_NOWHERE)
+            case "and" | "or":
+                node = (ast.And if neuron.kind == "and" else ast.Or)(operands, attributes, span=_NOWHERE)
+            case _:
+                binary = {"implies": ast.Implies, "iff": ast.Iff, "xor": ast.Xor}[neuron.kind]
+                node = binary(operands[0], operands[1], attributes, span=_NOWHERE)
+        built.append(node)
+    return built[-1]
+
+
+def _argument(argument: int | str, bindings: Mapping[int, str]) -> ast.Argument:
+    if isinstance(argument, str):
+        return ast.Constant(argument, span=_NOWHERE)
+    if argument in bindings:
+        return ast.Constant(bindings[argument], span=_NOWHERE)
+    return ast.Variable(f"X{argument}", span=_NOWHERE)
+
+
+def _same(arguments: tuple[ast.Argument, ...]) -> ast.Expression:
+    sides = tuple(
+        ast.Entity(argument.text, span=_NOWHERE)
+        if isinstance(argument, ast.Constant)
+        else ast.Atom(argument.name, (), span=_NOWHERE)
+        for argument in arguments
+    )
+    return ast.Comparison(sides, ("=",), span=_NOWHERE)

@@ -1,0 +1,75 @@
+"""The contradictions of a fixpoint, in the user's terms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from lnnkit.check.program import Assertion
+from lnnkit.graph.lifted import Reference
+from lnnkit.ground.formula import unfold
+from lnnkit.ground.read_back import as_expression
+from lnnkit.infer.inference import Fixpoint
+from lnnkit.outcome import Contradiction
+from lnnkit.syntax import ast
+from lnnkit.syntax.printer import format_expression
+from lnnkit.syntax.span import Source, Span
+
+_NOWHERE = Span(Source("", ""), 0, 0)
+
+
+def contradictions(fixpoint: Fixpoint, names: Sequence[str]) -> tuple[Contradiction, ...]:
+    """Arrested atoms and shared neurons, then arrested instances of statements; each sorted by their text."""
+    return (
+        *sorted(_atoms(fixpoint, names), key=lambda found: found.atom),
+        *sorted(_instances(fixpoint, names), key=lambda found: (found.file or "", found.line or 0, found.atom)),
+    )
+
+
+def _atoms(fixpoint: Fixpoint, names: Sequence[str]) -> Iterator[Contradiction]:
+    prepared = fixpoint.prepared
+    atoms = prepared.grounding.atoms
+    graph = prepared.lifted.graph
+    observed = set(prepared.observers.values())
+    for row, (lower, upper) in prepared.state.crossed.items():
+        table = atoms.numbered[int(atoms.owner.values[row])]
+        local = int(atoms.local.values[row])
+        entities = [names[int(column[local])] for column in table.tuples.columns]
+        if table.name in observed:
+            continue
+        if graph.nodes[table.name]["kind"] != "predicate":
+            count = len(entities)
+            reference = Reference(table.name, tuple(range(count)))
+            root = replace(prepared.lifted.statements[0], reference=reference, sorts=graph.nodes[table.name]["sorts"])
+            root = replace(root, variables=tuple(f"X{i}" for i in range(count)), defines=frozenset())
+            formula = unfold(prepared.lifted, root, through_shared=True)
+            text = format_expression(as_expression(formula, dict(enumerate(entities))))
+            yield Contradiction("neuron", text, None, None, lower, upper)
+        else:
+            arguments = tuple(ast.Constant(entity, span=_NOWHERE) for entity in entities)
+            text = format_expression(ast.Atom(table.name, arguments, span=_NOWHERE))
+            yield Contradiction("atom", text, None, None, lower, upper)
+
+
+def _instances(fixpoint: Fixpoint, names: Sequence[str]) -> Iterator[Contradiction]:
+    prepared = fixpoint.prepared
+    for arrested in fixpoint.progress.arrested:
+        formula, ids = prepared.grounding.assignment(arrested.batch, arrested.row)
+        bindings = {variable: names[entity] for variable, entity in enumerate(ids)}
+        assert formula.root is not None
+        whole = unfold(prepared.lifted, formula.root, through_shared=True)
+        text = format_expression(as_expression(whole, bindings))
+        if formula.auxiliary is not None:
+            yield Contradiction("neuron", text, None, None, arrested.lower, arrested.upper)
+            continue
+        origin = formula.root.origin
+        assert isinstance(origin, Assertion)
+        yield Contradiction(
+            origin.kind,
+            text,
+            origin.name,
+            origin.span.line,
+            arrested.lower,
+            arrested.upper,
+            origin.span.source.path,
+        )

@@ -1,0 +1,250 @@
+"""The knowledge base: load, tell, infer, ask. This page states the pipeline.
+
+    text -> parse -> check (reads the data) -> lifted graph -> grounding and rounds -> answers
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lnnkit.answers import Answers
+from lnnkit.budget import default_budget, too_large
+from lnnkit.check import check, check_query
+from lnnkit.check.program import CheckedProgram, Query
+from lnnkit.data.files import read_program
+from lnnkit.data.table import FactTable
+from lnnkit.data.tell import told_table
+from lnnkit.errors import DataError, ProgramError
+from lnnkit.graph.build import add_queries, build
+from lnnkit.graph.lifted import LiftedGraph
+from lnnkit.ground.given import given_facts
+from lnnkit.ground.layout import constants
+from lnnkit.infer.answers import answer, covers
+from lnnkit.infer.contradictions import contradictions
+from lnnkit.infer.inference import ROUND_LIMIT, Fixpoint, TooLarge, infer
+from lnnkit.outcome import Outcome
+from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.parse import parse
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+def load(path: str | Path) -> KnowledgeBase:
+    """The knowledge base of a ``.lnn`` file. Raises `ProgramError` with every finding if it has errors."""
+    path = Path(path)
+    text, findings = read_program(path)
+    if text is None:
+        raise ProgramError(findings)
+    return _knowledge_base(text, str(path), path.parent)
+
+
+def loads(text: str, base: str | Path = ".") -> KnowledgeBase:
+    """The knowledge base of a program text; its paths are relative to ``base``."""
+    return _knowledge_base(text, "<string>", Path(base))
+
+
+def _knowledge_base(text: str, path: str, base: Path) -> KnowledgeBase:
+    program, findings = parse(text, path)
+    return KnowledgeBase(program, base, findings)
+
+
+class KnowledgeBase:
+    """Rules, axioms and facts, and what follows from them.
+
+    Facts are told, never taken back; bounds only tighten. Inference runs when it is asked for, or when an answer
+    needs it; ``warnings`` holds what the check found short of an error.
+    """
+
+    def __init__(self, program: ast.Program, base: Path, findings: Sequence[Diagnostic] = ()) -> None:
+        self.program = program
+        self.base = base
+        self._told: list[FactTable] = []
+        self._fixpoints: dict[tuple[str, ...], _Rested] = {}
+        checked, more = check(program, base)
+        findings = [*findings, *more]
+        if checked is None or any(finding.severity == "error" for finding in findings):
+            raise ProgramError([finding for finding in findings if finding.severity == "error"])
+        self.warnings: tuple[Diagnostic, ...] = tuple(f for f in findings if f not in checked.unsupported)
+        self._checked: CheckedProgram = checked
+        self._lifted: LiftedGraph | None = None
+
+    # --- what it holds ----------------------------------------------------------------------------------------------
+
+    @property
+    def graph(self) -> nx.MultiDiGraph:
+        """The lifted graph of neurons; see `lnnkit.graph.lifted` for what its nodes and edges carry."""
+        return self._graph().graph
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """The program's queries, as they were written."""
+        return tuple(query.text for query in self._checked.queries)
+
+    def tell(self, name: str, table: object) -> None:
+        """Add facts about the predicate ``name``; they meet what is there.
+
+        ``table`` is anything Arrow-capable (a pandas or polars frame, an Arrow table, ...), a mapping of columns, or
+        rows; its columns are the arguments, then a truth value or a lower and an upper bound if there are more.
+        Raises `DataError` with every bad row, and then tells nothing.
+        """
+        predicate = self._checked.predicates.get(name)
+        if predicate is None:
+            from lnnkit.check.nearest import nearest
+
+            near = nearest(name, self._checked.predicates)
+            hint = f"did you mean `{near}`?" if near else "declare it in the program: `predicate NAME(sort, ...)`"
+            raise DataError([Diagnostic("unknown-predicate", f"no predicate is named `{name}`", hint)])
+        told, findings = told_table(name, predicate.arity, predicate.numeric, table)
+        if told is None or any(finding.severity == "error" for finding in findings):
+            raise DataError(findings)
+        tables = [*self._told, told]
+        checked, findings = check(self.program, self.base, told=tables)
+        if checked is None:
+            raise DataError([finding for finding in findings if finding.severity == "error"])
+        self._told = tables
+        self._checked = checked
+        self._lifted = None
+        self._fixpoints.clear()
+
+    # --- inference --------------------------------------------------------------------------------------------------
+
+    def infer(self, *, max_groundings: int | None = None, max_rounds: int = ROUND_LIMIT) -> Outcome:
+        """Run to the fixpoint. Raises `BudgetError` before more than ``max_groundings`` instances of one rule are
+        made (default: what free memory can hold)."""
+        self._fixpoints.clear()
+        return self._rest(self._checked.queries, max_groundings, max_rounds).outcome
+
+    def ask(self, query: str, *, alpha: float = 1.0) -> Answers:
+        """The answers to a query; infers first when facts or queries have changed what must be known.
+
+        With variables: the bindings whose bounds differ from the query's value with every atom at its default, sorted;
+        without: one answer. ``alpha`` is the threshold from which a bound counts as true.
+        """
+        found, findings = check_query(query, self._checked)
+        errors = [finding for finding in findings if finding.severity == "error"]
+        if found is None or errors:
+            raise ProgramError(errors or findings)
+        if found.numeric or self._checked.unsupported:
+            raise ProgramError([*self._refused(), *(f for f in findings if f.code == "not-yet-evaluated")])
+        return self._answer(found, alpha)
+
+    def answers(self, *, alpha: float = 1.0) -> list[Answers]:
+        """The answers to the program's own queries, in the order of the file."""
+        if self._checked.unsupported:
+            raise ProgramError(self._refused())
+        return [self._answer(query, alpha) for query in self._checked.queries]
+
+    def replace_queries(self, queries: Sequence[str]) -> None:
+        """Ask these instead of the program's own queries. Raises `ProgramError` with the findings of all."""
+        checked, findings = [], []
+        for text in queries:
+            query, found = check_query(text, self._checked)
+            findings += found
+            if query is not None:
+                checked.append(query)
+        if any(finding.severity == "error" for finding in findings):
+            raise ProgramError([finding for finding in findings if finding.severity == "error"])
+        unsupported = (*self._checked.unsupported, *(f for f in findings if f.code == "not-yet-evaluated"))
+        self._checked = replace(self._checked, queries=tuple(checked), unsupported=unsupported)
+        self._lifted = None
+        self._fixpoints.clear()
+
+    def _answer(self, query: Query, alpha: float) -> Answers:
+        rested = self._rested(query)
+        lifted = add_queries(rested.fixpoint.prepared.lifted, [query])
+        root = lifted.queries[0]
+        found = answer(rested.fixpoint, lifted, root)
+        names = rested.names
+        return Answers(
+            query.text,
+            found.variables,
+            tuple([names[i] for i in column.tolist()] for column in found.columns),
+            found.lower.numpy(),
+            found.upper.numpy(),
+            found.contested.numpy(),
+            alpha,
+        )
+
+    def _rested(self, query: Query) -> _Rested:
+        """A fixpoint that knows all that the query needs: the program's own, or one of the query's."""
+        own = self._checked.queries
+        rested = self._rest(own)
+        if query in own:
+            return rested
+        lifted = add_queries(rested.fixpoint.prepared.lifted, [query])
+        if covers(rested.fixpoint, lifted, lifted.queries[0]):
+            return rested
+        return self._rest((*own, query))
+
+    def _rest(
+        self, queries: tuple[Query, ...], max_groundings: int | None = None, max_rounds: int = ROUND_LIMIT
+    ) -> _Rested:
+        key = tuple(query.text for query in queries)
+        if key not in self._fixpoints:
+            if self._checked.unsupported:
+                raise ProgramError(self._refused())
+            lifted = add_queries(self._graph(), queries)
+            mentioned = {text for texts in constants(lifted).values() for text in texts}
+            entities, index, given = given_facts(self._checked, mentioned)
+            budget = max_groundings if max_groundings is not None else default_budget()
+            try:
+                fixpoint = infer(lifted, index, given, budget=budget, round_limit=max_rounds)
+            except TooLarge as problem:
+                raise too_large(problem) from None
+            progress = fixpoint.progress
+            found = contradictions(fixpoint, entities.names)
+            self._fixpoints[key] = _Rested(
+                fixpoint, entities.names, Outcome(progress.status.value, progress.rounds, found)
+            )
+        return self._fixpoints[key]
+
+    def _graph(self) -> LiftedGraph:
+        if self._checked.unsupported:
+            raise ProgramError(self._refused())
+        if self._lifted is None:
+            self._lifted = build(replace(self._checked, queries=()))
+        return self._lifted
+
+    def _refused(self) -> list[Diagnostic]:
+        return [replace(finding, severity="error") for finding in self._checked.unsupported]
+
+    # --- showing itself ---------------------------------------------------------------------------------------------
+
+    def _counts(self) -> list[tuple[str, int]]:
+        checked = self._checked
+        facts = len(checked.facts) + sum(map(len, checked.tables))
+        kinds = [assertion.kind for assertion in checked.assertions]
+        return [
+            ("predicates", len(checked.predicates)),
+            ("facts", facts),
+            ("rules", kinds.count("rule")),
+            ("axioms", kinds.count("axiom")),
+            ("queries", len(checked.queries)),
+        ]
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{count:,} {name}" for name, count in self._counts())
+        return f"KnowledgeBase({self.program.span.source.path}: {counts})"
+
+    def _repr_html_(self) -> str:
+        cells = "".join(f"<tr><th>{name}</th><td>{count:,}</td></tr>" for name, count in self._counts())
+        return f"<table><caption>{html.escape(self.program.span.source.path)}</caption>{cells}</table>"
+
+
+class _Rested:
+    """A fixpoint, the names of its entities, and how it ended."""
+
+    __slots__ = ("fixpoint", "names", "outcome")
+
+    def __init__(self, fixpoint: Fixpoint, names: Sequence[str], outcome: Outcome) -> None:
+        self.fixpoint = fixpoint
+        self.names = names
+        self.outcome = outcome
+
+

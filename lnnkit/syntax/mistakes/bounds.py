@@ -1,0 +1,110 @@
+"""Bounds of statements: open intervals, bounds in a body, values of facts."""
+
+from __future__ import annotations
+
+import re
+
+from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.fault import Fault
+from lnnkit.syntax.rewrite import balanced, between
+
+_FORMULA_KEYWORDS = ("rule", "axiom", "query", None)
+_OPERATORS = frozenset(("AND", "OR", "XOR", "IMPLIES", "IFF"))
+
+
+def open_interval(fault: Fault) -> Diagnostic | None:
+    words = [lexeme.text for lexeme in fault.before]
+    wrong_start = fault.token == "LPAR" and bool(words) and words[-1] == "in"
+    wrong_end = (
+        fault.token == "RPAR" and fault.open and fault.before[fault.open[-1]].text == "[" and words[-5:-4] == ["in"]
+    )
+    if not (wrong_start or wrong_end):
+        return None
+    match = re.match(r"\(\s*([^,()\[\]]+),\s*([^,()\[\]]+)[\])]", fault.rest) if wrong_start else None
+    ends = [match[1].strip(), match[2].strip()] if match else words[-3::2] if wrong_end else ["l", "u"]
+    hint = f"write `in [{', '.join(ends)}]`"
+    return fault.report("open-interval", "bounds are closed: both ends belong to them", hint)
+
+
+def interval_in_body(fault: Fault) -> Diagnostic | None:
+    """`age(X) in [18, 65] & ...`: `in [l, u]` bounds a whole statement."""
+    if fault.keyword not in _FORMULA_KEYWORDS:
+        return None
+    if fault.keyword != "query" and not (fault.token == "IN" and fault.open) and fault.token not in _OPERATORS:
+        return None
+    if fault.token == "IN":
+        place, rest = len(fault.before), fault.rest
+    else:
+        place = next((i for i in range(len(fault.before) - 1, 0, -1) if fault.before[i].text == "in"), 0)
+        if not place or fault.previous is None or fault.previous.text != "]":
+            return None
+        rest = fault.source.text[fault.before[place].start : fault.piece.end]
+    match = re.match(r"in\s*\[\s*([^,\[\]]+?)\s*,\s*([^,\[\]]+?)\s*\]", rest)
+    start = fault.start if fault.token == "IN" else fault.before[place].start
+    if not match:
+        return None
+    end = start + match.end()
+    if fault.keyword == "query" and not fault.open and not fault.source.text[end : fault.piece.end].strip():
+        return fault.report("query-bounds", "a query takes no bounds: it asks for them", "remove them", start, end)
+    operand = between(fault, place)
+    hint = (
+        f"write `{match[1]} <= {operand} <= {match[2]}`" if operand and "(" in operand else "write `l <= age(X) <= u`"
+    )
+    return fault.report("interval-in-body", "`in [l, u]` bounds a whole statement, not a part of it", hint, start, end)
+
+
+def rule_bounds(fault: Fault) -> Diagnostic | None:
+    """`rule A -> B [0.5, 1]` and `rule A -> B in 0.5, 1`."""
+    if fault.keyword not in ("rule", "axiom") or fault.open or fault.previous is None:
+        return None
+    ends = re.fullmatch(r"\[?\s*([-\d.]+)\s*,\s*([-\d.]+)\s*\]?\s*", fault.rest)
+    if ends and (fault.token == "LSQB" or fault.previous.text == "in"):
+        return fault.report("wrong-bounds", "bounds are written `in [l, u]`", f"write `in [{ends[1]}, {ends[2]}]`")
+    return None
+
+
+def fact_value(fault: Fault) -> Diagnostic | None:
+    if fault.keyword not in ("fact", "label") or fault.previous is None or fault.open:
+        return None
+    listed = re.fullmatch(r"(-?[\d.]+)\s*,\s*(-?[\d.]+)\s*", fault.rest)
+    if fault.previous.text == "in" and listed:
+        return fault.report("wrong-bounds", "bounds stand in square brackets", f"write `in [{listed[1]}, {listed[2]}]`")
+    single = re.fullmatch(r"(?:-?[\d.]+|\?[\w=.-]*)\s*", fault.rest)
+    pair = re.fullmatch(r"\[[^\[\],]+,[^\[\],]+\]\s*", fault.rest)
+    if (fault.previous.text == "=" and pair) or (fault.previous.text == "in" and single):
+        instead = "in" if pair else "="
+        message = f"`{fault.previous.text}` does not go with this value"
+        return fault.report_at(fault.previous, "wrong-bounds", message, f"write `{instead} {fault.rest.strip()}`")
+    truth = re.fullmatch(r"(true|false|⊤|⊥)\s*", fault.rest, re.IGNORECASE)
+    if truth and fault.previous.text == "=":
+        hint = (
+            "write `= 1`, or leave it out"
+            if truth[1].lower() in ("true", "⊤")
+            else "write `= 0`, or `~` before the atom"
+        )
+        return fault.report("truth-as-value", f"a value is a number, not `{truth[1]}`", hint)
+    if fault.token in ("NUMBER", "LEARNABLE", "COLON") and fault.previous.text == ")":
+        match = re.fullmatch(r":?\s*([-\d.]+)\s*", fault.rest)
+        hint = f"write `= {match[1]}`" if match else "write `= v` or `in [l, u]`"
+        return fault.report("missing-equals", f"the value of a {fault.keyword} follows `=`", hint)
+    return None
+
+
+def fact_formula(fault: Fault) -> Diagnostic | None:
+    if fault.keyword not in ("fact", "label") or fault.open or fault.previous is None:
+        return None
+    word = fault.keyword
+    if fault.token == "COMMA" or (fault.token == "AND" and balanced(fault.rest)):
+        hint = f"give each its own line and its own `{word}`"
+        return fault.report("fact-formula", f"a {word} is one atom or its negation, not several", hint)
+    compared = re.fullmatch(r"([<>]=?|≤|≥)\s*(-?[\d.]+)\s*", fault.rest)
+    if compared:
+        bounds = f"-inf, {compared[2]}" if compared[1][0] in "<≤" else f"{compared[2]}, inf"
+        return fault.report("fact-formula", f"a {word} gives bounds, not a comparison", f"write `in [{bounds}]`")
+    if fault.token in ("OR", "IMPLIES", "IFF", "XOR", "QUANTIFIER", "COMPARE"):
+        return fault.report(
+            "fact-formula",
+            f"a {word} is one atom or its negation, not a formula",
+            "a formula takes `rule` or `axiom`",
+        )
+    return None

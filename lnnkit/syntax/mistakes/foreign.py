@@ -1,0 +1,147 @@
+"""Operators, comments and punctuation of other languages."""
+
+from __future__ import annotations
+
+import re
+
+from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.fault import Fault
+from lnnkit.syntax.names import SHOUTED
+from lnnkit.syntax.rewrite import as_rule
+
+_FORMULA_KEYWORDS = ("rule", "axiom", "query", None)
+
+
+# What stands at the fault -> code, what to write instead. The longest first.
+_SYMBOLS = (
+    ("==>", "broken-arrow", "->"),
+    ("&&", "double-and", "&"),
+    ("||", "double-or", "|"),
+    ("==", "double-equals", "="),
+    ("=<", "reversed-less-equal", "<="),
+    ("=>=", "reversed-less-equal", ">="),
+    ("<>", "chevron-unequal", "!="),
+    ("\\=", "backslash-unequal", "!="),
+    ("/\\", "slash-and", "&"),
+    ("\\/", "slash-or", "|"),
+    ("\\+", "backslash-not", "~"),
+    ("**", "double-star", "^"),
+    ("≡", "foreign-symbol", "<->"),
+    ("⊃", "foreign-symbol", "->"),
+    ("×", "foreign-symbol", "*"),
+    ("·", "foreign-symbol", "*"),
+    ("÷", "foreign-symbol", "/"),
+)
+
+
+def backward_arrow(fault: Fault) -> Diagnostic | None:
+    arrow = fault.rest[:2]
+    if fault.token is not None or arrow not in (":-", "<-"):
+        return None
+    negative = re.match(r"<-\s*(\d[\d.]*)", fault.rest)
+    if negative:
+        return fault.report("backward-arrow", "`<-` is no operator", f"write `< -{negative[1]}`", end=fault.start + 2)
+    rule = as_rule(fault)
+    hint = f"write `{rule}`" if rule else "write the body first: `rule body -> head`"
+    return fault.report("backward-arrow", f"`{arrow}` is no operator: a rule runs forward", hint, end=fault.start + 2)
+
+
+def broken_arrow(fault: Fault) -> Diagnostic | None:
+    """`-->`, `- >` and `= >`: the first sign was taken for an operator of terms."""
+    previous = fault.previous
+    if previous is None or previous.text not in ("-", "=") or fault.token not in ("IMPLIES", "COMPARE"):
+        return None
+    text = fault.source.text[previous.start : fault.end]
+    if not re.fullmatch(r"[-=]\s*[-=]?>", text):
+        return None
+    return fault.report("broken-arrow", f"`{text}` is no operator", "write `->`", previous.start)
+
+
+def foreign_symbol(fault: Fault) -> Diagnostic | None:
+    if fault.token is not None:
+        return None
+    for symbol, code, instead in _SYMBOLS:
+        if fault.rest.startswith(symbol):
+            end = fault.start + len(symbol)
+            return fault.report(code, f"`{symbol}` is no operator here", f"write `{instead}`", end=end)
+    return None
+
+
+def bang(fault: Fault) -> Diagnostic | None:
+    if fault.token is not None:
+        return None
+    unique = re.match(r"∃!", fault.rest)
+    if unique or (fault.text == "!" and fault.previous and fault.previous.text in ("∃", "exists")):
+        hint = "write `exists X: P(X)`, and `axiom P(X) & P(Y) -> X = Y` for the uniqueness"
+        end = fault.start + (2 if unique else 1)
+        return fault.report("unique-exists", "`∃!` is no quantifier", hint, end=end)
+    if re.match(r"!\s*[\w(]", fault.rest):
+        return fault.report("bang-negation", "`!` is no negation", "write `~`")
+    return None
+
+
+def not_equal(fault: Fault) -> Diagnostic | None:
+    match = re.match(r"[~¬]=", fault.rest)
+    if fault.token == "NOT" and match:
+        return fault.report("tilde-unequal", f"`{match[0]}` is no operator", "write `!=`", end=fault.start + 2)
+    return None
+
+
+def foreign_comment(fault: Fault) -> Diagnostic | None:
+    match = re.match(r"%+|//+|/\*", fault.rest)
+    if fault.token is not None and not (match and match[0] == "/*" and fault.token == "DIVIDE"):
+        return None
+    if not match or (match[0] == "%" and fault.previous and fault.touching and fault.previous.kind == "number"):
+        return None
+    end = fault.start + match.end()
+    return fault.report("foreign-comment", f"`{match[0]}` starts no comment", "a comment starts with `#`", end=end)
+
+
+def period(fault: Fault) -> Diagnostic | None:
+    if fault.token is not None or fault.text != "." or fault.in_arguments:
+        return None
+    if fault.before and fault.quantified(len(fault.before) - 1):
+        return fault.report("quantifier-period", "a quantifier takes a colon, not a period", "write `:`")
+    if fault.previous is not None and not fault.open and re.match(r"\.(?:\s|[#%]|//|$)", fault.rest):
+        return fault.report("trailing-period", "a statement ends with its line, not with `.`", "remove the period")
+    return None
+
+
+def semicolon(fault: Fault) -> Diagnostic | None:
+    if fault.token is not None or fault.text != ";":
+        return None
+    if not fault.rest[1:].strip():
+        return fault.report("semicolon", "a statement ends with its line, not with `;`", "remove the `;`")
+    return fault.report(
+        "semicolon", "`;` is no operator", "write `|` for or; another statement takes a line of its own"
+    )
+
+
+def shouted(fault: Fault) -> Diagnostic | None:
+    for lexeme in (fault.word, fault.previous):
+        if lexeme is None or lexeme.kind != "word" or fault.in_arguments:
+            continue
+        text = lexeme.text
+        if text.upper() in ("IF", "THEN") and fault.keyword in _FORMULA_KEYWORDS:
+            return fault.report_at(
+                lexeme, "if-then", f"`{text}` is no word of the language", "write `P -> Q` for if P then Q"
+            )
+        if text in SHOUTED:
+            return fault.report_at(
+                lexeme, "capital-operator", f"`{text}` in capitals is no operator", f"write `{text.lower()}`"
+            )
+        if text in ("And", "Or", "Not") and fault.word:
+            return fault.report_at(lexeme, "capital-operator", f"`{text}` is no operator", f"write `{text.lower()}`")
+    return None
+
+
+def head_shouted(fault: Fault) -> Diagnostic | None:
+    """`NOT(P(X))` reads as an atom that is called NOT."""
+    if not fault.in_arguments:
+        return None
+    head = fault.before[fault.open[-1] - 1]
+    if head.text in SHOUTED:
+        return fault.report_at(
+            head, "capital-operator", f"`{head.text}` in capitals is no operator", f"write `{head.text.lower()}`"
+        )
+    return None

@@ -1,0 +1,56 @@
+"""Numbers with separators or units, and learnable values."""
+
+from __future__ import annotations
+
+import re
+
+from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.fault import Fault
+from lnnkit.syntax.names import SHOUTED, is_name
+
+
+def number_text(fault: Fault) -> Diagnostic | None:
+    previous = fault.previous
+    separated = re.match(r"[,_](\d{3})(?!\d)", fault.rest)
+    if previous and previous.kind == "number" and separated and fault.touching:
+        match = re.match(r"(?:[,_]\d{3})+", fault.rest)
+        digits = previous.text + (match[0] if match else "")
+        hint = f"write `{digits.replace(',', '').replace('_', '')}`"
+        return fault.report("thousands-separator", "a number holds no separators", hint)
+    underscored = re.match(r"\d{1,3}(?:_\d{3})+(?!\w)", fault.rest)
+    if underscored and not fault.in_arguments:
+        hint = f"write `{underscored[0].replace('_', '')}`"
+        end = fault.start + underscored.end()
+        return fault.report("thousands-separator", "a number holds no separators", hint, end=end)
+    glued = re.match(r"(\d+(?:\.\d+)?)([^\W\d_]\w*)", fault.rest)
+    if glued and not fault.in_arguments and fault.token in (None, "ENTITY"):
+        start = fault.start + glued.end(1)
+        return fault.report(
+            "number-unit",
+            f"a number has no unit: `{glued[2]}`",
+            f"write `{glued[1]}`, and say the unit in the name",
+            start,
+            fault.start + glued.end(),
+        )
+    if previous and previous.kind == "number" and not fault.in_arguments and not fault.first_on_line:
+        if fault.text == "%":
+            return fault.report("number-unit", "a number takes no `%`", f"write `{float(previous.text) / 100:g}`")
+        applied = fault.source.text[fault.end :].lstrip(" ").startswith("(")  # an atom: a connective is missing
+        if fault.token in ("NAME", "ENTITY") and not applied and is_name(fault.text) and fault.text not in SHOUTED:
+            hint = f"write `{previous.text}`, and say the unit in the name"
+            return fault.report("number-unit", f"a number has no unit: `{fault.text}`", hint)
+    return None
+
+
+def learnable(fault: Fault) -> Diagnostic | None:
+    if fault.previous and fault.previous.text == "?" and fault.token in ("NAME", "ENTITY", "NUMBER"):
+        return fault.report("learnable-space", "no space goes between `?` and what follows", f"write `?{fault.text}`")
+    match = re.match(r"\?\s*=\s*(-?[\d.]+)", fault.rest)
+    if fault.token is None and match:
+        return fault.report(
+            "learnable-form",
+            "a learnable value without a name takes no `=`",
+            f"write `?{match[1]}`",
+            end=fault.start + match.end(),
+        )
+    return None

@@ -1,0 +1,207 @@
+"""Malformed programs: the code, the exact place and the next step of each.
+
+The fault is marked in the text: `⟦` and `⟧` stand around what the caret must underline, and are taken out before
+the text is parsed. Where nothing stands between them, the statement ends too early there.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from lnnkit.syntax.parse import parse
+
+MISTAKES = [
+    # other rule languages
+    ("backward-arrow", "p(X) ⟦:-⟧ q(X), r(X).", "write `rule q(X) & r(X) -> p(X)`"),
+    ("backward-arrow", "rule p(X) ⟦:-⟧ q(X)", "write `rule q(X) -> p(X)`"),
+    ("backward-arrow", "rule r: p(X) ⟦<-⟧ q(X, Y), age(X) > 5", "write `rule r: q(X, Y) & age(X) > 5 -> p(X)`"),
+    ("backward-arrow", "rule age(X) ⟦<-⟧ 5 -> P(X)", "write `< -5`"),
+    ("comma-conjunction", "rule A(X)⟦,⟧ B(X) -> C(X)", "write `&`"),
+    ("comma-conjunction", "query (A(X)⟦,⟧ B(X))", "write `&`"),
+    ("trailing-period", "fact P(anna)⟦.⟧", "remove"),
+    ("trailing-period", "fact P(anna)⟦.⟧ fact P(bob)⟦.", "remove"),
+    ("semicolon", "rule P(X) -> Q(X)⟦;⟧", "remove"),
+    ("semicolon", "rule P(X)⟦;⟧ R(X) -> Q(X)", "`|`"),
+    ("foreign-comment", "⟦%⟧ a comment", "#"),
+    ("foreign-comment", "rule P(X) -> Q(X) ⟦//⟧ why", "#"),
+    ("foreign-comment", "fact P(a) ⟦%⟧ why", "#"),
+    ("predicate-arity", "predicate P⟦/2⟧", "predicate P(entity, entity)"),
+    ("reserved-underscore", "rule P(X, ⟦_⟧) -> Q(X)", "exists"),
+    ("reserved-underscore", "rule ⟦_x⟧ -> Q", "exists"),
+    ("backslash-not", "rule ⟦\\+⟧ P(X) -> Q(X)", "`~`"),
+    # programming languages and SQL
+    ("double-and", "rule A ⟦&&⟧ B -> C", "`&`"),
+    ("double-or", "rule A ⟦||⟧ B -> C", "`|`"),
+    ("double-equals", "rule age(X) ⟦==⟧ 5 -> C", "`=`"),
+    ("double-equals", 'load P from "f" where p ⟦==⟧ "x"', "`=`"),
+    ("reversed-less-equal", "rule age(X) ⟦=<⟧ 5 -> C", "`<=`"),
+    ("chevron-unequal", "rule X ⟦<>⟧ Y -> C", "`!=`"),
+    ("tilde-unequal", "rule X ⟦~=⟧ Y -> C", "`!=`"),
+    ("bang-negation", "rule ⟦!⟧P(X) -> Q(X)", "`~`"),
+    ("bang-negation", "rule A & ⟦!⟧(B | C) -> Q", "`~`"),
+    ("double-star", "rule a ⟦**⟧ 2 > 3 -> Q", "`^`"),
+    ("capital-operator", "rule P(X) ⟦AND⟧ Q(X) -> R(X)", "`and`"),
+    ("capital-operator", "rule P(X) ⟦OR⟧ Q(X) -> R(X)", "`or`"),
+    ("capital-operator", "rule ⟦NOT⟧ P(X) -> R(X)", "`not`"),
+    ("capital-operator", "rule ⟦NOT⟧(P(X)) -> R(X)", "`not`"),
+    ("capital-operator", "rule ⟦NOT⟧(Rain) -> R(X)", "`not`"),
+    ("if-then", "rule ⟦IF⟧ P(X) THEN Q(X)", "P -> Q"),
+    ("if-then", "⟦if⟧ P(X) then Q(X)", "P -> Q"),
+    ("broken-arrow", "rule P ⟦-->⟧ Q", "`->`"),
+    ("broken-arrow", "rule P ⟦= >⟧ Q", "`->`"),
+    ("broken-arrow", "rule P ⟦==>⟧ Q", "`->`"),
+    ("square-brackets", "rule P⟦[⟧X] -> Q", "P(...)"),
+    # quantifiers
+    ("unique-exists", "axiom ⟦∃!⟧x P(x)", "exists X"),
+    ("quantifier-comma", "axiom forall x ⟦y⟧: P(x, y)", "`x, y`"),
+    ("quantifier-comma", "axiom forall x ⟦y⟧ (P(x, y) & Q)", "`x, y`"),
+    ("quantifier-comma", "axiom forall x ⟦y⟧ P(x, y)", "`x, y`"),
+    ("quantifier-period", "axiom forall x⟦.⟧ P(x)", "`:`"),
+    ("quantifier-period", "axiom ∀x⟦.⟧P(x)", "`:`"),
+    ("quantifier-sort", "axiom forall x ⟦in⟧ person: P(x)", "person(x)"),
+    ("quantifier-sort", "axiom ∀x ⟦∈⟧ person: P(x)", "person(x)"),
+    ("quantifier-word", "axiom ⟦for⟧ all x: P(x)", "forall"),
+    ("quantifier-word", "axiom ⟦exist⟧ x: P(x)", "exists"),
+    ("glued-quantifier", "axiom ∀⟦xP⟧(x)", "∀x P(x)"),
+    ("glued-quantifier", "axiom ∀⟦xP⟧(x, y) → Q", "∀x P(x, y)"),
+    ("glued-quantifier", "axiom ∀x∃⟦yLoves⟧(x, y)", "∃y Loves(x, y)"),
+    # arguments
+    ("argument-expression", "rule P(X⟦+⟧1) -> Q(X)", "P"),
+    ("argument-expression", "rule P(⟦f⟧(X)) -> Q(X)", "variable"),
+    ("argument-formula", "rule P(X ⟦or⟧ Y) -> Q(X)", "P(...) | P(...)"),
+    ("doubtful-argument", "rule P(⟦X-1⟧) -> Q(X)", '"X-1"'),
+    ("doubtful-argument", "fact P(⟦Mrs.Smith⟧)", '"Mrs.Smith"'),
+    ("unquoted-entity", "fact Lives(anna, New ⟦York⟧)", '"New York"'),
+    ("unquoted-entity", "fact Lives(anna, U.S⟦.⟧)", '"U.S."'),
+    ("unquoted-entity", "fact Shop(anna, bob⟦'⟧s)", '"bob\'s"'),
+    ("single-quotes", "fact Lives(anna, ⟦'New York'⟧)", '"New York"'),
+    ("single-quotes", "fact Lives(anna, ⟦“New York”⟧)", '"New York"'),
+    ("bad-escape", r'import "C:⟦\d⟧ata.lnn"', r"\\"),
+    # numbers and bounds
+    ("thousands-separator", "rule income(X) > 1⟦,⟧000 -> Rich(X)", "`1000`"),
+    ("thousands-separator", "fact income(anna) = ⟦1_000⟧", "`1000`"),
+    ("number-unit", "rule weight(X) > 34 ⟦kg⟧ -> Heavy(X)", "`34`"),
+    ("number-unit", "fact weight(anna) = 34⟦kg⟧", "`34`"),
+    ("number-unit", "fact P(anna) = 5⟦%⟧", "`0.05`"),
+    ("open-interval", "fact P(anna) in ⟦(⟧0, 1]", "in [0, 1]"),
+    ("open-interval", "fact P(anna) in [0, 1⟦)⟧", "in [0, 1]"),
+    ("interval-in-body", "rule age(X) ⟦in [18, 65]⟧ & P(X) -> Q(X)", "18 <= age(X) <= 65"),
+    ("interval-in-body", "rule P(X) & (age(X) ⟦in [18, 65]⟧) -> Q(X)", "18 <= age(X) <= 65"),
+    ("query-bounds", "query P(X) ⟦in [0, 1]⟧", "remove"),
+    ("wrong-bounds", "fact P(anna) ⟦=⟧ [0.2, 0.6]", "in [0.2, 0.6]"),
+    ("wrong-bounds", "fact P(anna) ⟦in⟧ 0.7", "= 0.7"),
+    ("wrong-bounds", "rule P -> Q ⟦[⟧0.5, 1]", "in [0.5, 1]"),
+    ("missing-equals", "fact P(anna) ⟦0.7⟧", "= 0.7"),
+    ("truth-as-value", "fact P(anna) = ⟦true⟧", "= 1"),
+    ("fact-formula", "fact P(anna)⟦,⟧ P(bob)", "`fact`"),
+    ("fact-formula", "fact P(X) ⟦->⟧ Q(X)", "rule"),
+    ("fact-formula", "fact age(anna) ⟦>⟧ 5", "in [5, inf]"),
+    ("learnable-space", "rule age(X) > ? ⟦cut⟧ -> P(X)", "?cut"),
+    ("learnable-form", "rule age(X) > ⟦?=50⟧ -> P(X)", "?50"),
+    ("learnable-beside-arithmetic", "rule age(X) > ⟦?c=50⟧ * 2 -> P(X)", "(?c=50)"),
+    ("number-too-large", "fact age(anna) = ⟦1e400⟧", ""),
+    # connectives, weights, groups
+    ("chained-connective", "axiom A <-> B ⟦<->⟧ C", "parentheses"),
+    ("chained-connective", "axiom A xor B ⟦xor⟧ C", "parentheses"),
+    ("repeated-weight", "rule A@0.5⟦@⟧0.7 & B -> C", ""),
+    ("negative-weight", "rule A@⟦-1⟧ & B -> C", "~"),
+    ("misplaced-attributes", "rule (A)⟦{⟧bias: 1} & B -> C", "(A & B)"),
+    ("misplaced-attributes", "rule A⟦{⟧bias: 1} & B -> C", "(A & B)"),
+    ("unclosed-group", "rule ⟦(⟧A & B -> C", "`)`"),
+    ("unclosed-group", "rule ⟦(⟧A & B -> C in [0.8, 1]", "`)`"),
+    ("unclosed-group", "axiom ∀x ⟦(⟧A(x) → (B(x) ∨ C(x))", "`)`"),
+    ("unclosed-group", "fact P⟦(⟧anna, bob", "`)`"),
+    ("unmatched-bracket", "rule A & B⟦)⟧ -> C", "remove"),
+    ("unclosed-string", 'fact P(⟦"anna, bob)⟧', '"'),
+    ("unclosed-string", 'load P from ⟦"f.csv⟧\nfact P(a)', '"'),
+    # keywords, declarations, tables
+    ("missing-keyword", "⟦P⟧(X) -> Q(X)", "write `rule P(X) -> Q(X)`"),
+    ("missing-keyword", "⟦P⟧(anna)", "write `fact P(anna)`"),
+    ("missing-keyword", "⟦rul⟧ P -> Q", "`rule`"),
+    ("missing-keyword", "⟦Rule⟧: P -> Q", "`rule`"),
+    ("missing-keyword", "⟦Fact⟧ P(anna)", "`fact`"),
+    ("missing-keyword", "⟦fact⟧(P(anna))", "space"),
+    ("missing-keyword", "fact P(a)\n  ⟦Q⟧(b)", "`fact Q(b)`"),
+    ("rule-name", "rule my ⟦rule⟧: P -> Q", "`my-rule:`"),
+    ("rule-name", "rule⟦:⟧ P -> Q", "name"),
+    ("reserved-name", "rule ⟦min⟧(X) -> Q(X)", '"min"'),
+    ("reserved-name", "predicate ⟦abs⟧(person)", '"abs"'),
+    ("unquoted-path", "import ⟦people.lnn⟧", '"people.lnn"'),
+    ("unquoted-path", "load P from ⟦f.csv⟧ (a, b)", '"f.csv"'),
+    ("unquoted-value", 'load P from "f" where p = ⟦knows⟧', '"knows"'),
+    ("bad-column", 'load P from "f" (⟦0⟧, 1)', '"0"'),
+    ("unknown-logic", "logic ⟦fuzzy⟧", "lukasiewicz"),
+    ("unsupported-version", "lnnkit ⟦2⟧", "lnnkit 1"),
+    ("late-version", "fact P(a)\n⟦lnnkit 1⟧", "top"),
+]
+
+PLAIN = [
+    ("rule A & ⟦->⟧ B", "a formula"),
+    ("rule A ->⟦⟧  # to be done\nfact P(a)", "a formula"),
+    ("axiom⟦⟧", "a formula"),
+    ("fact P(anna) =⟦⟧", "a number"),
+    ("fact P(anna,⟦)⟧", "an argument"),
+    ("axiom A(x) ⟦B⟧(x)", "a connective"),
+    ("rule A -> B in [0.5 ⟦1⟧]", "`,`"),
+    ('load P ⟦"f.csv"⟧', "`from`"),
+    ("import⟦⟧", "a text in double quotes"),
+    ("sort person ⟦closed⟧", "`open`"),
+    ("rule x⟦.⟧y > 5 -> Q", "a connective"),
+    ("rule ⟦§⟧P -> Q", "a formula"),
+    ("axiom ∀ ⟦(⟧P)", "a name"),
+    ("rule nau(a ⟦&⟧ b) > 2 -> Q", "`)`"),
+    ("rule A@⟦&⟧ B -> C", "a number"),
+    ("rule age(X) > 60 ⟦weight⟧(X) -> P(X)", "a connective"),
+    ("rule (A & B){bias: 1⟦.⟧&05} -> C", "`,` or `}`"),
+    ("rule nau(a ⟦b⟧) > 2 -> Q", "`,` or `)`"),
+]
+
+
+def marked(text: str) -> tuple[str, int, int]:
+    """The text without its marks, and the range that they enclose."""
+    start = text.index("⟦")
+    end = text.index("⟧") - 1
+    return text.replace("⟦", "").replace("⟧", ""), start, end
+
+
+@pytest.mark.parametrize(("code", "text", "hint"), MISTAKES)
+def test_a_mistake_has_its_code_place_and_next_step(code: str, text: str, hint: str) -> None:
+    program, start, end = marked(text)
+    found = parse(program)[1]
+    assert [diagnostic.code for diagnostic in found] == [code]
+    span = found[0].span
+    assert span is not None and (span.start, span.end) == (start, end)
+    assert hint in found[0].hint
+    assert span.line == program.count("\n", 0, start) + 1
+    assert span.column == len(program[:start].rpartition("\n")[2]) + 1
+
+
+@pytest.mark.parametrize(("text", "expected"), PLAIN)
+def test_a_plain_error_says_what_was_expected(text: str, expected: str) -> None:
+    program, start, end = marked(text)
+    (diagnostic,) = parse(program)[1]
+    assert diagnostic.code == "syntax"
+    assert diagnostic.span is not None and (diagnostic.span.start, diagnostic.span.end) == (start, end)
+    assert expected in diagnostic.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rule label: P -> Q",
+        "rule IFFY(X) & ANDREW(X) -> NOTE(X)",
+        "fact Likes(or, and)",
+        "rule for-all & all -> exist",
+        "rule age(X) <-5 -> Cold(X)",
+        "rule age(X) - 5 > -3 -> Cold(X)",
+        'fact P("a.b", "50%", "// no comment", "\'quoted\'", "# this is text")',
+        "fact P(1,000)",
+        "axiom ∀x(P(x))",
+        "axiom forall x (P(x))",
+        "rule x = y & P -> Q",
+        "query all(X)",
+        "rule if(X) -> then(X)",
+    ],
+)
+def test_what_only_looks_like_a_mistake_is_none(text: str) -> None:
+    assert parse(text)[1] == []
