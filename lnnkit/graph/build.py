@@ -30,6 +30,7 @@ def build(program: CheckedProgram) -> LiftedGraph:
                 span=predicate.span,
                 uses=0,
                 shared=False,
+                defining=False,
             )
     closed_derived = frozenset(
         name for assertion in program.assertions for name in defined_predicates(assertion, program.predicates)
@@ -104,32 +105,32 @@ class _Part:
 class _Builder:
     predicates: Mapping[str, Predicate]
     graph: nx.MultiDiGraph
-    nodes: dict[object, str] = field(default_factory=dict)  # neurons that equal ones are merged into
-    apart: dict[object, str] = field(default_factory=dict)  # neurons kept apart, which only queries meet
+    nodes: dict[object, str] = field(default_factory=dict)
     counter: int = 0
 
     def recall(self) -> None:
         """Take the keys of a graph that was built before, so that its neurons are met again."""
         for node, data in self.graph.nodes(data=True):
             if "key" in data:
-                (self.apart if data["apart"] else self.nodes).setdefault(data["key"], node)
+                self.nodes[data["key"]] = node
         self.counter = len(self.graph)
 
     def statement(self, assertion: Assertion) -> Root:
         formula = stripped(assertion)
         defines = defined_predicates(assertion, self.predicates)
-        unique: set[int] = set()
-        if defines:  # a defining rule reads its own head as unknown: neither it nor its consequent is shared
+        part, built = self._formula(formula, assertion.logic)
+        if defines:  # a defining rule reads its own heads as unknown, so they must be in sight of its instances
             assert isinstance(formula, ast.Implies)
-            unique = {id(formula)} | {id(part) for part in _subformulas(formula.consequent)}
-        part = self._formula(formula, assertion.logic, unique)
+            for conjunction in (formula, *_conjunctions(formula.consequent)):
+                if any(self.predicates[atom.name].closed for atom in _conjuncts(conjunction)) or conjunction is formula:
+                    self.graph.nodes[built[id(conjunction)].node]["defining"] = True
         if self.graph.nodes[part.node]["kind"] in NEURONS:
             self.graph.nodes[part.node]["uses"] += 1
         return self._root(part, _number(assertion.lower), _number(assertion.upper), assertion, defines)
 
     def query(self, query: Query) -> Root:
         before = {node: data["uses"] for node, data in self.graph.nodes(data=True)}
-        part = self._formula(query.formula, query.logic, None)
+        part, _ = self._formula(query.formula, query.logic)
         for node, data in self.graph.nodes(data=True):
             data["uses"] = before.get(node, 0)
         return self._root(part, 0.0, 1.0, query, frozenset())
@@ -137,7 +138,7 @@ class _Builder:
     def close(self, statements: Iterable[Root]) -> None:
         """Decide which neurons keep bounds of their own, and which truth statements give them."""
         for _, data in self.graph.nodes(data=True):
-            data["shared"] = data["kind"] in NEURONS and data["uses"] >= 2
+            data["shared"] = data["kind"] in NEURONS and data["uses"] >= 2 and not data["defining"]
         for root in statements:
             data = self.graph.nodes[root.reference.node]
             if data["shared"]:
@@ -163,21 +164,21 @@ class _Builder:
             defines,
         )
 
-    def _formula(self, formula: Formula, logic: str, unique: set[int] | None) -> _Part:
-        """Post-order without recursion: formulas may be nested deeper than Python's stack. Neurons in ``unique`` are
-        kept apart; a query (None) meets whatever is there."""
+    def _formula(self, formula: Formula, logic: str) -> tuple[_Part, Mapping[int, _Part]]:
+        """What the formula and each of its subformulas (by id) are built into. Post-order without recursion: formulas
+        may be nested deeper than Python's stack."""
         built: dict[int, _Part] = {}
         stack: list[tuple[Formula, bool]] = [(formula, False)]
         while stack:
             node, ready = stack.pop()
             if ready:
-                built[id(node)] = self._node(node, built, logic, None if unique is None else id(node) in unique)
+                built[id(node)] = self._node(node, built, logic)
             else:
                 stack.append((node, True))
                 stack.extend((child, False) for child in reversed(_operands(node)))
-        return built[id(formula)]
+        return built[id(formula)], built
 
-    def _node(self, formula: Formula, built: Mapping[int, _Part], logic: str, unique: bool | None) -> _Part:
+    def _node(self, formula: Formula, built: Mapping[int, _Part], logic: str) -> _Part:
         match formula:
             case ast.Atom():
                 return _Part(
@@ -204,11 +205,8 @@ class _Builder:
         index = {name: position for position, name in enumerate(names + bound)}
         edges = tuple((p.node, weight, _arguments(p, index)) for p, weight in zip(parts, weights or (1.0,), strict=False))
         connective = kind in {"and", "or", "implies", "iff", "xor"}
-        alike = tuple((self.graph.nodes[o].get("like", o) if o != "=" else o, w, a) for o, w, a in edges)
-        key = (kind, own_logic if connective else None, bias if connective else None, len(bound), alike)
-        name = None if unique else self.nodes.get(key)
-        if name is None and unique is None:
-            name = self.apart.get(key)
+        key = (kind, own_logic if connective else None, bias if connective else None, len(bound), edges)
+        name = self.nodes.get(key)
         if name is None:
             self.counter += 1
             name = f"{kind}#{self.counter}"
@@ -220,6 +218,7 @@ class _Builder:
                 "span": formula.span,
                 "uses": 0,
                 "shared": False,
+                "defining": False,
                 "lower": 0.0,
                 "upper": 1.0,
             }
@@ -227,9 +226,8 @@ class _Builder:
                 data |= {"logic": own_logic, "bias": bias}
             if kind == "same":
                 data["arguments"] = edges[0][2]
-            data |= {"key": key, "apart": bool(unique)}
-            data["like"] = self.nodes.get(key) or self.apart.get(key) or name
-            (self.apart if unique else self.nodes).setdefault(key, name)
+            data["key"] = key
+            self.nodes[key] = name
             self.graph.add_node(name, **data)
             for position, (operand, weight, arguments) in enumerate(edges if kind != "same" else ()):
                 self.graph.add_edge(name, operand, position=position, weight=weight, arguments=arguments)
@@ -267,12 +265,16 @@ def _operands(formula: Formula) -> tuple[Formula, ...]:
     return ()
 
 
-def _subformulas(formula: Formula) -> Iterable[Formula]:
+def _conjunctions(formula: Formula) -> Iterable[Formula]:
+    """The conjunctions between a consequent and its conjuncts."""
     stack = [formula]
     while stack:
         part = stack.pop()
-        yield part
-        stack.extend(_operands(part))
+        if isinstance(part, ast.Weighted):
+            stack.append(part.operand)
+        elif isinstance(part, ast.And):
+            yield part
+            stack.extend(part.operands)
 
 
 def _kind(formula: Formula) -> str:

@@ -28,6 +28,7 @@ class AtomTable:
         self.sorts = sorts
         self.default = default
         self.default_row = -1
+        self.predictable = True  # an entity that nobody has named would be at the default
         self.tuples = TupleSet(len(sorts), radix)
         self.rows = Growing(torch.int64)
         self.deviating = {end: Growing(torch.int64) for end in ("lower", "upper", "either", "listed", "given")}

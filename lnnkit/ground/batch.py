@@ -17,7 +17,7 @@ Modes = Mapping[int, tuple[int, int]]  # for each leaf, how far its lower and it
 
 class BatchBlock:
     """The rows of one block: for each leaf, constant or observed neuron a column of atom rows; for an inner block the
-    parent's row, and which rows are virtual. A row whose group is -1 is retired."""
+    parent's row, and which rows are virtual, and which of those are strangers. A row whose group is -1 is retired."""
 
     def __init__(self, columns: tuple[int, ...]) -> None:
         self.columns = {column: Growing(torch.int64) for column in columns}
@@ -26,6 +26,7 @@ class BatchBlock:
         self.group = Growing(torch.int64)
         self.outermost = Growing(torch.int64)
         self.virtual = Growing(torch.bool)
+        self.stranger = Growing(torch.bool)
 
     def __len__(self) -> int:
         return len(self.member)
@@ -64,6 +65,7 @@ class Batch:
         length: int,
         group: Tensor | None = None,
         virtual: Tensor | None = None,
+        stranger: Tensor | None = None,
     ) -> Tensor:
         """Add ``length`` rows of formula ``member``, there numbered from ``local``; returns their numbers here."""
         own = self.blocks[block]
@@ -75,9 +77,10 @@ class Batch:
         if block == 0:
             self.arrested.append(torch.zeros(length, dtype=torch.bool))
         else:
-            assert group is not None and virtual is not None
+            assert group is not None and virtual is not None and stranger is not None
             own.group.append(group)
             own.virtual.append(virtual)
+            own.stranger.append(stranger)
             parent = self.formula.blocks[block].parent
             own.outermost.append(
                 group if parent == 0 else self.blocks[parent].outermost.values.index_select(0, group)
@@ -112,7 +115,15 @@ class Batch:
             grouping = groupings[block.parent]
             if grouping is not None:
                 virtual = virtual | grouping.virtual.index_select(0, group)
-            groupings.append(Grouping(group, groups, own.outermost.values.index_select(0, alive), virtual))
+            groupings.append(
+                Grouping(
+                    group,
+                    groups,
+                    own.outermost.values.index_select(0, alive),
+                    virtual,
+                    own.stranger.values.index_select(0, alive),
+                )
+            )
             kept.append(alive)
             renumber.append(numbers)
         return groupings, kept

@@ -18,13 +18,21 @@ class Grouping:
     """How a block's rows belong to the rows of the block around it.
 
     ``group`` (n,) is each row's parent row, ``groups`` their number, ``outermost`` (n,) its row in block 0, ``virtual`` (n,)
-    marks rows that stand for entities at default bounds: they take part upward only.
+    marks rows that stand for entities at default bounds: they take part upward only. A ``stranger`` (n,) among them may
+    not exist: it can keep a ``forall`` from being true and an ``exists`` from being false, no more.
     """
 
     group: Tensor
     groups: int
     outermost: Tensor
     virtual: Tensor
+    stranger: Tensor
+
+    def optional(self, rows: Bounds, kind: str) -> Bounds:
+        """The rows as the quantifier ``kind`` may count on them."""
+        if kind == "forall":
+            return Bounds(rows.lower, torch.where(self.stranger, 1.0, rows.upper))
+        return Bounds(torch.where(self.stranger, 0.0, rows.lower), rows.upper)
 
 
 def upward(
@@ -48,7 +56,7 @@ def upward(
                         rows = groupings[neuron.inner]
                         assert rows is not None
                         reduce = forall if neuron.kind == "forall" else exists
-                        value = reduce(value, rows.group, rows.groups)
+                        value = reduce(rows.optional(value, neuron.kind), rows.group, rows.groups)
                 case _:
                     value = read(index)
         elif neuron.kind == "and":
@@ -93,7 +101,7 @@ def downward(
             rows = groupings[neuron.inner]
             assert rows is not None
             inverse = forall_inverse if neuron.kind == "forall" else exists_inverse
-            found = inverse(node, operands[0], rows.group, rows.groups)
+            found = inverse(node, rows.optional(operands[0], neuron.kind), rows.group, rows.groups)
             box = found.operands[0]
             boxes[neuron.operands[0]] = Bounds(
                 torch.where(rows.virtual, operands[0].lower, box.lower),

@@ -22,16 +22,21 @@ from lnnkit.ground.tuples import Growing, TupleSet
 @dataclass(frozen=True, slots=True)
 class Domain:
     """The entities of the program: ``sorts`` gives each sort's ids, ``index`` an entity's id; ``generic`` is the id
-    that stands for any entity at default bounds; ``open_sorts`` may hold entities that nobody has named."""
+    that stands for every entity whose row is not materialised, ``stranger`` for one that an open sort may hold beside
+    those named."""
 
     sorts: Mapping[str, Tensor]
     index: Mapping[str, int]
     generic: int
     open_sorts: frozenset[str]
 
+    @property
+    def stranger(self) -> int:
+        return self.generic + 1
+
     def members(self, sort: str) -> Tensor:
-        """(entities + 1,) which ids the sort has; the generic one never."""
-        flags = torch.zeros(self.generic + 1, dtype=torch.bool)
+        """(entities + 2,) which ids the sort has; the generic ones never."""
+        flags = torch.zeros(self.generic + 2, dtype=torch.bool)
         flags[self.sorts[sort].long()] = True
         return flags
 
@@ -70,10 +75,11 @@ class Instances:
         self._kept = kept
         self._observers = observers
         self._guard = lambda count: guard(formula, count)
-        self._tuples = tuple(TupleSet(len(block.variables), domain.generic + 1) for block in formula.blocks)
+        self._tuples = tuple(TupleSet(len(block.variables), domain.generic + 2) for block in formula.blocks)
         self.rows = tuple(Growing(torch.int64) for _ in formula.blocks)  # local row -> row of the batch's block
         self._counts = tuple(Growing(torch.int64) for _ in formula.blocks)  # real rows of the block, by parent row
         self._default = tuple(Growing(torch.int64) for _ in formula.blocks)  # the parent's virtual row here, or -1
+        self._strangers = tuple(Growing(torch.bool) for _ in formula.blocks)  # whether it has its stranger
         self._needs = [(need.block, [self._source(lit) for lit in sorted(need.literals, key=repr)]) for need in needs.rows]
         self._fills = {
             block: [
@@ -201,9 +207,11 @@ class Instances:
     def _append(self, block: int, columns: Sequence[Tensor], parent: Tensor, length: int) -> None:
         bound = self.formula.blocks[block].bound
         variables = self.formula.blocks[block].variables
-        generic = torch.zeros(length, dtype=torch.bool)
+        virtual = torch.zeros(length, dtype=torch.bool)
+        stranger = torch.zeros(length, dtype=torch.bool)
         for variable in bound:
-            generic = generic | (columns[variables.index(variable)] == self.domain.generic)
+            virtual = virtual | (columns[variables.index(variable)] >= self.domain.generic)
+            stranger = stranger | (columns[variables.index(variable)] == self.domain.stranger)
         own = self.batch.blocks[block].columns
         atoms = {index: self._rows(index, variables, columns, length) for index in own}
         if block == 0:
@@ -212,18 +220,20 @@ class Instances:
             above = self.formula.blocks[block].parent
             group = self.rows[above].values.index_select(0, parent)
             numbers = self.batch.append(
-                block, atoms, self.member, len(self.rows[block]), length, group, generic
+                block, atoms, self.member, len(self.rows[block]), length, group, virtual, stranger
             )
             self._grow(block)
-            real = parent[~generic]
+            real = parent[~virtual]
             self._counts[block].values.index_add_(0, real, torch.ones_like(real))
-            self._default[block].values[parent[generic]] = numbers[generic]
+            self._default[block].values[parent[virtual & ~stranger]] = numbers[virtual & ~stranger]
+            self._strangers[block].values[parent[stranger]] = True
         self.rows[block].append(numbers)
 
     def _grow(self, block: int) -> None:
         missing = len(self._tuples[self.formula.blocks[block].parent]) - len(self._counts[block])
         self._counts[block].append(torch.zeros(missing, dtype=torch.int64))
         self._default[block].append(torch.full((missing,), -1))
+        self._strangers[block].append(torch.zeros(missing, dtype=torch.bool))
 
     def _rows(self, index: int, variables: Sequence[int], columns: Sequence[Tensor], length: int) -> Tensor:
         """The atom rows of one leaf, constant or observed neuron of a block's new rows."""
@@ -242,17 +252,20 @@ class Instances:
             else columns[variables.index(a)]
             for a in arguments
         ]
-        generic = torch.zeros(length, dtype=torch.bool)
+        virtual = torch.zeros(length, dtype=torch.bool)
+        stranger = torch.zeros(length, dtype=torch.bool)
         for value in values:
-            generic = generic | (value == self.domain.generic)
+            virtual = virtual | (value >= self.domain.generic)
+            stranger = stranger | (value == self.domain.stranger)
         if table is None:
             if arguments[0] == arguments[1]:
                 return torch.full((length,), TRUE)
             equal = torch.where(values[0] == values[1], TRUE, FALSE)
-            both = (values[0] == self.domain.generic) & (values[1] == self.domain.generic)
-            return torch.where(both, UNKNOWN, equal)
+            return torch.where((values[0] >= self.domain.generic) & (values[1] >= self.domain.generic), UNKNOWN, equal)
         rows = torch.full((length,), table.default_row)
-        real = (~generic).nonzero().squeeze(1)
+        if not table.predictable:
+            rows[stranger] = UNKNOWN
+        real = (~virtual).nonzero().squeeze(1)
         picked = [value.index_select(0, real) for value in values]
         if index in self._observers or self._kept[table.name]:
             rows[real] = self.atoms.materialise(table, picked, len(real))
@@ -271,22 +284,27 @@ class Instances:
             return
         bound = self.formula.blocks[block].bound
         total = math.prod(len(self.domain.sorts[self.formula.sorts[v]]) for v in bound)
-        open_sort = any(self.formula.sorts[v] in self.domain.open_sorts for v in bound)
+        counts = self._counts[block].values
+        last = (counts == total - 1).nonzero().squeeze(1)
+        if len(last):
+            self._add(block, self._complete(self._parent_rows(block, last), variables))
         counts, default = self._counts[block].values, self._default[block].values
-        if not open_sort:
-            last = (counts == total - 1).nonzero().squeeze(1)
-            if len(last):
-                self._add(block, self._complete(self._parent_rows(block, last), variables))
-                counts, default = self._counts[block].values, self._default[block].values
-            retired = default[(counts == total) & (default >= 0)]
-            if len(retired):
-                self.batch.blocks[block].group.values[retired] = -1
-                default[counts == total] = -1
-        lacking = ((default < 0) & (open_sort | (counts < total))).nonzero().squeeze(1)
-        if len(lacking):
-            rows = self._parent_rows(block, lacking)
-            generic = torch.full((rows.length,), self.domain.generic, dtype=torch.int32)
-            self._add(block, Relation(rows.variables + bound, rows.columns + (generic,) * len(bound), rows.length))
+        retired = default[(counts == total) & (default >= 0)]
+        if len(retired):
+            self.batch.blocks[block].group.values[retired] = -1
+            default[counts == total] = -1
+        self._stand_in(block, ((default < 0) & (counts < total)).nonzero().squeeze(1), self.domain.generic)
+        if any(self.formula.sorts[v] in self.domain.open_sorts for v in bound):
+            lacking = (~self._strangers[block].values).nonzero().squeeze(1)
+            self._stand_in(block, lacking, self.domain.stranger)
+
+    def _stand_in(self, block: int, parents: Tensor, entity: int) -> None:
+        """Add a virtual row under each parent row."""
+        if len(parents):
+            rows = self._parent_rows(block, parents)
+            bound = self.formula.blocks[block].bound
+            ids = torch.full((rows.length,), entity, dtype=torch.int32)
+            self._add(block, Relation(rows.variables + bound, rows.columns + (ids,) * len(bound), rows.length))
 
     def _parent_rows(self, block: int, numbers: Tensor) -> Relation:
         above = self.formula.blocks[block].parent

@@ -77,5 +77,6 @@ def predicate_tables(lifted: LiftedGraph, radix: int) -> Atoms:
     atoms = Atoms(radix)
     for node, data in lifted.graph.nodes(data=True):
         if data["kind"] == "predicate":
-            atoms.add_table(node, data["sorts"], (0.0, 0.0) if data["closed"] else (0.0, 1.0))
+            table = atoms.add_table(node, data["sorts"], (0.0, 0.0) if data["closed"] else (0.0, 1.0))
+            table.predictable = node not in lifted.closed_derived
     return atoms

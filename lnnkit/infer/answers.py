@@ -49,7 +49,7 @@ def covers(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root) -> bool:
     data = lifted.graph.nodes[node]
     if data["kind"] in NEURONS and not data["shared"] and node not in prepared.observers:
         met = {neuron.source for member in prepared.inference for neuron in member.formula.neurons}
-        if any(lifted.graph.nodes[other].get("key") == data["key"] for other in met):
+        if node in met:
             return False
     tables = {neuron.source for neuron in unfold(lifted, root).neurons if neuron.kind == LEAF}
     if lifted.graph.nodes[node]["shared"]:
@@ -115,6 +115,10 @@ def answer(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root) -> Rows:
                 value = Bounds(torch.maximum(value.lower, known.lower), torch.minimum(value.upper, known.upper))
         default = upward(batch.formula, _defaults(view, prepared), view.groupings)[formula.top]
         contested = _contested(fixpoint, view, heard is not None)
+        narrow = (value.lower > value.upper) & (value.lower <= value.upper + tolerance(state.dtype))
+        value = Bounds(
+            torch.where(narrow, value.upper, value.lower), torch.where(narrow, value.lower, value.upper)
+        )
         if negated:
             value, default = complement(value), complement(default)
         eps = tolerance(state.dtype)

@@ -55,7 +55,7 @@ def prepare(lifted: LiftedGraph, index: Mapping[str, int], given: Sequence[Given
     """Lay out atoms, enter the facts, find out what matters and what to join. Nothing is inferred yet."""
     world = domain(lifted, index, given)
     sizes = {sort: len(ids) for sort, ids in world.sorts.items()}
-    atoms = predicate_tables(lifted, world.generic + 1)
+    atoms = predicate_tables(lifted, world.generic + 2)
     state = State()
     grounding = Grounding(atoms, world, guard)
     defaults = {name: table.default for name, table in atoms.tables.items()}
@@ -127,7 +127,7 @@ def _shared_tables(
         root = Root(reference, names, data["sorts"], data["lower"], data["upper"], origin)
         defaults[node] = (0.0, 1.0)
         if data["lower"] > data["upper"] + tolerance(torch.float64):  # its statements contradict each other
-            grounding.atoms.add_table(node, data["sorts"], defaults[node])
+            grounding.atoms.add_table(node, data["sorts"], defaults[node]).predictable = False
             impossible.append(node)
             continue
         formula = replace(unfold(lifted, root, auxiliary=node), key=f"\0{node}")
@@ -137,7 +137,7 @@ def _shared_tables(
         if lower > upper + tolerance(torch.float64):
             lower, upper = data["lower"], data["upper"]
         defaults[node] = (min(lower, upper), max(lower, upper))
-        grounding.atoms.add_table(node, data["sorts"], defaults[node])
+        grounding.atoms.add_table(node, data["sorts"], defaults[node]).predictable = False
         formulas.append(formula)
     return formulas, impossible
 
@@ -169,10 +169,9 @@ def _observer_tables(lifted: LiftedGraph, grounding: Grounding, formulas: Sequen
         data = graph.nodes[node]
         if data["kind"] not in NEURONS or data["shared"] or node in observers:
             continue
-        alike = [other for other in met if graph.nodes[other].get("key") == data["key"]]
-        if alike:
-            grounding.atoms.add_table(f"?{node}", data["sorts"], (0.0, 1.0))
-            observers |= dict.fromkeys([node, *alike], f"?{node}")
+        if node in met:
+            observers[node] = f"?{node}"
+            grounding.atoms.add_table(observers[node], data["sorts"], (0.0, 1.0))
     return observers
 
 

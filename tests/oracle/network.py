@@ -36,7 +36,7 @@ class Node:
     formula: Formula
     operands: list[Node]
     free: tuple[str, ...]  # free variables in canonical order
-    sorts: dict[str, str]  # of all variables of the statement
+    sorts: dict[str, str]  # of its variables, from the places where they stand in it
     key: Key | None = None  # for neurons
     head: bool = False  # a closed derived atom in the consequent of a defining statement (D7)
 
@@ -105,6 +105,7 @@ class Network:
 
     def _node(self, formula: Formula, sorts: dict[str, str], mark_heads: bool = False) -> Node:
         """``mark_heads``: this is the root of a defining statement."""
+        sorts = self.sorts.local(formula, sorts)
         key, free = self._canonical(formula, sorts)
         node = Node(formula, [self._node(part, sorts) for part in operands(formula)], free, sorts)
         if formula[0] in NEURONS:
@@ -234,7 +235,7 @@ class Network:
     def ground(self, node: Node, env: dict[str, str], *, sharing: bool = True, top: bool = True) -> Ground:
         """The instance of ``node`` under ``env``. Shared neurons below it are leaves; ``top`` itself is opened up.
 
-        Leaves that mention the generic entity are at their defaults; a shared neuron that does is opened up (D6).
+        Leaves that mention the generic entity are at their defaults; a shared neuron that does is unknown (D6).
         """
         formula, here = node.formula, tuple(env[v] for v in node.free)
         match node.kind:
@@ -242,8 +243,8 @@ class Network:
                 return Ground("fixed", box=(1.0, 1.0) if node.kind == "true" else (0.0, 0.0))
             case "eq":
                 left, right = _values(formula[1:], env)
-                if GENERIC in (left, right):
-                    return Ground("fixed", box=UNKNOWN)
+                if left == right == GENERIC and formula[1] != formula[2]:
+                    return Ground("fixed", box=UNKNOWN)  # two others may be one; no other is a named one
                 return Ground("fixed", box=(1.0, 1.0) if left == right else (0.0, 0.0))
             case "atom":
                 arguments = _values(formula[2], env)
@@ -253,8 +254,8 @@ class Network:
                     return Ground("fixed", box=(0.0, 0.0) if false else UNKNOWN)
                 return Ground("leaf", place=(formula[1], arguments), head=node.head)
         place = (node.key, here) if node.key is not None and GENERIC not in here else None
-        if sharing and not top and place and node.key in self.shared:
-            return Ground("leaf", place=place)
+        if sharing and not top and node.key in self.shared:
+            return Ground("leaf", place=place) if place else Ground("fixed", box=UNKNOWN)
 
         def inner(part: Node, new: dict[str, str]) -> Ground:
             return self.ground(part, new, sharing=sharing, top=False)

@@ -46,6 +46,13 @@ class Sorts:
         self.domains = self._domains(program, [*statements, *queries])
         self.open = {sort for sort, is_open in program.sorts.items() if is_open}
 
+    def local(self, formula: Formula, sorts: dict[str, str]) -> dict[str, str]:
+        """The sorts of a subformula's variables as its own places give them: equal neurons have equal ones."""
+        found: dict[str, set[str]] = {}
+        for variable, position in _uses(formula):
+            found.setdefault(variable, set()).add(self.positions[position])
+        return {variable: _only(found.get(variable, set()), variable) for variable in sorts}
+
     def _root(self, node: object) -> object:
         while self._parent.setdefault(node, node) != node:
             node = self._parent[node]

@@ -1,0 +1,1 @@
+"""Side by side with published results; never part of the package."""
