@@ -34,8 +34,11 @@ SHAPES = {
     "domain": ("What has a relation", "{s} domain", "{s}(X, Y) -> {o}(X)"),
     "range": ("What a relation leads to", "{s} range", "{s}(X, Y) -> {o}(Y)"),
 }
-DEFINITIONS = "Definitions, both ways", "{s} defined", "{s}(X) <-> {whole}"
-PARTS = {"definedAnd": "{o}(X)", "definedSome": "(exists Y: {r}(X, Y) & {c}(Y))"}
+# A definition has several parts: all of them make an A, and each A has each.
+PARTS = {
+    "definedAnd": ("{s} is {o}", "{o}(X)"),
+    "definedSome": ("{s} has {r}", "(exists Y: {r}(X, Y) & {c}(Y))"),
+}
 CLASSES = {"subClassOf": "so", "subClassOfSome": "sc", "definedAnd": "so", "definedSome": "sc", "domain": "o", "range": "o"}
 RELATIONS = {
     "subClassOfSome": "r",
@@ -65,21 +68,24 @@ def ontology(axioms: Sequence[Triple]) -> str:
     unknown = {kind for kind, _, _ in axioms} - {*SHAPES, *PARTS}
     if unknown:
         raise ValueError(f"unknown kinds of axioms: {', '.join(sorted(unknown))}")
-    lines = ["# Classes and relations are open: what is neither listed nor derived is unknown."]
+    lines = ["# The world is open: what is neither listed nor derived is unknown, and there may be more individuals."]
+    lines += ["sort entity open"]
     lines += [f"predicate {name}(entity)" for name in sorted(classes(axioms))]
     lines += [f"predicate {name}(entity, entity)" for name in sorted(relations(axioms))]
     for kind, (heading, title, formula) in SHAPES.items():
-        found = [names for names in _distinct(axioms, kind)]
+        found = list(_distinct(axioms, kind))
         if found:
             lines += ["", f"# {heading}"]
             lines += [f"axiom {_title(title.format(**names))}: {formula.format(**names)}" for names in found]
     defined = list(dict.fromkeys(subject for kind, subject, _ in axioms if kind in PARTS))
     if defined:
-        heading, title, formula = DEFINITIONS
-        lines += ["", f"# {heading}"]
+        lines += ["", "# Definitions: what is enough, then what is needed"]
         for name in defined:
-            parts = [PARTS[kind].format(**_names(s, o)) for kind, s, o in axioms if kind in PARTS and s == name]
-            lines += [f"axiom {_title(title.format(s=name))}: {formula.format(s=name, whole=' & '.join(parts))}"]
+            parts = [(*PARTS[kind], _names(s, o)) for kind, s, o in axioms if kind in PARTS and s == name]
+            whole = " & ".join(formula.format(**names) for _, formula, names in parts)
+            lines.append(f"axiom {_title(name + ' defined')}: {whole} -> {name}(X)")
+            for title, formula, names in parts:
+                lines.append(f"axiom {_title(title.format(**names))}: {name}(X) -> {formula.format(**names)}")
     return "\n".join(lines) + "\n"
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from lnnkit.ground.formula import Formula
+from lnnkit.ground.formula import LEAF, Formula
 from lnnkit.logic.bounds import Bounds, complement
 from lnnkit.logic.quantifier import exists, exists_inverse, forall, forall_inverse
 
@@ -130,11 +130,11 @@ def downward(
 
 
 def least_heads(
-    formula: Formula, antecedent: Tensor, constant: Callable[[int], Bounds], impossible: float
+    formula: Formula, antecedent: Tensor, values: Sequence[Bounds], impossible: float
 ) -> dict[int, Tensor]:
     """For a defining statement whose antecedent is exactly ``antecedent`` (rows,): the least truth of each head with
     which the statement can still be as true as its lower bound asks, everything else in the consequent unknown but
-    for constants and equalities, which ``constant`` reads; ``impossible`` where no truth of the heads is enough."""
+    for what holds no atom, whose upward ``values`` stand; ``impossible`` where no truth of the heads is enough."""
     implication = formula.neurons[formula.top]
     unknown = Bounds(torch.zeros_like(antecedent), torch.ones_like(antecedent))
     boxes: dict[int, Bounds] = {}
@@ -149,8 +149,8 @@ def least_heads(
         neuron = formula.neurons[index]
         if neuron.kind == "and" and neuron.logic is not None:
             boxes[index] = neuron.logic.conjunction([boxes[o] for o in neuron.operands], neuron.weights, neuron.bias)
-        elif neuron.kind in ("true", "false", "same"):
-            boxes[index] = constant(index)
+        elif _holds_no_atom(formula, index):
+            boxes[index] = values[index]
         else:
             boxes[index] = unknown
     node = Bounds(torch.full_like(antecedent, formula.lower), torch.ones_like(antecedent))
@@ -170,3 +170,13 @@ def least_heads(
             boxes.update(zip(neuron.operands, found.operands, strict=True))
             empty = empty | found.empty
     return {head: torch.where(empty, impossible, boxes[head].lower) for head in formula.heads}
+
+
+def _holds_no_atom(formula: Formula, top: int) -> bool:
+    stack = [top]
+    while stack:
+        neuron = formula.neurons[stack.pop()]
+        if neuron.kind == LEAF:
+            return False
+        stack.extend(neuron.operands)
+    return True

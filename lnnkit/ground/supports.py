@@ -153,7 +153,7 @@ class Analysis:
 
         def possible(masks: Tensor) -> Tensor:
             values, mask = self._values(masks, elements, None, loosened=True)
-            heads = least_heads(self.formula, values[antecedent].upper, lambda index: values[index], 1.0)
+            heads = least_heads(self.formula, values[antecedent].upper, values, 1.0)
             hit = torch.stack([value > tolerance(torch.float64) for value in heads.values()]).any(0)
             return torch.zeros(len(masks)).index_add_(0, mask, hit.float()) > 0
 

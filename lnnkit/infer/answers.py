@@ -81,12 +81,13 @@ def answer(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root) -> Rows:
         if heard is not None:
             arguments = positive.reference.arguments
             extra.append(Need(0, frozenset({Literal(heard, arguments, "either")})))
-            trivial = len(formula.neurons) - 1
-            if shared and atoms.tables[heard].default not in prepared.analysis(formula).default_values(trivial):
-                extra.append(Need(0, frozenset()))
         if formula.neurons[formula.top].kind == LEAF:  # arrested atoms too, which read as unknown
             extra.append(Need(0, frozenset({Literal(node, positive.reference.arguments, "either")})))
-        if not root.variables:
+        told = set(prepared.analysis(formula).default_values(formula.top))
+        if shared:
+            told = {atoms.tables[node].default}
+        untold = set(prepared.analysis(unfold(lifted, positive, through_shared=True)).default_values(-1))
+        if not root.variables or told != untold:  # what is said of a neuron holds for every entity
             extra.append(Need(0, frozenset()))
         needs = Needs((*needs.rows, *extra), needs.fills)
         scratch = Grounding(atoms, domain, prepared.grounding._guard)
@@ -163,7 +164,7 @@ def _defaults(view: View, prepared: Prepared) -> Callable[[int], Bounds]:
             return Bounds(value, value)
         if neuron.kind == "same":
             return enter(state.read(view.column(index)))
-        low, high = atoms.tables[neuron.source].default
+        low, high = prepared.untold.get(neuron.source, atoms.tables[neuron.source].default)
         return Bounds(torch.full((rows,), low, dtype=state.dtype), torch.full((rows,), high, dtype=state.dtype))
 
     return read

@@ -90,14 +90,13 @@ def _raise_heads(
     """What the antecedents' two ends ask of the heads."""
     atoms, state = prepared.grounding.atoms, prepared.state
     formula = view.batch.formula
-    read = reader(view, state, atoms)
-    values = upward(formula, read, view.groupings)
+    values = upward(formula, reader(view, state, atoms), view.groupings)
     antecedent = values[formula.neurons[formula.top].operands[0]]
     for ends, queue, own, impossible in (
         (antecedent.lower, lower, state.lower, 0.0),
         (antecedent.upper, upper, state.upper, 1.0),
     ):
-        for head, value in least_heads(formula, ends, read, impossible).items():
+        for head, value in least_heads(formula, ends, values, impossible).items():
             rows = view.column(head)
             deaf = state.frozen.values.index_select(0, rows) | atoms.flags["given"].values.index_select(0, rows)
             news = (value > own.values.index_select(0, rows) + NOISE) & ~deaf

@@ -39,6 +39,7 @@ class Prepared:
     kept: Mapping[str, bool]
     shared: tuple[Formula, ...]
     observers: Mapping[str, str]
+    untold: Mapping[str, tuple[float, float]]  # shared neurons' values at the defaults, whatever statements say of them
     inference: list[Instances] = field(default_factory=list)
     strata: list[tuple[frozenset[str], list[Instances]]] = field(default_factory=list)
 
@@ -60,7 +61,7 @@ def prepare(lifted: LiftedGraph, index: Mapping[str, int], given: Sequence[Given
     grounding = Grounding(atoms, world, guard)
     defaults = {name: table.default for name, table in atoms.tables.items()}
     analyses: dict[object, Analysis] = {}
-    shared, impossible = _shared_tables(lifted, grounding, defaults, analyses)
+    shared, impossible, untold = _shared_tables(lifted, grounding, defaults, analyses)
     statements = [
         replace(unfold(lifted, root), key=_key(root, lifted))
         for root in lifted.statements
@@ -79,7 +80,7 @@ def prepare(lifted: LiftedGraph, index: Mapping[str, int], given: Sequence[Given
         for name in atoms.tables
     }
     prepared = Prepared(
-        lifted, grounding, state, relevance, analyses, defaults, sizes, kept, tuple(shared), observers
+        lifted, grounding, state, relevance, analyses, defaults, sizes, kept, tuple(shared), observers, untold
     )
     for reading in readings:
         prepared.inference.append(_enter(prepared, reading))
@@ -113,10 +114,12 @@ def _shared_tables(
     grounding: Grounding,
     defaults: dict[str, tuple[float, float]],
     analyses: dict[object, Analysis],
-) -> tuple[list[Formula], list[str]]:
-    """A table and a defining formula for each shared neuron, operands first; and those that can have no value."""
+) -> tuple[list[Formula], list[str], dict[str, tuple[float, float]]]:
+    """A table and a defining formula for each shared neuron, operands first; those that can have no value; and what
+    all of them are at the defaults if no statement said anything of them."""
     formulas: list[Formula] = []
     impossible: list[str] = []
+    untold: dict[str, tuple[float, float]] = {}
     for node, data in lifted.graph.nodes(data=True):
         if not data["shared"]:
             continue
@@ -125,6 +128,8 @@ def _shared_tables(
         names = tuple(f"X{i}" for i in range(count))
         origin = next(r.origin for r in lifted.statements)
         root = Root(reference, names, data["sorts"], data["lower"], data["upper"], origin)
+        plain = _analysis(analyses, unfold(lifted, root, through_shared=True), defaults).default_values(-1)
+        untold[node] = (min(low for low, _ in plain), max(high for _, high in plain))
         defaults[node] = (0.0, 1.0)
         if data["lower"] > data["upper"] + tolerance(torch.float64):  # its statements contradict each other
             grounding.atoms.add_table(node, data["sorts"], defaults[node]).predictable = False
@@ -139,7 +144,7 @@ def _shared_tables(
         defaults[node] = (min(lower, upper), max(lower, upper))
         grounding.atoms.add_table(node, data["sorts"], defaults[node]).predictable = False
         formulas.append(formula)
-    return formulas, impossible
+    return formulas, impossible, untold
 
 
 def _arrest_all(lifted: LiftedGraph, grounding: Grounding, state: State, node: str, guard: Guard) -> None:
