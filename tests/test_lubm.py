@@ -59,7 +59,8 @@ def test_the_ontology_reads_back(department: lnnkit.KnowledgeBase, tmp_path: Pat
     again = lnnkit.load(path)
     assert again.program == lnnkit.parse(path.read_text(encoding="utf-8"))
     assert again.queries == department.queries
-    assert {warning.code for warning in again.warnings} == {"single-variable"}  # `advisor(X, Y) -> Person(X)`
+    # `advisor(X, Y) -> Person(X)`, and classes that nobody is listed in
+    assert {warning.code for warning in again.warnings} == {"single-variable", "no-rows"}
 
 
 # --- the translator, by hand ------------------------------------------------------------------------------------------
@@ -126,7 +127,7 @@ def test_the_axioms_work_backwards(music: lnnkit.KnowledgeBase) -> None:
     assert bounds(music, 'influenced("stone", "bach")') == FALSE  # its subjects are persons
     assert bounds(music, 'influenced("bach", "stone")') == UNKNOWN
     assert bounds(music, 'Musician("dupre")') == TRUE
-    assert bounds(music, 'exists Y: plays("dupre", Y) & Concerto(Y)') == TRUE
+    assert ("dupre",) in holds(music, "exists Y: plays(X, Y) & Concerto(Y)")
     assert bounds(music, 'plays("dupre", "opus 85")') == UNKNOWN  # she may play another
     assert bounds(music, 'Musician("anna")') == FALSE  # she plays a concerto and is no soloist
     assert bounds(music, 'teaches("casals", "garcia")') == FALSE
@@ -187,7 +188,7 @@ def test_disjoint_classes_and_a_covering(family: lnnkit.KnowledgeBase) -> None:
     assert fails(family, "Woman(X)") == {("bob",)}
     assert holds(family, "Woman(X)") == {("kim",)}
     assert bounds(family, "Man(pat)") == UNKNOWN
-    assert bounds(family, "Man(pat) | Woman(pat)") == TRUE  # one of them, nobody knows which
+    assert holds(family, "Man(X) | Woman(X)") == {("bob",), ("kim",), ("pat",)}  # pat is one, nobody knows which
 
 
 def test_an_asymmetric_property_is_false_backwards_and_on_the_diagonal(family: lnnkit.KnowledgeBase) -> None:

@@ -203,7 +203,9 @@ class _Builder:
             bound = tuple(v.name for v in formula.variables) if isinstance(formula, (ast.Forall, ast.Exists)) else ()
             names = tuple(dict.fromkeys(a for p in parts for a in p.arguments if isinstance(a, str) and a not in bound))
         index = {name: position for position, name in enumerate(names + bound)}
-        edges = tuple((p.node, weight, _arguments(p, index)) for p, weight in zip(parts, weights or (1.0,), strict=False))
+        edges = tuple(
+            (p.node, weight, _arguments(p, index)) for p, weight in zip(parts, weights or (1.0,), strict=False)
+        )
         connective = kind in {"and", "or", "implies", "iff", "xor"}
         key = (kind, own_logic if connective else None, bias if connective else None, len(bound), edges)
         name = self.nodes.get(key)

@@ -22,7 +22,9 @@ class AtomTable:
     end differs from ``default``, in the order in which they came to; ``listed`` those given by facts or asked for,
     ``given`` those given by facts."""
 
-    def __init__(self, name: str, number: int, sorts: tuple[str, ...], default: tuple[float, float], radix: int) -> None:
+    def __init__(
+        self, name: str, number: int, sorts: tuple[str, ...], default: tuple[float, float], radix: int
+    ) -> None:
         self.name = name
         self.number = number
         self.sorts = sorts

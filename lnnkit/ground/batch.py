@@ -82,9 +82,7 @@ class Batch:
             own.virtual.append(virtual)
             own.stranger.append(stranger)
             parent = self.formula.blocks[block].parent
-            own.outermost.append(
-                group if parent == 0 else self.blocks[parent].outermost.values.index_select(0, group)
-            )
+            own.outermost.append(group if parent == 0 else self.blocks[parent].outermost.values.index_select(0, group))
             self.touched = True
         return numbers
 
@@ -142,5 +140,3 @@ def shape(formula: Formula, modes: Modes, observed: tuple[int, ...]) -> object:
         tuple(sorted(modes.items())),
         observed,
     )
-
-

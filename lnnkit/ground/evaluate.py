@@ -129,9 +129,7 @@ def downward(
     return boxes, empty
 
 
-def least_heads(
-    formula: Formula, antecedent: Tensor, values: Sequence[Bounds], impossible: float
-) -> dict[int, Tensor]:
+def least_heads(formula: Formula, antecedent: Tensor, values: Sequence[Bounds], impossible: float) -> dict[int, Tensor]:
     """For a defining statement whose antecedent is exactly ``antecedent`` (rows,): the least truth of each head with
     which the statement can still be as true as its lower bound asks, everything else in the consequent unknown but
     for what holds no atom, whose upward ``values`` stand; ``impossible`` where no truth of the heads is enough."""

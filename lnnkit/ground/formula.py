@@ -64,9 +64,7 @@ class Formula:
         return tuple(i for i, neuron in enumerate(self.neurons) if neuron.kind == LEAF)
 
 
-def unfold(
-    lifted: LiftedGraph, root: Root, *, auxiliary: str | None = None, through_shared: bool = False
-) -> Formula:
+def unfold(lifted: LiftedGraph, root: Root, *, auxiliary: str | None = None, through_shared: bool = False) -> Formula:
     """The tree under ``root``: the root itself is always unfolded, shared neurons below it are leaves unless
     ``through_shared``."""
     graph = lifted.graph
@@ -122,9 +120,7 @@ def unfold(
             )
         )
     heads = _heads(neurons, root.defines) if root.defines else frozenset()
-    formula = Formula(
-        tuple(neurons), tuple(blocks), tuple(sorts), root.lower, root.upper, auxiliary, root, heads
-    )
+    formula = Formula(tuple(neurons), tuple(blocks), tuple(sorts), root.lower, root.upper, auxiliary, root, heads)
     return formula
 
 

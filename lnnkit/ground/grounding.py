@@ -48,9 +48,7 @@ class Grounding:
         number = self._shapes[key]
         batch = self.batches[number]
         self.members.append(
-            Instances(
-                formula, needs, self.atoms, self.domain, batch, len(self.members), kept, observers, self._guard
-            )
+            Instances(formula, needs, self.atoms, self.domain, batch, len(self.members), kept, observers, self._guard)
         )
         self._ranks = None
         return number
@@ -109,5 +107,3 @@ def leaf_modes(formula: Formula, mode: Callable[[str, str], int]) -> Modes:
     if formula.auxiliary is not None:
         names[AUXILIARY] = formula.auxiliary
     return {leaf: (mode(name, "lower"), mode(name, "upper")) for leaf, name in names.items()}
-
-

@@ -80,10 +80,15 @@ class Instances:
         self._counts = tuple(Growing(torch.int64) for _ in formula.blocks)  # real rows of the block, by parent row
         self._default = tuple(Growing(torch.int64) for _ in formula.blocks)  # the parent's virtual row here, or -1
         self._strangers = tuple(Growing(torch.bool) for _ in formula.blocks)  # whether it has its stranger
-        self._needs = [(need.block, [self._source(lit) for lit in sorted(need.literals, key=repr)]) for need in needs.rows]
+        self._needs = [
+            (need.block, [self._source(lit) for lit in sorted(need.literals, key=repr)]) for need in needs.rows
+        ]
         self._fills = {
             block: [
-                [self._parents(formula.blocks[block].parent), *(self._source(lit) for lit in sorted(literals, key=repr))]
+                [
+                    self._parents(formula.blocks[block].parent),
+                    *(self._source(lit) for lit in sorted(literals, key=repr)),
+                ]
                 for literals in families
             ]
             for block, families in needs.fills.items()

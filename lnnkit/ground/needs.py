@@ -141,9 +141,7 @@ class NeedFinder:
         return tuple(sorted((s for s in found if not any(other < s for other in found)), key=_ordered))
 
     def _literals(self, elements: Iterable[Element]) -> frozenset[Literal]:
-        return frozenset(
-            self._literal(e.leaf, "given" if e.leaf in self.formula.heads else e.end) for e in elements
-        )
+        return frozenset(self._literal(e.leaf, "given" if e.leaf in self.formula.heads else e.end) for e in elements)
 
     def _literal(self, leaf: int, column: Column) -> Literal:
         if leaf == AUXILIARY:

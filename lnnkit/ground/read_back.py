@@ -18,9 +18,7 @@ def as_expression(formula: Formula, bindings: Mapping[int, str]) -> ast.Expressi
         operands = tuple(built[operand] for operand in neuron.operands)
         if neuron.logic is not None:
             operands = tuple(
-                operand
-                if weight == 1.0
-                else ast.Weighted(operand, ast.Number(weight, span=_NOWHERE), span=_NOWHERE)
+                operand if weight == 1.0 else ast.Weighted(operand, ast.Number(weight, span=_NOWHERE), span=_NOWHERE)
                 for operand, weight in zip(operands, neuron.weights, strict=True)
             )
         arguments = tuple(_argument(argument, bindings) for argument in neuron.arguments)

@@ -77,7 +77,11 @@ class Relevance:
 
 
 def decide(
-    readings: Sequence[Reading], given: Iterable[Side], listed: Iterable[str], asked: Iterable[str], heads: Iterable[Side]
+    readings: Sequence[Reading],
+    given: Iterable[Side],
+    listed: Iterable[str],
+    asked: Iterable[str],
+    heads: Iterable[Side],
 ) -> Relevance:
     """The closure of what can be produced from ``given`` sides, and of what matters to listed, asked and head atoms."""
     produced, derived = set(given), set()

@@ -88,9 +88,7 @@ class Analysis:
 
     def _reads(self, signs: Mapping[int, int], *, upper: bool) -> list[Element]:
         ends: dict[int, End] = {0: "either", 1: "upper" if upper else "lower", -1: "lower" if upper else "upper"}
-        return [
-            Element(leaf, ends[signs[leaf]]) for leaf in self.formula.leaves if leaf in signs
-        ]
+        return [Element(leaf, ends[signs[leaf]]) for leaf in self.formula.leaves if leaf in signs]
 
     def _improvable(self, element: Element) -> bool:
         lower, upper = self.defaults[element.leaf]
@@ -105,9 +103,7 @@ class Analysis:
             if bound <= tolerance(torch.float64) if direction == "least" else bound >= 1 - tolerance(torch.float64):
                 return []
         beneath = self._beneath(observed) if observed is not None else frozenset()
-        elements = [
-            e for e in self.elements(direction) if e.leaf not in beneath and self._improvable(e)
-        ]
+        elements = [e for e in self.elements(direction) if e.leaf not in beneath and self._improvable(e)]
         pin = None
         if observed is not None:
             sign = self.signs.get(observed)
@@ -131,9 +127,7 @@ class Analysis:
 
     def improvements(self, node: int, end: End) -> list[frozenset[Element]]:
         """Minimal sets of elements beneath ``node`` that can take its upward ``end`` past the default."""
-        elements = [
-            e for e in self._reads(self._signs(node), upper=end == "upper") if self._improvable(e)
-        ]
+        elements = [e for e in self._reads(self._signs(node), upper=end == "upper") if self._improvable(e)]
         found = self._remember(
             ("improvements", node, end),
             lambda: self._minimal(elements, lambda masks: self._improved(masks, elements, node, end)),
@@ -147,7 +141,8 @@ class Analysis:
         elements = [
             e
             for e in self._reads(self._signs(antecedent), upper=False)
-            if (e.end != "lower" or self.defaults[e.leaf][1] < 1.0) and (e.end != "upper" or self.defaults[e.leaf][0] > 0.0)
+            if (e.end != "lower" or self.defaults[e.leaf][1] < 1.0)
+            and (e.end != "upper" or self.defaults[e.leaf][0] > 0.0)
         ]
         elements = [Element(e.leaf, {"lower": "upper", "upper": "lower", "either": "either"}[e.end]) for e in elements]
 
@@ -261,7 +256,9 @@ class Analysis:
         hit = lower > root.upper + eps if direction == "least" else root.lower > upper + eps
         if not self._convex:  # an image may have gaps that its hull hides
             low, high = torch.maximum(lower, root.lower), torch.minimum(upper, root.upper)
-            given = Bounds(torch.where(hit | (low > high), root.lower, low), torch.where(hit | (low > high), root.upper, high))
+            given = Bounds(
+                torch.where(hit | (low > high), root.lower, low), torch.where(hit | (low > high), root.upper, high)
+            )
             formula = self.formula if pin is None else _cut(self.formula, pin[0])
             hit = hit | downward(formula, values, given, None)[1]
         return torch.zeros(len(masks)).index_add_(0, mask, hit.float()) > 0
@@ -270,7 +267,8 @@ class Analysis:
     def _convex(self) -> bool:
         """Whether every neuron maps boxes onto intervals."""
         return not any(
-            neuron.kind in ("iff", "xor") or (neuron.kind == "implies" and neuron.logic is not None and neuron.logic.name == "godel")
+            neuron.kind in ("iff", "xor")
+            or (neuron.kind == "implies" and neuron.logic is not None and neuron.logic.name == "godel")
             for neuron in self.formula.neurons
         )
 

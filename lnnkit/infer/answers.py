@@ -106,7 +106,13 @@ def answer(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root) -> Rows:
         view = whole(batch)
         if not len(batch.blocks[0]):
             empty = torch.empty(0, dtype=state.dtype)
-            return Rows(root.variables, tuple(torch.empty(0, dtype=torch.int32) for _ in root.variables), empty, empty, empty.bool())
+            return Rows(
+                root.variables,
+                tuple(torch.empty(0, dtype=torch.int32) for _ in root.variables),
+                empty,
+                empty,
+                empty.bool(),
+            )
         if formula.neurons[formula.top].kind == LEAF:
             value = state.bounds(view.column(formula.top))
         else:
@@ -117,9 +123,7 @@ def answer(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root) -> Rows:
         default = upward(batch.formula, _defaults(view, prepared), view.groupings)[formula.top]
         contested = _contested(fixpoint, view, heard is not None)
         narrow = (value.lower > value.upper) & (value.lower <= value.upper + tolerance(state.dtype))
-        value = Bounds(
-            torch.where(narrow, value.upper, value.lower), torch.where(narrow, value.lower, value.upper)
-        )
+        value = Bounds(torch.where(narrow, value.upper, value.lower), torch.where(narrow, value.lower, value.upper))
         if negated:
             value, default = complement(value), complement(default)
         eps = tolerance(state.dtype)

@@ -84,9 +84,7 @@ def _least_fixpoint(prepared: Prepared, members: list, derivations: Derivations)
         dirty[changed] = True
 
 
-def _raise_heads(
-    number: int, view: View, prepared: Prepared, lower: list[Messages], upper: list[Messages]
-) -> None:
+def _raise_heads(number: int, view: View, prepared: Prepared, lower: list[Messages], upper: list[Messages]) -> None:
     """What the antecedents' two ends ask of the heads."""
     atoms, state = prepared.grounding.atoms, prepared.state
     formula = view.batch.formula

@@ -244,9 +244,7 @@ def _reading(
     )
 
 
-def _relevance(
-    lifted: LiftedGraph, grounding: Grounding, readings: Sequence[Reading], asked: set[str]
-) -> Relevance:
+def _relevance(lifted: LiftedGraph, grounding: Grounding, readings: Sequence[Reading], asked: set[str]) -> Relevance:
     given: set[Side] = set()
     listed: set[str] = set()
     for name, table in grounding.atoms.tables.items():
@@ -319,7 +317,14 @@ def initialise_shared(prepared: Prepared) -> None:
         assert formula.auxiliary is not None
         scratch = Grounding(atoms, prepared.grounding.domain, prepared.grounding._guard)
         needs = prepared.finder(formula).initial()
-        number = scratch.add(formula, prepared.analysis(formula), needs, leaf_modes(formula, _all), prepared.kept | {formula.auxiliary: True}, {})
+        number = scratch.add(
+            formula,
+            prepared.analysis(formula),
+            needs,
+            leaf_modes(formula, _all),
+            prepared.kept | {formula.auxiliary: True},
+            {},
+        )
         scratch.extend(scratch.members)
         state.extend(atoms)
         batch = scratch.batches[number]

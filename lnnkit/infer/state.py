@@ -44,8 +44,9 @@ class State:
             return
         owner = atoms.owner.values[start:].long()
         defaults = torch.tensor([table.default for table in atoms.numbered] or [(0.0, 1.0)], dtype=self.dtype)
-        lower, upper = defaults[:, 0].index_select(0, owner.clamp(min=0)), defaults[:, 1].index_select(
-            0, owner.clamp(min=0)
+        lower, upper = (
+            defaults[:, 0].index_select(0, owner.clamp(min=0)),
+            defaults[:, 1].index_select(0, owner.clamp(min=0)),
         )
         frozen = atoms.local.values[start:] < 0
         if start == 0:
@@ -68,7 +69,9 @@ class State:
                     lower[position], upper[position] = self.crossed[row]
         return Bounds(lower, upper)
 
-    def meet(self, lower: Sequence[tuple[Tensor, Tensor]], upper: Sequence[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor]:
+    def meet(
+        self, lower: Sequence[tuple[Tensor, Tensor]], upper: Sequence[tuple[Tensor, Tensor]]
+    ) -> tuple[Tensor, Tensor]:
         """Raise and lower the bounds of rows, all at once. Returns the rows sent to, and those newly arrested."""
         for row, value in lower:
             self.lower.values.scatter_reduce_(0, row, value, "amax")

@@ -174,6 +174,4 @@ def _send(
         if len(picked):
             row_numbers = view.rows[block]
             instance = picked if row_numbers is None else row_numbers.index_select(0, picked)
-            queue.append(
-                Messages(rows.index_select(0, picked), value.index_select(0, picked), instance, number, leaf)
-            )
+            queue.append(Messages(rows.index_select(0, picked), value.index_select(0, picked), instance, number, leaf))

@@ -1,0 +1,64 @@
+"""The command line: ``lnnkit COMMAND FILE``. Answers go to standard output, diagnostics to standard error.
+
+Whatever happens, a user sees a finding and an exit code, never a traceback (``LNNKIT_TRACEBACK=1`` shows it to whoever
+looks for a defect). Exit codes: 0 done, 1 the program, its data or its budget is wrong, 2 usage, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+
+from lnnkit.cli import streams
+from lnnkit.cli.arguments import parse_arguments
+from lnnkit.errors import Error
+
+DONE, WRONG, USAGE, INTERRUPTED = 0, 1, 2, 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command (by default that of ``sys.argv``) and return its exit code. Sets torch's threads for ``run``."""
+    streams.prepare()
+    try:
+        code = _guarded(lambda: _command(argv))
+        streams.flush()
+        return code
+    except BrokenPipeError:  # the reader has seen enough, as in `lnnkit run f.lnn | head`
+        streams.abandon()
+        return DONE
+    except OSError as problem:
+        streams.note(f"error[output] the output cannot be written: {problem.strerror or problem}")
+        streams.abandon()
+        return WRONG
+
+
+def _command(argv: Sequence[str] | None) -> int:
+    try:
+        arguments = parse_arguments(argv)
+    except SystemExit as end:  # argparse has said why
+        return end.code if isinstance(end.code, int) else USAGE
+    return arguments.command(arguments)
+
+
+def _guarded(command: Callable[[], int]) -> int:
+    try:
+        return command()
+    except Error as problem:
+        streams.findings(problem.diagnostics)
+        return WRONG
+    except KeyboardInterrupt:
+        streams.note("interrupted")
+        return INTERRUPTED
+    except OSError:
+        raise
+    except Exception as problem:
+        if os.environ.get("LNNKIT_TRACEBACK"):
+            raise
+        if isinstance(problem, MemoryError) or "allocate memory" in str(problem):
+            streams.note("error[out-of-memory] there is not enough memory for this program and its data")
+            streams.note("  hint: bind the variables of its widest rules by further literals, or set --max-groundings")
+        else:
+            first = next(iter(str(problem).splitlines()), "")
+            streams.note(f"error[internal] lnnkit failed: {type(problem).__name__}: {first}")
+            streams.note("  hint: this is a defect of lnnkit; LNNKIT_TRACEBACK=1 shows where, for a report")
+        return WRONG

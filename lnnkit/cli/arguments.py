@@ -1,0 +1,52 @@
+"""The commands and their options. Each command is a file beside this one, with its help above its code."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from lnnkit import __version__
+from lnnkit.cli import check, fmt, run
+
+EXAMPLE = """\
+example:
+  lnnkit run triage.lnn                      answer the queries of triage.lnn
+  lnnkit run triage.lnn -q 'AtRisk(X)'       answer this query instead
+  lnnkit check triage.lnn                    only say what is wrong
+
+exit codes: 0 done, 1 the program, its data or its budget is wrong, 2 usage, 130 interrupted
+"""
+
+
+def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    """The options, ``command`` among them: the function to call. ``SystemExit`` where there is nothing to run."""
+    given = list(sys.argv[1:] if argv is None else argv)
+    parser = argparse.ArgumentParser(
+        prog="lnnkit",
+        description="Rules over tables of facts: truth bounds for answers.",
+        epilog=EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"lnnkit {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    for module in (run, check, fmt):
+        name = module.__name__.rpartition(".")[2]
+        command = commands.add_parser(
+            name,
+            help=module.SUMMARY,
+            description=module.DESCRIPTION,
+            epilog=module.EXAMPLE,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        command.add_argument("file", metavar="FILE", help="a .lnn program; - reads standard input")
+        module.options(command)
+        command.set_defaults(command=module.command)
+    if not given:
+        parser.print_help(sys.stderr)
+        raise SystemExit(2)
+    if given[0].endswith(".lnn"):
+        parser.error(f"name a command first, as in `lnnkit run {given[0]}`")
+    return parser.parse_args(given)

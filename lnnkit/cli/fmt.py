@@ -1,0 +1,47 @@
+"""``lnnkit fmt``: a program's text, tidied."""
+
+from __future__ import annotations
+
+import argparse
+
+from lnnkit.cli import streams
+from lnnkit.cli.program import STANDARD_INPUT, read
+from lnnkit.errors import ProgramError
+
+SUMMARY = "print a program tidied, or write it back"
+DESCRIPTION = """\
+Prints a program in its canonical form: spacing, connectives and line breaks are made even, comments and
+blank lines kept. A program with syntax errors is left alone."""
+EXAMPLE = """\
+example:
+  lnnkit fmt triage.lnn            print the tidied program
+  lnnkit fmt triage.lnn --write    tidy the file itself
+"""
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--write", action="store_true", help="write FILE instead of printing, if it changes")
+
+
+def command(arguments: argparse.Namespace) -> int:
+    if arguments.write and arguments.file == STANDARD_INPUT:
+        streams.note("lnnkit fmt: error: --write needs a FILE: standard input cannot be written")
+        return 2
+    source, found = read(arguments.file)
+    if source is None:
+        raise ProgramError(found)
+    from lnnkit.syntax.tidy import tidy
+
+    tidied, found = tidy(source.text, source.path)
+    if found:
+        raise ProgramError(found)
+    if not arguments.write:
+        streams.write([tidied])
+    elif tidied != source.text:
+        from lnnkit.output import write_text
+
+        write_text(source.path, tidied)
+        streams.note(f"{source.path}: tidied")
+    else:
+        streams.note(f"{source.path}: tidy already, not written")
+    return 0

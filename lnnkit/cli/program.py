@@ -1,0 +1,52 @@
+"""The program that FILE names, read: for every command the same."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lnnkit.syntax.diagnostic import Diagnostic
+
+STANDARD_INPUT = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A program text, the path it is shown under, and the folder that its paths start from."""
+
+    text: str
+    path: str
+    base: Path
+
+
+def read(file: str) -> tuple[Text | None, list[Diagnostic]]:
+    """The text of FILE, or what is wrong with it."""
+    if file == STANDARD_INPUT:
+        return _standard_input()
+    from lnnkit.data.files import read_program
+
+    path = Path(file)
+    text, found = read_program(path)
+    if text is None:
+        return None, [_own_hint(finding, path) for finding in found]
+    return Text(text, str(path), path.parent), found
+
+
+def _own_hint(finding: Diagnostic, path: Path) -> Diagnostic:
+    """Paths on the command line start from the working folder; the hint for paths within programs does not fit."""
+    if finding.code != "missing-file" or "did you mean" in finding.hint:
+        return finding
+    hint = f'there is no folder "{path.parent}"' if not path.parent.is_dir() else "the path starts from this folder"
+    return replace(finding, hint=hint)
+
+
+def _standard_input() -> tuple[Text | None, list[Diagnostic]]:
+    try:
+        data = sys.stdin.buffer.read()
+        return Text(data.removeprefix(b"\xef\xbb\xbf").decode(), "<stdin>", Path()), []
+    except UnicodeDecodeError as problem:
+        message = f"standard input is not UTF-8 text (byte {problem.start + 1})"
+    except (OSError, AttributeError) as problem:  # closed, or a folder
+        message = f"standard input cannot be read: {problem}"
+    return None, [Diagnostic("unreadable-file", message, "name a .lnn file instead of -")]

@@ -1,0 +1,108 @@
+"""``lnnkit run``: infer, and answer the queries."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from lnnkit.cli import report, streams
+from lnnkit.cli.program import read
+from lnnkit.errors import ProgramError
+
+if TYPE_CHECKING:
+    from lnnkit.kb import KnowledgeBase
+
+SUMMARY = "infer, and answer the queries of a program"
+DESCRIPTION = """\
+Infers what follows from a program and its data, and answers its queries: the bindings about which something
+is known, each with its truth bounds and their state."""
+EXAMPLE = """\
+example:
+  lnnkit run triage.lnn
+  lnnkit run triage.lnn -q 'AtRisk(X)' -q 'exists X: AtRisk(X) & ~Cough(X)' --format json
+"""
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "-q",
+        "--query",
+        action="append",
+        metavar="QUERY",
+        help="answer this instead of the program's own queries; may be given several times",
+    )
+    parser.add_argument(
+        "--format",
+        choices=("table", "json", "csv"),
+        default="table",
+        help="how to print the answers: a table to read (default), one JSON object, or CSV",
+    )
+    parser.add_argument(
+        "--alpha",
+        type=_alpha,
+        default=1.0,
+        metavar="A",
+        help="a lower bound from A on counts as true, an upper bound up to 1 - A as false (default: 1)",
+    )
+    parser.add_argument(
+        "--max-groundings",
+        type=_count,
+        metavar="N",
+        help="refuse to make more than N instances of one rule (default: what half of the free memory holds)",
+    )
+    parser.add_argument("--max-rounds", type=_count, metavar="N", help="stop after N rounds (default: 100,000)")
+    parser.add_argument("--threads", type=_count, default=1, metavar="N", help="threads to compute with (default: 1)")
+
+
+def command(arguments: argparse.Namespace) -> int:
+    kb = _load(arguments.file)
+    if arguments.query is not None:
+        kb.replace_queries(arguments.query)
+    streams.findings(kb.warnings)
+    import torch
+
+    torch.set_num_threads(arguments.threads)
+    limits = {} if arguments.max_rounds is None else {"max_rounds": arguments.max_rounds}
+    outcome = kb.infer(max_groundings=arguments.max_groundings, **limits)
+    answers = kb.answers(alpha=arguments.alpha)
+    if not answers:
+        streams.note("hint: the program has no query; ask one with -q, as in -q 'P(X)'")
+    if arguments.format == "table":
+        streams.write(report.table(answers, outcome))
+        return 0
+    streams.in_utf8()
+    if arguments.format == "json":
+        streams.write(report.as_json(answers, outcome))
+    else:
+        streams.write(report.as_csv(answers))
+        streams.note("".join(report.ending(outcome)).strip())
+    return 0
+
+
+def _load(file: str) -> KnowledgeBase:
+    source, found = read(file)
+    if source is None:
+        raise ProgramError(found)
+    from lnnkit.kb import loads
+
+    return loads(source.text, source.base, path=source.path)
+
+
+def _alpha(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0.5 < value <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no threshold: it is above 0.5 and at most 1")
+    return value
+
+
+def _count(text: str) -> int:
+    try:
+        value = int(text)
+    except ValueError:
+        value = 0
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 on")
+    return value

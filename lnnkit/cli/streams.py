@@ -1,0 +1,70 @@
+"""Standard output and standard error: all that the command line writes goes through here."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+from collections.abc import Iterable
+
+from lnnkit.syntax.diagnostic import Diagnostic
+
+
+def prepare() -> None:
+    """Make what no encoding can hold (a stray byte in an argument) print as an escape instead of failing."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def write(pieces: Iterable[str]) -> None:
+    """Write to standard output."""
+    if sys.stdout is not None:
+        sys.stdout.writelines(pieces)
+
+
+def in_utf8() -> None:
+    """Write standard output in UTF-8 from here on, whatever the terminal: what JSON and CSV are read in."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
+
+
+def note(text: str) -> None:
+    """One line for whoever runs the command, on standard error."""
+    print(printable(text), file=sys.stderr)
+
+
+def findings(diagnostics: Iterable[Diagnostic]) -> None:
+    """Each finding with its source line and its hint, on standard error."""
+    for diagnostic in diagnostics:
+        note(diagnostic.render())
+
+
+def flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+
+
+def abandon() -> None:
+    """Let nothing more be written, so that the interpreter's last flush cannot fail."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError, AttributeError):  # closed, or not a real file
+            stream.flush()
+            continue
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
+def printable(text: str, keep: str = "\n\t") -> str:
+    """``text`` with its control characters escaped: data must not steer the terminal."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in keep else _escaped(c) for c in text)
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
