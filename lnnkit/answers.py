@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal, overload
 
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
     import pyarrow as pa
 
+    from lnnkit.syntax.diagnostic import Diagnostic
+
 TruthState = Literal["true", "false", "unknown", "likely_true", "likely_false", "contradiction", "number"]
 
 _TOLERANCE = 1e-9
+_LISTED = 10
 _SHOWN = 100
 
 
@@ -51,11 +55,11 @@ class Answer:
         return truth_state(self.lower, self.upper, self.alpha)
 
     def as_dict(self) -> dict[str, object]:
-        """The object that ``lnnkit run --format json`` prints."""
+        """The object that ``lnnkit run --format json`` prints; an end that is unbounded is null."""
         return {
             "bindings": dict(self.bindings),
-            "lower": self.lower,
-            "upper": self.upper,
+            "lower": finite(self.lower),
+            "upper": finite(self.upper),
             "state": self.state,
             "contested": self.contested,
         }
@@ -66,7 +70,7 @@ class Answers:
     """A query's answers as columns, sorted by their bindings.
 
     ``lower`` and ``upper`` are float64 arrays of shape (n,), ``contested`` bool; ``columns`` has a list of n entities
-    for each of ``variables``.
+    for each of ``variables``. ``warnings`` are what the check of the query found short of an error.
     """
 
     query: str
@@ -76,11 +80,24 @@ class Answers:
     upper: np.ndarray
     contested: np.ndarray
     alpha: float = 1.0
+    warnings: tuple[Diagnostic, ...] = ()
 
     def __len__(self) -> int:
         return len(self.lower)
 
-    def __getitem__(self, index: int) -> Answer:
+    @overload
+    def __getitem__(self, index: int) -> Answer: ...
+    @overload
+    def __getitem__(self, index: slice) -> Answers: ...
+    def __getitem__(self, index: int | slice) -> Answer | Answers:
+        if isinstance(index, slice):
+            return replace(
+                self,
+                columns=tuple(column[index] for column in self.columns),
+                lower=self.lower[index],
+                upper=self.upper[index],
+                contested=self.contested[index],
+            )
         return Answer(
             {name: column[index] for name, column in zip(self.variables, self.columns, strict=True)},
             float(self.lower[index]),
@@ -111,11 +128,15 @@ class Answers:
 
     def __repr__(self) -> str:
         lines = [f"{self.query}: {len(self)} answer{'' if len(self) == 1 else 's'}"]
-        for answer in list(self)[:10]:
-            binding = ", ".join(f"{name} = {value}" for name, value in answer.bindings.items())
-            lines.append(f"  {binding:<30} {format_bounds(answer.lower, answer.upper):<16} {shown_state(answer)}".rstrip())
-        if len(self) > 10:
-            lines.append(f"  … and {len(self) - 10:,} more")
+        shown = self[:_LISTED]
+        bindings = [", ".join(f"{name} = {value}" for name, value in answer.bindings.items()) for answer in shown]
+        width = max(map(len, bindings), default=0)
+        for binding, answer in zip(bindings, shown, strict=True):
+            lead = f"  {binding:<{width}}" if width else ""
+            lines.append(f"{lead}  {shown_bounds(answer):<12}  {shown_state(answer)}")
+        if len(self) > _LISTED:
+            lines.append(f"  … and {len(self) - _LISTED:,} more")
+        lines += [f"  {warning.severity}: {warning.message}" for warning in self.warnings]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -123,17 +144,38 @@ class Answers:
         rows = "".join(
             "<tr>"
             + "".join(f"<td>{html.escape(value)}</td>" for value in answer.bindings.values())
-            + f"<td>{format_bounds(answer.lower, answer.upper)}</td><td>{shown_state(answer)}</td></tr>"
-            for answer, _ in zip(self, range(_SHOWN), strict=False)
+            + f"<td>{shown_bounds(answer)}</td><td>{shown_state(answer)}</td></tr>"
+            for answer in self[:_SHOWN]
         )
-        more = f"<caption>… and {len(self) - _SHOWN:,} more</caption>" if len(self) > _SHOWN else ""
         head = "".join(f"<th>{html.escape(name)}</th>" for name in heads)
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody>{more}</table>"
+        notes = [f"… and {len(self) - _SHOWN:,} more"] if len(self) > _SHOWN else []
+        notes += [f"{warning.severity}: {warning.message}" for warning in self.warnings]
+        foot = "".join(f'<tr><td colspan="{len(heads)}">{html.escape(note)}</td></tr>' for note in notes)
+        return (
+            f"<table><caption>{html.escape(self.query)}</caption><thead><tr>{head}</tr></thead>"
+            f"<tbody>{rows}</tbody>{f'<tfoot>{foot}</tfoot>' if foot else ''}</table>"
+        )
+
+
+def finite(value: float) -> float | None:
+    """The value, or None where it is no number that JSON has."""
+    return value if math.isfinite(value) else None
 
 
 def format_bounds(lower: float, upper: float) -> str:
-    """``[0.8, 1]``, to six digits."""
-    return f"[{lower:.6g}, {upper:.6g}]"
+    """``[0.8, 1]``, to six digits; more where a value would else look like the 0 or 1 that it is not."""
+    return f"[{_digits(lower)}, {_digits(upper)}]"
+
+
+def _digits(value: float) -> str:
+    text = f"{value:.6g}" if abs(value) <= 1 else f"{value:.10g}"
+    if text in ("0", "-0", "1") and abs(value - round(value)) > _TOLERANCE:
+        text = f"{value:.10g}"
+    return "0" if text == "-0" else text
+
+
+def shown_bounds(answer: Answer) -> str:
+    return format_bounds(answer.lower, answer.upper)
 
 
 def shown_state(answer: Answer) -> str:

@@ -21,6 +21,10 @@ def default_budget() -> int:
     return max(1_000_000, free // 2 // _BYTES)
 
 
+def too_many_entities(problem: OverflowError) -> BudgetError:
+    return BudgetError([Diagnostic("too-many-entities", str(problem), "take out tables that no rule needs")])
+
+
 def too_large(problem: TooLarge) -> BudgetError:
     """The error that names the statement, its variables and the number of instances."""
     root = problem.formula.root

@@ -1,6 +1,8 @@
-"""The knowledge base: load, tell, infer, ask. This page states the pipeline.
+"""The knowledge base: load, tell, infer, ask, save. This page states the pipeline.
 
     text -> parse -> check (reads the data) -> lifted graph -> grounding and rounds -> answers
+
+torch and networkx are imported where a method first needs them: a program with errors is refused without them.
 """
 
 from __future__ import annotations
@@ -12,20 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lnnkit.answers import Answers
-from lnnkit.budget import default_budget, too_large
 from lnnkit.check import check, check_query
+from lnnkit.check.checker import ordered
 from lnnkit.check.program import CheckedProgram, Query
-from lnnkit.data.files import read_program
-from lnnkit.data.table import FactTable
-from lnnkit.data.tell import told_table
-from lnnkit.errors import DataError, ProgramError
-from lnnkit.graph.build import add_queries, build
-from lnnkit.graph.lifted import LiftedGraph
-from lnnkit.ground.given import given_facts
-from lnnkit.ground.layout import constants
-from lnnkit.infer.answers import answer, covers
-from lnnkit.infer.contradictions import contradictions
-from lnnkit.infer.inference import ROUND_LIMIT, Fixpoint, TooLarge, infer
+from lnnkit.errors import DataError, Error, ProgramError
 from lnnkit.outcome import Outcome
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -34,9 +26,17 @@ from lnnkit.syntax.parse import parse
 if TYPE_CHECKING:
     import networkx as nx
 
+    from lnnkit.data.table import FactTable
+    from lnnkit.graph.lifted import LiftedGraph
+    from lnnkit.infer.inference import Fixpoint
+
+ROUND_LIMIT = 100_000
+
 
 def load(path: str | Path) -> KnowledgeBase:
     """The knowledge base of a ``.lnn`` file. Raises `ProgramError` with every finding if it has errors."""
+    from lnnkit.data.files import read_program
+
     path = Path(path)
     text, findings = read_program(path)
     if text is None:
@@ -44,9 +44,9 @@ def load(path: str | Path) -> KnowledgeBase:
     return _knowledge_base(text, str(path), path.parent)
 
 
-def loads(text: str, base: str | Path = ".") -> KnowledgeBase:
-    """The knowledge base of a program text; its paths are relative to ``base``."""
-    return _knowledge_base(text, "<string>", Path(base))
+def loads(text: str, base: str | Path = ".", path: str = "<string>") -> KnowledgeBase:
+    """The knowledge base of a program text; its paths are relative to ``base``, findings show it under ``path``."""
+    return _knowledge_base(text, path, Path(base))
 
 
 def _knowledge_base(text: str, path: str, base: Path) -> KnowledgeBase:
@@ -57,19 +57,22 @@ def _knowledge_base(text: str, path: str, base: Path) -> KnowledgeBase:
 class KnowledgeBase:
     """Rules, axioms and facts, and what follows from them.
 
-    Facts are told, never taken back; bounds only tighten. Inference runs when it is asked for, or when an answer
-    needs it; ``warnings`` holds what the check found short of an error.
+    Facts are told, never taken back; bounds only tighten. Files are read once, here. Inference runs when it is asked
+    for, or when an answer needs it; ``warnings`` holds what the check found short of an error.
     """
 
     def __init__(self, program: ast.Program, base: Path, findings: Sequence[Diagnostic] = ()) -> None:
         self.program = program
         self.base = base
+        self._home = base.resolve()
         self._told: list[FactTable] = []
         self._fixpoints: dict[tuple[str, ...], _Rested] = {}
         checked, more = check(program, base)
-        findings = [*findings, *more]
+        findings = ordered([*findings, *more], [program.span.source.path])
         if checked is None or any(finding.severity == "error" for finding in findings):
-            raise ProgramError([finding for finding in findings if finding.severity == "error"])
+            errors = [finding for finding in findings if finding.severity == "error"]
+            in_data = all(finding.file is not None for finding in errors)
+            raise (DataError if in_data else ProgramError)(errors)
         self.warnings: tuple[Diagnostic, ...] = tuple(f for f in findings if f not in checked.unsupported)
         self._checked: CheckedProgram = checked
         self._lifted: LiftedGraph | None = None
@@ -78,8 +81,8 @@ class KnowledgeBase:
 
     @property
     def graph(self) -> nx.MultiDiGraph:
-        """The lifted graph of neurons; see `lnnkit.graph.lifted` for what its nodes and edges carry."""
-        return self._graph().graph
+        """The lifted graph of neurons, to read; see `lnnkit.graph.lifted` for what its nodes and edges carry."""
+        return self._graph().graph.copy(as_view=True)
 
     @property
     def queries(self) -> tuple[str, ...]:
@@ -91,8 +94,11 @@ class KnowledgeBase:
 
         ``table`` is anything Arrow-capable (a pandas or polars frame, an Arrow table, ...), a mapping of columns, or
         rows; its columns are the arguments, then a truth value or a lower and an upper bound if there are more.
-        Raises `DataError` with every bad row, and then tells nothing.
+        Raises `DataError` with every bad row, and then tells nothing. No file is read again.
         """
+        from lnnkit.check.told import add_told
+        from lnnkit.data.tell import told_table
+
         predicate = self._checked.predicates.get(name)
         if predicate is None:
             from lnnkit.check.nearest import nearest
@@ -102,12 +108,12 @@ class KnowledgeBase:
             raise DataError([Diagnostic("unknown-predicate", f"no predicate is named `{name}`", hint)])
         told, findings = told_table(name, predicate.arity, predicate.numeric, table)
         if told is None or any(finding.severity == "error" for finding in findings):
-            raise DataError(findings)
-        tables = [*self._told, told]
-        checked, findings = check(self.program, self.base, told=tables)
-        if checked is None:
             raise DataError([finding for finding in findings if finding.severity == "error"])
-        self._told = tables
+        checked, clashes = add_told(self._checked, told)
+        if clashes:
+            raise DataError(clashes)
+        self.warnings += tuple(findings)
+        self._told.append(told)
         self._checked = checked
         self._lifted = None
         self._fixpoints.clear()
@@ -124,24 +130,27 @@ class KnowledgeBase:
         """The answers to a query; infers first when facts or queries have changed what must be known.
 
         With variables: the bindings whose bounds differ from the query's value with every atom at its default, sorted;
-        without: one answer. ``alpha`` is the threshold from which a bound counts as true.
+        without: one answer. ``alpha`` is the threshold from which a bound counts as true, above 0.5 and at most 1.
         """
+        _checked_alpha(alpha)
         found, findings = check_query(query, self._checked)
         errors = [finding for finding in findings if finding.severity == "error"]
         if found is None or errors:
             raise ProgramError(errors or findings)
         if found.numeric or self._checked.unsupported:
             raise ProgramError([*self._refused(), *(f for f in findings if f.code == "not-yet-evaluated")])
-        return self._answer(found, alpha)
+        return replace(self._answer(found, alpha), warnings=tuple(findings))
 
     def answers(self, *, alpha: float = 1.0) -> list[Answers]:
         """The answers to the program's own queries, in the order of the file."""
+        _checked_alpha(alpha)
         if self._checked.unsupported:
             raise ProgramError(self._refused())
         return [self._answer(query, alpha) for query in self._checked.queries]
 
     def replace_queries(self, queries: Sequence[str]) -> None:
-        """Ask these instead of the program's own queries. Raises `ProgramError` with the findings of all."""
+        """Ask these instead of the program's own queries. Raises `ProgramError` with the findings of all; what they
+        have short of an error joins ``warnings``."""
         checked, findings = [], []
         for text in queries:
             query, found = check_query(text, self._checked)
@@ -151,11 +160,15 @@ class KnowledgeBase:
         if any(finding.severity == "error" for finding in findings):
             raise ProgramError([finding for finding in findings if finding.severity == "error"])
         unsupported = (*self._checked.unsupported, *(f for f in findings if f.code == "not-yet-evaluated"))
+        self.warnings += tuple(finding for finding in findings if finding.code != "not-yet-evaluated")
         self._checked = replace(self._checked, queries=tuple(checked), unsupported=unsupported)
         self._lifted = None
         self._fixpoints.clear()
 
     def _answer(self, query: Query, alpha: float) -> Answers:
+        from lnnkit.graph.build import add_queries
+        from lnnkit.infer.answers import answer
+
         rested = self._rested(query)
         lifted = add_queries(rested.fixpoint.prepared.lifted, [query])
         root = lifted.queries[0]
@@ -173,6 +186,9 @@ class KnowledgeBase:
 
     def _rested(self, query: Query) -> _Rested:
         """A fixpoint that knows all that the query needs: the program's own, or one of the query's."""
+        from lnnkit.graph.build import add_queries
+        from lnnkit.infer.answers import covers
+
         own = self._checked.queries
         rested = self._rest(own)
         if query in own:
@@ -185,13 +201,23 @@ class KnowledgeBase:
     def _rest(
         self, queries: tuple[Query, ...], max_groundings: int | None = None, max_rounds: int = ROUND_LIMIT
     ) -> _Rested:
+        from lnnkit.budget import default_budget, too_large, too_many_entities
+        from lnnkit.graph.build import add_queries
+        from lnnkit.ground.given import given_facts
+        from lnnkit.ground.layout import constants
+        from lnnkit.infer.contradictions import contradictions
+        from lnnkit.infer.inference import TooLarge, infer
+
         key = tuple(query.text for query in queries)
         if key not in self._fixpoints:
             if self._checked.unsupported:
                 raise ProgramError(self._refused())
             lifted = add_queries(self._graph(), queries)
             mentioned = {text for texts in constants(lifted).values() for text in texts}
-            entities, index, given = given_facts(self._checked, mentioned)
+            try:
+                entities, index, given = given_facts(self._checked, mentioned)
+            except OverflowError as problem:
+                raise too_many_entities(problem) from None
             budget = max_groundings if max_groundings is not None else default_budget()
             try:
                 fixpoint = infer(lifted, index, given, budget=budget, round_limit=max_rounds)
@@ -208,11 +234,32 @@ class KnowledgeBase:
         if self._checked.unsupported:
             raise ProgramError(self._refused())
         if self._lifted is None:
+            from lnnkit.graph.build import build
+
             self._lifted = build(replace(self._checked, queries=()))
         return self._lifted
 
     def _refused(self) -> list[Diagnostic]:
         return [replace(finding, severity="error") for finding in self._checked.unsupported]
+
+    # --- writing itself ---------------------------------------------------------------------------------------------
+
+    def save(self, path: str | Path) -> None:
+        """Write the program to ``path``, whole or not at all, its paths rewritten to lead from there to the same files.
+
+        Imports stay imports. Raises `Error`, and writes nothing, when facts were told, since no file holds them.
+        """
+        from lnnkit.output import write_text
+        from lnnkit.syntax.relocate import relocate
+
+        if self._told:
+            counts: dict[str, int] = {}
+            for table in self._told:
+                counts[table.predicate] = counts.get(table.predicate, 0) + len(table)
+            listed = ", ".join(f"{count:,} of `{name}`" for name, count in counts.items())
+            message = f"facts were told that the file would lose: {listed}"
+            raise Error([Diagnostic("told-facts", message, "write them to a table, and `load` it in the program")])
+        write_text(path, relocate(self.program, self._home, Path(path).resolve().parent))
 
     # --- showing itself ---------------------------------------------------------------------------------------------
 
@@ -248,3 +295,6 @@ class _Rested:
         self.outcome = outcome
 
 
+def _checked_alpha(alpha: float) -> None:
+    if not 0.5 < alpha <= 1:
+        raise ValueError(f"alpha is {alpha}; it is above 0.5 and at most 1")

@@ -6,7 +6,17 @@ import html
 from dataclasses import dataclass, field
 from typing import Literal
 
-from lnnkit.answers import format_bounds
+from lnnkit.answers import finite, format_bounds
+
+_LISTED = 10
+_SHOWN = 100
+_ENDS = {
+    "converged": "converged after {}",
+    "accelerated": "converged after {}, a cycle carried to its limit at once",
+    "creeping": "creeping after {}: a cycle gains ever less, so its bounds may still be a little loose",
+    "round_limit": "round limit reached after {}: the bounds hold, but more rounds may tighten them",
+    "interrupted": "interrupted after {}: the bounds hold, but more rounds may tighten them",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +41,8 @@ class Contradiction:
             "atom": self.atom,
             "rule": self.rule,
             "line": self.line,
-            "lower": self.lower,
-            "upper": self.upper,
+            "lower": finite(self.lower),
+            "upper": finite(self.upper),
         }
 
     def __str__(self) -> str:
@@ -49,13 +59,34 @@ class Outcome:
     rounds: int
     contradictions: tuple[Contradiction, ...] = field(default=())
 
+    @property
+    def summary(self) -> str:
+        """How inference ended, in words: ``converged after 3 rounds``."""
+        rounds = f"{self.rounds:,} round{'' if self.rounds == 1 else 's'}"
+        return _ENDS.get(self.status, f"{self.status} after {{}}").format(rounds)
+
+    def as_dict(self) -> dict[str, object]:
+        """What ``lnnkit run --format json`` prints behind the queries."""
+        return {
+            "contradictions": [contradiction.as_dict() for contradiction in self.contradictions],
+            "status": self.status,
+            "rounds": self.rounds,
+        }
+
     def __repr__(self) -> str:
-        lines = [f"{self.status} after {self.rounds} round{'' if self.rounds == 1 else 's'}"]
-        if self.contradictions:
-            lines.append(f"{len(self.contradictions)} contradictions:")
-            lines += [f"  {contradiction}" for contradiction in self.contradictions[:10]]
+        count = len(self.contradictions)
+        lines = [self.summary]
+        if count:
+            lines.append(f"{count:,} contradiction{'' if count == 1 else 's'}:")
+            lines += [f"  {contradiction}" for contradiction in self.contradictions[:_LISTED]]
+        if count > _LISTED:
+            lines.append(f"  … and {count - _LISTED:,} more")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        items = "".join(f"<li>{html.escape(str(contradiction))}</li>" for contradiction in self.contradictions)
-        return f"<p>{self.status} after {self.rounds} rounds</p>" + (f"<ul>{items}</ul>" if items else "")
+        count = len(self.contradictions)
+        shown = [str(contradiction) for contradiction in self.contradictions[:_SHOWN]]
+        if count > _SHOWN:
+            shown.append(f"… and {count - _SHOWN:,} more")
+        items = "".join(f"<li>{html.escape(text)}</li>" for text in shown)
+        return f"<p>{html.escape(self.summary)}</p>" + (f"<ul>{items}</ul>" if items else "")

@@ -47,18 +47,12 @@ def diagnostics(file: str) -> list[Diagnostic]:
     source, found = read(file)
     if source is None:
         return found
-    from lnnkit.check import check
+    from lnnkit.check.checker import check, ordered
     from lnnkit.syntax.parse import parse
 
     program, found = parse(source.text, source.path)
     _, more = check(program, source.base)
-    return sorted([*found, *more], key=lambda finding: _place(finding, source.path))
-
-
-def _place(finding: Diagnostic, path: str) -> tuple[bool, int]:
-    """Syntax errors of the main file among its other findings; what stands elsewhere keeps its order behind them."""
-    own = finding.span is not None and finding.span.source.path == path
-    return not own, finding.span.start if finding.span is not None and own else 0
+    return ordered([*found, *more], [source.path])
 
 
 def _count(found: Sequence[Diagnostic], severity: str) -> int:

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from lnnkit.answers import finite, format_bounds, shown_state
+from lnnkit.answers import finite, format_bounds, shown_bounds, shown_state
 from lnnkit.cli.streams import printable
 
 if TYPE_CHECKING:
@@ -61,18 +61,14 @@ def _answers(answers: Answers) -> Iterator[str]:
     if not len(answers):
         yield "  no answers: nothing is known of any binding\n"
         return
-    rows = [
-        (*(printable(text, keep="") for text in answer.bindings.values()), *_verdict(answer.lower, answer.upper), shown)
-        for answer in answers
-        for shown in (shown_state(answer),)
-    ]
+    rows = [(*map(_cell, answer.bindings.values()), shown_bounds(answer), shown_state(answer)) for answer in answers]
     if answers.variables:
         rows.insert(0, (*answers.variables, "bounds", "state"))
     yield from _aligned(rows)
 
 
-def _verdict(lower: float, upper: float) -> tuple[str]:
-    return (format_bounds(lower, upper),)
+def _cell(text: str) -> str:
+    return printable(text, keep="")
 
 
 def ending(outcome: Outcome) -> Iterator[str]:
@@ -89,7 +85,7 @@ def _contradiction(found: Contradiction) -> tuple[str, ...]:
     place = "" if found.line is None else f"line {found.line}" if not found.file else f"{found.file}:{found.line}"
     named = f"{found.kind} {found.rule}" if found.rule else found.kind
     bounds = format_bounds(found.lower, found.upper)
-    return printable(named), bounds, printable(found.atom, keep=""), printable(place)
+    return _cell(named), bounds, _cell(found.atom), _cell(place)
 
 
 def _aligned(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:

@@ -149,7 +149,7 @@ class _Builder:
         self, part: _Part, lower: float, upper: float, origin: Assertion | Query, defines: frozenset[str]
     ) -> Root:
         variables = tuple(dict.fromkeys(a for a in part.arguments if isinstance(a, str)))
-        sorts = {name: ENTITY for name in variables}
+        sorts = dict.fromkeys(variables, ENTITY)
         for argument, sort in zip(part.arguments, self.graph.nodes[part.node]["sorts"], strict=True):
             if isinstance(argument, str) and sort != ENTITY:
                 sorts[argument] = sort

@@ -46,6 +46,7 @@ class Atoms:
         self.owner = Growing(torch.int32)
         self.local = Growing(torch.int64)
         self.flags = {"listed": Growing(torch.bool), "given": Growing(torch.bool)}
+        self.growth: list[tuple[str, str]] = []  # (table, list) as often as a list of deviating rows has grown
         self._seen = {end: Growing(torch.bool) for end in ("lower", "upper", "either")}
         self._grow(torch.full((3,), -1), torch.zeros(3, dtype=torch.int64))
 
@@ -90,7 +91,7 @@ class Atoms:
         for name in ("listed", "given") if given else ("listed",):
             new = rows[~self.flags[name].values.index_select(0, rows)]
             self.flags[name].values[new] = True
-            table.deviating[name].append(self.local.values.index_select(0, new))
+            self._append(table, name, new)
 
     def deviate(self, rows: Tensor, lower: Tensor, upper: Tensor) -> None:
         """Enter rows into the lists of the ends on which their bounds differ from the default."""
@@ -114,4 +115,9 @@ class Atoms:
     def _enlist(self, table: AtomTable, end: str, rows: Tensor) -> None:
         rows = rows[~self._seen[end].values.index_select(0, rows)]
         self._seen[end].values[rows] = True
-        table.deviating[end].append(self.local.values.index_select(0, rows))
+        self._append(table, end, rows)
+
+    def _append(self, table: AtomTable, column: str, rows: Tensor) -> None:
+        if len(rows):
+            table.deviating[column].append(self.local.values.index_select(0, rows))
+            self.growth.append((table.name, column))

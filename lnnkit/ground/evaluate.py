@@ -17,9 +17,9 @@ from lnnkit.logic.quantifier import exists, exists_inverse, forall, forall_inver
 class Grouping:
     """How a block's rows belong to the rows of the block around it.
 
-    ``group`` (n,) is each row's parent row, ``groups`` their number, ``outermost`` (n,) its row in block 0, ``virtual`` (n,)
-    marks rows that stand for entities at default bounds: they take part upward only. A ``stranger`` (n,) among them may
-    not exist: it can keep a ``forall`` from being true and an ``exists`` from being false, no more.
+    ``group`` (n,) is each row's parent row, ``groups`` their number, ``outermost`` (n,) its row in block 0. ``virtual``
+    (n,) marks rows that stand for entities at default bounds: they take part upward only. A ``stranger`` (n,) among
+    them may not exist: it can keep a ``forall`` from being true and an ``exists`` from being false, no more.
     """
 
     group: Tensor

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -26,9 +26,12 @@ class Grounding:
         self.domain = domain
         self.batches: list[Batch] = []
         self.members: list[Instances] = []
-        self._guard = guard
+        self.guard = guard
         self._shapes: dict[object, int] = {}
         self._ranks: Tensor | None = None
+        self._watching: dict[tuple[str, str], set[int]] = {}  # lists of deviating rows -> members that join them
+        self._read = 0  # how much of the atoms' growth has been seen
+        self._stale: set[int] = set()  # members that have rows to add
 
     def add(
         self,
@@ -48,15 +51,29 @@ class Grounding:
         number = self._shapes[key]
         batch = self.batches[number]
         self.members.append(
-            Instances(formula, needs, self.atoms, self.domain, batch, len(self.members), kept, observers, self._guard)
+            Instances(formula, needs, self.atoms, self.domain, batch, len(self.members), kept, observers, self.guard)
         )
         self._ranks = None
+        member = len(self.members) - 1
+        self._stale.add(member)
+        for literals in (*(need.literals for need in needs.rows), *(s for sets in needs.fills.values() for s in sets)):
+            for literal in literals:
+                self._watching.setdefault((literal.table, literal.column), set()).add(member)
         return number
 
-    def extend(self, members: Iterable[Instances]) -> None:
-        """Add every instance that has come to be able to say something."""
-        for instances in members:
-            instances.extend()
+    def extend(self, members: Sequence[int]) -> None:
+        """Add every instance of ``members`` that has come to be able to say something."""
+        for grown in set(self.atoms.growth[self._read :]):
+            self._stale |= self._watching.get(grown, set())
+        self._read = len(self.atoms.growth)
+        for member in sorted(self._stale.intersection(members)):
+            self._stale.discard(member)
+            self.members[member].extend()
+
+    def batches_of(self, members: Sequence[int]) -> list[int]:
+        """The numbers of the batches that hold ``members``."""
+        numbers = {id(batch): number for number, batch in enumerate(self.batches)}
+        return sorted({numbers[id(self.members[member].batch)] for member in members})
 
     def canonical(self, number: int, leaf: int, instance: Tensor) -> tuple[Tensor, Tensor]:
         """For instance rows: the rank of their formula's text, and of their assignment within the formula."""

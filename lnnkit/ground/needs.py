@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal as OneOf
 
-
 from lnnkit.ground.formula import Formula
 from lnnkit.ground.relevance import ALL, DIRECTIONS, Reading, Relevance, rests, targets
 from lnnkit.ground.supports import AUXILIARY, Analysis, Direction, Element

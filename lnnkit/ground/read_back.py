@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from lnnkit.ground.formula import Formula
 from lnnkit.syntax import ast
+from lnnkit.syntax.printer import format_expression
 from lnnkit.syntax.span import Source, Span
 
 _NOWHERE = Span(Source("", ""), 0, 0)
@@ -46,6 +47,11 @@ def as_expression(formula: Formula, bindings: Mapping[int, str]) -> ast.Expressi
                 node = binary(operands[0], operands[1], attributes, span=_NOWHERE)
         built.append(node)
     return built[-1]
+
+
+def as_text(formula: Formula, bindings: Mapping[int, str]) -> str:
+    """The formula as a person would write it."""
+    return format_expression(as_expression(formula, bindings))
 
 
 def _argument(argument: int | str, bindings: Mapping[int, str]) -> ast.Argument:

@@ -6,7 +6,7 @@ ones, or not at all; an instance that can send nothing kept is never grounded.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lnnkit.ground.formula import Formula
@@ -14,6 +14,7 @@ from lnnkit.ground.supports import AUXILIARY, Conflict, Direction, Element, End
 
 LISTED, ALL = 1, 2
 Side = tuple[str, str]  # a table's name, and "lower" or "upper"
+SIDES = ("lower", "upper")
 DIRECTIONS: tuple[Direction, Direction] = ("least", "most")
 
 
@@ -76,6 +77,22 @@ class Relevance:
         return self.kept.get((table, side), 0)
 
 
+@dataclass(slots=True)
+class _Send:
+    """What one conflict lets an instance send to one of its elements, once all of ``rest`` is there."""
+
+    reading: Reading
+    direction: Direction
+    element: Element
+    rest: frozenset[Element]
+    missing: int = 0
+
+    @property
+    def sides(self) -> Iterable[Side]:
+        name = self.reading.table(self.element.leaf)
+        return ((name, side) for side in targets(self.element))
+
+
 def decide(
     readings: Sequence[Reading],
     given: Iterable[Side],
@@ -84,33 +101,12 @@ def decide(
     heads: Iterable[Side],
 ) -> Relevance:
     """The closure of what can be produced from ``given`` sides, and of what matters to listed, asked and head atoms."""
-    produced, derived = set(given), set()
-    sends: list[tuple[Reading, Direction, Element, frozenset[Element]]] = [
-        (reading, direction, element, rest)
-        for reading in readings
-        for direction in DIRECTIONS
-        for conflict in reading.conflicts[direction]
-        for element, rest in rests(conflict, reading.reads[direction])
-    ]
-    changed = True
-    while changed:
-        changed = False
-        waiting = []
-        partial = Relevance(frozenset(produced), frozenset(), {})
-        for send in sends:
-            reading, _, element, rest = send
-            if element.leaf in reading.formula.heads:
-                continue
-            if partial.available(reading, rest):
-                for side in targets(element):
-                    derived.add((reading.table(element.leaf), side))
-            else:
-                waiting.append(send)
-        if not derived <= produced:
-            produced |= derived
-            changed = True
-        sends = waiting if changed else sends
-    relevance = Relevance(frozenset(produced), frozenset(derived), {})
+    possible, produced, derived = _produced(readings, given)
+    relevance = Relevance(produced, derived, {})
+    by_target: dict[Side, list[_Send]] = {}
+    for send in possible:
+        for side in send.sides:
+            by_target.setdefault(side, []).append(send)
     kept: dict[Side, int] = {}
     queue: list[Side] = []
 
@@ -119,41 +115,78 @@ def decide(
             kept[side] = mode
             queue.append(side)
 
-    by_target: dict[Side, list[tuple[Reading, Direction, Element]]] = {}
-    for reading in readings:
-        for direction in DIRECTIONS:
-            for conflict in reading.conflicts[direction]:
-                for element, rest in rests(conflict, reading.reads[direction]):
-                    if relevance.available(reading, rest):
-                        for side in targets(element):
-                            by_target.setdefault((reading.table(element.leaf), side), []).append(
-                                (reading, direction, element)
-                            )
     for name in listed:
-        for side in ("lower", "upper"):
+        for side in SIDES:
             keep((name, side), LISTED)
     for name in asked:
-        for side in ("lower", "upper"):
+        for side in SIDES:
             keep((name, side), ALL)
     for side in heads:
         keep(side, ALL)
     for reading in readings:  # what an observed neuron hears matters as much as an asked atom
         for (_, direction), conflicts in reading.observed.items():
             if any(relevance.available(reading, conflict.elements) for conflict in conflicts):
-                for element in reading.reads[direction]:
-                    for side in sides(element.end):
-                        keep((reading.table(element.leaf), side), ALL)
+                _keep_reads(reading, direction, None, keep)
     seen: set[tuple[int, Direction, Element]] = set()
     while queue:
         name, side = queue.pop()
         if kept[name, side] == ALL:  # whether an atom is arrested depends on both of its sides
             keep((name, "upper" if side == "lower" else "lower"), ALL)
-        for reading, direction, target in by_target.get((name, side), ()):
-            if (id(reading), direction, target) in seen:
-                continue
-            seen.add((id(reading), direction, target))
-            for element in reading.reads[direction]:
-                if element != target or element.end == "either":
-                    for read in sides(element.end):
-                        keep((reading.table(element.leaf), read), ALL)
-    return Relevance(frozenset(produced), frozenset(derived), kept)
+        for send in by_target.get((name, side), ()):
+            key = (id(send.reading), send.direction, send.element)
+            if key not in seen:
+                seen.add(key)
+                _keep_reads(send.reading, send.direction, send.element, keep)
+    return Relevance(produced, derived, kept)
+
+
+def _produced(
+    readings: Sequence[Reading], given: Iterable[Side]
+) -> tuple[list[_Send], frozenset[Side], frozenset[Side]]:
+    """The sends that are possible at all, the sides that can come to differ, and those that some send can set."""
+    waiting: dict[Side, list[tuple[_Send, Element]]] = {}
+    possible: list[_Send] = []
+    derived: set[Side] = set()
+    queue: list[Side] = list(dict.fromkeys(given))
+    produced: set[Side] = set(queue)
+
+    def fire(send: _Send) -> None:
+        possible.append(send)
+        for side in send.sides:
+            derived.add(side)
+            if side not in produced:
+                produced.add(side)
+                queue.append(side)
+
+    for reading in readings:
+        for direction in DIRECTIONS:
+            for conflict in reading.conflicts[direction]:
+                for element, rest in rests(conflict, reading.reads[direction]):
+                    if element.leaf in reading.formula.heads:
+                        continue
+                    needed = [e for e in rest if e.leaf not in reading.formula.heads]
+                    send = _Send(reading, direction, element, rest, len(needed))
+                    for other in needed:
+                        for side in sides(other.end):
+                            waiting.setdefault((reading.table(other.leaf), side), []).append((send, other))
+                    if not needed:
+                        fire(send)
+    met: set[tuple[int, Element]] = set()
+    while queue:
+        for send, element in waiting.get(queue.pop(), ()):
+            if (id(send), element) not in met:
+                met.add((id(send), element))
+                send.missing -= 1
+                if send.missing == 0:
+                    fire(send)
+    return possible, frozenset(produced), frozenset(derived)
+
+
+def _keep_reads(
+    reading: Reading, direction: Direction, target: Element | None, keep: Callable[[Side, int], None]
+) -> None:
+    """Keep every side that an instance reads to send to ``target``."""
+    for element in reading.reads[direction]:
+        if element != target or element.end == "either":
+            for side in sides(element.end):
+                keep((reading.table(element.leaf), side), ALL)

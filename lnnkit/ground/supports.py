@@ -51,7 +51,7 @@ class Analysis:
         self.formula = formula
         self.defaults = {
             leaf: defaults[formula.neurons[leaf].source] for leaf in formula.leaves if leaf not in formula.heads
-        } | {leaf: (0.0, 1.0) for leaf in formula.heads}
+        } | dict.fromkeys(formula.heads, (0.0, 1.0))
         if formula.auxiliary is not None:
             self.defaults[AUXILIARY] = defaults[formula.auxiliary]
         self._same = [i for i, neuron in enumerate(formula.neurons) if neuron.kind == "same"]
@@ -144,7 +144,8 @@ class Analysis:
             if (e.end != "lower" or self.defaults[e.leaf][1] < 1.0)
             and (e.end != "upper" or self.defaults[e.leaf][0] > 0.0)
         ]
-        elements = [Element(e.leaf, {"lower": "upper", "upper": "lower", "either": "either"}[e.end]) for e in elements]
+        other: dict[End, End] = {"lower": "upper", "upper": "lower", "either": "either"}
+        elements = [Element(e.leaf, other[e.end]) for e in elements]
 
         def possible(masks: Tensor) -> Tensor:
             values, mask = self._values(masks, elements, None, loosened=True)

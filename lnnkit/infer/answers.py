@@ -48,7 +48,11 @@ def covers(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root) -> bool:
     node = positive.reference.node
     data = lifted.graph.nodes[node]
     if data["kind"] in NEURONS and not data["shared"] and node not in prepared.observers:
-        met = {neuron.source for member in prepared.inference for neuron in member.formula.neurons}
+        met = {
+            neuron.source
+            for member in prepared.inference
+            for neuron in prepared.grounding.members[member].formula.neurons
+        }
         if node in met:
             return False
     tables = {neuron.source for neuron in unfold(lifted, root).neurons if neuron.kind == LEAF}
@@ -83,24 +87,25 @@ def answer(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root) -> Rows:
             extra.append(Need(0, frozenset({Literal(heard, arguments, "either")})))
         if formula.neurons[formula.top].kind == LEAF:  # arrested atoms too, which read as unknown
             extra.append(Need(0, frozenset({Literal(node, positive.reference.arguments, "either")})))
-        told = set(prepared.analysis(formula).default_values(formula.top))
+        told = set(prepared.analyses.of(formula).default_values(formula.top))
         if shared:
             told = {atoms.tables[node].default}
-        untold = set(prepared.analysis(unfold(lifted, positive, through_shared=True)).default_values(-1))
+        bare = unfold(lifted, positive, through_shared=True)
+        untold = set(prepared.analyses.of(bare).default_values(bare.top))
         if not root.variables or told != untold:  # what is said of a neuron holds for every entity
             extra.append(Need(0, frozenset()))
         needs = Needs((*needs.rows, *extra), needs.fills)
-        scratch = Grounding(atoms, domain, prepared.grounding._guard)
+        scratch = Grounding(atoms, domain, prepared.grounding.guard)
         observers = {formula.top: observer} if observer is not None else {}
         number = scratch.add(
             replace(formula, auxiliary=None),
-            prepared.analysis(formula),
+            prepared.analyses.of(formula),
             needs,
             leaf_modes(formula, lambda _name, _side: 0),
             dict.fromkeys(atoms.tables, False),
             observers | ({formula.top: node} if shared else {}),
         )
-        scratch.extend(scratch.members)
+        scratch.extend([0])
         state.extend(atoms)
         batch = scratch.batches[number]
         view = whole(batch)
@@ -168,7 +173,7 @@ def _defaults(view: View, prepared: Prepared) -> Callable[[int], Bounds]:
             return Bounds(value, value)
         if neuron.kind == "same":
             return enter(state.read(view.column(index)))
-        low, high = prepared.untold.get(neuron.source, atoms.tables[neuron.source].default)
+        low, high = prepared.shared.untold.get(neuron.source, atoms.tables[neuron.source].default)
         return Bounds(torch.full((rows,), low, dtype=state.dtype), torch.full((rows,), high, dtype=state.dtype))
 
     return read

@@ -6,13 +6,15 @@ ends. With crisp closed inputs this is negation as failure.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
 from lnnkit.ground.evaluate import least_heads, upward
 from lnnkit.infer.derivations import Derivations
 from lnnkit.infer.prepare import Prepared
-from lnnkit.infer.state import Messages, NOISE
+from lnnkit.infer.state import NOISE, Messages
 from lnnkit.infer.sweep import View, moved, reader
 
 ROUNDS = 10_000
@@ -53,9 +55,9 @@ def _completed(prepared: Prepared, predicates: frozenset[str]) -> Tensor:
     return rows[~fixed.index_select(0, rows)]
 
 
-def _least_fixpoint(prepared: Prepared, members: list, derivations: Derivations) -> None:
+def _least_fixpoint(prepared: Prepared, members: Sequence[int], derivations: Derivations) -> None:
     grounding, state = prepared.grounding, prepared.state
-    batches = sorted({grounding.batches.index(member.batch) for member in members})
+    batches = grounding.batches_of(members)
     for number in batches:
         grounding.batches[number].swept = 0
         grounding.batches[number].touched = True

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from lnnkit.check.program import Assertion
-from lnnkit.graph.lifted import Reference
 from lnnkit.ground.formula import unfold
-from lnnkit.ground.read_back import as_expression
+from lnnkit.ground.read_back import as_text
+from lnnkit.infer.auxiliaries import neuron_root
 from lnnkit.infer.inference import Fixpoint
 from lnnkit.outcome import Contradiction
 from lnnkit.syntax import ast
@@ -38,12 +37,8 @@ def _atoms(fixpoint: Fixpoint, names: Sequence[str]) -> Iterator[Contradiction]:
         if table.name in observed:
             continue
         if graph.nodes[table.name]["kind"] != "predicate":
-            count = len(entities)
-            reference = Reference(table.name, tuple(range(count)))
-            root = replace(prepared.lifted.statements[0], reference=reference, sorts=graph.nodes[table.name]["sorts"])
-            root = replace(root, variables=tuple(f"X{i}" for i in range(count)), defines=frozenset())
-            formula = unfold(prepared.lifted, root, through_shared=True)
-            text = format_expression(as_expression(formula, dict(enumerate(entities))))
+            formula = unfold(prepared.lifted, neuron_root(prepared.lifted, table.name), through_shared=True)
+            text = as_text(formula, dict(enumerate(entities)))
             yield Contradiction("neuron", text, None, None, lower, upper)
         else:
             arguments = tuple(ast.Constant(entity, span=_NOWHERE) for entity in entities)
@@ -58,7 +53,7 @@ def _instances(fixpoint: Fixpoint, names: Sequence[str]) -> Iterator[Contradicti
         bindings = {variable: names[entity] for variable, entity in enumerate(ids)}
         assert formula.root is not None
         whole = unfold(prepared.lifted, formula.root, through_shared=True)
-        text = format_expression(as_expression(whole, bindings))
+        text = as_text(whole, bindings)
         if formula.auxiliary is not None:
             yield Contradiction("neuron", text, None, None, arrested.lower, arrested.upper)
             continue

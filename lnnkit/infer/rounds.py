@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 
 from lnnkit.ground.grounding import Grounding
-from lnnkit.ground.instances import Instances
 from lnnkit.infer.derivations import Derivations
 from lnnkit.infer.state import Messages, State
 from lnnkit.infer.sweep import moved, sweep
@@ -51,7 +50,7 @@ CREEP_ROUNDS = 100
 
 def run(
     grounding: Grounding,
-    members: Sequence[Instances],
+    members: Sequence[int],
     state: State,
     derivations: Derivations,
     progress: Progress,
@@ -61,7 +60,7 @@ def run(
     """Rounds over ``members`` until one changes nothing, creeps, or the limit is met. ``dirty`` flags the rows that
     moved before."""
     creeping = 0
-    batches = sorted({grounding.batches.index(member.batch) for member in members})
+    batches = grounding.batches_of(members)
     while True:
         known = len(grounding.atoms)
         grounding.extend(members)

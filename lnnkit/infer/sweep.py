@@ -68,7 +68,7 @@ def moved(batch: Batch, dirty: Tensor) -> View | None:
                     touched = bool(dirty.index_select(0, column.values).any())
         batch.touched, batch.swept = False, len(batch.blocks[0])
         return whole(batch) if touched else None
-    block = batch.blocks[0]
+    (block,) = batch.blocks
     if not len(block):
         return None
     hit = torch.zeros(len(block), dtype=torch.bool)

@@ -1,0 +1,128 @@
+"""Tables for neurons: shared ones, which keep bounds of their own, and observed ones, which a query listens to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+
+from lnnkit.graph.lifted import NEURONS, LiftedGraph, Reference, Root
+from lnnkit.ground.analyses import Analyses
+from lnnkit.ground.evaluate import upward
+from lnnkit.ground.formula import Formula, unfold
+from lnnkit.ground.grounding import Grounding, leaf_modes
+from lnnkit.ground.join import Relation, join
+from lnnkit.ground.needs import Needs
+from lnnkit.ground.read_back import as_text
+from lnnkit.ground.relevance import ALL
+from lnnkit.ground.supports import AUXILIARY
+from lnnkit.infer.state import State
+from lnnkit.infer.sweep import reader, whole
+from lnnkit.logic.bounds import tolerance
+
+Pair = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class SharedNeurons:
+    """``formulas`` define the shared neurons, operands first. ``impossible`` ones can have no value: their statements
+    contradict each other. ``untold`` is what each is at the defaults, whatever statements say of it."""
+
+    formulas: tuple[Formula, ...]
+    impossible: tuple[str, ...]
+    untold: Mapping[str, Pair]
+
+
+def neuron_root(lifted: LiftedGraph, node: str) -> Root:
+    """A neuron seen as a statement of its own, with the truth that its statements give it."""
+    data = lifted.graph.nodes[node]
+    count = len(data["sorts"])
+    reference = Reference(node, tuple(range(count)))
+    names = tuple(f"X{i}" for i in range(count))
+    return Root(reference, names, data["sorts"], data["lower"], data["upper"], lifted.statements[0].origin)
+
+
+def add_shared_tables(lifted: LiftedGraph, grounding: Grounding, analyses: Analyses) -> SharedNeurons:
+    """Add a table for each shared neuron; its default is what its operands' defaults and its statements make it."""
+    formulas: list[Formula] = []
+    impossible: list[str] = []
+    untold: dict[str, Pair] = {}
+    for node, data in lifted.graph.nodes(data=True):
+        if not data["shared"]:
+            continue
+        root = neuron_root(lifted, node)
+        bare = unfold(lifted, root, through_shared=True)
+        plain = analyses.of(bare).default_values(bare.top)
+        untold[node] = (min(low for low, _ in plain), max(high for _, high in plain))
+        analyses.defaults[node] = (0.0, 1.0)
+        if root.lower > root.upper + tolerance(torch.float64):
+            impossible.append(node)
+        else:
+            formula = replace(unfold(lifted, root, auxiliary=node), key=as_text(bare, {}))
+            values = analyses.of(formula).default_values(formula.top)
+            lower = max(min(low for low, _ in values), root.lower)
+            upper = min(max(high for _, high in values), root.upper)
+            if lower > upper + tolerance(torch.float64):
+                lower, upper = root.lower, root.upper
+            analyses.defaults[node] = (min(lower, upper), max(lower, upper))
+            formulas.append(formula)
+        grounding.atoms.add_table(node, data["sorts"], analyses.defaults[node]).predictable = False
+    return SharedNeurons(tuple(formulas), tuple(impossible), untold)
+
+
+def arrest_impossible(lifted: LiftedGraph, shared: SharedNeurons, grounding: Grounding, state: State) -> None:
+    """Arrest neurons everywhere whose statements give them no value in common."""
+    for node in shared.impossible:
+        root = neuron_root(lifted, node)
+        formula = unfold(lifted, root)
+        domains = [grounding.domain.sorts[sort] for sort in root.sorts]
+        columns = [Relation((i,), (ids,), len(ids)) for i, ids in enumerate(domains)]
+        rows = join(columns, lambda count, formula=formula: grounding.guard(formula, count))
+        ordered = [rows.columns[rows.variables.index(i)] for i in range(len(columns))]
+        numbers = grounding.atoms.materialise(grounding.atoms.tables[node], ordered, rows.length)
+        state.extend(grounding.atoms)
+        state.lower.values[numbers] = root.lower
+        state.upper.values[numbers] = root.upper
+        grounding.atoms.enlist(state.arrest(numbers))
+
+
+def initialise(
+    formula: Formula, needs: Needs, analyses: Analyses, kept: Mapping[str, bool], grounding: Grounding, state: State
+) -> None:
+    """Give a shared neuron the bounds that its operands give it before the first round."""
+    assert formula.auxiliary is not None
+    atoms = grounding.atoms
+    scratch = Grounding(atoms, grounding.domain, grounding.guard)
+    modes = leaf_modes(formula, lambda _name, _side: ALL)
+    number = scratch.add(formula, analyses.of(formula), needs, modes, {**kept, formula.auxiliary: True}, {})
+    scratch.extend([0])
+    state.extend(atoms)
+    batch = scratch.batches[number]
+    if not len(batch.blocks[0]):
+        return
+    view = whole(batch)
+    up = upward(formula, reader(view, state, atoms), view.groupings)[formula.top]
+    lower, upper = up.lower.clamp(min=formula.lower), up.upper.clamp(max=formula.upper)
+    crossed = lower > upper + tolerance(state.dtype)
+    rows = view.column(AUXILIARY)
+    state.lower.values[rows] = torch.where(crossed, formula.lower, torch.minimum(lower, upper))
+    state.upper.values[rows] = torch.where(crossed, formula.upper, torch.maximum(lower, upper))
+    atoms.deviate(rows, *state.read(rows))
+
+
+def add_observer_tables(lifted: LiftedGraph, grounding: Grounding, formulas: Sequence[Formula]) -> dict[str, str]:
+    """For each queried neuron that keeps no bounds, a table that hears what the program's formulas say of it. The
+    result maps the neuron to its table."""
+    graph = lifted.graph
+    met = {neuron.source for formula in formulas for neuron in formula.neurons}
+    observers: dict[str, str] = {}
+    for root in lifted.queries:
+        node = root.reference.node
+        while graph.nodes[node]["kind"] == "not":
+            node = next(iter(graph.successors(node)))
+        data = graph.nodes[node]
+        if data["kind"] in NEURONS and not data["shared"] and node not in observers and node in met:
+            observers[node] = f"?{node}"
+            grounding.atoms.add_table(observers[node], data["sorts"], (0.0, 1.0))
+    return observers

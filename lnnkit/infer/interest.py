@@ -1,0 +1,86 @@
+"""What matters: what queries ask for, what formulas read, and so which sides of which tables are worth deriving."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import torch
+
+from lnnkit.graph.lifted import LiftedGraph
+from lnnkit.ground.analyses import Analyses
+from lnnkit.ground.formula import LEAF, Formula, unfold
+from lnnkit.ground.grounding import Grounding
+from lnnkit.ground.relevance import DIRECTIONS, SIDES, Direction, Reading, Relevance, Side, decide
+from lnnkit.ground.supports import Conflict
+from lnnkit.infer.state import State
+
+
+def list_asked(lifted: LiftedGraph, grounding: Grounding, state: State) -> set[str]:
+    """List the ground atoms that queries mention; returns the tables of which every atom matters."""
+    atoms = grounding.atoms
+    asked: set[str] = set()
+    for root in lifted.queries:
+        formula = unfold(lifted, root)
+        for neuron in (formula.neurons[leaf] for leaf in formula.leaves):
+            table = atoms.tables[neuron.source]
+            if all(isinstance(argument, str) for argument in neuron.arguments):
+                ids = [torch.tensor([grounding.domain.index[str(a)]], dtype=torch.int32) for a in neuron.arguments]
+                rows = atoms.materialise(table, ids, 1)
+                state.extend(atoms)
+                atoms.mark(table, rows, given=False)
+            else:
+                asked.add(neuron.source)
+        if lifted.graph.nodes[root.reference.node]["shared"]:
+            asked.add(root.reference.node)
+    for root in lifted.statements:  # completion reads all that its antecedents mention
+        if root.defines:
+            formula = unfold(lifted, root, through_shared=True)
+            asked |= {formula.neurons[leaf].source for leaf in formula.leaves if leaf not in formula.heads}
+    return asked
+
+
+def reading(formula: Formula, analyses: Analyses, observers: Mapping[str, str]) -> Reading:
+    """The formula as relevance sees it."""
+    analysis = analyses.of(formula)
+    observed: dict[tuple[int, Direction], tuple[Conflict, ...]] = {
+        (index, direction): tuple(analysis.conflicts(direction, index))
+        for index, neuron in enumerate(formula.neurons)
+        if neuron.source in observers and neuron.kind != LEAF
+        for direction in DIRECTIONS
+    }
+    return Reading(
+        formula,
+        {direction: tuple(analysis.conflicts(direction)) for direction in DIRECTIONS},
+        {direction: tuple(analysis.elements(direction)) for direction in DIRECTIONS},
+        observed,
+    )
+
+
+def relevance(lifted: LiftedGraph, grounding: Grounding, readings: Sequence[Reading], asked: set[str]) -> Relevance:
+    """Decided before the first round, from what is given, listed, asked and stated as a consequent."""
+    given: set[Side] = {(name, side) for name in lifted.closed_derived for side in SIDES}
+    listed: set[str] = set()
+    for name, table in grounding.atoms.tables.items():
+        given |= {(name, side) for side in SIDES if len(table.deviating[side])}
+        if len(table.deviating["listed"]):
+            listed.add(name)
+    heads = {side for each in readings for side in _consequents(each.formula)}
+    return decide(readings, given, listed, asked, heads)
+
+
+def _consequents(formula: Formula) -> set[Side]:
+    """The sides that a statement's consequent literals name: ``-> A & ~B`` derives A's lower and B's upper."""
+    found: set[Side] = set()
+    if formula.auxiliary is not None or formula.neurons[formula.top].kind != "implies":
+        return found
+    stack = [(formula.neurons[formula.top].operands[1], "lower")]
+    while stack:
+        index, side = stack.pop()
+        neuron = formula.neurons[index]
+        if neuron.kind == LEAF:
+            found.add((neuron.source, side))
+        elif neuron.kind == "and" and side == "lower":
+            stack += [(operand, side) for operand in neuron.operands]
+        elif neuron.kind == "not":
+            stack.append((neuron.operands[0], "upper" if side == "lower" else "lower"))
+    return found

@@ -1,0 +1,55 @@
+"""A program's text for another folder: the paths that it names, rewritten; all else as it is, comments too."""
+
+from __future__ import annotations
+
+import os
+from itertools import pairwise
+from pathlib import Path
+
+from lnnkit.syntax import ast
+from lnnkit.syntax.fault import Lexeme, lexemes
+from lnnkit.syntax.names import shadow
+from lnnkit.syntax.printer import format_string
+
+Naming = ast.ImportStatement | ast.LoadStatement | ast.LabelTableStatement
+
+
+def relocate(program: ast.Program, old: Path, new: Path) -> str:
+    """The text of ``program``, whose paths start from the folder ``old``, such that from ``new`` they lead to the same
+    files. Absolute paths stay; where no relative path leads from ``new`` to a file, an absolute one does."""
+    source = program.span.source
+    pieces, done = [], 0
+    for statement in program.statements:
+        if not isinstance(statement, Naming):
+            continue
+        written = statement.path if isinstance(statement, ast.ImportStatement) else statement.table.path
+        moved = _moved(written, old, new)
+        if moved != written:
+            literal = _literal(statement)
+            pieces += [source.text[done : literal.start], format_string(moved)]
+            done = literal.end
+    return "".join([*pieces, source.text[done:]])
+
+
+def _moved(path: str, old: Path, new: Path) -> str:
+    if Path(path).is_absolute() or _same(old, new):
+        return path
+    whole = old.resolve() / path
+    whole = whole.parent.resolve() / whole.name  # `..` behind a link leads elsewhere than its text says
+    try:
+        return Path(os.path.relpath(whole, new.resolve())).as_posix()
+    except ValueError:  # on another drive
+        return whole.as_posix()
+
+
+def _same(old: Path, new: Path) -> bool:
+    return old.resolve() == new.resolve()
+
+
+def _literal(statement: Naming) -> Lexeme:
+    """The string that holds the path: the first of an import, else the one that follows ``from``."""
+    span = statement.span
+    code = lexemes(span.source.text, shadow(span.source.text), span.start, span.end)
+    if isinstance(statement, ast.ImportStatement):
+        return next(lexeme for lexeme in code if lexeme.kind == "string")
+    return next(lexeme for word, lexeme in pairwise(code) if word.text == "from" and lexeme.kind == "string")
