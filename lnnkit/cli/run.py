@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 from typing import TYPE_CHECKING
 
 from lnnkit.cli import report, streams
@@ -59,9 +60,7 @@ def command(arguments: argparse.Namespace) -> int:
     if arguments.query is not None:
         kb.replace_queries(arguments.query)
     streams.findings(kb.warnings)
-    import torch
-
-    torch.set_num_threads(arguments.threads)
+    _use_threads(arguments.threads)
     limits = {} if arguments.max_rounds is None else {"max_rounds": arguments.max_rounds}
     outcome = kb.infer(max_groundings=arguments.max_groundings, **limits)
     answers = kb.answers(alpha=arguments.alpha)
@@ -86,6 +85,17 @@ def _load(file: str) -> KnowledgeBase:
     from lnnkit.kb import loads
 
     return loads(source.text, source.base, path=source.path)
+
+
+def _use_threads(count: int) -> None:
+    """Import torch, and let it compute with ``count`` threads. Without collections of its garbage, of which it has
+    none, the import takes 0.15 CPU seconds less."""
+    gc.disable()
+    try:
+        import torch
+    finally:
+        gc.enable()
+    torch.set_num_threads(count)
 
 
 def _alpha(text: str) -> float:

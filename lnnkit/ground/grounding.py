@@ -89,7 +89,10 @@ class Grounding:
         for one in torch.unique(member).tolist():
             mine = (member == one).nonzero().squeeze(1)
             columns = [c.index_select(0, local[mine]) for c in self.members[one].variables(block)]
-            if columns:
+            if len(columns) * (self.domain.stranger + 1).bit_length() < 63:
+                for column in columns:
+                    place[mine] = place[mine] * (self.domain.stranger + 1) + column
+            else:
                 place[mine] = torch.unique(torch.stack(columns, 1), dim=0, return_inverse=True)[1]
         return self._ranks.index_select(0, member), place
 

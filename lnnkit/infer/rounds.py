@@ -44,8 +44,12 @@ class Progress:
     arrested: list[ArrestedInstance] = field(default_factory=list)
 
 
-CREEP_GAIN = 1e-6  # rounds that move only atoms known already, each by less than this, creep
+# A round is quiet if it only moves atoms that were there before, each by little. A cycle that gains ever less is quiet
+# for ever: it stops once the gains are below CREEP_GAIN, or after CREEP_PATIENCE quiet rounds.
+QUIET_GAIN = 1e-2
+CREEP_GAIN = 1e-6
 CREEP_ROUNDS = 100
+CREEP_PATIENCE = 3000
 
 
 def run(
@@ -98,9 +102,9 @@ def run(
             progress.status = Status.CONVERGED
             return
         progress.rounds += 1
-        quiet = gain < CREEP_GAIN and not len(crossed) and not fresh and known == len(grounding.atoms)
+        quiet = gain < QUIET_GAIN and not len(crossed) and not fresh and known == len(grounding.atoms)
         creeping = creeping + 1 if quiet else 0
-        if creeping >= CREEP_ROUNDS:
+        if creeping >= (CREEP_ROUNDS if gain < CREEP_GAIN else CREEP_PATIENCE):
             progress.status = Status.CREEPING
             return
 

@@ -1,0 +1,301 @@
+"""``lnnkit run``: the contract of section 4 of the design, and what a user sees when things are wrong."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import lnnkit.kb
+from lnnkit.cli import main
+
+ROOT = Path(__file__).parents[1]
+TRIAGE = """\
+predicate Contact(person, person) closed
+load Contact from "contacts.csv"
+fact Infected(anna)
+fact Infected(bob) in [0.2, 0.6]
+fact Cough(bob) = 0.7
+rule spread: Infected(X) & Contact(X, Y) -> Infected(Y) in [0.8, 1]
+query Infected(X)
+query  Infected(bob) and ~ Cough(bob)   # not as the printer writes it
+"""
+CONTACTS = "a,b\nanna,dora\nbob,emil\n"
+
+
+@pytest.fixture
+def triage(tmp_path: Path) -> str:
+    (tmp_path / "contacts.csv").write_text(CONTACTS)
+    (tmp_path / "triage.lnn").write_text(TRIAGE)
+    return str(tmp_path / "triage.lnn")
+
+
+@pytest.fixture
+def program(tmp_path: Path):
+    def write(text: str) -> str:
+        path = tmp_path / "p.lnn"
+        path.write_text(text, encoding="utf-8")
+        return str(path)
+
+    return write
+
+
+def answer(bindings: dict[str, str], lower: float, upper: float, state: str, contested: bool = False) -> dict:
+    return {"bindings": bindings, "lower": lower, "upper": upper, "state": state, "contested": contested}
+
+
+def test_json(triage: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", triage, "--format", "json"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert out.count("\n") == 1
+    printed = json.loads(out)
+    assert list(printed) == ["queries", "contradictions", "status", "rounds"]
+    assert printed["queries"][0] == {
+        "query": "Infected(X)",
+        "answers": [
+            answer({"X": "anna"}, 1.0, 1.0, "true"),
+            answer({"X": "bob"}, 0.2, 0.6, "likely_false"),
+            answer({"X": "dora"}, 0.8, 1.0, "likely_true"),
+        ],
+    }
+    assert printed["queries"][1]["query"] == "Infected(bob) and ~ Cough(bob)"
+    assert printed["contradictions"] == []
+    assert printed["status"] == "converged"
+    assert printed["rounds"] == 1
+
+
+def test_json_of_contradictions(program, capsys: pytest.CaptureFixture[str]) -> None:
+    path = program("fact A(anna)\nfact ~A(anna)\nfact ~B(bob)\nfact A(bob)\nrule r: A(X) -> B(X)\nquery A(anna)\n")
+    assert main(["run", path, "--format", "json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    atom, rule = printed["contradictions"]
+    assert atom == {"kind": "atom", "atom": "A(anna)", "rule": None, "line": None, "lower": 1.0, "upper": 0.0}
+    assert (rule["kind"], rule["rule"], rule["line"]) == ("rule", "r", 5)
+    assert printed["queries"][0]["answers"] == [answer({}, 1.0, 0.0, "contradiction", True)]
+
+
+def test_csv(triage: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", triage, "--format", "csv"]) == 0
+    out, err = capsys.readouterr()
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert list(rows[0]) == ["query", "bindings", "lower", "upper", "state"]
+    assert [json.loads(row["bindings"]) for row in rows] == [{"X": "anna"}, {"X": "bob"}, {"X": "dora"}, {}]
+    assert (rows[1]["lower"], rows[1]["upper"], rows[1]["state"]) == ("0.2", "0.6", "likely_false")
+    assert err == "converged after 1 round\n"
+
+
+def test_table(triage: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", triage]) == 0
+    assert capsys.readouterr().out == (
+        "Infected(X)\n"
+        "  X     bounds      state\n"
+        "  anna  [1, 1]      true\n"
+        "  bob   [0.2, 0.6]  likely false\n"
+        "  dora  [0.8, 1]    likely true\n"
+        "\n"
+        "Infected(bob) and ~ Cough(bob)\n"
+        "  [0, 0]  false\n"
+        "\n"
+        "converged after 1 round\n"
+    )
+
+
+def test_table_of_contradictions(program, capsys: pytest.CaptureFixture[str]) -> None:
+    path = program("fact A(anna)\nfact ~A(anna)\nfact ~B(bob)\nfact A(bob)\nrule r: A(X) -> B(X)\nquery A(X)\n")
+    assert main(["run", path]) == 0
+    out = capsys.readouterr().out
+    assert "  anna  [1, 0]  contradiction (contested)\n" in out
+    assert "\n2 contradictions\n  atom    [1, 0]  A(anna)\n" in out
+    assert f"A(bob) -> B(bob)  {path}:5\n" in out
+
+
+def test_digits_and_wide_names(program, capsys: pytest.CaptureFixture[str]) -> None:
+    text = 'fact A("日本") = 0.09999999999999998\nfact A(ab) in [0.99999999, 1]\nfact A("x\\n\x1b[31m")\nquery A(X)\n'
+    assert main(["run", program(text)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2] == "  ab           [0.99999999, 1]  likely true"
+    assert lines[3] == "  x\\n\\x1b[31m  [1, 1]           true"
+    assert lines[4] == "  日本         [0.1, 0.1]       likely false"
+
+
+def test_queries_replace_the_programs(triage: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", triage, "-q", "Cough(X)", "-q", "query Infected(anna)", "--format", "json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert [each["query"] for each in printed["queries"]] == ["Cough(X)", "Infected(anna)"]
+
+
+def test_no_query(program, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", program("fact A(anna)\nfact ~A(anna)\n"), "--format", "json"]) == 0
+    out, err = capsys.readouterr()
+    assert "no query" in err
+    assert json.loads(out)["queries"] == []
+    assert len(json.loads(out)["contradictions"]) == 1
+
+
+def test_warnings_go_to_standard_error(program, capsys: pytest.CaptureFixture[str]) -> None:
+    path = program("fact A(anna)\nquery A(ana)\n")
+    assert main(["run", path, "--format", "json"]) == 0
+    out, err = capsys.readouterr()
+    assert "warning[unknown-entity]" in err
+    assert json.loads(out)["status"] == "converged"
+    assert main(["run", path, "-q", "A(anan)"]) == 0
+    assert "<query>:1:3: warning[unknown-entity]" in capsys.readouterr().err
+
+
+def test_alpha_and_limits(triage: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", triage, "--alpha", "0.8", "-q", "Infected(dora)", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["queries"][0]["answers"][0]["state"] == "true"
+    assert main(["run", triage, "--max-groundings", "1"]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "error[too-many-groundings] the rule `spread` over X, Y would take" in err
+    assert "Traceback" not in err
+
+
+def test_round_limit(program, capsys: pytest.CaptureFixture[str]) -> None:
+    links = "".join(f"fact E(a{i}, a{i + 1})\n" for i in range(9))
+    path = program(f"fact R(a0)\n{links}rule R(X) & E(X, Y) -> R(Y)\nquery R(X)\n")
+    assert main(["run", path, "--max-rounds", "2", "--format", "json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert (printed["status"], printed["rounds"]) == ("round_limit", 2)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--alpha", "0.5"],
+        ["--alpha", "nan"],
+        ["--alpha", "x"],
+        ["--max-rounds", "0"],
+        ["--max-groundings", "1.5"],
+        ["--threads", "-1"],
+        ["--format", "xml"],
+        ["--form", "json"],
+        ["-q"],
+    ],
+)
+def test_usage(triage: str, options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", triage, *options]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("usage: lnnkit run")
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("fact P(anna\n", "unclosed-group"),
+        ("query P(X)\n", "unknown-predicate"),
+        ('load P from "nope.csv"\nquery P(X)\n', "missing-file"),
+        ('load P from "bad.csv"\nrule P(X, Y) -> Q(X, Y)\n', "bad-row"),
+        ('import "nope.lnn"\n', "import-not-found"),
+        ("number age(person)\nfact age(anna) = 3\nquery age(X)\n", "not-yet-evaluated"),
+        ("number age(person)\nfact age(anna) = 3\n", "not-yet-evaluated"),
+    ],
+)
+@pytest.mark.parametrize("form", ["table", "json"])
+def test_wrong_programs(
+    text: str, code: str, form: str, program, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "bad.csv").write_text("a,b\nx\n")
+    assert main(["run", program(text), "--format", form]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert f"error[{code}]" in err
+
+
+@pytest.mark.parametrize("query", ["", "P(", "Nope(X)", "A(X, Y)", "rule A(X)", "\udcff"])
+def test_wrong_queries(query: str, program, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", program("fact A(anna)\n"), "-q", query]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "<query>:1:" in err
+
+
+def test_interrupted(triage: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(lnnkit.kb.KnowledgeBase, "infer", interrupt)
+    assert main(["run", triage]) == 130
+    assert capsys.readouterr() == ("", "interrupted\n")
+
+
+def test_defects_show_no_traceback(
+    triage: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("boom\nand more")
+
+    monkeypatch.setattr(lnnkit.kb.KnowledgeBase, "infer", fail)
+    monkeypatch.delenv("LNNKIT_TRACEBACK", raising=False)
+    assert main(["run", triage]) == 1
+    assert capsys.readouterr().err.startswith("error[internal] lnnkit failed: RuntimeError: boom\n")
+    monkeypatch.setenv("LNNKIT_TRACEBACK", "1")
+    with pytest.raises(RuntimeError):
+        main(["run", triage])
+
+
+def test_out_of_memory(triage: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(lnnkit.kb.KnowledgeBase, "infer", fail)
+    assert main(["run", triage]) == 1
+    assert "error[out-of-memory]" in capsys.readouterr().err
+
+
+# --- in a process of its own ----------------------------------------------------------------------------------------
+
+
+def start(*arguments: str, **options) -> subprocess.Popen[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": ""}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
+    return subprocess.Popen([sys.executable, "-m", "lnnkit", *arguments], env=environment, text=True, **pipes)
+
+
+def test_one_thread_and_standard_input(triage: str, tmp_path: Path) -> None:
+    with open(triage, encoding="utf-8") as text:
+        process = start("run", "-", "-q", "Infected(anna)", stdin=text, cwd=tmp_path)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, "")
+    assert out.startswith("Infected(anna)\n  [1, 1]  true\n")
+
+
+def test_a_closed_pipe_is_quiet(program) -> None:
+    facts = "".join(f"fact A(some-entity-{i})\n" for i in range(3000))
+    process = start("run", program(f"{facts}query A(X)\n"))
+    assert process.stdout is not None
+    assert process.stderr is not None
+    assert process.stdout.readline() == "A(X)\n"
+    process.stdout.close()
+    assert process.wait(timeout=60) == 0
+    assert process.stderr.read() == ""
+    process.stderr.close()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk(triage: str) -> None:
+    with open("/dev/full", "w") as full:
+        process = start("run", triage, stdout=full)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert err == "error[output] the output cannot be written: No space left on device\n"
+
+
+def test_ctrl_c(program) -> None:
+    links = "".join(f"fact E(a{i}, a{i + 1})\n" for i in range(4000))
+    process = start("run", program(f"fact R(a0)\n{links}rule R(X) & E(X, Y) -> R(Y)\nquery R(X)\n"))
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, "", "interrupted\n")

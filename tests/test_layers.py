@@ -1,0 +1,123 @@
+"""Imports point one way: the tree is the pipeline.
+
+    syntax <- data <- check <- graph <- ground <- infer <- learn <- kb <- surfaces (cli, draw)
+
+Each stage may import itself and the stages before it. Beside them stand
+
+- ``logic`` and ``numeric``: leaves, tensor functions that know no graph. They import nothing of lnnkit outside
+  themselves; ``ground`` and what follows may import them, and nothing before, which has to stay free of torch.
+- ``errors``: exceptions over the diagnostics of ``syntax``, raised by ``kb`` and the surfaces alone.
+- ``answers``, ``outcome``: what inference comes back with, as values that import no stage but ``syntax``; so ``infer``
+  can make them and the surfaces can show them.
+- ``budget`` (what ``kb`` allows ``infer``) and ``output`` (files that ``kb`` and the surfaces write).
+
+Imports within functions and under ``TYPE_CHECKING`` count too. The package itself (``lnnkit/__init__.py``) is the door
+to all of them and is imported by the surfaces alone.
+"""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "lnnkit"
+STAGES = ("syntax", "data", "check", "graph", "ground", "infer", "learn", "kb")
+LEAVES = ("logic", "numeric")
+SURFACES = ("cli", "draw", "__main__")
+VALUES = ("answers", "outcome")
+
+MAY = {stage: set(STAGES[: place + 1]) for place, stage in enumerate(STAGES)}
+for _stage in ("ground", "infer", "learn", "kb"):
+    MAY[_stage] |= set(LEAVES)
+for _stage in ("infer", "learn", "kb"):
+    MAY[_stage] |= set(VALUES)
+MAY["kb"] |= {"errors", "budget", "output"}
+MAY |= {leaf: {leaf} for leaf in LEAVES}
+MAY["errors"] = {"syntax"}
+MAY["answers"] = {"syntax"}
+MAY["outcome"] = {"answers"}
+MAY["budget"] = {"errors", "syntax", "infer"}
+MAY["output"] = {"errors", "syntax", "data"}
+MAY |= {surface: {*MAY["kb"], *SURFACES, "lnnkit"} for surface in SURFACES}
+
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+def layer(module: str) -> str:
+    """``lnnkit.check.walk`` -> ``check``; the package itself is ``lnnkit``."""
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else parts[0]
+
+
+def imports(path: Path) -> Iterator[tuple[int, str]]:
+    """The line and the layer of each import of lnnkit in a file."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, layer(name.name)) for name in node.names if name.name.split(".")[0] == "lnnkit")
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}:{node.lineno}: imports are absolute"
+            if node.module == "lnnkit":
+                named = [name.name for name in node.names]
+                yield from ((node.lineno, name if name in MAY else "lnnkit") for name in named)
+            elif node.module and node.module.startswith("lnnkit."):
+                yield node.lineno, layer(node.module)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_arrows_point_one_way(path: Path) -> None:
+    own = path.relative_to(PACKAGE).with_suffix("").parts[0]
+    if own == "__init__":
+        return
+    assert own in MAY, f"give {own} its place in this test"
+    wrong = [f"{path}:{line}: {own} imports {other}" for line, other in imports(path) if other not in MAY[own]]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_every_layer_is_met() -> None:
+    found = {path.relative_to(PACKAGE).with_suffix("").parts[0] for path in MODULES}
+    assert {"syntax", "data", "check", "graph", "ground", "infer", "kb", "cli", "logic"} <= found
+
+
+HEAVY = ("torch", "networkx", "pandas")
+DATA = (*HEAVY, "numpy", "pyarrow")
+PROGRAM = "predicate C(p, p)\nfact A(anna)\nrule A(X) & C(X, Y) -> A(Y)\nquery A(X)\n"
+
+
+def modules_after(script: str, *arguments: str) -> set[str]:
+    """The top-level modules that a script has imported at its end, in a process of its own."""
+    code = f"import sys\n{script}\nprint('MODULES', *{{name.split('.')[0] for name in sys.modules}})"
+    done = subprocess.run([sys.executable, "-c", code, *arguments], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.rpartition("MODULES ")[2].split())
+
+
+def test_the_package_is_light() -> None:
+    assert not modules_after("import lnnkit, lnnkit.cli").intersection(DATA)
+
+
+CHECK = "from lnnkit.cli import main\nassert main(['check', sys.argv[1]]) == 0"
+
+
+def test_check_is_light(tmp_path: Path) -> None:
+    (tmp_path / "p.lnn").write_text(PROGRAM)
+    assert not modules_after(CHECK, str(tmp_path / "p.lnn")).intersection(DATA)
+
+
+def test_check_with_data_is_light(tmp_path: Path) -> None:
+    (tmp_path / "c.csv").write_text("a,b\nanna,bob\n")
+    (tmp_path / "p.lnn").write_text(PROGRAM + 'load C from "c.csv"\n')
+    met = modules_after(CHECK, str(tmp_path / "p.lnn"))
+    assert "pyarrow" in met
+    assert not met.intersection(HEAVY)
+
+
+def test_a_wrong_program_is_refused_without_torch(tmp_path: Path) -> None:
+    (tmp_path / "p.lnn").write_text("rule A(X) -> \n")
+    script = "from lnnkit.cli import main\nassert main(['run', sys.argv[1]]) == 1"
+    assert not modules_after(script, str(tmp_path / "p.lnn")).intersection(DATA)
