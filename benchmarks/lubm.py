@@ -39,7 +39,14 @@ PARTS = {
     "definedAnd": ("{s} is {o}", "{o}(X)"),
     "definedSome": ("{s} has {r}", "(exists Y: {r}(X, Y) & {c}(Y))"),
 }
-CLASSES = {"subClassOf": "so", "subClassOfSome": "sc", "definedAnd": "so", "definedSome": "sc", "domain": "o", "range": "o"}
+CLASSES = {
+    "subClassOf": "so",
+    "subClassOfSome": "sc",
+    "definedAnd": "so",
+    "definedSome": "sc",
+    "domain": "o",
+    "range": "o",
+}
 RELATIONS = {
     "subClassOfSome": "r",
     "definedSome": "r",

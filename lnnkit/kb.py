@@ -177,7 +177,7 @@ class KnowledgeBase:
         return Answers(
             query.text,
             found.variables,
-            tuple([names[i] for i in column.tolist()] for column in found.columns),
+            tuple([names[int(i)] for i in column.tolist()] for column in found.columns),
             found.lower.numpy(),
             found.upper.numpy(),
             found.contested.numpy(),
@@ -259,7 +259,7 @@ class KnowledgeBase:
             listed = ", ".join(f"{count:,} of `{name}`" for name, count in counts.items())
             message = f"facts were told that the file would lose: {listed}"
             raise Error([Diagnostic("told-facts", message, "write them to a table, and `load` it in the program")])
-        write_text(path, relocate(self.program, self._home, Path(path).resolve().parent))
+        write_text(path, relocate(self.program, self._home, Path(path).parent))
 
     # --- showing itself ---------------------------------------------------------------------------------------------
 

@@ -34,7 +34,7 @@ def test_check_text(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "warns.lnn"]) == 0
     out, err = capsys.readouterr()
     assert out == "warns.lnn: 1 warning\n"
-    assert err.startswith("warns.lnn:2:20: warning[single-variable]")
+    assert err.startswith("warns.lnn:2:18: warning[single-variable]")
     assert main(["check", "wrong.lnn"]) == 1
     out, err = capsys.readouterr()
     assert out == "wrong.lnn: 2 errors\n"

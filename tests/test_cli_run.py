@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -161,6 +162,17 @@ def test_alpha_and_limits(triage: str, capsys: pytest.CaptureFixture[str]) -> No
     assert "Traceback" not in err
 
 
+def test_threads(triage: str) -> None:
+    torch = pytest.importorskip("torch")
+    before = torch.get_num_threads()
+    try:
+        for options, wanted in ([], 1), (["--threads", "2"], 2):
+            assert main(["run", triage, *options]) == 0
+            assert torch.get_num_threads() == wanted
+    finally:
+        torch.set_num_threads(before)
+
+
 def test_round_limit(program, capsys: pytest.CaptureFixture[str]) -> None:
     links = "".join(f"fact E(a{i}, a{i + 1})\n" for i in range(9))
     path = program(f"fact R(a0)\n{links}rule R(X) & E(X, Y) -> R(Y)\nquery R(X)\n")
@@ -187,7 +199,7 @@ def test_usage(triage: str, options: list[str], capsys: pytest.CaptureFixture[st
     assert main(["run", triage, *options]) == 2
     out, err = capsys.readouterr()
     assert out == ""
-    assert err.startswith("usage: lnnkit run")
+    assert err.startswith("usage: lnnkit ")
 
 
 @pytest.mark.parametrize(
@@ -257,15 +269,22 @@ def test_out_of_memory(triage: str, capsys: pytest.CaptureFixture[str], monkeypa
 # --- in a process of its own ----------------------------------------------------------------------------------------
 
 
-def start(*arguments: str, **options) -> subprocess.Popen[str]:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": ""}
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
-    return subprocess.Popen([sys.executable, "-m", "lnnkit", *arguments], env=environment, text=True, **pipes)
+def start(
+    *arguments: str, stdin: IO[str] | None = None, stdout: IO[str] | int = subprocess.PIPE
+) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "lnnkit", *arguments],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": ""},
+        text=True,
+        stdin=stdin,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+    )
 
 
-def test_one_thread_and_standard_input(triage: str, tmp_path: Path) -> None:
-    with open(triage, encoding="utf-8") as text:
-        process = start("run", "-", "-q", "Infected(anna)", stdin=text, cwd=tmp_path)
+def test_standard_input(program) -> None:
+    with open(program("fact Infected(anna)\n"), encoding="utf-8") as text:
+        process = start("run", "-", "-q", "Infected(anna)", stdin=text)
         out, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (0, "")
     assert out.startswith("Infected(anna)\n  [1, 1]  true\n")
@@ -295,7 +314,7 @@ def test_a_full_disk(triage: str) -> None:
 def test_ctrl_c(program) -> None:
     links = "".join(f"fact E(a{i}, a{i + 1})\n" for i in range(4000))
     process = start("run", program(f"fact R(a0)\n{links}rule R(X) & E(X, Y) -> R(Y)\nquery R(X)\n"))
-    time.sleep(1.0)
+    time.sleep(1.5)  # past the interpreter's own start
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (130, "", "interrupted\n")

@@ -53,7 +53,10 @@ class Story:
             quoted = json.dumps(name, ensure_ascii=False)
             lines.append(f"predicate {quoted}({sorts})" if arity else f"predicate {quoted}")
             lines.append(f"query {quoted}({variables})" if arity else f"query {name}")
-        lines += ["predicate Named(entity)", *(f"fact Named({json.dumps(e, ensure_ascii=False)})" for e in self.entities)]
+        lines += [
+            "predicate Named(entity)",
+            *(f"fact Named({json.dumps(e, ensure_ascii=False)})" for e in self.entities),
+        ]
         return "\n".join([*lines, *(f"axiom {text}" for text in self.texts)]) + "\n"
 
     def with_strangers(self, count: int) -> Story:

@@ -32,7 +32,7 @@ LEAVES = ("logic", "numeric")
 SURFACES = ("cli", "draw", "__main__")
 VALUES = ("answers", "outcome")
 
-MAY = {stage: set(STAGES[: place + 1]) for place, stage in enumerate(STAGES)}
+MAY: dict[str, set[str]] = {stage: set(STAGES[: place + 1]) for place, stage in enumerate(STAGES)}
 for _stage in ("ground", "infer", "learn", "kb"):
     MAY[_stage] |= set(LEAVES)
 for _stage in ("infer", "learn", "kb"):

@@ -8,7 +8,7 @@ from typing import cast
 
 from lnnkit.check.entities import entities
 from lnnkit.check.gather import gather
-from lnnkit.check.program import CheckedProgram
+from lnnkit.check.program import Assertion, CheckedProgram, Query
 from lnnkit.check.symbols import Entry
 from lnnkit.data.table import FactTable
 from lnnkit.syntax import ast
@@ -21,10 +21,10 @@ def add_told(checked: CheckedProgram, table: FactTable) -> tuple[CheckedProgram,
     The errors are those of statements whose variables equal an entity of the table but for case: had the program
     named the table, its check would have had them.
     """
-    formulas = [(each.formula, each.logic, each.span) for each in (*checked.assertions, *checked.queries)]
+    said: tuple[Assertion | Query, ...] = (*checked.assertions, *checked.queries)
     entries = [
-        Entry(ast.QueryStatement(cast(ast.Expression, formula), span=span), Path(), logic)
-        for formula, logic, span in formulas
+        Entry(ast.QueryStatement(cast(ast.Expression, each.formula), span=each.span), Path(), each.logic)
+        for each in said
     ]
     symbols = replace(gather(entries, declared=checked.predicates, told=[table]), complete=False)
     found = [finding for finding in entities(symbols) if finding.code == "variable-like-entity"]

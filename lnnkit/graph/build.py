@@ -31,6 +31,7 @@ def build(program: CheckedProgram) -> LiftedGraph:
                 uses=0,
                 shared=False,
                 defining=False,
+                stated=True,
             )
     closed_derived = frozenset(
         name for assertion in program.assertions for name in defined_predicates(assertion, program.predicates)
@@ -138,6 +139,7 @@ class _Builder:
     def close(self, statements: Iterable[Root]) -> None:
         """Decide which neurons keep bounds of their own, and which truth statements give them."""
         for _, data in self.graph.nodes(data=True):
+            data["stated"] = True
             data["shared"] = data["kind"] in NEURONS and data["uses"] >= 2 and not data["defining"]
         for root in statements:
             data = self.graph.nodes[root.reference.node]
@@ -221,6 +223,7 @@ class _Builder:
                 "uses": 0,
                 "shared": False,
                 "defining": False,
+                "stated": False,
                 "lower": 0.0,
                 "upper": 1.0,
             }

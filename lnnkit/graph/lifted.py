@@ -6,6 +6,8 @@
 - ``sorts``: one sort a parameter (a predicate's arguments, a neuron's free variables in order of first occurrence)
 - ``bound_sorts``: the sorts of the variables that a quantifier binds; its operand sees them after the parameters
 - ``logic``, ``bias``, ``span``; a predicate has ``closed``
+- ``stated``: a statement holds it, not a query alone; ``defining``: an implication that completes a closed predicate,
+  or a conjunction in its consequent
 - ``uses``: operand edges and statements that meet in the neuron; ``shared``: it keeps bounds of its own;
   ``lower``, ``upper``: the truth that its statements give it
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import torch
 
-from lnnkit.graph.lifted import NEURONS, LiftedGraph, Reference, Root
+from lnnkit.graph.lifted import LiftedGraph, Reference, Root
+from lnnkit.graph.match import below_negations, instances
 from lnnkit.ground.analyses import Analyses
 from lnnkit.ground.evaluate import upward
 from lnnkit.ground.formula import Formula, unfold
@@ -111,18 +112,14 @@ def initialise(
     atoms.deviate(rows, *state.read(rows))
 
 
-def add_observer_tables(lifted: LiftedGraph, grounding: Grounding, formulas: Sequence[Formula]) -> dict[str, str]:
-    """For each queried neuron that keeps no bounds, a table that hears what the program's formulas say of it. The
-    result maps the neuron to its table."""
-    graph = lifted.graph
-    met = {neuron.source for formula in formulas for neuron in formula.neurons}
+def add_observer_tables(lifted: LiftedGraph, grounding: Grounding) -> dict[str, str]:
+    """For each neuron that keeps no bounds and that a query is an instance of, a table that hears what the program's
+    formulas say of it. The result maps the neuron to its table."""
     observers: dict[str, str] = {}
     for root in lifted.queries:
-        node = root.reference.node
-        while graph.nodes[node]["kind"] == "not":
-            node = next(iter(graph.successors(node)))
-        data = graph.nodes[node]
-        if data["kind"] in NEURONS and not data["shared"] and node not in observers and node in met:
-            observers[node] = f"?{node}"
-            grounding.atoms.add_table(observers[node], data["sorts"], (0.0, 1.0))
+        for reference in instances(lifted.graph, below_negations(lifted.graph, root)[0]):
+            data = lifted.graph.nodes[reference.node]
+            if not data["shared"] and reference.node not in observers:
+                observers[reference.node] = f"?{reference.node}"
+                grounding.atoms.add_table(observers[reference.node], data["sorts"], (0.0, 1.0))
     return observers

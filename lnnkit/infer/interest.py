@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import torch
 
 from lnnkit.graph.lifted import LiftedGraph
+from lnnkit.graph.match import below_negations, instances
 from lnnkit.ground.analyses import Analyses
 from lnnkit.ground.formula import LEAF, Formula, unfold
 from lnnkit.ground.grounding import Grounding
@@ -30,8 +31,8 @@ def list_asked(lifted: LiftedGraph, grounding: Grounding, state: State) -> set[s
                 atoms.mark(table, rows, given=False)
             else:
                 asked.add(neuron.source)
-        if lifted.graph.nodes[root.reference.node]["shared"]:
-            asked.add(root.reference.node)
+        heard = instances(lifted.graph, below_negations(lifted.graph, root)[0])
+        asked |= {each.node for each in heard if lifted.graph.nodes[each.node]["shared"]}
     for root in lifted.statements:  # completion reads all that its antecedents mention
         if root.defines:
             formula = unfold(lifted, root, through_shared=True)

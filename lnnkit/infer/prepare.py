@@ -62,7 +62,7 @@ def prepare(lifted: LiftedGraph, index: Mapping[str, int], given: Sequence[Given
         if not lifted.graph.nodes[root.reference.node]["shared"]
     ]
     formulas = (*statements, *shared.formulas)
-    observers = add_observer_tables(lifted, grounding, formulas)
+    observers = add_observer_tables(lifted, grounding)
     state.extend(atoms)
     enter_facts(atoms, state, given)
     arrest_impossible(lifted, shared, grounding, state)

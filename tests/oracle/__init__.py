@@ -9,6 +9,16 @@ from .inference import Answer, Contradiction, Result, robust, run
 from .program import Box, Fact, Formula, Predicate, Program, ProgramError, Statement
 
 __all__ = [
-    "Answer", "Box", "Contradiction", "Fact", "Formula", "Predicate", "Program", "ProgramError", "Result",
-    "Statement", "robust", "run",
+    "Answer",
+    "Box",
+    "Contradiction",
+    "Fact",
+    "Formula",
+    "Predicate",
+    "Program",
+    "ProgramError",
+    "Result",
+    "Statement",
+    "robust",
+    "run",
 ]

@@ -93,12 +93,17 @@ class Inference:
     state: dict[Place, Box] = field(default_factory=dict)
     arrested: set[Place] = field(default_factory=set)  # atoms and shared neurons
     contradictions: list[Contradiction] = field(default_factory=list)
-    observed: dict[Place, Box] = field(default_factory=dict)  # neurons without state that queries ask for (D9)
+    observed: dict[object, Box] = field(default_factory=dict)  # what is said of the instances that queries ask for (D9)
     rounds: int = 0
 
     def __post_init__(self) -> None:
         self.completion = Completion(self.network)
-        self.asked = {_core(query).key for query in self.network.queries}
+        self.asked = {
+            self.network.form(_core(query).formula, dict(zip(free, row, strict=True)), {})
+            for query, free in zip(self.network.queries, self.network.query_free, strict=True)
+            for row in self.network.assignments(free, query.sorts)
+        }
+        self.shared_forms: dict[object, list[Place]] = {}
         self.given: dict[Key, Box] = dict.fromkeys(self.network.shared, UNKNOWN)
         self.instances = []
         for rule in self.network.rules:
@@ -112,6 +117,7 @@ class Inference:
             for row in self.network.assignments(node.free, node.sorts):
                 root = self.network.ground(node, dict(zip(node.free, row, strict=True)))
                 self.instances.append(Instance((key, row), "neuron instance", root, state=(key, row)))
+                self.shared_forms.setdefault(root.form, []).append((key, row))
 
     def run(self) -> Result:
         self._start_atoms()
@@ -200,20 +206,20 @@ class Inference:
             return self._arrest(instance, box)
         box = uncrossed(box)
         sent: list[tuple[Place, Box]] = [(instance.state, box)] if instance.state else []
-        seen: list[tuple[Place, Box]] = []
+        seen: list[tuple[object, Box]] = []
 
         def send(node: Ground, hull: Box) -> None:
             if node.kind == "leaf" and node.place and not node.head:
                 sent.append((node.place, hull))
-            elif node.place and node.place[0] in self.asked:
-                seen.append((node.place, hull))
+            elif node.place and node.form in self.asked:
+                seen.append((node.form, hull))
 
         try:
             go_down(instance.root, box, send)
         except Empty:
             return self._arrest(instance, None)
-        for place, hull in seen:
-            self.observed[place] = meet(self.observed.get(place, UNKNOWN), hull)
+        for form, hull in seen:
+            self.observed[form] = meet(self.observed.get(form, UNKNOWN), hull)
         return sent
 
     def _arrest(self, instance: Instance, bounds: Box | None) -> None:
@@ -247,9 +253,10 @@ class Inference:
                 box = self.state[root.place]  # crossed bounds too
             else:
                 box = go_up(root, self._read)
-                if root.place:
-                    box = meet(box, self.state.get(root.place, UNKNOWN))
-                    box = meet(box, self.observed.get(root.place, UNKNOWN))
+                if root.form is not None:
+                    for place in self.shared_forms.get(root.form, ()):
+                        box = meet(box, self.state[place])
+                    box = meet(box, self.observed.get(root.form, UNKNOWN))
                 box = box if crosses(box) else uncrossed(box)
             answers[row] = Answer(*(complement(box) if negated else box))
         return answers

@@ -55,7 +55,8 @@ class Ground:
     bias: float = 1.0
     logic: str = ""
     generic: Ground | None = None  # the generic row of a quantifier
-    place: Place | None = None  # of a leaf: what it reads; of a neuron without state: what a query may observe (D9)
+    place: Place | None = None  # of a leaf: what it reads; of a neuron: where its own bounds would be
+    form: object = None  # of a neuron: the instance itself, whichever lifted neuron it came from (D9)
     head: bool = False
     box: Box = UNKNOWN
 
@@ -139,8 +140,12 @@ class Network:
             if f[0] in ("atom", "eq"):
                 arguments = f[2] if f[0] == "atom" else f[1:]
                 name = f[1] if f[0] == "atom" else None
-                return f[0], name, tuple(
-                    numbers.setdefault(text, len(numbers)) if kind == "var" else text for kind, text in arguments
+                return (
+                    f[0],
+                    name,
+                    tuple(
+                        numbers.setdefault(text, len(numbers)) if kind == "var" else text for kind, text in arguments
+                    ),
                 )
             if f[0] in NEURONS:
                 attributes = (*weights(f), f[-2], f[-1] or self.program.logic)
@@ -269,9 +274,31 @@ class Network:
             ]
             if any(node.sorts[v] in self.sorts.open for v in bound):
                 generic = inner(body, env | dict.fromkeys(bound, GENERIC))
-            return Ground(node.kind, rows, generic=generic, place=place)
+            return Ground(node.kind, rows, generic=generic, place=place, form=self.form(formula, env, {}))
         parts = [inner(part, env) for part in node.operands]
-        return Ground(node.kind, parts, weights(formula), formula[-2], formula[-1] or self.program.logic, place=place)
+        form = self.form(formula, env, {})
+        return Ground(
+            node.kind, parts, weights(formula), formula[-2], formula[-1] or self.program.logic, place=place, form=form
+        )
+
+    def form(self, formula: Formula, env: dict[str, str], bound: dict[str, int]) -> object:
+        """The formula with entities for its free variables and numbers for its bound ones."""
+        if formula[0] in QUANTIFIERS:
+            inner = bound | {v: len(bound) + i for i, v in enumerate(formula[1])}
+            return formula[0], len(formula[1]), self.form(formula[2], env, inner)
+        if formula[0] in ("atom", "eq"):
+            arguments = formula[2] if formula[0] == "atom" else formula[1:]
+            name = formula[1] if formula[0] == "atom" else None
+            return (
+                formula[0],
+                name,
+                tuple(
+                    bound[text] if kind == "var" and text in bound else env[text] if kind == "var" else text
+                    for kind, text in arguments
+                ),
+            )
+        own = (*weights(formula), formula[-2], formula[-1] or self.program.logic) if formula[0] in NEURONS else ()
+        return formula[0], own, tuple(self.form(part, env, bound) for part in operands(formula))
 
 
 def _values(arguments: tuple[Argument, ...], env: dict[str, str]) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ TOL = 1e-9
 INF = math.inf
 
 
-class Empty(Exception):  # noqa: N818
+class Empty(Exception):
     """No operand values give the node's bounds: the instance is contradictory (semantics 1)."""
 
 
@@ -368,7 +368,9 @@ def _iff_down_godel(weights: Sequence[float], bias: float, node: Box, boxes: Seq
 
 _AND_DOWN = {"lukasiewicz": _and_down_lukasiewicz, "product": _and_down_product, "godel": _and_down_godel}
 _IMPLIES_DOWN = {
-    "lukasiewicz": _implies_down_lukasiewicz, "product": _implies_down_product, "godel": _implies_down_godel
+    "lukasiewicz": _implies_down_lukasiewicz,
+    "product": _implies_down_product,
+    "godel": _implies_down_godel,
 }
 _IFF_DOWN = {"lukasiewicz": _iff_down_lukasiewicz, "product": _iff_down_product, "godel": _iff_down_godel}
 
@@ -398,8 +400,9 @@ def quantify_down(kind: str, node: Box, rows: Sequence[Box], generic: Box | None
     The generic row counts as a candidate and receives nothing.
     """
     if kind == "exists":
-        flipped = quantify_down("forall", complement(node), [complement(row) for row in rows],
-                                complement(generic) if generic else None)
+        flipped = quantify_down(
+            "forall", complement(node), [complement(row) for row in rows], complement(generic) if generic else None
+        )
         return [complement(row) for row in flipped]
     (low, high), rows = enter(node), [enter(row) for row in rows]
     others = [*rows, enter(_optional(kind, generic))] if generic else rows

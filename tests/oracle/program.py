@@ -119,8 +119,9 @@ def subformulas(formula: Formula) -> Iterator[Formula]:
 def rename(formula: Formula, names: dict[str, str]) -> Formula:
     """Free variables renamed."""
     if formula[0] in ("atom", "eq"):
-        changed = tuple(("var", names.get(text, text)) if kind == "var" else (kind, text)
-                        for kind, text in leaf_arguments(formula))
+        changed = tuple(
+            ("var", names.get(text, text)) if kind == "var" else (kind, text) for kind, text in leaf_arguments(formula)
+        )
         return ("atom", formula[1], changed) if formula[0] == "atom" else ("eq", *changed)
     if formula[0] in QUANTIFIERS:
         names = {old: new for old, new in names.items() if old not in formula[1]}

@@ -1,0 +1,91 @@
+"""Which of a program's neurons a query is an instance of: ``P(anna) | Q(anna)`` is one of ``P(X) | Q(X)``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import networkx as nx
+
+from lnnkit.graph.lifted import NEURONS, Reference, Root
+
+_Bound = tuple[int, int]  # a quantified variable: the depth of its quantifier, and its place there
+_Argument = int | str | _Bound
+
+
+def below_negations(graph: nx.MultiDiGraph, root: Root) -> tuple[Reference, bool]:
+    """What a root refers to beneath the negations at its head, and whether their number is odd."""
+    reference, negated = root.reference, False
+    while graph.nodes[reference.node]["kind"] == "not":
+        _, operand, edge = next(iter(graph.out_edges(reference.node, data=True)))
+        arguments = tuple(reference.arguments[a] if isinstance(a, int) else a for a in edge["arguments"])
+        reference, negated = Reference(operand, arguments), not negated
+    return reference, negated
+
+
+def instances(graph: nx.MultiDiGraph, query: Reference) -> list[Reference]:
+    """The program's neurons that ``query`` is an instance of, each with what stands for its parameters: variables of
+    the query, or entities."""
+    kind = graph.nodes[query.node]["kind"]
+    if kind not in NEURONS:
+        return []
+    found = []
+    for node, data in graph.nodes(data=True):
+        if data["kind"] != kind or not data["stated"]:
+            continue
+        bindings: dict[int, int | str] = {}
+        if _match(graph, query.node, query.arguments, node, tuple(range(len(data["sorts"]))), 0, bindings):
+            found.append(Reference(node, tuple(bindings[i] for i in range(len(data["sorts"])))))
+    return found
+
+
+def _match(
+    graph: nx.MultiDiGraph,
+    query: str,
+    given: Sequence[_Argument],
+    node: str,
+    parameters: Sequence[_Argument],
+    depth: int,
+    bindings: dict[int, int | str],
+) -> bool:
+    """Whether binding the free parameters of ``node`` (ints) can make it ``query`` under ``given``."""
+    if query == node:
+        return all(_bind(a, b, bindings) for a, b in zip(given, parameters, strict=True))
+    own, other = graph.nodes[query], graph.nodes[node]
+    if any(own.get(key) != other.get(key) for key in ("kind", "logic", "bias")) or own["kind"] == "predicate":
+        return False
+    if len(own.get("bound_sorts", ())) != len(other.get("bound_sorts", ())):
+        return False
+    if own["kind"] == "same":
+        return all(
+            _bind(_seen(a, given), _seen(b, parameters), bindings)
+            for a, b in zip(own["arguments"], other["arguments"], strict=True)
+        )
+    bound: tuple[_Argument, ...] = tuple((depth, place) for place in range(len(own.get("bound_sorts", ()))))
+    pairs = [sorted(graph.out_edges(each, data=True), key=lambda edge: edge[2]["position"]) for each in (query, node)]
+    if len(pairs[0]) != len(pairs[1]):
+        return False
+    return all(
+        left["weight"] == right["weight"]
+        and _match(
+            graph,
+            a,
+            [_seen(x, (*given, *bound)) for x in left["arguments"]],
+            b,
+            [_seen(x, (*parameters, *bound)) for x in right["arguments"]],
+            depth + 1,
+            bindings,
+        )
+        for (_, a, left), (_, b, right) in zip(pairs[0], pairs[1], strict=True)
+    )
+
+
+def _seen(argument: int | str, visible: Sequence[_Argument]) -> _Argument:
+    return visible[argument] if isinstance(argument, int) else argument
+
+
+def _bind(given: _Argument, parameter: _Argument, bindings: dict[int, int | str]) -> bool:
+    if not isinstance(parameter, int):
+        return given == parameter
+    if isinstance(given, tuple):  # a variable that the query binds is no instance of a free one
+        return False
+    return bindings.setdefault(parameter, given) == given and isinstance(bindings[parameter], type(given))

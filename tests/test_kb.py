@@ -1,0 +1,283 @@
+"""The Python API: load, tell, infer, ask; what notebooks show; errors that say what is wrong."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import lnnkit
+
+TRIAGE = """\
+predicate Contact(person, person) closed
+fact Infected(anna)
+fact Infected(bob) in [0.2, 0.6]
+rule spread: Infected(X) & Contact(X, Y) -> Infected(Y) in [0.8, 1]
+query Infected(X)
+"""
+
+
+def found(answers: lnnkit.Answers) -> list[tuple[tuple[str, ...], float, float]]:
+    return [(tuple(answer.bindings.values()), answer.lower, answer.upper) for answer in answers]
+
+
+def codes(error: lnnkit.Error) -> list[str]:
+    return [diagnostic.code for diagnostic in error.diagnostics]
+
+
+# --- loading --------------------------------------------------------------------------------------------------------
+
+
+def test_load_and_loads(tmp_path: Path) -> None:
+    (tmp_path / "c.csv").write_text("a,b\nanna,cleo\n")
+    (tmp_path / "p.lnn").write_text(TRIAGE + 'load Contact from "c.csv"\n')
+    wanted = [(("anna",), 1.0, 1.0), (("bob",), 0.2, 0.6), (("cleo",), 0.8, 1.0)]
+    assert found(lnnkit.load(tmp_path / "p.lnn").ask("Infected(X)")) == wanted
+    assert found(lnnkit.load(str(tmp_path / "p.lnn")).answers()[0]) == wanted
+    assert found(lnnkit.loads(TRIAGE + 'load Contact from "c.csv"\n', tmp_path).ask("Infected(X)")) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "code"),
+    [
+        ("fact P(", lnnkit.ProgramError, "unclosed-group"),
+        ("query P(X)", lnnkit.ProgramError, "unknown-predicate"),
+        ('load P from "nope.csv"', lnnkit.ProgramError, "missing-file"),
+        ('predicate P(thing)\nload P from "bad.csv"', lnnkit.DataError, "bad-row"),
+    ],
+)
+def test_what_cannot_be_loaded(text: str, kind: type[lnnkit.Error], code: str, tmp_path: Path) -> None:
+    (tmp_path / "bad.csv").write_text('a\n\x20\n""\n')
+    with pytest.raises(lnnkit.Error) as raised:
+        lnnkit.loads(text, tmp_path)
+    assert type(raised.value) is kind, raised.value
+    assert code in codes(raised.value)
+    assert f"error[{code}]" in str(raised.value)
+
+
+def test_a_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(lnnkit.ProgramError, match="missing-file"):
+        lnnkit.load(tmp_path / "nope.lnn")
+
+
+def test_warnings_are_kept() -> None:
+    kb = lnnkit.loads("fact A(anna)\nquery A(ana)\n")
+    assert [warning.code for warning in kb.warnings] == ["unknown-entity"]
+    assert [warning.code for warning in kb.ask("A(anan)").warnings] == ["unknown-entity"]
+    kb.replace_queries(["A(annna)"])
+    assert [warning.code for warning in kb.warnings] == ["unknown-entity", "unknown-entity"]
+
+
+def test_what_is_not_yet_evaluated() -> None:
+    kb = lnnkit.loads("number age(person)\nfact age(anna) = 3\nfact P(anna)\n")
+    assert kb.warnings == ()
+    for ask in (kb.infer, kb.answers, lambda: kb.graph, lambda: kb.ask("P(X)"), lambda: kb.ask("age(X)")):
+        with pytest.raises(lnnkit.ProgramError, match="not-yet-evaluated"):
+            ask()
+
+
+def test_two_knowledge_bases_do_not_touch() -> None:
+    one, other = lnnkit.loads(TRIAGE), lnnkit.loads(TRIAGE)
+    one.tell("Contact", [("anna", "cleo")])
+    one.tell("Infected", [("emil", 0.9)])
+    assert found(other.ask("Infected(X)")) == [(("anna",), 1.0, 1.0), (("bob",), 0.2, 0.6)]
+    assert len(one.ask("Infected(X)")) == 4
+    other.replace_queries(["Infected(bob)"])
+    assert (one.queries, other.queries) == (("Infected(X)",), ("Infected(bob)",))
+
+
+# --- inference and asking -------------------------------------------------------------------------------------------
+
+
+def test_outcome() -> None:
+    outcome = lnnkit.loads("fact A(anna)\nfact ~A(anna)\nrule A(X) -> B(X)\n").infer()
+    assert (outcome.status, outcome.rounds) == ("converged", 0)
+    assert [str(each) for each in outcome.contradictions] == ["A(anna) [1, 0]"]
+    assert repr(outcome) == "converged after 0 rounds\n1 contradiction:\n  A(anna) [1, 0]"
+
+
+def test_limits() -> None:
+    kb = lnnkit.loads(TRIAGE)
+    kb.tell("Contact", [("anna", f"p{i}") for i in range(50)])
+    with pytest.raises(lnnkit.BudgetError) as raised:
+        kb.infer(max_groundings=10)
+    assert codes(raised.value) == ["too-many-groundings"]
+    assert "rule `spread` over X, Y" in str(raised.value)
+    assert len(kb.ask("Infected(X)")) == 52
+    chain = lnnkit.loads("fact R(a0)\nrule R(X) & E(X, Y) -> R(Y)\npredicate E(node, node)\nquery R(X)\n")
+    chain.tell("E", [(f"a{i}", f"a{i + 1}") for i in range(9)])
+    assert chain.infer(max_rounds=3).status == "round_limit"
+    assert chain.infer().status == "converged"
+
+
+def test_too_many_entities(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lnnkit.data.entities.LIMIT", 1)
+    with pytest.raises(lnnkit.BudgetError, match="too-many-entities"):
+        lnnkit.loads(TRIAGE).infer()
+
+
+@pytest.mark.parametrize(
+    ("query", "wanted"),
+    [
+        ("Infected(X)", [(("anna",), 1.0, 1.0), (("bob",), 0.2, 0.6), (("cleo",), 0.8, 1.0)]),
+        ("query Infected(anna)", [((), 1.0, 1.0)]),
+        ('Infected("anna")', [((), 1.0, 1.0)]),
+        ("~Infected(bob)", [((), 0.4, 0.8)]),
+        ("Infected(X) & Contact(X, Y)", [(("anna", "cleo"), 1.0, 1.0)]),
+        ("exists Y: Contact(X, Y)", [(("anna",), 1.0, 1.0)]),
+        ("exists X: Infected(X)", [((), 1.0, 1.0)]),
+        ("forall X: Infected(X)", [((), 0.2, 0.6)]),
+        ("Contact(bob, X)", []),
+        ("true", [((), 1.0, 1.0)]),
+        ("Infected(nobody)", [((), 0.0, 1.0)]),
+    ],
+)
+def test_kinds_of_queries(query: str, wanted: list) -> None:
+    kb = lnnkit.loads(TRIAGE)
+    kb.tell("Contact", [("anna", "cleo")])
+    answers = kb.ask(query)
+    assert [row[0] for row in found(answers)] == [row[0] for row in wanted]
+    assert [row[1:] for row in found(answers)] == [pytest.approx(row[1:]) for row in wanted]
+
+
+@pytest.mark.parametrize("query", ["", "P(", "Nope(X)", "Infected(X, Y)", "fact Infected(anna)", "Infected(X) ->"])
+def test_wrong_queries(query: str) -> None:
+    with pytest.raises(lnnkit.ProgramError) as raised:
+        lnnkit.loads(TRIAGE).ask(query)
+    assert all(diagnostic.path == "<query>" for diagnostic in raised.value.diagnostics)
+
+
+def test_alpha() -> None:
+    kb = lnnkit.loads("fact A(anna) in [0.8, 1]\nfact A(bob) in [0, 0.15]\nfact A(cleo) in [0.4, 0.6]\n")
+    assert [answer.state for answer in kb.ask("A(X)")] == ["likely_true", "likely_false", "unknown"]
+    assert [answer.state for answer in kb.ask("A(X)", alpha=0.8)] == ["true", "false", "unknown"]
+    for alpha in (0.5, 1.1, float("nan")):
+        with pytest.raises(ValueError, match="alpha"):
+            kb.ask("A(X)", alpha=alpha)
+        with pytest.raises(ValueError, match="alpha"):
+            kb.answers(alpha=alpha)
+
+
+def test_replaced_queries_outlive_told_facts() -> None:
+    kb = lnnkit.loads(TRIAGE)
+    kb.replace_queries(["Infected(cleo)", "Contact(X, Y)"])
+    with pytest.raises(lnnkit.ProgramError) as raised:
+        kb.replace_queries(["Nope(X)", "Infected("])
+    assert len(raised.value.diagnostics) == 2
+    kb.tell("Contact", [("anna", "cleo")])
+    assert [each.query for each in kb.answers()] == ["Infected(cleo)", "Contact(X, Y)"]
+    assert [len(each) for each in kb.answers()] == [1, 1]
+
+
+# --- answers as data ------------------------------------------------------------------------------------------------
+
+
+def test_answers_are_a_sequence_of_columns() -> None:
+    answers = lnnkit.loads(TRIAGE).ask("Infected(X)")
+    assert len(answers) == 2
+    assert answers.variables == ("X",)
+    assert answers.lower.dtype == answers.upper.dtype == np.float64
+    assert answers.lower.tolist() == [1.0, 0.2]
+    assert answers[1].bindings == answers[-1].bindings == {"X": "bob"}
+    assert [answer.state for answer in answers] == ["true", "likely_false"]
+    assert found(answers[1:]) == [(("bob",), 0.2, 0.6)]
+    with pytest.raises(IndexError):
+        answers[2]
+
+
+def test_answers_as_tables() -> None:
+    pd = pytest.importorskip("pandas")
+    answers = lnnkit.loads(TRIAGE).ask("Infected(X)")
+    table = answers.to_arrow()
+    assert table.column_names == ["X", "lower", "upper", "state", "contested"]
+    assert table.to_pylist()[1] == {
+        "X": "bob",
+        "lower": 0.2,
+        "upper": 0.6,
+        "state": "likely_false",
+        "contested": False,
+    }
+    frame = answers.to_pandas()
+    assert isinstance(frame, pd.DataFrame)
+    assert frame["X"].tolist() == ["anna", "bob"]
+    empty = lnnkit.loads(TRIAGE).ask("Contact(X, Y)")
+    assert empty.to_arrow().num_rows == 0
+    assert empty.to_arrow().column_names[:2] == ["X", "Y"]
+
+
+def test_unbounded_ends_are_null_in_json() -> None:
+    answer = lnnkit.Answer({"X": "anna"}, float("-inf"), float("inf"))
+    assert (answer.as_dict()["lower"], answer.as_dict()["upper"]) == (None, None)
+
+
+# --- the graph ------------------------------------------------------------------------------------------------------
+
+
+def test_graph() -> None:
+    both = "rule (A({0}) & B({0})@0.5){{bias: 0.9}} -> {1}({0})\n"
+    text = both.format("X", "C") + both.format("Y", "D") + "fact A(anna)\nfact B(bob)\n"
+    graph = lnnkit.loads(text).graph
+    assert isinstance(graph, nx.MultiDiGraph)
+    assert graph.nodes["A"]["kind"] == "predicate"
+    conjunctions = [data for _, data in graph.nodes(data=True) if data["kind"] == "and"]
+    assert len(conjunctions) == 1  # equal subformulas are one node
+    assert (conjunctions[0]["logic"], conjunctions[0]["bias"]) == ("lukasiewicz", 0.9)
+    assert conjunctions[0]["span"].line == 1
+    node = next(node for node, data in graph.nodes(data=True) if data["kind"] == "and")
+    edges = {operand: edge for _, operand, edge in graph.out_edges(node, data=True)}
+    assert [(edges[name]["position"], edges[name]["weight"]) for name in "AB"] == [(0, 1.0), (1, 0.5)]
+    assert graph.in_degree(node) == 2
+    with pytest.raises(nx.NetworkXError):
+        graph.add_node("mine")
+
+
+# --- what notebooks show --------------------------------------------------------------------------------------------
+
+NASTY = 'fact A("<b>&")\nfact ~A("<b>&")\nrule "<r>"(X) -> "<r>"(X)\nfact "<r>"(anna)\nquery A(X)\n'
+
+
+def test_html_is_escaped() -> None:
+    kb = lnnkit.loads(NASTY, path="<script>.lnn")
+    outcome, answers = kb.infer(), kb.answers()[0]
+    warned = kb.ask('A("<b>&")')
+    for shown in (kb._repr_html_(), outcome._repr_html_(), answers._repr_html_(), warned._repr_html_()):
+        assert "<b>" not in shown
+        assert "<script>" not in shown
+        assert "<r>" not in shown
+    assert "&lt;b&gt;&amp;" in answers._repr_html_()
+    assert "&lt;b&gt;&amp;" in outcome._repr_html_()
+    assert "&lt;script&gt;" in kb._repr_html_()
+
+
+def test_reprs() -> None:
+    kb = lnnkit.loads(TRIAGE)
+    assert repr(kb) == "KnowledgeBase(<string>: 2 predicates, 2 facts, 1 rules, 0 axioms, 1 queries)"
+    assert repr(kb.ask("Infected(X)")) == (
+        "Infected(X): 2 answers\n  X = anna  [1, 1]        true\n  X = bob   [0.2, 0.6]    likely false"
+    )
+    assert repr(kb.ask("Infected(anna)")) == "Infected(anna): 1 answer\n  [1, 1]        true"
+    assert "warning: no fact or table knows the entity `zed`" in repr(kb.ask("Infected(zed)"))
+
+
+def test_long_reprs_are_cut() -> None:
+    kb = lnnkit.loads("predicate A(thing)\n")
+    kb.tell("A", [f"e{i:04}" for i in range(1234)])
+    kb.tell("A", [(f"e{i:04}", 0.0) for i in range(234)])
+    answers, outcome = kb.ask("A(X)"), kb.infer()
+    assert repr(answers).endswith("… and 1,224 more")
+    assert "… and 1,134 more" in answers._repr_html_()
+    assert repr(outcome).endswith("… and 224 more")
+    assert outcome._repr_html_().count("<li>") == 101
+
+
+def test_nothing_global_is_kept() -> None:
+    kb = lnnkit.loads(TRIAGE)
+    kb.infer()
+    watched = weakref.ref(kb)
+    del kb
+    gc.collect()
+    assert watched() is None
