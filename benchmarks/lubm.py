@@ -17,7 +17,12 @@ import re
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lnnkit import KnowledgeBase
 
 Triple = tuple[str, str, str]
 DATA = Path(os.environ.get("LNNKIT_DATA", Path(__file__).resolve().parents[2] / "shared" / "data")) / "lubm"
@@ -62,7 +67,7 @@ def read(path: Path) -> list[Triple]:
     """The rows of a table without header or quoting; a missing last cell is empty."""
     with path.open(encoding="utf-8", newline="") as file:
         return [
-            (row + [""])[0:3] if len(row) < 3 else tuple(row)  # type: ignore[misc]
+            (row[0], row[1], row[2] if len(row) > 2 else "")
             for row in csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
         ]
 
@@ -154,7 +159,7 @@ def program(axioms: Sequence[Triple], table: str = "abox.tsv") -> str:
     return "\n".join([head, ontology(axioms), loads(axioms, table), queries(axioms)])
 
 
-def true_atoms(kb) -> set[Triple]:  # noqa: ANN001
+def true_atoms(kb: KnowledgeBase) -> set[Triple]:
     """The triples whose lower bound is 1, of the program's queries: one predicate each, over X or X, Y."""
     found: set[Triple] = set()
     for answers in kb.answers():
@@ -179,7 +184,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     import torch
 
     import lnnkit
-    import lnnkit.kb  # noqa: F401
+    import lnnkit.kb
 
     torch.set_num_threads(1)
     data = options.data.resolve()
@@ -199,7 +204,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     listed, gold = set(read(data / "abox.tsv")), set(read(data / "gold_entailed.tsv"))
     derived = true - listed
-    seconds = [round(end - start, 3) for start, end in zip(marks, marks[1:], strict=False)]
+    seconds = [round(end - start, 3) for start, end in pairwise(marks)]
     found = {
         "derived": len(derived),
         "expected": len(gold),

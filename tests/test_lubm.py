@@ -75,7 +75,7 @@ subClassOfSome	Pupil	taughtBy Teacher
 subPropertyOf	wrote	created
 inverseOf	taughtBy	teaches
 inverseOf	teaches	taughtBy
-transitive	influenced	
+transitive	influenced
 domain	influenced	Person
 range	wrote	Piece
 range	teaches	Pupil
@@ -128,6 +128,7 @@ def test_the_axioms_work_backwards(music: lnnkit.KnowledgeBase) -> None:
     assert bounds(music, 'influenced("bach", "stone")') == UNKNOWN
     assert bounds(music, 'Musician("dupre")') == TRUE
     assert ("dupre",) in holds(music, "exists Y: plays(X, Y) & Concerto(Y)")
+    assert bounds(music, 'exists Y: plays("dupre", Y) & Concerto(Y)') == TRUE
     assert bounds(music, 'plays("dupre", "opus 85")') == UNKNOWN  # she may play another
     assert bounds(music, 'Musician("anna")') == FALSE  # she plays a concerto and is no soloist
     assert bounds(music, 'teaches("casals", "garcia")') == FALSE
@@ -188,7 +189,8 @@ def test_disjoint_classes_and_a_covering(family: lnnkit.KnowledgeBase) -> None:
     assert fails(family, "Woman(X)") == {("bob",)}
     assert holds(family, "Woman(X)") == {("kim",)}
     assert bounds(family, "Man(pat)") == UNKNOWN
-    assert holds(family, "Man(X) | Woman(X)") == {("bob",), ("kim",), ("pat",)}  # pat is one, nobody knows which
+    assert holds(family, "Man(X) | Woman(X)") == {("bob",), ("kim",), ("pat",)}
+    assert bounds(family, "Man(pat) | Woman(pat)") == TRUE  # one of them, nobody knows which
 
 
 def test_an_asymmetric_property_is_false_backwards_and_on_the_diagonal(family: lnnkit.KnowledgeBase) -> None:

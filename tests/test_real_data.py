@@ -160,7 +160,8 @@ def test_smokers_by_degrees() -> None:
     friends = [(a, b) for a, b in drawn.tolist() if a != b]
     smokers = rng.choice(1000, 100, replace=False).tolist()
     kb = lnnkit.loads(
-        "rule Smokes(X) & Friends(X, Y) -> Smokes(Y) in [0.9, 1]\npredicate Friends(p, p)\npredicate Smokes(p)\nquery Smokes(X)"
+        "predicate Friends(person, person)\npredicate Smokes(person)\n"
+        "rule Smokes(X) & Friends(X, Y) -> Smokes(Y) in [0.9, 1]\nquery Smokes(X)"
     )
     kb.tell("Friends", [(f"p{a}", f"p{b}") for a, b in friends])
     kb.tell("Smokes", [(f"p{a}",) for a in smokers])

@@ -93,6 +93,8 @@ def _use_threads(count: int) -> None:
     gc.disable()
     try:
         import torch
+
+        gc.freeze()  # later collections need not look at what torch has made
     finally:
         gc.enable()
     torch.set_num_threads(count)

@@ -33,10 +33,14 @@ class BatchBlock:
 
 
 class Batch:
-    """All instances of the formulas that share ``formula``'s shape. ``arrested`` marks rows of block 0."""
+    """All instances of the formulas that share ``formula``'s shape. ``arrested`` marks rows of block 0; ``reads`` says
+    of each leaf whether a change of its lower and of its upper side can matter to an instance."""
 
-    def __init__(self, formula: Formula, analysis: Analysis, modes: Modes, observed: tuple[int, ...]) -> None:
+    def __init__(
+        self, formula: Formula, analysis: Analysis, modes: Modes, observed: tuple[int, ...], *, completes: bool
+    ) -> None:
         self.formula = formula
+        self.reads = dict.fromkeys(formula.leaves, (True, True)) if completes or observed else analysis.read_sides()
         self.analysis = analysis
         self.modes = modes
         self.observed = observed

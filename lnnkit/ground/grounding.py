@@ -47,7 +47,7 @@ class Grounding:
         key = (stage, shape(formula, modes, tuple(sorted(observers))))
         if key not in self._shapes:
             self._shapes[key] = len(self.batches)
-            self.batches.append(Batch(formula, analysis, modes, tuple(sorted(observers))))
+            self.batches.append(Batch(formula, analysis, modes, tuple(sorted(observers)), completes=stage is not None))
         number = self._shapes[key]
         batch = self.batches[number]
         self.members.append(

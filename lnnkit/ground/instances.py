@@ -80,9 +80,18 @@ class Instances:
         self._counts = tuple(Growing(torch.int64) for _ in formula.blocks)  # real rows of the block, by parent row
         self._default = tuple(Growing(torch.int64) for _ in formula.blocks)  # the parent's virtual row here, or -1
         self._strangers = tuple(Growing(torch.bool) for _ in formula.blocks)  # whether it has its stranger
+        self._distinct = _finds_each_once(formula, needs)
+        self._carried: dict[int, int] = {}  # leaf -> the column of a found row that holds its atom's row
         self._needs = [
-            (need.block, [self._source(lit) for lit in sorted(need.literals, key=repr)]) for need in needs.rows
+            (need.block, [self._source(lit, carry) for carry, lit in enumerate(sorted(need.literals, key=repr))])
+            for need in needs.rows
         ]
+        if self._distinct:
+            for carry, literal in enumerate(sorted(needs.rows[0].literals, key=repr)):
+                for leaf in formula.leaves:
+                    neuron = formula.neurons[leaf]
+                    if (neuron.source, neuron.arguments) == (literal.table, literal.arguments):
+                        self._carried[leaf] = _carrier(carry)
         self._fills = {
             block: [
                 [
@@ -107,7 +116,13 @@ class Instances:
         for number, (block, sources) in enumerate(self._needs):
             wanted = self.formula.blocks[block].variables
             for found in self._delta(number, sources, wanted):
-                self._add(block, found)
+                if self._distinct:
+                    columns = [found.columns[found.variables.index(v)] for v in wanted]
+                    carried = {leaf: found.columns[found.variables.index(c)] for leaf, c in self._carried.items()}
+                    self._tuples[0].append(columns, found.length)
+                    self._append(0, columns, None, found.length, carried)
+                else:
+                    self._add(block, found)
         for block in range(1, len(self.formula.blocks)):
             self._fill(block)
 
@@ -124,20 +139,16 @@ class Instances:
             return []
         found = []
         if all(lengths):
-            full: dict[int, Relation] = {}
             for i, source in enumerate(sources):
-                if source.seen == lengths[i]:
+                # each result once: its first new literal is the i-th
+                if source.seen == lengths[i] or any(other.seen == 0 for other in sources[:i]):
                     continue
-                for j in range(len(sources)):
-                    if j != i and j not in full:
-                        full[j] = sources[j].read(0, lengths[j])
                 new = source.read(source.seen, lengths[i])
                 if new.length == 0:
                     continue
-                parts = [new, *(full[j] for j in range(len(sources)) if j != i)]
-                found.append(self._complete(join(parts, self._guard), wanted))
-                if source.seen == 0:
-                    break
+                old = [other.read(0, other.seen) for other in sources[:i]]
+                rest = [other.read(0, lengths[j]) for j, other in enumerate(sources) if j > i]
+                found.append(self._complete(join([new, *old, *rest], self._guard), wanted))
         for source, length in zip(sources, lengths, strict=True):
             source.seen = length
         return found
@@ -153,7 +164,7 @@ class Instances:
         self._guard(size)
         return join(parts, self._guard)
 
-    def _source(self, literal: Literal) -> _Source:
+    def _source(self, literal: Literal, carry: int | None = None) -> _Source:
         table = self.atoms.tables[literal.table]
         listing = table.deviating[literal.column]
 
@@ -176,6 +187,9 @@ class Instances:
                     columns.append(ids)
                     continue
                 keep = same if keep is None else keep & same
+            if self._distinct and carry is not None:
+                names.append(_carrier(carry))
+                columns.append(table.rows.values.index_select(0, local).int())
             if keep is not None:
                 columns = [column[keep] for column in columns]
             length = int(keep.sum()) if keep is not None else len(local)
@@ -209,7 +223,14 @@ class Instances:
                 self._append(index, new, parent.index_select(0, fresh), len(fresh))
             parent = numbers
 
-    def _append(self, block: int, columns: Sequence[Tensor], parent: Tensor, length: int) -> None:
+    def _append(
+        self,
+        block: int,
+        columns: Sequence[Tensor],
+        parent: Tensor | None,
+        length: int,
+        carried: Mapping[int, Tensor] | None = None,
+    ) -> None:
         bound = self.formula.blocks[block].bound
         variables = self.formula.blocks[block].variables
         virtual = torch.zeros(length, dtype=torch.bool)
@@ -218,10 +239,16 @@ class Instances:
             virtual = virtual | (columns[variables.index(variable)] >= self.domain.generic)
             stranger = stranger | (columns[variables.index(variable)] == self.domain.stranger)
         own = self.batch.blocks[block].columns
-        atoms = {index: self._rows(index, variables, columns, length) for index in own}
+        atoms = {
+            index: carried[index]
+            if carried and index in carried
+            else self._rows(index, variables, columns, length, real=bool(carried) or not bound)
+            for index in own
+        }
         if block == 0:
             numbers = self.batch.append(0, atoms, self.member, len(self.rows[0]), length)
         else:
+            assert parent is not None
             above = self.formula.blocks[block].parent
             group = self.rows[above].values.index_select(0, parent)
             numbers = self.batch.append(
@@ -240,8 +267,11 @@ class Instances:
         self._default[block].append(torch.full((missing,), -1))
         self._strangers[block].append(torch.zeros(missing, dtype=torch.bool))
 
-    def _rows(self, index: int, variables: Sequence[int], columns: Sequence[Tensor], length: int) -> Tensor:
-        """The atom rows of one leaf, constant or observed neuron of a block's new rows."""
+    def _rows(
+        self, index: int, variables: Sequence[int], columns: Sequence[Tensor], length: int, *, real: bool
+    ) -> Tensor:
+        """The atom rows of one leaf, constant or observed neuron of a block's new rows. If they are ``real``, no
+        virtual entity is among them."""
         if index == AUXILIARY:
             assert self.formula.auxiliary is not None
             table, arguments = self.atoms.tables[self.formula.auxiliary], self.formula.blocks[0].variables
@@ -257,6 +287,10 @@ class Instances:
             else columns[variables.index(a)]
             for a in arguments
         ]
+        if real and table is not None:
+            if index in self._observers or self._kept[table.name]:
+                return self.atoms.materialise(table, values, length)
+            return self.atoms.find(table, values, length)
         virtual = torch.zeros(length, dtype=torch.bool)
         stranger = torch.zeros(length, dtype=torch.bool)
         for value in values:
@@ -270,12 +304,12 @@ class Instances:
         rows = torch.full((length,), table.default_row)
         if not table.predictable:
             rows[stranger] = UNKNOWN
-        real = (~virtual).nonzero().squeeze(1)
-        picked = [value.index_select(0, real) for value in values]
+        named = (~virtual).nonzero().squeeze(1)
+        picked = [value.index_select(0, named) for value in values]
         if index in self._observers or self._kept[table.name]:
-            rows[real] = self.atoms.materialise(table, picked, len(real))
+            rows[named] = self.atoms.materialise(table, picked, len(named))
         else:
-            rows[real] = self.atoms.find(table, picked, len(real))
+            rows[named] = self.atoms.find(table, picked, len(named))
         return rows
 
     def _fill(self, block: int) -> None:
@@ -315,3 +349,16 @@ class Instances:
         above = self.formula.blocks[block].parent
         columns = tuple(column.index_select(0, numbers) for column in self._tuples[above].columns)
         return Relation(self.formula.blocks[above].variables, columns, len(numbers))
+
+
+def _carrier(number: int) -> int:
+    """The column in which a found row carries the atom row of a need's literal: no variable has its number."""
+    return -1 - number
+
+
+def _finds_each_once(formula: Formula, needs: Needs) -> bool:
+    """Whether a single join binds all variables, so that no instance is found twice."""
+    if len(formula.blocks) > 1 or len(needs.rows) != 1:
+        return False
+    bound = {a for literal in needs.rows[0].literals for a in literal.arguments if isinstance(a, int)}
+    return bound == set(formula.blocks[0].variables) and bool(needs.rows[0].literals)

@@ -41,7 +41,9 @@ def join(relations: Sequence[Relation], guard: Guard) -> Relation:
 
 
 def pair(left: Relation, right: Relation, guard: Guard) -> Relation:
-    """The natural join of two relations."""
+    """The natural join of two relations. The smaller one is sorted."""
+    if left.length < right.length:
+        left, right = right, left
     shared = [v for v in right.variables if v in left.variables]
     if not shared:
         guard(left.length * right.length)

@@ -86,6 +86,19 @@ class Analysis:
             reads.append(Element(AUXILIARY, "lower" if direction == "least" else "upper"))
         return reads
 
+    def read_sides(self) -> dict[int, tuple[bool, bool]]:
+        """Of which leaves (and of the auxiliary) a change of the lower or the upper side can matter to an instance."""
+        found: dict[int, tuple[bool, bool]] = {}
+        directions: tuple[Direction, ...] = ("least", "most")
+        for direction in directions:
+            if not self.conflicts(direction):
+                continue
+            for element in self.elements(direction):
+                low, high = found.get(element.leaf, (False, False))
+                both = not self._convex or element.leaf in self.formula.heads
+                found[element.leaf] = (low or both or element.end != "upper", high or both or element.end != "lower")
+        return found
+
     def _reads(self, signs: Mapping[int, int], *, upper: bool) -> list[Element]:
         ends: dict[int, End] = {0: "either", 1: "upper" if upper else "lower", -1: "lower" if upper else "upper"}
         return [Element(leaf, ends[signs[leaf]]) for leaf in self.formula.leaves if leaf in signs]

@@ -7,7 +7,10 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-_LIMIT = 2**62
+_LIMIT = 2**62  # mixed-radix keys stay below it
+_SMALL = 2**12  # so many possible keys are tabulated from the start,
+_TABLE = 2**28  # so many at most,
+_DENSITY = 32  # once a 32nd of them is there
 
 
 class Growing:
@@ -37,10 +40,79 @@ class Growing:
         self._length = needed
 
 
-class KeyIndex:
-    """Tuples of ids below ``radix`` -> dense numbers, by a mixed-radix key. Wider tuples than 62 bits go by steps."""
+class _Runs:
+    """Keys in sorted runs, each at least twice as long as the next."""
 
-    __slots__ = ("_inner", "_keys", "_numbers", "_radix", "_take")
+    def __init__(self) -> None:
+        self._runs: list[tuple[Tensor, Tensor]] = []
+
+    def find(self, keys: Tensor) -> Tensor:
+        found = torch.full((len(keys),), -1, dtype=torch.int64)
+        for sorted_keys, numbers in self._runs:
+            place = torch.searchsorted(sorted_keys, keys).clamp_(max=len(sorted_keys) - 1)
+            hit = sorted_keys.index_select(0, place) == keys
+            found = torch.where(hit, numbers.index_select(0, place), found)
+        return found
+
+    def add(self, keys: Tensor, start: int) -> tuple[Tensor, Tensor]:
+        """Number keys, new ones from ``start`` on in the order of their first places, which are returned too."""
+        unique, inverse = torch.unique(keys, return_inverse=True)
+        number = self.find(unique)
+        new = (number < 0).nonzero().squeeze(1)
+        if len(new):
+            first = torch.full((len(unique),), len(keys), dtype=torch.int64)
+            first.scatter_reduce_(0, inverse, torch.arange(len(keys)), "amin")
+            fresh, order = first.index_select(0, new).sort()
+            number[new[order]] = torch.arange(start, start + len(new))
+            self.insert(unique.index_select(0, new), number.index_select(0, new))
+        else:
+            fresh = new
+        return number.index_select(0, inverse), fresh
+
+    def insert(self, keys: Tensor, numbers: Tensor) -> None:
+        self._runs.append((keys, numbers))
+        while len(self._runs) > 1 and len(self._runs[-2][0]) < 2 * len(self._runs[-1][0]):
+            (a, b), (c, d) = self._runs[-2:]
+            merged, order = torch.cat([a, c]).sort()
+            self._runs[-2:] = [(merged, torch.cat([b, d]).index_select(0, order))]
+
+    def items(self) -> tuple[Tensor, Tensor]:
+        keys, numbers = zip(*self._runs, strict=True)
+        return torch.cat(keys), torch.cat(numbers)
+
+
+class _Table:
+    """A number for every possible key, -1 where it is not there."""
+
+    def __init__(self, size: int) -> None:
+        self._numbers = torch.full((size,), -1, dtype=torch.int32)
+
+    def find(self, keys: Tensor) -> Tensor:
+        return self._numbers.index_select(0, keys).long()
+
+    def add(self, keys: Tensor, start: int) -> tuple[Tensor, Tensor]:
+        missing = (self._numbers.index_select(0, keys) < 0).nonzero().squeeze(1)
+        if not len(missing):
+            return self.find(keys), missing
+        new = keys.index_select(0, missing)
+        place = torch.arange(len(new), dtype=torch.int32)
+        self._numbers[new] = len(new)
+        self._numbers.scatter_reduce_(0, new, place, "amin")
+        fresh = missing[self._numbers.index_select(0, new) == place]
+        self.insert(keys.index_select(0, fresh), torch.arange(start, start + len(fresh)))
+        return self.find(keys), fresh
+
+    def insert(self, keys: Tensor, numbers: Tensor) -> None:
+        self._numbers[keys] = numbers.int()
+
+
+class KeyIndex:
+    """Tuples of ids below ``radix`` -> dense numbers, by a mixed-radix key. Wider tuples than 62 bits go by steps.
+
+    Keys are kept in sorted runs, or, where the tuples fill enough of their space, in a table of all possible keys.
+    """
+
+    __slots__ = ("_inner", "_length", "_numbers", "_radix", "_size", "_take")
 
     def __init__(self, width: int, radix: int) -> None:
         self._radix = max(radix, 2)
@@ -49,24 +121,21 @@ class KeyIndex:
             self._take += 1
         # what does not fit: the first columns become one dense number, which leads the key of the rest
         self._inner = KeyIndex(width - self._take + 1, 2**31) if self._take < width else None
-        self._keys = torch.empty(0, dtype=torch.int64)
-        self._numbers = torch.empty(0, dtype=torch.int64)
+        self._size = self._radix**self._take
+        self._length = 0
+        self._numbers: _Runs | _Table = _Table(self._size) if self._size <= _SMALL else _Runs()
 
     def _key(self, columns: Sequence[Tensor], length: int) -> Tensor:
-        key = torch.zeros(length, dtype=torch.int64)
-        for column in columns:
+        if not self._take:
+            return torch.zeros(length, dtype=torch.int64)
+        key = columns[0].long()
+        for column in columns[1 : self._take]:
             key = key * self._radix + column
         return key
 
     def find(self, columns: Sequence[Tensor], length: int) -> Tensor:
         """The number of each tuple, -1 for those not there."""
-        key = self._key(columns[: self._take], length)
-        if len(self._keys):
-            place = torch.searchsorted(self._keys, key).clamp_(max=len(self._keys) - 1)
-            number = self._numbers.index_select(0, place)
-            number = torch.where(self._keys.index_select(0, place) == key, number, -1)
-        else:
-            number = torch.full((length,), -1, dtype=torch.int64)
+        number = self._numbers.find(self._key(columns, length))
         if self._inner is None:
             return number
         found = self._inner.find([number.clamp(min=0), *columns[self._take :]], length)
@@ -74,32 +143,15 @@ class KeyIndex:
 
     def add(self, columns: Sequence[Tensor], length: int) -> tuple[Tensor, Tensor]:
         """Number every tuple. Returns the numbers, and the positions at which a new tuple stands first."""
-        key = self._key(columns[: self._take], length)
-        number, fresh = self._add(key)
+        number, fresh = self._numbers.add(self._key(columns, length), self._length)
+        self._length += len(fresh)
+        if isinstance(self._numbers, _Runs) and self._size <= min(_TABLE, _DENSITY * self._length):
+            table = _Table(self._size)
+            table.insert(*self._numbers.items())
+            self._numbers = table
         if self._inner is None:
             return number, fresh
         return self._inner.add([number, *columns[self._take :]], length)
-
-    def _add(self, key: Tensor) -> tuple[Tensor, Tensor]:
-        unique, inverse = torch.unique(key, return_inverse=True)
-        if len(self._keys):
-            place = torch.searchsorted(self._keys, unique).clamp_(max=len(self._keys) - 1)
-            known = self._keys.index_select(0, place) == unique
-            number = torch.where(known, self._numbers.index_select(0, place), -1)
-        else:
-            known = torch.zeros(len(unique), dtype=torch.bool)
-            number = torch.full((len(unique),), -1, dtype=torch.int64)
-        new = (~known).nonzero().squeeze(1)
-        first = torch.full((len(unique),), len(key), dtype=torch.int64)
-        first.scatter_reduce_(0, inverse, torch.arange(len(key)), "amin")
-        fresh, order = first.index_select(0, new).sort()
-        number[new[order]] = torch.arange(len(new)) + len(self._keys)
-        if len(new):
-            keys = torch.cat([self._keys, unique.index_select(0, new)])
-            numbers = torch.cat([self._numbers, number.index_select(0, new)])
-            self._keys, order = keys.sort()
-            self._numbers = numbers.index_select(0, order)
-        return number.index_select(0, inverse), fresh
 
 
 class TupleSet:
@@ -122,12 +174,19 @@ class TupleSet:
 
     def find(self, columns: Sequence[Tensor], length: int) -> Tensor:
         """(length,) the number of each tuple, -1 where it is not there."""
-        return self._index.find([column.long() for column in columns], length)
+        return self._index.find(columns, length)
 
     def add(self, columns: Sequence[Tensor], length: int) -> tuple[Tensor, Tensor]:
         """Numbers of all ``length`` tuples, and the positions of those that were new, each once."""
-        numbers, fresh = self._index.add([column.long() for column in columns], length)
+        numbers, fresh = self._index.add(columns, length)
+        every = len(fresh) == length
         for own, column in zip(self._columns, columns, strict=True):
-            own.append(column.index_select(0, fresh))
+            own.append(column if every else column.index_select(0, fresh))
         self._length += len(fresh)
         return numbers, fresh
+
+    def append(self, columns: Sequence[Tensor], length: int) -> None:
+        """Add tuples that are known to be new. They are not indexed: no `find` or `add` may follow."""
+        for own, column in zip(self._columns, columns, strict=True):
+            own.append(column)
+        self._length += length

@@ -13,15 +13,16 @@ from torch import Tensor
 
 from lnnkit.ground.evaluate import least_heads, upward
 from lnnkit.infer.derivations import Derivations
+from lnnkit.infer.dirty import Dirty
 from lnnkit.infer.prepare import Prepared
-from lnnkit.infer.state import NOISE, Messages
+from lnnkit.infer.state import NOISE, Messages, distinct
 from lnnkit.infer.sweep import View, moved, reader
 
 ROUNDS = 10_000
 
 
 def complete(prepared: Prepared, derivations: Derivations, *, first: bool) -> Tensor:
-    """Complete every stratum, dependencies first. Returns flags of the rows whose bounds changed."""
+    """Complete every stratum, dependencies first. Returns the rows whose bounds changed."""
     state = prepared.state
     moved_rows: list[Tensor] = []
     for predicates, members in prepared.strata:
@@ -34,16 +35,13 @@ def complete(prepared: Prepared, derivations: Derivations, *, first: bool) -> Te
         if first:
             changed = rows
         else:
-            _, crossed = state.meet([(before, old.lower)], [(before, old.upper)])
+            *_, crossed = state.meet([(before, old.lower)], [(before, old.upper)])
             prepared.grounding.atoms.enlist(crossed)
             low, high = state.read(before)
             changed = before[((low - old.lower).abs() > NOISE) | ((high - old.upper).abs() > NOISE)]
         prepared.grounding.atoms.deviate(rows, *state.read(rows))
         moved_rows.append(changed)
-    dirty = torch.zeros(len(prepared.grounding.atoms), dtype=torch.bool)
-    for rows in moved_rows:
-        dirty[rows] = True
-    return dirty
+    return torch.cat(moved_rows) if moved_rows else torch.empty(0, dtype=torch.int64)
 
 
 def _completed(prepared: Prepared, predicates: frozenset[str]) -> Tensor:
@@ -61,12 +59,11 @@ def _least_fixpoint(prepared: Prepared, members: Sequence[int], derivations: Der
     for number in batches:
         grounding.batches[number].swept = 0
         grounding.batches[number].touched = True
-    dirty = torch.zeros(len(grounding.atoms), dtype=torch.bool)
-    for round_ in range(ROUNDS):
+    dirty = Dirty()
+    for _ in range(ROUNDS):
         grounding.extend(members)
         state.extend(grounding.atoms)
-        if len(dirty) < len(grounding.atoms):
-            dirty = torch.cat([dirty, torch.zeros(len(grounding.atoms) - len(dirty), dtype=torch.bool)])
+        dirty.extend(len(grounding.atoms))
         lower: list[Messages] = []
         upper: list[Messages] = []
         for number in batches:
@@ -76,14 +73,12 @@ def _least_fixpoint(prepared: Prepared, members: Sequence[int], derivations: Der
         for queue, end in ((lower, state.lower), (upper, state.upper)):
             for message in queue:
                 end.values.scatter_reduce_(0, message.row, message.value, "amax")
-        derivations.record(state, lower, upper, round_, rising=True)
-        rows = [m.row for m in (*lower, *upper)]
-        if not rows:
+        derivations.record(state, lower, upper)
+        changed = distinct([m.row for m in (*lower, *upper)], len(grounding.atoms))
+        if not len(changed):
             return
-        changed = torch.unique(torch.cat(rows))
         grounding.atoms.deviate(changed, *state.read(changed))
-        dirty = torch.zeros(len(grounding.atoms), dtype=torch.bool)
-        dirty[changed] = True
+        dirty.mark(changed, changed)
 
 
 def _raise_heads(number: int, view: View, prepared: Prepared, lower: list[Messages], upper: list[Messages]) -> None:

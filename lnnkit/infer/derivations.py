@@ -13,6 +13,7 @@ from lnnkit.ground.tuples import Growing
 from lnnkit.infer.state import Messages, State
 
 _NONE = -1
+_LAST = torch.iinfo(torch.int64).max
 
 
 class Derivations:
@@ -23,6 +24,7 @@ class Derivations:
 
     def __init__(self, grounding: Grounding) -> None:
         self._grounding = grounding
+        self._slots = Growing(torch.int64)  # scratch, a place for each row
         self._sides = tuple(tuple(Growing(torch.int64) for _ in range(3)) for _ in range(2))
 
     def winner(self, side: int, rows: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -41,12 +43,8 @@ class Derivations:
         state: State,
         lower: Sequence[Messages],
         upper: Sequence[Messages],
-        round_: int,
-        *,
-        rising: bool = False,
     ) -> None:
-        """Note the winners among a round's messages, after they have met: the greatest lower and the least upper
-        bound, or, while a completion is ``rising``, the greatest of both."""
+        """Note the winners among a round's messages, after they have met."""
         self._extend()
         for side, messages in enumerate((lower, upper)):
             if not messages:
@@ -56,33 +54,53 @@ class Derivations:
             instance = torch.cat([m.instance for m in messages])
             batch = torch.cat([torch.full((len(m.row),), m.batch) for m in messages])
             leaf = torch.cat([torch.full((len(m.row),), m.leaf) for m in messages])
-            best = torch.full((len(self._grounding.atoms),), -torch.inf, dtype=state.dtype)
-            signed = value if side == 0 or rising else -value
-            best.scatter_reduce_(0, row, signed, "amax")
-            picked = (signed == best.index_select(0, row)).nonzero().squeeze(1)
+            met = (state.lower if side == 0 else state.upper).values.index_select(0, row)
+            crossed = state.frozen.values.index_select(0, row)  # an arrested atom no longer shows what it met
+            picked = ((value == met) | crossed).nonzero().squeeze(1)
             row, batch, leaf, instance = (t.index_select(0, picked) for t in (row, batch, leaf, instance))
-            if len(torch.unique(row)) < len(row):
-                order = self._canonical(row, batch, leaf, instance)
-                row, batch, leaf, instance = (t.index_select(0, order) for t in (row, batch, leaf, instance))
-                first = torch.ones(len(row), dtype=torch.bool)
-                first[1:] = row[1:] != row[:-1]
-                row, batch, leaf, instance = (t[first] for t in (row, batch, leaf, instance))
+            row, batch, leaf, instance = self._first(row, batch, leaf, instance)
             for column, values in zip(self._sides[side], (batch, leaf, instance), strict=True):
                 column.values[row] = values
 
-    def _canonical(self, row: Tensor, batch: Tensor, leaf: Tensor, instance: Tensor) -> Tensor:
-        """An order by row, then formula, then leaf, then instance, that no order of input can change."""
-        rank = torch.empty_like(row)
-        place = torch.empty_like(row)
+    def _first(self, *messages: Tensor) -> tuple[Tensor, ...]:
+        """One of the (row, batch, leaf, instance) messages for each row: the first by formula, then leaf, then
+        instance, an order that no order of input can change."""
+        slots = self._slots
+        slots.append(torch.full((len(self._grounding.atoms) - len(slots),), _LAST))
+        row = messages[0]
+        slots.values[row] = torch.arange(len(row))
+        winner = slots.values.index_select(0, row)
+        slots.values[row] = _LAST
+        beaten = (winner != torch.arange(len(row))).nonzero().squeeze(1)
+        if not len(beaten):
+            return messages
+        flags = torch.zeros(len(slots), dtype=torch.bool)
+        flags[row.index_select(0, beaten)] = True
+        tied = flags.index_select(0, row)
+        alone = tuple(part[~tied] for part in messages)
+        rest = tuple(part[tied] for part in messages)
+        rank, place = self._canonical(*rest[1:])
+        rest = (*rest, rank, place)
+        for column in (4, 2, 5):  # by formula, then leaf, then instance
+            key = rest[column]
+            if int(key.min()) == int(key.max()):
+                continue
+            slots.values.scatter_reduce_(0, rest[0], key, "amin")
+            least = slots.values.index_select(0, rest[0]) == key
+            slots.values[rest[0]] = _LAST
+            rest = tuple(part[least] for part in rest)
+        return tuple(torch.cat(parts) for parts in zip(alone, rest[:4], strict=True))
+
+    def _canonical(self, batch: Tensor, leaf: Tensor, instance: Tensor) -> tuple[Tensor, Tensor]:
+        """Each message's rank of its formula, and of its instance within the formula."""
+        rank = torch.empty_like(batch)
+        place = torch.empty_like(batch)
         for number in torch.unique(batch).tolist():
             mine = (batch == number).nonzero().squeeze(1)
             for index in torch.unique(leaf[mine]).tolist():
                 some = mine[leaf[mine] == index]
                 rank[some], place[some] = self._grounding.canonical(number, index, instance[some])
-        order = torch.argsort(place, stable=True)
-        for key in (leaf, rank, row):
-            order = order[torch.argsort(key[order], stable=True)]
-        return order
+        return rank, place
 
     def contested(self, state: State, arrested: Sequence[tuple[int, int]]) -> tuple[Tensor, Tensor]:
         """Two flags a row, for its lower and its upper side: whether its chain of winners holds an arrested atom or

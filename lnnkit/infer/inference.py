@@ -13,6 +13,7 @@ from lnnkit.ground.formula import Formula
 from lnnkit.ground.layout import Given
 from lnnkit.infer.completion import complete
 from lnnkit.infer.derivations import Derivations
+from lnnkit.infer.dirty import Dirty
 from lnnkit.infer.prepare import Prepared, initialise_shared, prepare
 from lnnkit.infer.rounds import Progress, Status, run
 
@@ -63,13 +64,15 @@ def infer(
         progress = Progress()
         complete(prepared, derivations, first=True)
         initialise_shared(prepared)
-        dirty = torch.zeros(len(grounding.atoms), dtype=torch.bool)
+        dirty = Dirty()
         while True:
             run(grounding, prepared.inference, state, derivations, progress, round_limit, dirty)
             if not prepared.strata or progress.status is not Status.CONVERGED:
                 break
-            dirty = complete(prepared, derivations, first=False)
-            if not bool(dirty.any()):
+            changed = complete(prepared, derivations, first=False)
+            if not len(changed):
                 break
+            dirty.extend(len(grounding.atoms))
+            dirty.mark(changed, changed)
         arrested = [(instance.batch, instance.row) for instance in progress.arrested]
         return Fixpoint(prepared, derivations, progress, derivations.contested(state, arrested))

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 import torch
-from torch import Tensor
 
 from lnnkit.ground.grounding import Grounding
+from lnnkit.infer.classes import Classes
 from lnnkit.infer.derivations import Derivations
+from lnnkit.infer.dirty import Dirty
 from lnnkit.infer.state import Messages, State
 from lnnkit.infer.sweep import moved, sweep
 
@@ -59,18 +60,20 @@ def run(
     derivations: Derivations,
     progress: Progress,
     limit: int,
-    dirty: Tensor,
+    dirty: Dirty,
 ) -> None:
     """Rounds over ``members`` until one changes nothing, creeps, or the limit is met. ``dirty`` flags the rows that
     moved before."""
     creeping = 0
     batches = grounding.batches_of(members)
+    state.extend(grounding.atoms)
+    classes = Classes(state)
     while True:
         known = len(grounding.atoms)
         grounding.extend(members)
         state.extend(grounding.atoms)
-        if len(dirty) < len(grounding.atoms):
-            dirty = torch.cat([dirty, torch.zeros(len(grounding.atoms) - len(dirty), dtype=torch.bool)])
+        classes.extend()
+        dirty.extend(len(grounding.atoms))
         if progress.rounds >= limit:
             progress.status = Status.ROUND_LIMIT
             return
@@ -82,7 +85,7 @@ def run(
             view = moved(batch, dirty)
             if view is None:
                 continue
-            swept = sweep(number, view, state, grounding.atoms)
+            swept = sweep(number, view, state, grounding.atoms, classes)
             lower += swept.lower
             upper += swept.upper
             for row, low, high in zip(
@@ -91,18 +94,21 @@ def run(
                 progress.arrested.append(ArrestedInstance(number, row, low, high))
                 fresh += 1
             batch.arrested.values[swept.arrested] = True
-        gain = largest_gain(state, lower, upper)
-        changed, crossed = state.meet([(m.row, m.value) for m in lower], [(m.row, m.value) for m in upper])
-        derivations.record(state, lower, upper, progress.rounds)
+        growing = known < len(grounding.atoms)
+        gain = 1.0 if growing else largest_gain(state, lower, upper)
+        raised, lowered, crossed = state.meet([(m.row, m.value) for m in lower], [(m.row, m.value) for m in upper])
+        derivations.record(state, lower, upper)
+        changed = torch.unique(torch.cat([raised, lowered])) if len(raised) and len(lowered) else raised
+        changed = changed if len(raised) else lowered
+        classes.update(changed)
         grounding.atoms.deviate(changed, *state.read(changed))
         grounding.atoms.enlist(crossed)
-        dirty = torch.zeros(len(grounding.atoms), dtype=torch.bool)
-        dirty[changed] = True
+        dirty.mark(torch.cat([raised, crossed]), torch.cat([lowered, crossed]))
         if not len(changed) and not fresh:
             progress.status = Status.CONVERGED
             return
         progress.rounds += 1
-        quiet = gain < QUIET_GAIN and not len(crossed) and not fresh and known == len(grounding.atoms)
+        quiet = gain < QUIET_GAIN and not len(crossed) and not fresh
         creeping = creeping + 1 if quiet else 0
         if creeping >= (CREEP_ROUNDS if gain < CREEP_GAIN else CREEP_PATIENCE):
             progress.status = Status.CREEPING

@@ -26,6 +26,22 @@ class Messages:
     leaf: int
 
 
+Sent = tuple[Tensor, Tensor]
+
+
+def distinct(rows: Sequence[Tensor], count: int) -> Tensor:
+    """Each of the ``rows``, all below ``count``, once."""
+    total = sum(map(len, rows))
+    if total == 0:
+        return torch.empty(0, dtype=torch.int64)
+    if total < count // 32:
+        return torch.unique(torch.cat(list(rows)))
+    flags = torch.zeros(count, dtype=torch.bool)
+    for some in rows:
+        flags[some] = True
+    return flags.nonzero().squeeze(1)
+
+
 class State:
     """``lower`` and ``upper`` as they are read: an arrested atom reads as unknown, and its crossed bounds stand in
     ``crossed``. ``frozen`` rows (constants, default rows, arrested atoms) receive nothing."""
@@ -69,17 +85,16 @@ class State:
                     lower[position], upper[position] = self.crossed[row]
         return Bounds(lower, upper)
 
-    def meet(
-        self, lower: Sequence[tuple[Tensor, Tensor]], upper: Sequence[tuple[Tensor, Tensor]]
-    ) -> tuple[Tensor, Tensor]:
-        """Raise and lower the bounds of rows, all at once. Returns the rows sent to, and those newly arrested."""
+    def meet(self, lower: Sequence[Sent], upper: Sequence[Sent]) -> tuple[Tensor, Tensor, Tensor]:
+        """Raise and lower the bounds of rows, all at once: (rows, values) each. Returns the rows raised, the rows
+        lowered and the rows newly arrested, each once."""
         for row, value in lower:
             self.lower.values.scatter_reduce_(0, row, value, "amax")
         for row, value in upper:
             self.upper.values.scatter_reduce_(0, row, value, "amin")
-        rows = [row for row, _ in (*lower, *upper)]
-        changed = torch.unique(torch.cat(rows)) if rows else torch.empty(0, dtype=torch.int64)
-        return changed, self.arrest(changed)
+        raised, lowered = (distinct([row for row, _ in sent], len(self.lower)) for sent in (lower, upper))
+        crossed = torch.cat([self.arrest(raised), self.arrest(lowered)])
+        return raised, lowered, crossed
 
     def arrest(self, rows: Tensor) -> Tensor:
         """Arrest those rows whose bounds have crossed; returns them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import torch
@@ -14,8 +14,10 @@ from lnnkit.ground.evaluate import Grouping, downward, upward
 from lnnkit.ground.formula import LEAF
 from lnnkit.ground.relevance import ALL, LISTED
 from lnnkit.ground.supports import AUXILIARY
+from lnnkit.infer.classes import Classes
+from lnnkit.infer.dirty import Dirty
 from lnnkit.infer.state import NOISE, Messages, State
-from lnnkit.logic.bounds import Bounds, enter, tolerance
+from lnnkit.logic.bounds import Bounds, enter, ordered, tolerance
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,6 @@ class Swept:
     upper: list[Messages]
     arrested: Tensor
     roots: Bounds
-    count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,31 +56,38 @@ def whole(batch: Batch) -> View:
     return View(batch, tuple(rows), tuple(groupings))
 
 
-def moved(batch: Batch, dirty: Tensor) -> View | None:
-    """The rows that are new or have an atom in ``dirty``; None where there is none. A batch with inner blocks is
-    looked at as a whole."""
+def moved(batch: Batch, dirty: Dirty) -> View | None:
+    """The rows that are new or have an atom that moved on a side they read; None where there is none. A batch with
+    inner blocks is looked at as a whole."""
     if len(batch.blocks) > 1:
         touched = batch.touched or batch.swept < len(batch.blocks[0])
         for block in batch.blocks:
             for index, column in block.columns.items():
-                if touched:
-                    break
-                if index not in batch.observed:
-                    touched = bool(dirty.index_select(0, column.values).any())
+                if not touched:
+                    touched = any(bool(flags.any()) for flags in _moves(batch, index, column.values, dirty))
         batch.touched, batch.swept = False, len(batch.blocks[0])
         return whole(batch) if touched else None
     (block,) = batch.blocks
-    if not len(block):
+    length, swept = len(block), batch.swept
+    if not length:
         return None
-    hit = torch.zeros(len(block), dtype=torch.bool)
-    hit[batch.swept :] = True
+    hit = torch.zeros(swept, dtype=torch.bool)
     for index, column in block.columns.items():
-        if index not in batch.observed:
-            hit[: batch.swept] |= dirty.index_select(0, column.values[: batch.swept])
-    hit &= ~batch.arrested.values
-    batch.swept = len(block)
-    rows = hit.nonzero().squeeze(1)
+        for flags in _moves(batch, index, column.values[:swept], dirty):
+            hit |= flags
+    batch.swept = length
+    rows = (hit & ~batch.arrested.values[:swept]).nonzero().squeeze(1)
+    if swept < length:
+        new = torch.arange(swept, length)
+        rows = torch.cat([rows, new]) if len(rows) else new
     return View(batch, (rows,), (None,)) if len(rows) else None
+
+
+def _moves(batch: Batch, index: int, column: Tensor, dirty: Dirty) -> Iterator[Tensor]:
+    """For the sides of a leaf that matter: which rows have an atom that moved there."""
+    for matters, flags in zip(batch.reads.get(index, (False, False)), dirty.flags, strict=True):
+        if matters and len(column):
+            yield flags.values.index_select(0, column)
 
 
 def reader(view: View, state: State, atoms: Atoms) -> Callable[[int], Bounds]:
@@ -101,49 +109,66 @@ def reader(view: View, state: State, atoms: Atoms) -> Callable[[int], Bounds]:
     return read
 
 
-def sweep(number: int, view: View, state: State, atoms: Atoms) -> Swept:
+def sweep(number: int, view: View, state: State, atoms: Atoms, classes: Classes) -> Swept:
     """Up, meet, down. Nothing is written: messages are returned, for the round to meet them all at once."""
     batch, formula = view.batch, view.batch.formula
-    read = reader(view, state, atoms)
-    values = upward(formula, read, view.groupings)
+    looked, alike = _condensed(view, classes)
+    values = upward(formula, reader(looked, state, atoms), looked.groupings)
     up = values[formula.top]
     if formula.auxiliary is None:
         given = Bounds(torch.full_like(up.lower, formula.lower), torch.full_like(up.upper, formula.upper))
     else:
-        given = enter(state.read(view.column(AUXILIARY)))
-    eps = tolerance(state.dtype)
+        given = enter(state.read(looked.column(AUXILIARY)))
     lower, upper = torch.maximum(up.lower, given.lower), torch.minimum(up.upper, given.upper)
-    crossed = lower > upper + eps
-    root = Bounds(torch.minimum(lower, upper), torch.maximum(lower, upper))
+    crossed = lower > upper + tolerance(state.dtype)
+    root = ordered(lower, upper)
     safe = Bounds(torch.where(crossed, up.lower, root.lower), torch.where(crossed, up.upper, root.upper))
-    boxes, empty = downward(formula, values, safe, view.groupings)
+    boxes, empty = downward(formula, values, safe, looked.groupings)
     bad = crossed | empty
     numbers = view.rows[0]
     before = batch.arrested.values if numbers is None else batch.arrested.values.index_select(0, numbers)
-    silent = bad | before
-    fresh = (bad & ~before).nonzero().squeeze(1)
+    told = _told(bad, alike)
+    fresh = (told & ~before).nonzero().squeeze(1)
+    at = fresh if alike is None else alike.index_select(0, fresh)
     outcome = Swept(
         [],
         [],
         fresh if numbers is None else numbers.index_select(0, fresh),
-        Bounds(lower.index_select(0, fresh), upper.index_select(0, fresh)),
-        len(up.lower),
+        Bounds(lower.index_select(0, at), upper.index_select(0, at)),
     )
-    if AUXILIARY in batch.targets:
-        _send(number, outcome, view, state, atoms, AUXILIARY, safe, silent, batch.modes[AUXILIARY])
+    silent = told | before
     for leaf in batch.targets:
-        if leaf != AUXILIARY:
-            _send(number, outcome, view, state, atoms, leaf, boxes[leaf], silent, batch.modes[leaf])
+        box = safe if leaf == AUXILIARY else boxes[leaf]
+        _send(number, outcome, (view, looked, alike), state, atoms, leaf, box, silent, batch.modes[leaf])
     for neuron in batch.observed:
         if formula.neurons[neuron].kind != LEAF:
-            _send(number, outcome, view, state, atoms, neuron, boxes[neuron], silent, (ALL, ALL))
+            _send(number, outcome, (view, looked, alike), state, atoms, neuron, boxes[neuron], silent, (ALL, ALL))
     return outcome
+
+
+def _condensed(view: View, classes: Classes) -> tuple[View, Tensor | None]:
+    """A view of representatives, and each row's representative; or the view itself."""
+    batch = view.batch
+    if len(batch.blocks) > 1 or batch.formula.heads or batch.observed:
+        return view, None
+    found = classes.condense([view.column(index) for index in batch.blocks[0].columns])
+    if found is None:
+        return view, None
+    representatives, alike = found
+    rows = view.rows[0]
+    picked = representatives if rows is None else rows.index_select(0, representatives)
+    return View(batch, (picked,), (None,)), alike
+
+
+def _told(flags: Tensor, alike: Tensor | None) -> Tensor:
+    """Flags of representatives, for all rows."""
+    return flags if alike is None else flags.index_select(0, alike)
 
 
 def _send(
     number: int,
     outcome: Swept,
-    view: View,
+    views: tuple[View, View, Tensor | None],
     state: State,
     atoms: Atoms,
     leaf: int,
@@ -152,26 +177,27 @@ def _send(
     modes: tuple[int, int],
 ) -> None:
     """Queue what ``box`` has that the atoms behind ``leaf`` do not know yet, on the sides that are kept."""
+    view, looked, alike = views
     block = 0 if leaf == AUXILIARY else view.batch.formula.neurons[leaf].block
+    own = state.read(looked.column(leaf))
     rows = view.column(leaf)
-    own = state.read(rows)
-    deaf = state.frozen.values.index_select(0, rows)
     grouping = view.groupings[block]
-    if grouping is not None:
-        deaf = deaf | grouping.virtual | silent.index_select(0, grouping.outermost)
-    else:
-        deaf = deaf | silent
+    deaf = silent if grouping is None else grouping.virtual | silent.index_select(0, grouping.outermost)
     for mode, news, value, queue in (
         (modes[0], box.lower > own.lower + NOISE, box.lower, outcome.lower),
         (modes[1], box.upper < own.upper - NOISE, box.upper, outcome.upper),
     ):
-        if not mode:
+        if not mode or not bool(news.any()):
             continue
-        news = news & ~deaf
+        picked = (_told(news, alike) & ~deaf).nonzero().squeeze(1)
+        row = rows.index_select(0, picked)
+        hears = ~state.frozen.values.index_select(0, row)
         if mode == LISTED:
-            news = news & atoms.flags["listed"].values.index_select(0, rows)
-        picked = news.nonzero().squeeze(1)
+            hears = hears & atoms.flags["listed"].values.index_select(0, row)
+        if not bool(hears.all()):
+            picked, row = picked[hears], row[hears]
         if len(picked):
-            row_numbers = view.rows[block]
-            instance = picked if row_numbers is None else row_numbers.index_select(0, picked)
-            queue.append(Messages(rows.index_select(0, picked), value.index_select(0, picked), instance, number, leaf))
+            at = picked if alike is None else alike.index_select(0, picked)
+            own_rows = view.rows[block]
+            instance = picked if own_rows is None else own_rows.index_select(0, picked)
+            queue.append(Messages(row, value.index_select(0, at), instance, number, leaf))
