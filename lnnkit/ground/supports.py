@@ -26,7 +26,8 @@ Direction = Literal["least", "most"]  # the root is at least its lower, or at mo
 AUXILIARY = -1  # stands for the formula's own shared neuron among the leaves
 
 _ENUMERATED = 9  # so many elements are tried in all combinations; more are coarsened to the indispensable ones
-_SAMPLES = 96
+_SAMPLES = 96  # random values of leaves under equivalences, beside
+_CORNERS = 8  # all corners of so many of them
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -201,12 +202,14 @@ class Analysis:
         Elements that a mask holds say as much as they can, or, ``loosened``, nothing at all."""
         falls = 2 ** min(len(self._same), 4)
         pins = pin[1] if pin else (0.0,)
-        mixed = any(e.end == "either" for e in elements)
-        samples = _SAMPLES if mixed else 1
+        mixed = [e.leaf for e in elements if e.end == "either"]
+        corners = 2 ** min(len(mixed), _CORNERS)
+        samples = corners + _SAMPLES if mixed else 1
         count = len(masks)
         rows = count * falls * len(pins) * samples
         mask = torch.arange(count).repeat(falls * len(pins) * samples)
         fall = torch.arange(falls).repeat_interleave(count).repeat(len(pins) * samples)
+        corner = torch.arange(samples).repeat_interleave(count * falls * len(pins))
         pinned = torch.tensor(pins, dtype=torch.float64).repeat_interleave(count * falls).repeat(samples)
         at = {element.leaf: position for position, element in enumerate(elements)}
         generator = torch.Generator().manual_seed(0)
@@ -240,6 +243,8 @@ class Analysis:
                     a, b = ends.amin(1), ends.amax(1)
                     point = torch.rand(rows, generator=generator) < 0.4
                     b = torch.where(point, a, b)
+                    bit = ((corner >> mixed.index(index) % _CORNERS) & 1).double()
+                    a, b = torch.where(corner < corners, bit, a), torch.where(corner < corners, bit, b)
                 lower, upper = torch.where(there, a, lower), torch.where(there, b, upper)
             return Bounds(lower, upper)
 

@@ -46,7 +46,8 @@ class Progress:
 
 
 # A round is quiet if it only moves atoms that were there before, each by little. A cycle that gains ever less is quiet
-# for ever: it stops once the gains are below CREEP_GAIN, or after CREEP_PATIENCE quiet rounds.
+# for ever: it stops once the gains are below CREEP_GAIN and have not halved in CREEP_ROUNDS rounds, or after
+# CREEP_PATIENCE quiet rounds.
 QUIET_GAIN = 1e-2
 CREEP_GAIN = 1e-6
 CREEP_ROUNDS = 100
@@ -64,7 +65,7 @@ def run(
 ) -> None:
     """Rounds over ``members`` until one changes nothing, creeps, or the limit is met. ``dirty`` flags the rows that
     moved before."""
-    creeping = 0
+    creeping: list[float] = []  # the gains of quiet rounds, one after the other
     batches = grounding.batches_of(members)
     state.extend(grounding.atoms)
     classes = Classes(state)
@@ -109,8 +110,9 @@ def run(
             return
         progress.rounds += 1
         quiet = gain < QUIET_GAIN and not len(crossed) and not fresh
-        creeping = creeping + 1 if quiet else 0
-        if creeping >= (CREEP_ROUNDS if gain < CREEP_GAIN else CREEP_PATIENCE):
+        creeping = [*creeping, gain] if quiet else []
+        slow = len(creeping) > CREEP_ROUNDS and creeping[-1] > creeping[-CREEP_ROUNDS] / 2
+        if (slow and gain < CREEP_GAIN) or len(creeping) >= CREEP_PATIENCE:
             progress.status = Status.CREEPING
             return
 

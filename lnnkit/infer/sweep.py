@@ -11,7 +11,6 @@ from torch import Tensor
 from lnnkit.ground.atoms import Atoms
 from lnnkit.ground.batch import Batch
 from lnnkit.ground.evaluate import Grouping, downward, upward
-from lnnkit.ground.formula import LEAF
 from lnnkit.ground.relevance import ALL, LISTED
 from lnnkit.ground.supports import AUXILIARY
 from lnnkit.infer.classes import Classes
@@ -140,9 +139,13 @@ def sweep(number: int, view: View, state: State, atoms: Atoms, classes: Classes)
     for leaf in batch.targets:
         box = safe if leaf == AUXILIARY else boxes[leaf]
         _send(number, outcome, (view, looked, alike), state, atoms, leaf, box, silent, batch.modes[leaf])
-    for neuron in batch.observed:
-        if formula.neurons[neuron].kind != LEAF:
-            _send(number, outcome, (view, looked, alike), state, atoms, neuron, boxes[neuron], silent, (ALL, ALL))
+    for neuron in batch.observed:  # what is said of it from above, beyond what its operands make it
+        low, high = boxes[neuron].lower, boxes[neuron].upper
+        said = Bounds(
+            torch.where(low > values[neuron].lower + NOISE, low, 0.0),
+            torch.where(high < values[neuron].upper - NOISE, high, 1.0),
+        )
+        _send(number, outcome, (view, looked, alike), state, atoms, neuron, said, silent, (ALL, ALL))
     return outcome
 
 

@@ -117,7 +117,7 @@ class Inference:
             for row in self.network.assignments(node.free, node.sorts):
                 root = self.network.ground(node, dict(zip(node.free, row, strict=True)))
                 self.instances.append(Instance((key, row), "neuron instance", root, state=(key, row)))
-                self.shared_forms.setdefault(root.form, []).append((key, row))
+                self.shared_forms.setdefault((root.form, key), []).append((key, row))
 
     def run(self) -> Result:
         self._start_atoms()
@@ -212,7 +212,9 @@ class Inference:
             if node.kind == "leaf" and node.place and not node.head:
                 sent.append((node.place, hull))
             elif node.place and node.form in self.asked:
-                seen.append((node.form, hull))
+                low = hull[0] if hull[0] > node.box[0] + STEP else 0.0  # said from above, not from its operands
+                high = hull[1] if hull[1] < node.box[1] - STEP else 1.0
+                seen.append(((node.form, node.place[0]), (low, high)))
 
         try:
             go_down(instance.root, box, send)
@@ -247,16 +249,19 @@ class Inference:
         query, free = self.network.queries[index], self.network.query_free[index]
         negated = strip_negations(query.formula)[1]
         core, answers = _core(query), {}
+        heard = [
+            key for key, node in self.network.neurons.items() if self.network.is_instance(core.formula, node.formula)
+        ]
         for row in self.network.assignments(free, query.sorts):
             root = self.network.ground(core, dict(zip(free, row, strict=True)))
             if root.kind == "leaf":
                 box = self.state[root.place]  # crossed bounds too
             else:
                 box = go_up(root, self._read)
-                if root.form is not None:
-                    for place in self.shared_forms.get(root.form, ()):
+                for key in heard:
+                    for place in self.shared_forms.get((root.form, key), ()):
                         box = meet(box, self.state[place])
-                    box = meet(box, self.observed.get(root.form, UNKNOWN))
+                    box = meet(box, self.observed.get((root.form, key), UNKNOWN))
                 box = box if crosses(box) else uncrossed(box)
             answers[row] = Answer(*(complement(box) if negated else box))
         return answers

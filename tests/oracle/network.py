@@ -19,6 +19,7 @@ from .program import (
     ProgramError,
     bind_apart,
     free_variables,
+    leaf_arguments,
     operands,
     weights,
 )
@@ -155,6 +156,51 @@ class Network:
         shape = visit(formula)
         bound = set(numbers) - set(free_variables(formula))
         return (shape, tuple(sorts[v] for v in numbers)), tuple(v for v in numbers if v not in bound)
+
+    def is_instance(self, query: Formula, neuron: Formula) -> bool:
+        """Whether some substitution for the free variables of ``neuron`` makes it ``query`` (D9)."""
+        bindings: dict[str, Argument] = {}
+
+        def match(a: Formula, b: Formula, inner_a: dict[str, int], inner_b: dict[str, int]) -> bool:
+            if a[0] != b[0]:
+                return False
+            if a[0] in QUANTIFIERS:
+                if len(a[1]) != len(b[1]):
+                    return False
+                depth = len(inner_a)
+                here_a = inner_a | {v: depth + i for i, v in enumerate(a[1])}
+                here_b = inner_b | {v: depth + i for i, v in enumerate(b[1])}
+                return match(a[2], b[2], here_a, here_b)
+            if a[0] in ("atom", "eq"):
+                if a[0] == "atom" and a[1] != b[1]:
+                    return False
+                pairs = zip(leaf_arguments(a), leaf_arguments(b), strict=True)
+                return all(self._fits(x, y, inner_a, inner_b, bindings) for x, y in pairs)
+            if a[0] in NEURONS:
+                own = [(*weights(f), f[-2], f[-1] or self.program.logic) for f in (a, b)]
+                if own[0] != own[1]:
+                    return False
+            parts = operands(a), operands(b)
+            return len(parts[0]) == len(parts[1]) and all(
+                match(x, y, inner_a, inner_b) for x, y in zip(*parts, strict=True)
+            )
+
+        return match(query, neuron, {}, {})
+
+    @staticmethod
+    def _fits(
+        given: Argument,
+        wanted: Argument,
+        inner_given: dict[str, int],
+        inner_wanted: dict[str, int],
+        bindings: dict[str, Argument],
+    ) -> bool:
+        bound = inner_given.get(given[1]) if given[0] == "var" else None
+        if wanted[0] == "const":
+            return given == wanted
+        if wanted[1] in inner_wanted:
+            return bound == inner_wanted[wanted[1]]
+        return bound is None and bindings.setdefault(wanted[1], given) == given
 
     # --- sharing ------------------------------------------------------------------------------------------------------
 
