@@ -74,7 +74,7 @@ class Instances:
         self.member = member
         self._kept = kept
         self._observers = observers
-        self._guard = lambda count: guard(formula, count)
+        self._guard = lambda count: guard(formula, len(self) + count)
         self._tuples = tuple(TupleSet(len(block.variables), domain.generic + 2) for block in formula.blocks)
         self.rows = tuple(Growing(torch.int64) for _ in formula.blocks)  # local row -> row of the batch's block
         self._counts = tuple(Growing(torch.int64) for _ in formula.blocks)  # real rows of the block, by parent row
@@ -358,7 +358,8 @@ def _carrier(number: int) -> int:
 
 def _finds_each_once(formula: Formula, needs: Needs) -> bool:
     """Whether a single join binds all variables, so that no instance is found twice."""
-    if len(formula.blocks) > 1 or len(needs.rows) != 1:
+    (block, *inner), needed = formula.blocks, needs.rows
+    if inner or len(needed) != 1:
         return False
-    bound = {a for literal in needs.rows[0].literals for a in literal.arguments if isinstance(a, int)}
-    return bound == set(formula.blocks[0].variables) and bool(needs.rows[0].literals)
+    bound = {a for literal in needed[0].literals for a in literal.arguments if isinstance(a, int)}
+    return bound == set(block.variables) and bool(needed[0].literals)

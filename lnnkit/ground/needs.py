@@ -11,6 +11,8 @@ from lnnkit.ground.formula import Formula
 from lnnkit.ground.relevance import ALL, DIRECTIONS, Reading, Relevance, rests, targets
 from lnnkit.ground.supports import AUXILIARY, Analysis, Direction, Element
 
+_JOINED = 12  # so many literals are joined to find an instance
+
 Column = OneOf["lower", "upper", "either", "listed", "given"]
 
 
@@ -54,16 +56,34 @@ class NeedFinder:
         found: list[Need] = []
         for direction in DIRECTIONS:
             for conflict in self.reading.conflicts[direction]:
+                core = self._core(conflict.elements)
                 for element, rest in rests(conflict, self.reading.reads[direction]):
-                    found.extend(self._sends(direction, element, rest))
+                    found.extend(self._sends(direction, element, rest & core))
                 if self.relevance.available(self.reading, conflict.elements):  # it may only be contradictory
-                    found.append(Need(0, self._literals(conflict.elements)))
+                    found.append(Need(0, self._literals(core)))
             for (neuron, heard), conflicts in self.reading.observed.items():
                 if heard == direction:
                     for conflict in conflicts:
                         if self.relevance.available(self.reading, conflict.elements):
-                            found.extend(self._at(direction, neuron, self._literals(conflict.elements)))
+                            found.extend(self._at(direction, neuron, None, self._literals(conflict.elements)))
         return Needs(_minimal(found), self._fills())
+
+    def _core(self, elements: frozenset[Element]) -> frozenset[Element]:
+        """So few of the elements that joining them is worthwhile, among them some for every variable: of a wide
+        formula not all of them are needed to find few enough instances."""
+        if len(elements) <= _JOINED:
+            return elements
+        ordered = sorted(elements)
+        core: list[Element] = []
+        for _ in range(2):  # twice, since a need is a core without one of its elements
+            bound: set[int | str] = set()
+            for element in ordered:
+                arguments = self._literal(element.leaf, element.end).arguments
+                if element not in core and not bound.issuperset(arguments):
+                    core.append(element)
+                    bound.update(arguments)
+        core += [element for element in ordered if element not in core][: max(0, _JOINED - len(core))]
+        return frozenset(core)
 
     def deviation(self) -> Needs:
         """Every instance whose root differs from its value with all leaves at their defaults."""
@@ -83,7 +103,8 @@ class NeedFinder:
             return
         literals = self._literals(rest)
         if element.leaf in self.formula.heads:
-            yield from self._at(direction, element.leaf, literals | {self._literal(element.leaf, "given")})
+            literals |= {self._literal(element.leaf, "given")}
+            yield from self._at(direction, element.leaf, element, literals)
             return
         table = self.reading.table(element.leaf)
         mode = max(self.relevance.mode(table, side) for side in targets(element))
@@ -91,25 +112,35 @@ class NeedFinder:
             return
         if mode != ALL:
             literals |= {self._literal(element.leaf, "listed")}
-        yield from self._at(direction, element.leaf, literals)
+        yield from self._at(direction, element.leaf, element, literals)
 
-    def _at(self, direction: Direction, neuron: int, literals: frozenset[Literal]) -> Iterable[Need]:
+    def _at(
+        self, direction: Direction, neuron: int, element: Element | None, literals: frozenset[Literal]
+    ) -> Iterable[Need]:
         """The need at the block of ``neuron``, or further out where only the last candidate of a quantifier could
-        hear of it: such rows are completed when all others are there."""
+        hear of it: such rows are completed when all others are there. ``element`` is what is tightened, if a leaf."""
         block = 0 if neuron == AUXILIARY else self.formula.neurons[neuron].block
         needed = block
         while block > 0:
             quantifier = next(i for i, n in enumerate(self.formula.neurons) if n.inner == block)
-            sign = self.analysis.signs.get(quantifier, 0)
-            raised = (direction == "least") == (sign > 0)
             kind = self.formula.neurons[quantifier].kind
             parent = self.formula.blocks[block].parent
-            if sign != 0 and raised == (kind == "exists"):
+            if self._raised(direction, quantifier, element) == (kind == "exists"):
                 if not self._last_candidate(block, quantifier):
                     return
                 needed = parent
             block = parent
         yield Need(needed, literals)
+
+    def _raised(self, direction: Direction, quantifier: int, element: Element | None) -> bool | None:
+        """Whether the quantifier must be raised (or lowered) for ``element`` to be tightened; None if either may do."""
+        sign = self.analysis.signs.get(quantifier, 0)
+        if sign != 0:
+            return (direction == "least") == (sign > 0)
+        within = self.analysis.signs_beneath(quantifier).get(element.leaf, 0) if element is not None else 0
+        if element is None or within == 0:
+            return None
+        return (element.end == "upper") == (within > 0)
 
     def _last_candidate(self, block: int, quantifier: int) -> bool:
         count = math.prod(self.sizes[self.formula.sorts[v]] for v in self.formula.blocks[block].bound)

@@ -40,7 +40,7 @@ def sides(end: End) -> tuple[str, ...]:
 
 def targets(element: Element) -> tuple[str, ...]:
     """The sides that a conflict can tighten at one of its elements: the opposite of what it reads there."""
-    return {"lower": ("upper",), "upper": ("lower",), "either": ("lower", "upper")}[element.end]
+    return ("upper",) if element.end == "lower" else ("lower",)
 
 
 def rests(conflict: Conflict, reads: Iterable[Element]) -> Iterable[tuple[Element, frozenset[Element]]]:
@@ -50,10 +50,7 @@ def rests(conflict: Conflict, reads: Iterable[Element]) -> Iterable[tuple[Elemen
     too mild to violate the constraint alone.
     """
     for element in reads:
-        if element in conflict.elements:
-            yield element, conflict.elements - {element}
-        if element not in conflict.elements or element.end == "either":  # what it can be need not be one interval
-            yield element, conflict.elements
+        yield element, conflict.elements - {element}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,19 +75,24 @@ class Relevance:
 
 
 @dataclass(slots=True)
-class _Send:
-    """What one conflict lets an instance send to one of its elements, once all of ``rest`` is there."""
+class _Waiting:
+    """A conflict, and those of its elements that cannot be there yet."""
 
     reading: Reading
     direction: Direction
-    element: Element
-    rest: frozenset[Element]
-    missing: int = 0
+    conflict: Conflict
+    missing: set[Element]
+    fired: set[Element] = field(default_factory=set)
 
-    @property
-    def sides(self) -> Iterable[Side]:
-        name = self.reading.table(self.element.leaf)
-        return ((name, side) for side in targets(self.element))
+    def possible(self) -> Iterable[Element]:
+        """The elements that an instance may tighten now, each named once."""
+        if len(self.missing) > 1:
+            return
+        reads = self.missing if self.missing else self.reading.reads[self.direction]
+        for element in list(reads):
+            if element not in self.fired and element.leaf not in self.reading.formula.heads:
+                self.fired.add(element)
+                yield element
 
 
 def decide(
@@ -101,12 +103,8 @@ def decide(
     heads: Iterable[Side],
 ) -> Relevance:
     """The closure of what can be produced from ``given`` sides, and of what matters to listed, asked and head atoms."""
-    possible, produced, derived = _produced(readings, given)
+    senders, produced, derived = _produced(readings, given)
     relevance = Relevance(produced, derived, {})
-    by_target: dict[Side, list[_Send]] = {}
-    for send in possible:
-        for side in send.sides:
-            by_target.setdefault(side, []).append(send)
     kept: dict[Side, int] = {}
     queue: list[Side] = []
 
@@ -127,59 +125,54 @@ def decide(
         for (_, direction), conflicts in reading.observed.items():
             if any(relevance.available(reading, conflict.elements) for conflict in conflicts):
                 _keep_reads(reading, direction, None, keep)
-    seen: set[tuple[int, Direction, Element]] = set()
+    targets_seen: dict[tuple[int, Direction], set[Element]] = {}
     while queue:
         name, side = queue.pop()
         if kept[name, side] == ALL:  # whether an atom is arrested depends on both of its sides
             keep((name, "upper" if side == "lower" else "lower"), ALL)
-        for send in by_target.get((name, side), ()):
-            key = (id(send.reading), send.direction, send.element)
-            if key not in seen:
-                seen.add(key)
-                _keep_reads(send.reading, send.direction, send.element, keep)
+        for reading, direction, target in senders.get((name, side), ()):
+            seen = targets_seen.setdefault((id(reading), direction), set())
+            if target in seen or len(seen) > 1:  # two targets together have had all that is read kept
+                continue
+            seen.add(target)
+            _keep_reads(reading, direction, target, keep)
     return Relevance(produced, derived, kept)
 
 
 def _produced(
     readings: Sequence[Reading], given: Iterable[Side]
-) -> tuple[list[_Send], frozenset[Side], frozenset[Side]]:
-    """The sends that are possible at all, the sides that can come to differ, and those that some send can set."""
-    waiting: dict[Side, list[tuple[_Send, Element]]] = {}
-    possible: list[_Send] = []
-    derived: set[Side] = set()
+) -> tuple[dict[Side, list[tuple[Reading, Direction, Element]]], frozenset[Side], frozenset[Side]]:
+    """Who can send each side at all, the sides that can come to differ, and those that some instance can set."""
+    waiting: dict[Side, list[tuple[_Waiting, Element]]] = {}
+    senders: dict[Side, list[tuple[Reading, Direction, Element]]] = {}
     queue: list[Side] = list(dict.fromkeys(given))
     produced: set[Side] = set(queue)
 
-    def fire(send: _Send) -> None:
-        possible.append(send)
-        for side in send.sides:
-            derived.add(side)
-            if side not in produced:
-                produced.add(side)
-                queue.append(side)
+    def fire(one: _Waiting) -> None:
+        for element in one.possible():
+            for name in targets(element):
+                side = (one.reading.table(element.leaf), name)
+                senders.setdefault(side, []).append((one.reading, one.direction, element))
+                if side not in produced:
+                    produced.add(side)
+                    queue.append(side)
 
     for reading in readings:
         for direction in DIRECTIONS:
             for conflict in reading.conflicts[direction]:
-                for element, rest in rests(conflict, reading.reads[direction]):
-                    if element.leaf in reading.formula.heads:
-                        continue
-                    needed = [e for e in rest if e.leaf not in reading.formula.heads]
-                    send = _Send(reading, direction, element, rest, len(needed))
-                    for other in needed:
-                        for side in sides(other.end):
-                            waiting.setdefault((reading.table(other.leaf), side), []).append((send, other))
-                    if not needed:
-                        fire(send)
-    met: set[tuple[int, Element]] = set()
-    while queue:
-        for send, element in waiting.get(queue.pop(), ()):
-            if (id(send), element) not in met:
-                met.add((id(send), element))
-                send.missing -= 1
-                if send.missing == 0:
-                    fire(send)
-    return possible, frozenset(produced), frozenset(derived)
+                missing = {e for e in conflict.elements if e.leaf not in reading.formula.heads}
+                one = _Waiting(reading, direction, conflict, missing)
+                for element in missing:
+                    for name in sides(element.end):
+                        waiting.setdefault((reading.table(element.leaf), name), []).append((one, element))
+                fire(one)
+    done = 0
+    while done < len(queue):
+        for one, element in waiting.get(queue[done], ()):
+            one.missing.discard(element)
+            fire(one)
+        done += 1
+    return senders, frozenset(produced), frozenset(senders)
 
 
 def _keep_reads(
@@ -187,6 +180,6 @@ def _keep_reads(
 ) -> None:
     """Keep every side that an instance reads to send to ``target``."""
     for element in reading.reads[direction]:
-        if element != target or element.end == "either":
+        if element != target:
             for side in sides(element.end):
                 keep((reading.table(element.leaf), side), ALL)

@@ -25,9 +25,10 @@ Direction = Literal["least", "most"]  # the root is at least its lower, or at mo
 
 AUXILIARY = -1  # stands for the formula's own shared neuron among the leaves
 
-_ENUMERATED = 9  # so many elements are tried in all combinations; more are coarsened to the indispensable ones
+_ENUMERATED = 10  # so many elements are tried in all combinations; more are coarsened to the indispensable ones
 _SAMPLES = 96  # random values of leaves under equivalences, beside
-_CORNERS = 8  # all corners of so many of them
+_CORNERS = 6  # all corners of so many of them
+_ROUND, _POINTS = 0.75, 0.4  # how many values are quarters, how many boxes are points
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -61,9 +62,10 @@ class Analysis:
     @cached_property
     def signs(self) -> dict[int, int]:
         """How each neuron bears on the root: 1 raises it, -1 lowers it, 0 either; absent neurons are left out."""
-        return self._signs(self.formula.top)
+        return self.signs_beneath(self.formula.top)
 
-    def _signs(self, top: int) -> dict[int, int]:
+    def signs_beneath(self, top: int) -> dict[int, int]:
+        """How each neuron bears on ``top``."""
         signs = {top: 1}
         for index in range(top, -1, -1):
             if index not in signs:
@@ -101,8 +103,12 @@ class Analysis:
         return found
 
     def _reads(self, signs: Mapping[int, int], *, upper: bool) -> list[Element]:
-        ends: dict[int, End] = {0: "either", 1: "upper" if upper else "lower", -1: "lower" if upper else "upper"}
-        return [Element(leaf, ends[signs[leaf]]) for leaf in self.formula.leaves if leaf in signs]
+        ends: dict[int, tuple[End, ...]] = {
+            0: ("lower", "upper"),
+            1: ("upper" if upper else "lower",),
+            -1: ("lower" if upper else "upper",),
+        }
+        return [Element(leaf, end) for leaf in self.formula.leaves if leaf in signs for end in ends[signs[leaf]]]
 
     def _improvable(self, element: Element) -> bool:
         lower, upper = self.defaults[element.leaf]
@@ -136,12 +142,25 @@ class Analysis:
             self._memory[key] = find()
         return self._memory[key]
 
+    def _both_ways(self, leaf: int) -> bool:
+        """Whether the leaf stands under an equivalence, where intermediate values can say more than extreme ones."""
+        return leaf in self._under_equivalence
+
+    @cached_property
+    def _under_equivalence(self) -> frozenset[int]:
+        found: set[int] = set()
+        for index in range(self.formula.top, -1, -1):
+            neuron = self.formula.neurons[index]
+            if neuron.kind in ("iff", "xor") or index in found:
+                found.update(neuron.operands)
+        return frozenset(found)
+
     def _beneath(self, top: int) -> frozenset[int]:
-        return frozenset(self._signs(top)) | frozenset({top})
+        return frozenset(self.signs_beneath(top)) | frozenset({top})
 
     def improvements(self, node: int, end: End) -> list[frozenset[Element]]:
         """Minimal sets of elements beneath ``node`` that can take its upward ``end`` past the default."""
-        elements = [e for e in self._reads(self._signs(node), upper=end == "upper") if self._improvable(e)]
+        elements = [e for e in self._reads(self.signs_beneath(node), upper=end == "upper") if self._improvable(e)]
         found = self._remember(
             ("improvements", node, end),
             lambda: self._minimal(elements, lambda masks: self._improved(masks, elements, node, end)),
@@ -154,11 +173,11 @@ class Analysis:
         antecedent = self.formula.neurons[self.formula.top].operands[0]
         elements = [
             e
-            for e in self._reads(self._signs(antecedent), upper=False)
+            for e in self._reads(self.signs_beneath(antecedent), upper=False)
             if (e.end != "lower" or self.defaults[e.leaf][1] < 1.0)
             and (e.end != "upper" or self.defaults[e.leaf][0] > 0.0)
         ]
-        other: dict[End, End] = {"lower": "upper", "upper": "lower", "either": "either"}
+        other: dict[End, End] = {"lower": "upper", "upper": "lower"}
         elements = [Element(e.leaf, other[e.end]) for e in elements]
 
         def possible(masks: Tensor) -> Tensor:
@@ -176,7 +195,7 @@ class Analysis:
         if trivial:
             return []
         found = []
-        for element in self._reads(self._signs(node), upper=end == "upper"):
+        for element in self._reads(self.signs_beneath(node), upper=end == "upper"):
             lower, upper = self.defaults[element.leaf]
             if (element.end != "upper" and lower > 0.0) or (element.end != "lower" and upper < 1.0):
                 found.append(frozenset({Element(element.leaf, "either")}))
@@ -202,18 +221,32 @@ class Analysis:
         Elements that a mask holds say as much as they can, or, ``loosened``, nothing at all."""
         falls = 2 ** min(len(self._same), 4)
         pins = pin[1] if pin else (0.0,)
-        mixed = [e.leaf for e in elements if e.end == "either"]
+        at = {(element.leaf, element.end): position for position, element in enumerate(elements)}
+        mixed = sorted({e.leaf for e in elements if self._both_ways(e.leaf)})
         corners = 2 ** min(len(mixed), _CORNERS)
-        samples = corners + _SAMPLES if mixed else 1
+        samples = corners + _SAMPLES if mixed and not loosened else 1
         count = len(masks)
         rows = count * falls * len(pins) * samples
         mask = torch.arange(count).repeat(falls * len(pins) * samples)
         fall = torch.arange(falls).repeat_interleave(count).repeat(len(pins) * samples)
         corner = torch.arange(samples).repeat_interleave(count * falls * len(pins))
         pinned = torch.tensor(pins, dtype=torch.float64).repeat_interleave(count * falls).repeat(samples)
-        at = {element.leaf: position for position, element in enumerate(elements)}
         generator = torch.Generator().manual_seed(0)
-        grid = torch.tensor([0.0, 0.0, 1.0, 1.0, 0.5, 0.25, 0.75], dtype=torch.float64)
+
+        def there(index: int, end: End) -> Tensor:
+            if (index, end) not in at:
+                return torch.zeros(rows, dtype=torch.bool)
+            return masks[:, at[index, end]].index_select(0, mask)
+
+        def drawn(index: int) -> tuple[Tensor, Tensor]:
+            """Two ends in order: a corner of the unit cube first, then at random."""
+            draw = torch.rand(rows, 2, dtype=torch.float64, generator=generator)
+            round_ = torch.rand(rows, 1, generator=generator) < _ROUND
+            ends = torch.where(round_, (draw * 4).round() / 4, draw)
+            low, high = ends.amin(1), ends.amax(1)
+            high = torch.where(torch.rand(rows, generator=generator) < _POINTS, low, high)
+            bit = ((corner >> mixed.index(index) % _CORNERS) & 1).double()
+            return torch.where(corner < corners, bit, low), torch.where(corner < corners, bit, high)
 
         def read(index: int) -> Bounds:
             neuron = self.formula.neurons[index]
@@ -221,31 +254,21 @@ class Analysis:
                 value = torch.full((rows,), float(neuron.kind == "true"), dtype=torch.float64)
                 return Bounds(value, value)
             if neuron.kind == "same":
-                bit = min(self._same.index(index), 3)
-                value = ((fall >> bit) & 1).double()
+                value = ((fall >> min(self._same.index(index), 3)) & 1).double()
                 return Bounds(value, value)
             low, high = self.defaults[index]
             lower = torch.full((rows,), low, dtype=torch.float64)
             upper = torch.full((rows,), high, dtype=torch.float64)
-            if index in at:
-                there = masks[:, at[index]].index_select(0, mask)
-                end = elements[at[index]].end
-                if loosened:
-                    a, b = torch.zeros(rows, dtype=torch.float64), torch.ones(rows, dtype=torch.float64)
-                elif end == "lower":
-                    a = b = torch.ones(rows, dtype=torch.float64)
-                elif end == "upper":
-                    a = b = torch.zeros(rows, dtype=torch.float64)
-                else:
-                    draw = torch.rand(rows, 2, dtype=torch.float64, generator=generator)
-                    picked = grid[torch.randint(len(grid), (rows, 2), generator=generator)]
-                    ends = torch.where(torch.rand(rows, 2, generator=generator) < 0.75, picked, draw)
-                    a, b = ends.amin(1), ends.amax(1)
-                    point = torch.rand(rows, generator=generator) < 0.4
-                    b = torch.where(point, a, b)
-                    bit = ((corner >> mixed.index(index) % _CORNERS) & 1).double()
-                    a, b = torch.where(corner < corners, bit, a), torch.where(corner < corners, bit, b)
-                lower, upper = torch.where(there, a, lower), torch.where(there, b, upper)
+            below, above = there(index, "lower"), there(index, "upper")
+            if loosened:
+                return Bounds(torch.where(below | above, 0.0, lower), torch.where(below | above, 1.0, upper))
+            if index in mixed:
+                first, second = drawn(index)
+                lower = torch.where(below, first, torch.minimum(lower, torch.where(above, second, 1.0)))
+                upper = torch.where(above, second, torch.maximum(upper, lower))
+            else:
+                lower, upper = torch.where(above, 0.0, lower), torch.where(below, 1.0, upper)
+                lower, upper = torch.where(below, 1.0, lower), torch.where(above, 0.0, upper)
             return Bounds(lower, upper)
 
         values = upward(self.formula if pin is None else _cut(self.formula, pin[0]), _pinned(read, pin, pinned), None)

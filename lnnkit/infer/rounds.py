@@ -75,9 +75,6 @@ def run(
         state.extend(grounding.atoms)
         classes.extend()
         dirty.extend(len(grounding.atoms))
-        if progress.rounds >= limit:
-            progress.status = Status.ROUND_LIMIT
-            return
         lower: list[Messages] = []
         upper: list[Messages] = []
         fresh = 0
@@ -95,6 +92,9 @@ def run(
                 progress.arrested.append(ArrestedInstance(number, row, low, high))
                 fresh += 1
             batch.arrested.values[swept.arrested] = True
+        if (lower or upper or fresh) and progress.rounds >= limit:
+            progress.status = Status.ROUND_LIMIT
+            return
         growing = known < len(grounding.atoms)
         gain = 1.0 if growing else largest_gain(state, lower, upper)
         raised, lowered, crossed = state.meet([(m.row, m.value) for m in lower], [(m.row, m.value) for m in upper])

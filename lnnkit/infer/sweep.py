@@ -58,20 +58,20 @@ def whole(batch: Batch) -> View:
 def moved(batch: Batch, dirty: Dirty) -> View | None:
     """The rows that are new or have an atom that moved on a side they read; None where there is none. A batch with
     inner blocks is looked at as a whole."""
-    if len(batch.blocks) > 1:
-        touched = batch.touched or batch.swept < len(batch.blocks[0])
+    root, *inner = batch.blocks
+    if inner:
+        touched = batch.touched or batch.swept < len(root)
         for block in batch.blocks:
             for index, column in block.columns.items():
                 if not touched:
                     touched = any(bool(flags.any()) for flags in _moves(batch, index, column.values, dirty))
-        batch.touched, batch.swept = False, len(batch.blocks[0])
+        batch.touched, batch.swept = False, len(root)
         return whole(batch) if touched else None
-    (block,) = batch.blocks
-    length, swept = len(block), batch.swept
+    length, swept = len(root), batch.swept
     if not length:
         return None
     hit = torch.zeros(swept, dtype=torch.bool)
-    for index, column in block.columns.items():
+    for index, column in root.columns.items():
         for flags in _moves(batch, index, column.values[:swept], dirty):
             hit |= flags
     batch.swept = length
@@ -152,9 +152,10 @@ def sweep(number: int, view: View, state: State, atoms: Atoms, classes: Classes)
 def _condensed(view: View, classes: Classes) -> tuple[View, Tensor | None]:
     """A view of representatives, and each row's representative; or the view itself."""
     batch = view.batch
-    if len(batch.blocks) > 1 or batch.formula.heads or batch.observed:
+    root, *inner = batch.blocks
+    if inner or batch.formula.heads or batch.observed:
         return view, None
-    found = classes.condense([view.column(index) for index in batch.blocks[0].columns])
+    found = classes.condense([view.column(index) for index in root.columns])
     if found is None:
         return view, None
     representatives, alike = found
