@@ -66,7 +66,6 @@ class KnowledgeBase:
         self.base = base
         self._home = base.resolve()
         self._told: list[FactTable] = []
-        self._limits: tuple[int | None, int] = (None, ROUND_LIMIT)
         self._fixpoints: dict[tuple[str, ...], _Rested] = {}
         checked, more = check(program, base)
         findings = ordered([*findings, *more], [program.span.source.path])
@@ -123,10 +122,9 @@ class KnowledgeBase:
 
     def infer(self, *, max_groundings: int | None = None, max_rounds: int = ROUND_LIMIT) -> Outcome:
         """Run to the fixpoint. Raises `BudgetError` before more than ``max_groundings`` instances of one rule are
-        made (default: what free memory can hold). Both limits hold for later answers too."""
+        made (default: what free memory can hold)."""
         self._fixpoints.clear()
-        self._limits = (max_groundings, max_rounds)
-        return self._rest(self._checked.queries).outcome
+        return self._rest(self._checked.queries, max_groundings, max_rounds).outcome
 
     def ask(self, query: str, *, alpha: float = 1.0) -> Answers:
         """The answers to a query; infers first when facts or queries have changed what must be known.
@@ -168,7 +166,7 @@ class KnowledgeBase:
         self._fixpoints.clear()
 
     def _answer(self, query: Query, alpha: float) -> Answers:
-        from lnnkit.budget import too_large
+        from lnnkit.budget import default_budget, too_large
         from lnnkit.graph.build import add_queries
         from lnnkit.infer.answers import answer
         from lnnkit.infer.inference import TooLarge
@@ -180,7 +178,7 @@ class KnowledgeBase:
             lifted = add_queries(lifted, [query])
             root = lifted.queries[0]
         try:
-            found = answer(rested.fixpoint, lifted, root)
+            found = answer(rested.fixpoint, lifted, root, budget=default_budget())
         except TooLarge as problem:
             raise too_large(problem) from None
         names = rested.names
@@ -208,7 +206,9 @@ class KnowledgeBase:
             return rested
         return self._rest((*own, query))
 
-    def _rest(self, queries: tuple[Query, ...]) -> _Rested:
+    def _rest(
+        self, queries: tuple[Query, ...], max_groundings: int | None = None, max_rounds: int = ROUND_LIMIT
+    ) -> _Rested:
         from lnnkit.budget import default_budget, too_large, too_many_entities
         from lnnkit.graph.build import add_queries
         from lnnkit.ground.given import given_facts
@@ -226,7 +226,6 @@ class KnowledgeBase:
                 entities, index, given = given_facts(self._checked, mentioned)
             except OverflowError as problem:
                 raise too_many_entities(problem) from None
-            max_groundings, max_rounds = self._limits
             budget = max_groundings if max_groundings is not None else default_budget()
             try:
                 fixpoint = infer(lifted, index, given, budget=budget, round_limit=max_rounds)

@@ -143,7 +143,7 @@ def generate(seed: int, size: int = 4, mode: str = "fuzzy") -> Generated:
     raise AssertionError(f"no valid program for seed {seed}")
 
 
-class _Retry(Exception):  # noqa: N818
+class _Retry(Exception):
     pass
 
 
@@ -624,8 +624,11 @@ def _well_sorted(program: Program, network: Network) -> bool:
         math.prod(len(network.sorts.domains[rule.root.sorts[v]]) for v in rule.free) for rule in network.rules
     )
     joined = Program(
-        program.predicates, program.facts, [*program.statements, *(Statement("rule", q) for q in program.queries)],
-        [], program.sorts,
+        program.predicates,
+        program.facts,
+        [*program.statements, *(Statement("rule", q) for q in program.queries)],
+        [],
+        program.sorts,
     )
     try:
         same = Network(joined).sorts.positions == network.sorts.positions

@@ -6,7 +6,7 @@ import itertools
 import math
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Sequence, Iterator
 
 import pytest
 from hypothesis import given, settings
@@ -54,9 +54,16 @@ def exists(name: str, part: Formula) -> Formula:
 P, Q, R, S = (atom(name, "X") for name in ("P", "Q", "R", "S"))
 
 
+def _statement(given: Formula | tuple[Formula, float, float]) -> Statement:
+    if isinstance(given[0], tuple):
+        formula, lower, upper = given
+        return Statement("rule", formula, lower, upper)  # pyright: ignore[reportArgumentType] - formulas are tuples too
+    return Statement("rule", given, 1.0, 1.0)
+
+
 def program(
     statements: list[Formula | tuple[Formula, float, float]],
-    facts: list[tuple[str, str, float, float]],
+    facts: Sequence[tuple[str, str, float, float]],
     queries: list[Formula] | None = None,
     logic: str = "lukasiewicz",
     closed: str = "",
@@ -66,7 +73,7 @@ def program(
     return Program(
         [Predicate(name, 1, ("person",), name in closed) for name in "PQRSK"],
         [Fact("K", (who,), 1.0, 1.0) for who in EVERYONE] + [Fact(p, (who,), lo, up) for p, who, lo, up in facts],
-        [Statement("rule", *(s if isinstance(s[0], tuple) else (s, 1.0, 1.0))) for s in statements],
+        [_statement(s) for s in statements],
         queries or [],
         {"person": is_open},
         logic,
@@ -176,8 +183,16 @@ def test_an_open_sort_bounds_quantifiers_by_enumeration() -> None:
 
 def test_another_entity_may_be_absent() -> None:
     # R is closed: another person would not be R. But there need be none, so `exists X: ~R(X)` is not true by that.
-    answers = run(program([], [("R", who, 1, 1) for who in EVERYONE], [exists("X", negate(R))], "lukasiewicz",
-                          closed="R", is_open=True)).answers
+    answers = run(
+        program(
+            [],
+            [("R", who, 1, 1) for who in EVERYONE],
+            [exists("X", negate(R))],
+            "lukasiewicz",
+            closed="R",
+            is_open=True,
+        )
+    ).answers
     assert (answers[0][()].lower, answers[0][()].upper) == (0.0, 1.0)
 
 
@@ -202,8 +217,11 @@ def test_completion_is_an_interval() -> None:
     p = Program(
         [Predicate(name, 2, ("entity", "entity"), True) for name in ("Edge", "Reach", "Apart")],
         [Fact("Edge", ("bob", "cleo"), 0.5, 0.9), Fact("Edge", ("anna", "bob"), 1.0, 1.0)],
-        [Statement("rule", implies(edge, reach), 0.8, 1.0), Statement("rule", step),
-         Statement("rule", implies(negate(reach), apart))],
+        [
+            Statement("rule", implies(edge, reach), 0.8, 1.0),
+            Statement("rule", step),
+            Statement("rule", implies(negate(reach), apart)),
+        ],
     )
     result = run(p)
     assert close(result.atoms["Reach", ("bob", "cleo")], 0.3, 0.7)

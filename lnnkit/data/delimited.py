@@ -96,7 +96,7 @@ def _read(text: bytes, width: int, wanted: Sequence[int], raw: RawTable, first: 
     if not bad:
         return Grid(dict(columns), lines, faults)
     kept = np.ones(count + len(bad), bool)
-    lost = {index: fault for index, fault in bad}
+    lost = dict(bad)
     kept[list(lost)] = False
     place = np.cumsum(kept) - 1
     spoiled = {int(place[index]): fault for index, fault in faults.items() if kept[index]}

@@ -26,7 +26,7 @@ def arrow_sheet(table: Any, source: str) -> Sheet:
     kind = type(table).__name__
     try:
         held = _table(table)
-    except Exception as error:  # noqa: BLE001 - the object's own code runs here: whatever it raises, it is no table
+    except Exception as error:  # the object's own code runs here: whatever it raises, it is no table
         raise Unreadable("wrong-table", f"a {kind} cannot be read as a table: {error}") from None
     order = _columns(held, type(table).__module__.startswith("pandas"))
     names = tuple(held.column_names[place] for place in order)
@@ -90,7 +90,7 @@ def column_of(values: Any, title: str) -> Column:
             return _from_array(values)
         if isinstance(values, Iterable) and not isinstance(values, (str, bytes, Mapping)):
             return list(values)
-    except Exception as error:  # noqa: BLE001 - as above: the object's own code
+    except Exception as error:  # as above: the object's own code
         problem = error
     hint = 'a mapping is read as columns: {"person": ["anna", "bob"], "age": [34, 27]}'
     raise Unreadable("wrong-table", f"{title} is no sequence of values: {problem}", hint)

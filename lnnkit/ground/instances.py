@@ -74,7 +74,7 @@ class Instances:
         self.member = member
         self._kept = kept
         self._observers = observers
-        self._guard = lambda count: guard(formula, len(self) + count)
+        self._guard = lambda count: guard(formula, count)
         self._tuples = tuple(TupleSet(len(block.variables), domain.generic + 2) for block in formula.blocks)
         self.rows = tuple(Growing(torch.int64) for _ in formula.blocks)  # local row -> row of the batch's block
         self._counts = tuple(Growing(torch.int64) for _ in formula.blocks)  # real rows of the block, by parent row
@@ -117,6 +117,7 @@ class Instances:
             wanted = self.formula.blocks[block].variables
             for found in self._delta(number, sources, wanted):
                 if self._distinct:
+                    self._guard(len(self) + found.length)
                     columns = [found.columns[found.variables.index(v)] for v in wanted]
                     carried = {leaf: found.columns[found.variables.index(c)] for leaf, c in self._carried.items()}
                     self._tuples[0].append(columns, found.length)
@@ -218,6 +219,7 @@ class Instances:
             variables = self.formula.blocks[index].variables
             columns = [found.columns[found.variables.index(v)] for v in variables]
             numbers, fresh = self._tuples[index].add(columns, found.length)
+            self._guard(len(self._tuples[index]))
             if len(fresh):
                 new = [column.index_select(0, fresh) for column in columns]
                 self._append(index, new, parent.index_select(0, fresh), len(fresh))

@@ -13,11 +13,11 @@ from lnnkit.graph.lifted import LiftedGraph, Reference, Root
 from lnnkit.graph.match import below_negations, instances
 from lnnkit.ground.evaluate import upward
 from lnnkit.ground.formula import LEAF, unfold
-from lnnkit.ground.grounding import Grounding, leaf_modes
+from lnnkit.ground.grounding import Grounding, Guard, leaf_modes
 from lnnkit.ground.layout import constants
 from lnnkit.ground.needs import Literal, Need, Needs
 from lnnkit.ground.relevance import ALL, SIDES
-from lnnkit.infer.inference import Fixpoint
+from lnnkit.infer.inference import Fixpoint, guard_of
 from lnnkit.infer.prepare import Prepared
 from lnnkit.infer.sweep import View, reader, whole
 from lnnkit.logic.bounds import Bounds, complement, enter, tolerance
@@ -54,22 +54,25 @@ def covers(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root) -> bool:
     )
 
 
-def answer(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root) -> Rows:
+def answer(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root, *, budget: int) -> Rows:
     """Bindings whose bounds differ from the query's value with every atom at its default, sorted; a query without
-    variables has one answer. Nothing that the query does changes another answer."""
+    variables has one answer. Nothing that the query does changes another answer. Raises `TooLarge`."""
     with torch.no_grad():
         reference, negated = below_negations(lifted.graph, root)
-        return _answer(fixpoint.prepared, fixpoint.contested, lifted, replace(root, reference=reference), negated)
+        positive = replace(root, reference=reference)
+        return _answer(fixpoint.prepared, fixpoint.contested, lifted, positive, negated, guard_of(budget))
 
 
-def _answer(prepared: Prepared, flags: tuple[Tensor, Tensor], lifted: LiftedGraph, root: Root, negated: bool) -> Rows:
+def _answer(
+    prepared: Prepared, flags: tuple[Tensor, Tensor], lifted: LiftedGraph, root: Root, negated: bool, guard: Guard
+) -> Rows:
     state, atoms = prepared.state, prepared.grounding.atoms
     heard = [
         Reference(prepared.observers.get(each.node, each.node), each.arguments)
         for each in instances(lifted.graph, root.reference)
     ]
     formula = unfold(lifted, root)
-    scratch = Grounding(atoms, prepared.grounding.domain, prepared.grounding.guard)
+    scratch = Grounding(atoms, prepared.grounding.domain, guard)
     number = scratch.add(
         formula,
         prepared.analyses.of(formula),

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.ground.formula import Formula
+from lnnkit.ground.grounding import Guard
 from lnnkit.ground.layout import Given
 from lnnkit.infer.completion import complete
 from lnnkit.infer.derivations import Derivations
@@ -40,6 +41,16 @@ class TooLarge(Exception):
         self.budget = budget
 
 
+def guard_of(budget: int) -> Guard:
+    """What refuses more than ``budget`` instances of a formula."""
+
+    def guard(formula: Formula, count: int) -> None:
+        if count > budget:
+            raise TooLarge(formula, count, budget)
+
+    return guard
+
+
 def infer(
     lifted: LiftedGraph,
     index: Mapping[str, int],
@@ -52,13 +63,8 @@ def infer(
 
     Raises `TooLarge` before more than ``budget`` instances of one formula are made.
     """
-
-    def guard(formula: Formula, count: int) -> None:
-        if count > budget:
-            raise TooLarge(formula, count, budget)
-
     with torch.no_grad():
-        prepared = prepare(lifted, index, given, guard)
+        prepared = prepare(lifted, index, given, guard_of(budget))
         grounding, state = prepared.grounding, prepared.state
         derivations = Derivations(grounding)
         progress = Progress()

@@ -98,10 +98,8 @@ class _Printer:
         A quantifier reaches to the end of its group, so it goes without parentheses only in the last place.
         """
         own = _level(node)
-        if isinstance(node, ast.Forall | ast.Exists):
-            grouped = level > _NOT or not last
-        else:
-            grouped = own < level
+        quantified = isinstance(node, ast.Forall | ast.Exists)
+        grouped = (level > _NOT or not last) if quantified else own < level
         text = self._bare(node, last or grouped, scope)
         return f"({text})" if grouped else text
 

@@ -30,9 +30,7 @@ def rows_of(found: Relation, order: list[int]) -> list[tuple[int, ...]]:
 def test_joins_as_nested_loops_would(seed: int) -> None:
     rng = random.Random(seed)
     entities = rng.choice([2, 3, 100_000])
-    parts = [
-        relation(rng, tuple(rng.sample(range(4), rng.randrange(4))), entities) for _ in range(rng.randrange(1, 4))
-    ]
+    parts = [relation(rng, tuple(rng.sample(range(4), rng.randrange(4))), entities) for _ in range(rng.randrange(1, 4))]
     order = sorted({v for part in parts for v in part.variables})
     expected = []
     for chosen in itertools.product(*(range(part.length) for part in parts)):

@@ -30,7 +30,9 @@ def test_numbers_as_a_dictionary_would(width: int, radix: int) -> None:
         assert sorted(fresh.tolist()) == expected_fresh
         assert numbers.tolist() == [known[row] for row in rows]
         assert len(tuples) == len(known)
-        stored = list(zip(*(column.tolist() for column in tuples.columns), strict=True)) if width else [()] * len(tuples)
+        stored = (
+            list(zip(*(column.tolist() for column in tuples.columns), strict=True)) if width else [()] * len(tuples)
+        )
         assert stored == list(known)
 
 

@@ -141,7 +141,7 @@ def test_order_of_operands_only_permutes(logic: str, kind: str) -> None:
             close_inverses(downward(shuffled, node, boxes), permuted, tol)
 
 
-@pytest.mark.parametrize("kind", ("equivalence",))
+@pytest.mark.parametrize("kind", ["equivalence"])
 @pytest.mark.parametrize("logic", LOGICS)
 def test_equivalence_is_symmetric(logic: str, kind: str) -> None:
     for neuron, operands, node in cases(logic, kind):
@@ -211,6 +211,6 @@ def test_names() -> None:
     assert [logic.name for logic in ALL] == list(LOGICS)
     with pytest.raises(KeyError, match="'fuzzy'"):
         logic_named("fuzzy")
+    one = torch.ones(1, dtype=torch.float64)
     with pytest.raises(ValueError, match="2 operands, but 1 weights"):
-        one = torch.ones(1, dtype=torch.float64)
         logic_named("product").conjunction([Bounds(one, one)] * 2, [1.0], 1.0)

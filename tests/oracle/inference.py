@@ -255,6 +255,7 @@ class Inference:
         for row in self.network.assignments(free, query.sorts):
             root = self.network.ground(core, dict(zip(free, row, strict=True)))
             if root.kind == "leaf":
+                assert root.place is not None
                 box = self.state[root.place]  # crossed bounds too
             else:
                 box = go_up(root, self._read)
