@@ -3,22 +3,43 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 from lnnkit.errors import BudgetError
-from lnnkit.infer.inference import TooLarge
+from lnnkit.infer.inference import Budget, TooLarge
 from lnnkit.syntax.diagnostic import Diagnostic
 
-_BYTES = 200  # what one instance takes while it is joined, kept and swept, about
-_UNKNOWN = 50_000_000
+_UNKNOWN = 8 * 2**30  # free memory where nothing says how much there is
+_LEAST = 2**28
+_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")  # of a container
 
 
-def default_budget() -> int:
-    """Half of the free memory, in instances."""
+def default_budget() -> Budget:
+    """Half of the free memory."""
+    return Budget(memory=max(_LEAST, free_memory()) // 2)
+
+
+def free_memory() -> int:
+    """The bytes that this process can still have: those of the machine, or of the container that it runs in."""
     try:
-        free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        page = os.sysconf("SC_PAGE_SIZE")
+        free = os.sysconf("SC_AVPHYS_PAGES") * page
     except (ValueError, OSError, AttributeError):
         return _UNKNOWN
-    return max(1_000_000, free // 2 // _BYTES)
+    for line in _read("/proc/meminfo").splitlines():
+        if line.startswith("MemAvailable:"):  # with what the page cache would give back
+            free = int(line.split()[1]) * 1024
+    own = _read("/proc/self/statm").split()
+    used = int(own[1]) * page if own else 0
+    limits = [int(text) - used for text in map(_read, _LIMITS) if text.strip().isdigit()]
+    return max(0, min([free, *limits]))
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="ascii")
+    except OSError:
+        return ""
 
 
 def too_many_entities(problem: OverflowError) -> BudgetError:
@@ -33,11 +54,14 @@ def too_large(problem: TooLarge) -> BudgetError:
     name = getattr(origin, "name", None)
     statement = f"{getattr(origin, 'kind', 'query')}{f' `{name}`' if name else ''}"
     over = ", ".join(root.variables)
+    allowed = f"{problem.allowed:,}"
+    if problem.budget.instances is None:
+        allowed += ", what half of the free memory can hold"
     return BudgetError(
         [
             Diagnostic(
                 "too-many-groundings",
-                f"the {statement} over {over} would take {problem.count:,} instances; the budget is {problem.budget:,}",
+                f"the {statement} over {over} would take {problem.count:,} instances; the budget is {allowed}",
                 "bind its variables by another literal, close a predicate, or raise --max-groundings",
                 origin.span,
             )

@@ -214,7 +214,7 @@ class KnowledgeBase:
         from lnnkit.ground.given import given_facts
         from lnnkit.ground.layout import constants
         from lnnkit.infer.contradictions import contradictions
-        from lnnkit.infer.inference import TooLarge, infer
+        from lnnkit.infer.inference import Budget, TooLarge, infer
 
         key = tuple(query.text for query in queries)
         if key not in self._fixpoints:
@@ -226,7 +226,7 @@ class KnowledgeBase:
                 entities, index, given = given_facts(self._checked, mentioned)
             except OverflowError as problem:
                 raise too_many_entities(problem) from None
-            budget = max_groundings if max_groundings is not None else default_budget()
+            budget = default_budget() if max_groundings is None else Budget(instances=max_groundings)
             try:
                 fixpoint = infer(lifted, index, given, budget=budget, round_limit=max_rounds)
             except TooLarge as problem:

@@ -49,10 +49,14 @@ def is_numeric(node: ast.Expression, symbols: Symbols, scope: Scope) -> bool:
     """Whether an expression is a numeric term by its form, or by its name (which no quantifier binds)."""
     if not isinstance(node, ast.Atom):
         return isinstance(node, NumericNode)
-    if not node.arguments and node.name in scope:
-        return False
-    undeclared = bool(node.arguments) and node.name not in symbols.declared
-    return node.name in symbols.numbers or (undeclared and symbols.doubtful(node.name))
+    return node.name in symbols.numbers and (bool(node.arguments) or node.name not in scope)
+
+
+def may_be_numeric(node: ast.Expression, symbols: Symbols, scope: Scope) -> bool:
+    """Whether an expression is a numeric term, or a name that a statement with an error may declare a number."""
+    if isinstance(node, ast.Atom) and node.arguments and node.name not in symbols.declared:
+        return symbols.doubtful(node.name)
+    return is_numeric(node, symbols, scope)
 
 
 def compares_numbers(visit: Visit, symbols: Symbols) -> bool:
@@ -118,7 +122,7 @@ def _arithmetic_on_truth(node: ast.Expression, atom: ast.Atom) -> Diagnostic:
 
 def _as_term(visit: Visit, symbols: Symbols) -> Diagnostic | None:
     node = visit.node
-    if is_numeric(node, symbols, visit.scope):
+    if may_be_numeric(node, symbols, visit.scope):
         return None
     if isinstance(node, ast.Entity):
         message = f"the string {node.span.text} is an entity, and arithmetic is on numbers"
@@ -183,7 +187,7 @@ def _comparison(node: ast.Comparison, visit: Visit, symbols: Symbols) -> Diagnos
 
 
 def _kind(node: ast.Expression, visit: Visit, symbols: Symbols) -> Kind:
-    if is_numeric(node, symbols, visit.scope):
+    if may_be_numeric(node, symbols, visit.scope):
         return "number"
     if isinstance(node, ast.Entity):
         return "entity"
@@ -194,7 +198,7 @@ def _kind(node: ast.Expression, visit: Visit, symbols: Symbols) -> Kind:
 
 def _is_truth(atom: ast.Atom, visit: Visit, symbols: Symbols) -> bool:
     """Whether a name is known as a predicate; within arithmetic, an unknown capital is rather a proposition."""
-    if is_numeric(atom, symbols, visit.scope):
+    if may_be_numeric(atom, symbols, visit.scope):
         return False
     if not atom.arguments:
         return symbols.bare_kind(atom, visit.scope) == "truth" or (

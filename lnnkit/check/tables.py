@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lnnkit.check.predicates import arity_of
-from lnnkit.check.symbols import Symbols
+from lnnkit.check.symbols import Entry, Symbols
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
+    from lnnkit.data.sheets import Sheets
     from lnnkit.data.table import FactTable
 
 Reading = ast.LoadStatement | ast.LabelTableStatement
@@ -23,44 +24,54 @@ def read_tables(symbols: Symbols) -> tuple[Symbols, list[Diagnostic]]:
     if not wanted:
         return symbols, []
     from lnnkit.data.load import read_table  # numpy and Arrow are loaded only by programs with data
+    from lnnkit.data.sheets import Sheets
 
     tables: list[FactTable] = []
     labels: list[FactTable] = []
     diagnostics: list[Diagnostic] = []
     arities: dict[str, int] = {}
     complete = True
+    sheets = Sheets(_key(entry) for entry in wanted)
     for entry in wanted:
         statement = entry.statement
         assert isinstance(statement, Reading)
         name, table = statement.name, statement.table
         arity = arity_of(symbols, name)
         if arity is None:
-            arity = arities.setdefault(name, _width(table, entry.base))
-        result, found = read_table(name, arity, name in symbols.numbers, table, entry.base, statement.span)
+            arity = arities.setdefault(name, _width(table, entry.base, sheets))
+        result, found = read_table(name, arity, name in symbols.numbers, table, entry.base, statement.span, sheets)
         diagnostics.extend(found)
         if result is None:
             complete = False
         else:
             (tables if isinstance(statement, ast.LoadStatement) else labels).append(result)
     read = replace(symbols, tables=tuple(tables), label_tables=tuple(labels), complete=complete, arities=arities)
-    return read, diagnostics
+    return read, _distinct(diagnostics)
 
 
-def _width(table: ast.Table, base: Path) -> int:
+def _key(entry: Entry) -> tuple[Path, bool]:
+    assert isinstance(entry.statement, Reading)
+    return entry.base / entry.statement.table.path, entry.statement.table.header
+
+
+def _distinct(found: list[Diagnostic]) -> list[Diagnostic]:
+    """What is wrong with a file, once, however many statements read it."""
+    kept: dict[Diagnostic, Diagnostic] = {}
+    for finding in found:
+        kept.setdefault(finding if finding.file is None else replace(finding, span=None), finding)
+    return list(kept.values())
+
+
+def _width(table: ast.Table, base: Path, sheets: Sheets) -> int:
     """The number of arguments of a predicate that nothing but a table names: all of the columns are arguments."""
-    from lnnkit.data.delimited import open_delimited
     from lnnkit.data.grid import Unreadable
-    from lnnkit.data.parquet import open_parquet
-    from lnnkit.data.source import read_source
 
     if table.columns is not None:
         return len(table.columns)
     try:
-        raw = read_source(base / table.path)
-        sheet = open_parquet(raw) if raw.format == "parquet" else open_delimited(raw, table.header)
+        return len(sheets.sheet(base / table.path, table.header).names)
     except Unreadable:
         return 1  # reading the table reports it
-    return len(sheet.names)
 
 
 def unread(symbols: Symbols) -> Symbols:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from lnnkit.check.kinds import compares_numbers
+from lnnkit.check.kinds import may_be_numeric
 from lnnkit.check.nearest import did_you_mean, nearest
 from lnnkit.check.program import LogicName
 from lnnkit.check.report import error
@@ -77,7 +77,7 @@ def _allowed(visit: Visit, node: Carrier, symbols: Symbols) -> tuple[frozenset[s
         case ast.Comparison() if "<?>" in node.operators:
             return frozenset({"scale", "weight", "bias"}), "`<?>`"
         case ast.Comparison():
-            if compares_numbers(visit, symbols):
+            if any(may_be_numeric(each, symbols, visit.scope) for each in node.operands):
                 return frozenset({"scale"}), "a comparison"
             return frozenset(), "a comparison of entities"
         case _:

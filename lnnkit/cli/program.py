@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -29,16 +29,8 @@ def read(file: str) -> tuple[Text | None, list[Diagnostic]]:
     path = Path(file)
     text, found = read_program(path)
     if text is None:
-        return None, [_own_hint(finding, path) for finding in found]
+        return None, found
     return Text(text, str(path), path.parent), found
-
-
-def _own_hint(finding: Diagnostic, path: Path) -> Diagnostic:
-    """Paths on the command line start from the working folder; the hint for paths within programs does not fit."""
-    if finding.code != "missing-file" or "did you mean" in finding.hint:
-        return finding
-    hint = f'there is no folder "{path.parent}"' if not path.parent.is_dir() else "the path starts from this folder"
-    return replace(finding, hint=hint)
 
 
 def _standard_input() -> tuple[Text | None, list[Diagnostic]]:

@@ -104,14 +104,25 @@ def _read(text: bytes, width: int, wanted: Sequence[int], raw: RawTable, first: 
     return Grid(dict(columns), lines[kept], spoiled, tuple((int(lines[index]), fault) for index, fault in lost.items()))
 
 
+def _ragged(found: int, expected: int, kind: str) -> Fault:
+    mark = "comma" if kind == "csv" else "tab"
+    if found < expected:
+        hint = f"write every {mark}, also before a cell that is empty"
+    elif kind == "csv":
+        hint = "a value that holds a comma is quoted"
+    else:
+        hint = "a value cannot hold a tab; a CSV can quote it"
+    message = f"this row has {found} column{'' if found == 1 else 's'}, the first one {expected}"
+    return Fault("bad-row", message, hint)
+
+
 def _parsed(text: bytes, width: int, wanted: Sequence[int], raw: RawTable, bad: list[tuple[int, Fault]]) -> pa.Table:
     """The wanted columns as bytes; rows of another width go to ``bad`` by record, from 0."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
     def ragged(row: arrow_csv.InvalidRow) -> str:
-        message = f"this row has {row.actual_columns} columns, the first one {row.expected_columns}"
-        bad.append((row.number - 1, Fault("bad-row", message)))
+        bad.append((row.number - 1, _ragged(row.actual_columns, row.expected_columns, raw.format)))
         return "skip"
 
     comma = raw.format == "csv"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 TEXT_FORMATS = ("csv", "tsv")
 MOST = 20
 """How many bad rows of a table are named before the rest is counted."""
+UNKNOWN = "leave the row out where nothing is known, or give two bounds, 0 and 1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +45,8 @@ def facts(
     live = np.ones(total, bool)
     try:
         for position, text in choice.where:
-            live &= texts_of(grid.columns[position], sheet.title(position)).equal(text)
-        keys = [texts_of(grid.columns[position], sheet.title(position)) for position in choice.keys]
+            live &= _texts(grid, sheet, position).equal(text)
+        keys = [_texts(grid, sheet, position) for position in choice.keys]
         reals = [reals_of(grid.columns[position], sheet.title(position), not numeric) for position in choice.values]
     except pa.ArrowException as error:
         raise Unreadable("unreadable-file", f"{sheet.source} cannot be read: {error}") from None
@@ -72,6 +73,12 @@ def facts(
     return table, found
 
 
+def _texts(grid: Grid, sheet: Sheet, position: int) -> Texts:
+    if position not in grid.texts:
+        grid.texts[position] = texts_of(grid.columns[position], sheet.title(position))
+    return grid.texts[position]
+
+
 def _bounds(
     reals: list[Reals], titles: list[str], numeric: bool, total: int
 ) -> tuple[np.ndarray, np.ndarray, list[_Doubt]]:
@@ -90,7 +97,7 @@ def _bounds(
             values = np.where(real.missing, unknown, values)
         else:
             outside = ~real.wrong & ((values < 0) | (values > 1)) & ~real.missing
-            doubts.append(_Doubt(real.missing, lambda _, title=title: Fault("bad-truth", f"{title} is empty")))
+            doubts.append(_Doubt(real.missing, lambda _, title=title: Fault("bad-truth", f"{title} is empty", UNKNOWN)))
             doubts.append(_Doubt(outside, _outside_fault(real, title)))
         ends.append(values)
     if len(ends) == 1:
@@ -112,7 +119,8 @@ def _value_fault(real: Reals, title: str, numeric: bool) -> Callable[[int], Faul
         if numeric:
             hint = "leave the cell empty where the value is unknown; inf and -inf are numbers, nan is none"
             return Fault("bad-number", f"{title} is {real.shown(row)}, not a number", hint)
-        return Fault("bad-truth", f"{title} is {real.shown(row)}, not a truth value", "write a number from 0 to 1")
+        hint = f"write a number from 0 to 1; {UNKNOWN}"
+        return Fault("bad-truth", f"{title} is {real.shown(row)}, not a truth value", hint)
 
     return fault
 
@@ -124,7 +132,12 @@ def _outside_fault(real: Reals, title: str) -> Callable[[int], Fault]:
 
 
 def _key_fault(texts: Texts, title: str) -> Callable[[int], Fault]:
-    return lambda row: Fault("bad-row", f"{title} {texts.fault(row)}")
+    def fault(row: int) -> Fault:
+        empty = texts.codes[row] < 0
+        hint = "fill it in, or leave the row out: without all of its entities it states no fact" if empty else ""
+        return Fault("bad-row", f"{title} {texts.fault(row)}", hint)
+
+    return fault
 
 
 def _listed(grid: Grid, wrong: np.ndarray, doubts: list[_Doubt], source: str, span: Span | None) -> list[Diagnostic]:

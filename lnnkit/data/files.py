@@ -7,7 +7,7 @@ import secrets
 from pathlib import Path
 
 from lnnkit.data.grid import Unreadable
-from lnnkit.data.source import read_bytes
+from lnnkit.data.source import names_beside, nearest_file, nearest_name, read_bytes
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.span import Span
 
@@ -46,7 +46,7 @@ def read_program(path: Path, span: Span | None = None) -> tuple[str | None, list
         return None, [Diagnostic(code, message, hint, span, file=here, row=row)]
 
     try:
-        data = read_bytes(path)
+        data = read_bytes(path, nearest_program if span is None else nearest_file)
     except Unreadable as problem:
         return failed(problem.fault.code, problem.fault.message, problem.fault.hint)
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
@@ -60,3 +60,16 @@ def read_program(path: Path, span: Span | None = None) -> tuple[str | None, list
         column = len(before[before.rfind(b"\n") + 1 :].decode()) + 1
         message = f"byte 0x{data[error.start]:02x} in column {column} is not UTF-8"
         return failed("not-utf8", message, "save the file as UTF-8", row)
+
+
+def nearest_program(path: Path) -> str:
+    """What to do about a program that is missing; its path was not written in another, but given by the caller."""
+    folder = path.parent
+    where = "" if path.is_absolute() else f'; the path starts from the working folder, "{Path.cwd()}"'
+    if not folder.is_dir():
+        return f'there is no folder "{folder}"{where}'
+    if near := nearest_name(path):
+        return f'did you mean "{folder / near}"?'
+    programs = [name for name in names_beside(path) if name.endswith(".lnn")]
+    shown = ", ".join([*programs[:5], *(["..."] if len(programs) > 5 else [])]) or "no .lnn file"
+    return f'the folder "{folder}" holds {shown}{where}'

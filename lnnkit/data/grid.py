@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
+    from lnnkit.data.texts import Texts
+
     Column = pa.Array | pa.ChunkedArray | list[object]
 
 
@@ -27,13 +29,15 @@ class Grid:
     """The wanted columns of a table, by position from 0, all of one length.
 
     ``rows`` numbers the rows as ``FactTable.rows`` does. ``spoiled`` names rows (by index) that are read but cannot
-    be trusted, ``lost`` rows (by number) that could not be split into columns and stand in no array.
+    be trusted, ``lost`` rows (by number) that could not be split into columns and stand in no array. ``texts`` keeps
+    columns that were read as texts, for the next statement that reads them.
     """
 
     columns: dict[int, Column]
     rows: np.ndarray
     spoiled: dict[int, Fault] = field(default_factory=dict)
     lost: tuple[tuple[int, Fault], ...] = ()
+    texts: dict[int, Texts] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from lnnkit.data.choose import choose
-from lnnkit.data.delimited import open_delimited
 from lnnkit.data.facts import facts
-from lnnkit.data.grid import Sheet, Unreadable
-from lnnkit.data.parquet import open_parquet
-from lnnkit.data.source import read_source
+from lnnkit.data.grid import Unreadable
+from lnnkit.data.sheets import Sheets
 from lnnkit.data.table import FactTable
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -20,26 +18,31 @@ STATEMENT_FAULTS = frozenset({"missing-file", "unknown-format", "wrong-columns",
 
 
 def read_table(
-    predicate: str, arity: int, numeric: bool, table: ast.Table, base: Path, span: Span | None
+    predicate: str,
+    arity: int,
+    numeric: bool,
+    table: ast.Table,
+    base: Path,
+    span: Span | None,
+    sheets: Sheets | None = None,
 ) -> tuple[FactTable | None, list[Diagnostic]]:
     """The facts that ``table`` holds for a predicate (or ``numeric`` attribute), and all that is wrong with it.
 
     ``base`` is the folder that a relative path starts from, ``span`` the statement to point at. Errors that leave
     other rows readable come with the facts of those rows; None means that nothing could be read. Rows of a file are
-    reported at their lines, in order; what the statement itself gets wrong points at it.
+    reported at their lines, in order; what the statement itself gets wrong points at it. ``sheets`` holds what other
+    statements have read already.
     """
     path = base / table.path
     source = str(path)
     try:
-        sheet = _opened(path, table.header)
+        sheet = (sheets or Sheets()).sheet(path, table.header)
         choice = choose(predicate, arity, numeric, sheet, table.columns, table.where)
         return facts(predicate, numeric, sheet, choice, sheet.read(choice.wanted), source, span)
     except Unreadable as problem:
         fault = problem.fault
         in_file = span is None or fault.code not in STATEMENT_FAULTS
         return None, [Diagnostic(fault.code, fault.message, fault.hint, span, file=source if in_file else None)]
-
-
-def _opened(path: Path, header: bool) -> Sheet:
-    raw = read_source(path)
-    return open_parquet(raw) if raw.format == "parquet" else open_delimited(raw, header)
+    finally:
+        if sheets is not None:
+            sheets.done(path, table.header)

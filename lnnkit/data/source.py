@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -48,6 +49,34 @@ def format_of(path: Path) -> tuple[Format, str | None]:
     return kind, compression
 
 
+def nearest_file(path: Path) -> str:
+    """A hint that names what is there instead: the folder that is missing, or the file with the nearest name."""
+    if not path.parent.is_dir():
+        return f'there is no folder "{path.parent}"; paths are relative to the .lnn file'
+    near = nearest_name(path)
+    return f'did you mean "{near}"?' if near else "paths are relative to the .lnn file"
+
+
+def nearest_name(path: Path) -> str | None:
+    """The file of the same folder whose name is most like that of ``path``."""
+    import difflib
+
+    def likeness(left: str, right: str) -> float:
+        return difflib.SequenceMatcher(None, left.casefold(), right.casefold()).ratio()
+
+    # the endings of tables are alike, so they decide only between names that are alike without them
+    near = [name for name in names_beside(path) if likeness(Path(name).stem, path.stem) >= 0.6]
+    return max(near, key=lambda name: likeness(name, path.name), default=None)
+
+
+def names_beside(path: Path) -> list[str]:
+    """The files of a folder, sorted; none where they cannot be listed."""
+    try:
+        return sorted(entry.name for entry in path.parent.iterdir() if entry.is_file())
+    except OSError:
+        return []
+
+
 def read_source(path: Path) -> RawTable:
     """The file's bytes, unpacked; ``Unreadable`` where it is missing, a folder, forbidden, damaged or empty."""
     data = read_bytes(path)
@@ -59,12 +88,12 @@ def read_source(path: Path) -> RawTable:
     return RawTable(path, kind, data)
 
 
-def read_bytes(path: Path) -> bytes:
-    """The file as it is, or ``Unreadable``."""
+def read_bytes(path: Path, hint: Callable[[Path], str] = nearest_file) -> bytes:
+    """The file as it is, or ``Unreadable``; ``hint`` says what to do about one that is missing."""
     try:
         return path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
-        raise Unreadable("missing-file", f'no file "{path}"', nearest_file(path)) from None
+        raise Unreadable("missing-file", f'no file "{path}"', hint(path)) from None
     except IsADirectoryError:
         raise Unreadable("unreadable-file", f'"{path}" is a folder, not a file') from None
     except OSError as error:
@@ -82,21 +111,3 @@ def _unpacked(path: Path, data: bytes, compression: str) -> bytes:
     except (OSError, ValueError, NotImplementedError) as error:
         message = f'"{path}" cannot be unpacked as {compression}: {error}'
         raise Unreadable("unreadable-file", message, "it may be damaged or cut short") from None
-
-
-def nearest_file(path: Path) -> str:
-    """A hint that names what is there instead: the folder that is missing, or the file with the nearest name."""
-    import difflib
-
-    folder = path.parent
-    if not folder.is_dir():
-        return f'there is no folder "{folder}"; paths are relative to the .lnn file'
-    try:
-        names = sorted(entry.name for entry in folder.iterdir() if entry.is_file())
-    except OSError:
-        return ""
-    folded = {name.casefold(): name for name in names}
-    close = difflib.get_close_matches(path.name.casefold(), list(folded), n=1)
-    if close:
-        return f'did you mean "{folded[close[0]]}"?'
-    return "paths are relative to the .lnn file"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 from lnnkit.ground.batch import shape
 from lnnkit.ground.formula import Formula
-from lnnkit.ground.supports import Analysis
+from lnnkit.ground.instances import Domain
+from lnnkit.ground.reactions import Cause, Port
+from lnnkit.ground.supports import NARROW, Analysis
 
 Bounds = tuple[float, float]
 
@@ -14,17 +16,38 @@ Bounds = tuple[float, float]
 class Analyses:
     """``defaults`` gives each table's default bounds; it may still grow while formulas are analysed."""
 
-    def __init__(self, defaults: Mapping[str, Bounds]) -> None:
+    def __init__(self, defaults: Mapping[str, Bounds], domain: Domain) -> None:
         self.defaults: dict[str, Bounds] = dict(defaults)
+        self._empty = frozenset(sort for sort, ids in domain.sorts.items() if not len(ids))
+        self._open: Set[str] = domain.open_sorts
         self._found: dict[object, Analysis] = {}
+        self._memory: dict[object, dict[Port, list[Cause]]] = {}
 
     def of(self, formula: Formula) -> Analysis:
         """The analysis of a formula. Formulas of one shape over tables of the same defaults share it."""
+        vacant = self._vacant(formula)
         key = (
             shape(formula, {}, ()),
             self.defaults[formula.auxiliary] if formula.auxiliary is not None else None,
             tuple(self.defaults[formula.neurons[leaf].source] for leaf in formula.leaves),
+            tuple(sorted(vacant.items())),
+            tuple(n.arguments for n in formula.neurons)
+            if any(len(n.operands) > NARROW for n in formula.neurons)
+            else (),
         )
         if key not in self._found:
-            self._found[key] = Analysis(formula, self.defaults)
+            self._found[key] = Analysis(formula, self.defaults, vacant, self._memory)
         return self._found[key]
+
+    def _vacant(self, formula: Formula) -> dict[int, Bounds]:
+        """The quantifiers over a sort that has no entities: ``forall`` is true and ``exists`` false. Where the sort is
+        open there may be some, so neither is sure."""
+        found: dict[int, Bounds] = {}
+        for index, neuron in enumerate(formula.neurons):
+            if neuron.inner < 0:
+                continue
+            sorts = {formula.sorts[variable] for variable in formula.blocks[neuron.inner].bound}
+            if sorts & self._empty:
+                true = neuron.kind == "forall"
+                found[index] = (0.0, 1.0) if sorts & self._open else (float(true), float(true))
+        return found

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from lnnkit.ground.formula import LEAF, Formula
-from lnnkit.logic.bounds import Bounds, complement
+from lnnkit.ground.formula import LEAF, Formula, Neuron
+from lnnkit.logic.bounds import Bounds, Inverse, complement
 from lnnkit.logic.quantifier import exists, exists_inverse, forall, forall_inverse
 
 
@@ -35,53 +35,58 @@ class Grouping:
         return Bounds(torch.where(self.stranger, 0.0, rows.lower), rows.upper)
 
 
-def upward(
-    formula: Formula, read: Callable[[int], Bounds], groupings: Sequence[Grouping | None] | None
-) -> list[Bounds]:
-    """The bounds of each neuron from those of its operands; ``read`` gives those of leaves and constants.
+def neuron_upward(neuron: Neuron, operands: Sequence[Bounds]) -> Bounds:
+    """The bounds of a connective, or of a negation, from those of its operands."""
+    logic = neuron.logic
+    if logic is None:
+        return complement(operands[0])
+    if neuron.kind == "and":
+        return logic.conjunction(operands, neuron.weights, neuron.bias)
+    if neuron.kind == "or":
+        return logic.disjunction(operands, neuron.weights, neuron.bias)
+    weights = (neuron.weights[0], neuron.weights[1])
+    if neuron.kind == "implies":
+        return logic.implication(operands[0], operands[1], weights, neuron.bias)
+    value = logic.equivalence(operands[0], operands[1], weights, neuron.bias)
+    return complement(value) if neuron.kind == "xor" else value
 
-    Without ``groupings`` a quantifier passes its operand through: one row stands for all.
-    """
+
+def neuron_downward(neuron: Neuron, node: Bounds, operands: Sequence[Bounds]) -> Inverse:
+    """What the bounds of a connective leave of its operands."""
+    logic = neuron.logic
+    assert logic is not None
+    if neuron.kind == "and":
+        return logic.conjunction_inverse(node, operands, neuron.weights, neuron.bias)
+    if neuron.kind == "or":
+        return logic.disjunction_inverse(node, operands, neuron.weights, neuron.bias)
+    weights = (neuron.weights[0], neuron.weights[1])
+    if neuron.kind == "implies":
+        return logic.implication_inverse(node, operands[0], operands[1], weights, neuron.bias)
+    target = complement(node) if neuron.kind == "xor" else node
+    return logic.equivalence_inverse(target, operands[0], operands[1], weights, neuron.bias)
+
+
+def upward(formula: Formula, read: Callable[[int], Bounds], groupings: Sequence[Grouping | None]) -> list[Bounds]:
+    """The bounds of each neuron from those of its operands; ``read`` gives those of leaves and constants."""
     values: list[Bounds] = []
     for index, neuron in enumerate(formula.neurons):
         operands = [values[operand] for operand in neuron.operands]
-        logic = neuron.logic
-        if logic is None:
-            match neuron.kind:
-                case "not":
-                    value = complement(operands[0])
-                case "forall" | "exists":
-                    value = operands[0]
-                    if groupings is not None:
-                        rows = groupings[neuron.inner]
-                        assert rows is not None
-                        reduce = forall if neuron.kind == "forall" else exists
-                        value = reduce(rows.optional(value, neuron.kind), rows.group, rows.groups)
-                case _:
-                    value = read(index)
-        elif neuron.kind == "and":
-            value = logic.conjunction(operands, neuron.weights, neuron.bias)
-        elif neuron.kind == "or":
-            value = logic.disjunction(operands, neuron.weights, neuron.bias)
+        if neuron.kind in ("forall", "exists"):
+            rows = groupings[neuron.inner]
+            assert rows is not None
+            reduce = forall if neuron.kind == "forall" else exists
+            values.append(reduce(rows.optional(operands[0], neuron.kind), rows.group, rows.groups))
+        elif operands:
+            values.append(neuron_upward(neuron, operands))
         else:
-            weights = (neuron.weights[0], neuron.weights[1])
-            if neuron.kind == "implies":
-                value = logic.implication(operands[0], operands[1], weights, neuron.bias)
-            else:
-                value = logic.equivalence(operands[0], operands[1], weights, neuron.bias)
-                if neuron.kind == "xor":
-                    value = complement(value)
-        values.append(value)
+            values.append(read(index))
     return values
 
 
 def downward(
-    formula: Formula, values: Sequence[Bounds], root: Bounds, groupings: Sequence[Grouping | None] | None
+    formula: Formula, values: Sequence[Bounds], root: Bounds, groupings: Sequence[Grouping | None]
 ) -> tuple[list[Bounds], Tensor]:
-    """The hull of each neuron's values that can still give ``root``, and which rows of block 0 have none.
-
-    Without ``groupings`` one row stands for all of a quantifier's, as in `upward`.
-    """
+    """The hull of each neuron's values that can still give ``root``, and which rows of block 0 have none."""
     boxes = list(values)
     boxes[formula.top] = root
     empty = torch.zeros(root.lower.shape, dtype=torch.bool)
@@ -90,14 +95,10 @@ def downward(
         if not neuron.operands:
             continue
         operands = [boxes[operand] for operand in neuron.operands]
-        logic = neuron.logic
-        if logic is None:
-            if neuron.kind == "not":
-                boxes[neuron.operands[0]] = complement(node)
-                continue
-            if groupings is None:
-                boxes[neuron.operands[0]] = node
-                continue
+        if neuron.kind == "not":
+            boxes[neuron.operands[0]] = complement(node)
+            continue
+        if neuron.kind in ("forall", "exists"):
             rows = groupings[neuron.inner]
             assert rows is not None
             inverse = forall_inverse if neuron.kind == "forall" else exists_inverse
@@ -108,20 +109,10 @@ def downward(
                 torch.where(rows.virtual, operands[0].upper, box.upper),
             )
         else:
-            if neuron.kind == "and":
-                found = logic.conjunction_inverse(node, operands, neuron.weights, neuron.bias)
-            elif neuron.kind == "or":
-                found = logic.disjunction_inverse(node, operands, neuron.weights, neuron.bias)
-            else:
-                weights = (neuron.weights[0], neuron.weights[1])
-                if neuron.kind == "implies":
-                    found = logic.implication_inverse(node, operands[0], operands[1], weights, neuron.bias)
-                else:
-                    target = complement(node) if neuron.kind == "xor" else node
-                    found = logic.equivalence_inverse(target, operands[0], operands[1], weights, neuron.bias)
+            found = neuron_downward(neuron, node, operands)
             for operand, box in zip(neuron.operands, found.operands, strict=True):
                 boxes[operand] = box
-        grouping = groupings[neuron.block] if groupings is not None else None
+        grouping = groupings[neuron.block]
         if grouping is None:
             empty = empty | found.empty
         else:

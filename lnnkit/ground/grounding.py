@@ -12,7 +12,7 @@ from lnnkit.ground.batch import Batch, Modes, shape
 from lnnkit.ground.formula import Formula
 from lnnkit.ground.instances import Domain, Instances
 from lnnkit.ground.needs import Needs
-from lnnkit.ground.relevance import DIRECTIONS, sides, targets
+from lnnkit.ground.relevance import SIDES, sides
 from lnnkit.ground.supports import AUXILIARY, Analysis
 
 Guard = Callable[[Formula, int], None]
@@ -106,17 +106,11 @@ class Grounding:
     def reads(self, number: int, leaf: int, side: int) -> Sequence[tuple[int, tuple[int, ...]]]:
         """What an instance reads to set one side of one leaf: other leaves, and which of their sides (0, 1)."""
         analysis = self.batches[number].analysis
-        wanted = ("lower", "upper")[side]
+        read = analysis.reads(leaf, SIDES[side]) if leaf in analysis.defaults else []
         found: dict[int, set[int]] = {}
-        for direction in DIRECTIONS:
-            elements = analysis.elements(direction)
-            own = next((e for e in elements if e.leaf == leaf), None)
-            if own is not None and wanted not in targets(own):
-                continue
-            for element in elements:
-                if element.leaf != leaf:
-                    found.setdefault(element.leaf, set()).update(int(s == "upper") for s in sides(element.end))
-        if not found:  # the upper end of a completed head: it rests on whatever its antecedent reads
+        for element in read:
+            found.setdefault(element.leaf, set()).update(SIDES.index(s) for s in sides(element.end))
+        if not found:  # an observed neuron, or the upper end of a completed head: whatever the instance reads
             found = {other: {0, 1} for other in analysis.formula.leaves if other != leaf}
         return [(other, tuple(sorted(ends))) for other, ends in found.items()]
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -20,49 +21,112 @@ class Relation:
 
 Guard = Callable[[int], None]  # raises when so many rows would exceed the budget
 
+_TRIED = 6  # among so many relations any two may be joined first; among more, the smallest is one of them
+
 
 def join(relations: Sequence[Relation], guard: Guard) -> Relation:
-    """The natural join, greedily: the smallest relation first, then always the one that adds the fewest rows.
+    """The natural join, greedily: from the smallest relation on, always the one with which the fewest rows come out.
 
-    Relations that share no variable are multiplied only when nothing else is left.
+    Where every join of the smallest gives more rows than all relations have, any two may be first. Relations that share
+    no variable are multiplied only when nothing else is left.
     """
     if not relations:
         return Relation((), (), 1)
+    if len(relations) == 2:
+        return pair(relations[0], relations[1], guard)
     rest = list(relations)
-    result = rest.pop(min(range(len(rest)), key=lambda i: rest[i].length))
-    while rest and result.length:
-        bound = set(result.variables)
-        best = max(range(len(rest)), key=lambda i: (bool(bound & set(rest[i].variables)), -rest[i].length))
-        result = pair(result, rest.pop(best), guard)
-    if rest:  # nothing satisfies what was joined so far: an empty relation over every variable
-        names = tuple(dict.fromkeys(v for relation in (result, *rest) for v in relation.variables))
+    parts: list[Relation] = []
+    while rest and all(part.length for part in (*parts, *rest)):
+        parts.append(_connected(rest, guard))
+    parts += rest
+    if not all(part.length for part in parts):  # nothing satisfies all of them
+        names = tuple(dict.fromkeys(v for part in parts for v in part.variables))
         return Relation(names, tuple(torch.empty(0, dtype=torch.int32) for _ in names), 0)
+    result, *others = sorted(parts, key=lambda part: part.length)
+    for other in others:
+        result = pair(result, other, guard)
     return result
 
 
 def pair(left: Relation, right: Relation, guard: Guard) -> Relation:
     """The natural join of two relations. The smaller one is sorted."""
+    return _made(_match(left, right), guard)
+
+
+def _connected(rest: list[Relation], guard: Guard) -> Relation:
+    """Takes out of ``rest`` the smallest relation and all that hang together with it, and joins them."""
+    count = len(rest)
+    start = min(range(count), key=lambda i: rest[i].length)
+    best = _least(rest, ((start, i) for i in range(count) if i != start))
+    if best is None:
+        return rest.pop(start)
+    if 2 < count <= _TRIED and best[0].total > sum(part.length for part in rest):
+        best = _least(rest, itertools.combinations(range(count), 2))
+    while best is not None:
+        match, places = best
+        for place in sorted(places, reverse=True):
+            del rest[place]
+        rest.append(_made(match, guard))
+        if not rest[-1].length:
+            break
+        last = len(rest) - 1
+        best = _least(rest, ((last, i) for i in range(last)))
+    return rest.pop()
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    """Two relations, ``left`` the longer one, and how many rows their join has. The rows of equal keys go together."""
+
+    left: Relation
+    right: Relation
+    total: int
+    left_key: Tensor | None = None  # None where no variable is shared
+    right_key: Tensor | None = None
+    counts: Tensor | None = None  # rows on the right, by key
+
+
+def _least(rest: Sequence[Relation], places: Iterable[tuple[int, int]]) -> tuple[_Match, tuple[int, int]] | None:
+    """The two of ``rest``, among those that share a variable, whose join has the fewest rows."""
+    best: tuple[_Match, tuple[int, int]] | None = None
+    for place in places:
+        left, right = rest[place[0]], rest[place[1]]
+        if set(left.variables).isdisjoint(right.variables):
+            continue
+        match = _match(left, right)
+        if best is None or match.total < best[0].total:
+            best = match, place
+    return best
+
+
+def _match(left: Relation, right: Relation) -> _Match:
     if left.length < right.length:
         left, right = right, left
     shared = [v for v in right.variables if v in left.variables]
     if not shared:
-        guard(left.length * right.length)
+        return _Match(left, right, left.length * right.length)
+    left_key, right_key, size = _dense_keys(
+        [left.columns[left.variables.index(v)] for v in shared],
+        [right.columns[right.variables.index(v)] for v in shared],
+    )
+    counts = torch.bincount(right_key, minlength=size)
+    return _Match(left, right, int(counts.index_select(0, left_key).sum()), left_key, right_key, counts)
+
+
+def _made(match: _Match, guard: Guard) -> Relation:
+    left, right, total = match.left, match.right, match.total
+    guard(total)
+    if match.left_key is None or match.right_key is None or match.counts is None:
         left_rows = torch.arange(left.length).repeat_interleave(right.length)
         right_rows = torch.arange(right.length).repeat(left.length)
     else:
-        left_key, right_key, size = _dense_keys(
-            [left.columns[left.variables.index(v)] for v in shared],
-            [right.columns[right.variables.index(v)] for v in shared],
-        )
-        counts = torch.bincount(right_key, minlength=size)
-        order = torch.argsort(right_key.int(), stable=True)
-        starts = counts.cumsum(0) - counts
-        matches = counts.index_select(0, left_key)
-        total = int(matches.sum())
-        guard(total)
+        order = torch.argsort(match.right_key.int(), stable=True)
+        starts = match.counts.cumsum(0) - match.counts
+        matches = match.counts.index_select(0, match.left_key)
         left_rows = torch.arange(left.length).repeat_interleave(matches, output_size=total)
         within = torch.arange(total) - (matches.cumsum(0) - matches).index_select(0, left_rows)
-        right_rows = order.index_select(0, starts.index_select(0, left_key).index_select(0, left_rows) + within)
+        first = starts.index_select(0, match.left_key).index_select(0, left_rows)
+        right_rows = order.index_select(0, first + within)
     added = [i for i, v in enumerate(right.variables) if v not in left.variables]
     return Relation(
         left.variables + tuple(right.variables[i] for i in added),

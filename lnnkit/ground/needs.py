@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal as OneOf
 
+from lnnkit.ground.families import Element, Support
 from lnnkit.ground.formula import Formula
-from lnnkit.ground.relevance import ALL, DIRECTIONS, Reading, Relevance, rests, targets
-from lnnkit.ground.supports import AUXILIARY, Analysis, Direction, Element
+from lnnkit.ground.relevance import ALL, Reading, Relevance
+from lnnkit.ground.supports import AUXILIARY, Analysis, Send
 
 _JOINED = 12  # so many literals are joined to find an instance
 
@@ -44,8 +45,8 @@ class Needs:
 class NeedFinder:
     """Reads the needs of one formula off its supports and the program's relevance."""
 
-    def __init__(self, analysis: Analysis, reading: Reading, relevance: Relevance, sizes: Mapping[str, int]) -> None:
-        self.analysis = analysis
+    def __init__(self, reading: Reading, relevance: Relevance, sizes: Mapping[str, int]) -> None:
+        self.analysis: Analysis = reading.analysis
         self.formula: Formula = reading.formula
         self.reading = reading
         self.relevance = relevance
@@ -54,18 +55,17 @@ class NeedFinder:
     def inference(self) -> Needs:
         """Every instance that can tighten a kept side, or only contradict one."""
         found: list[Need] = []
-        for direction in DIRECTIONS:
-            for conflict in self.reading.conflicts[direction]:
-                core = self._core(conflict.elements)
-                for element, rest in rests(conflict, self.reading.reads[direction]):
-                    found.extend(self._sends(direction, element, rest & core))
-                if self.relevance.available(self.reading, conflict.elements):  # it may only be contradictory
-                    found.append(Need(0, self._literals(core)))
-            for (neuron, heard), conflicts in self.reading.observed.items():
-                if heard == direction:
-                    for conflict in conflicts:
-                        if self.relevance.available(self.reading, conflict.elements):
-                            found.extend(self._at(direction, neuron, None, self._literals(conflict.elements)))
+        for send in self.analysis.sends:
+            for support in send.supports:
+                if self.relevance.available(self.reading, support):
+                    found.extend(self._sends(send, self._core(support)))
+        for support in self.analysis.contradictions():
+            if self.relevance.available(self.reading, support):
+                found.append(Need(0, self._literals(self._core(support))))
+        for neuron, family in self.reading.observed.items():
+            for support in family:
+                if self.relevance.available(self.reading, support):
+                    found.extend(self._at(neuron, None, self._literals(self._core(support))))
         return Needs(_minimal(found), self._fills())
 
     def _core(self, elements: frozenset[Element]) -> frozenset[Element]:
@@ -95,52 +95,45 @@ class NeedFinder:
         rows = tuple(Need(0, literals) for literals in self._deviations(self.formula.top, equalities=True))
         return Needs(_minimal(rows), self._fills())
 
-    def completion(self, conflicts: Iterable[frozenset[Element]]) -> Needs:
-        return Needs(_minimal(Need(0, self._literals(elements)) for elements in conflicts), self._fills())
+    def completion(self) -> Needs:
+        """Every instance of a defining statement that can make a head possible."""
+        supports = (s for s in self.analysis.completions() if self.relevance.available(self.reading, s))
+        return Needs(_minimal(Need(0, self._literals(support)) for support in supports), self._fills())
 
-    def _sends(self, direction: Direction, element: Element, rest: frozenset[Element]) -> Iterable[Need]:
-        if not self.relevance.available(self.reading, rest):
+    def _sends(self, send: Send, support: Support) -> Iterable[Need]:
+        literals = self._literals(support)
+        if send.leaf in self.formula.heads:
+            yield from self._at(send.leaf, send.side, literals | {self._literal(send.leaf, "given")})
             return
-        literals = self._literals(rest)
-        if element.leaf in self.formula.heads:
-            literals |= {self._literal(element.leaf, "given")}
-            yield from self._at(direction, element.leaf, element, literals)
-            return
-        table = self.reading.table(element.leaf)
-        mode = max(self.relevance.mode(table, side) for side in targets(element))
+        mode = self.relevance.mode(self.reading.table(send.leaf), send.side)
         if mode == 0:
             return
         if mode != ALL:
-            literals |= {self._literal(element.leaf, "listed")}
-        yield from self._at(direction, element.leaf, element, literals)
+            literals |= {self._literal(send.leaf, "listed")}
+        yield from self._at(send.leaf, send.side, literals)
 
-    def _at(
-        self, direction: Direction, neuron: int, element: Element | None, literals: frozenset[Literal]
-    ) -> Iterable[Need]:
+    def _at(self, neuron: int, side: str | None, literals: frozenset[Literal]) -> Iterable[Need]:
         """The need at the block of ``neuron``, or further out where only the last candidate of a quantifier could
-        hear of it: such rows are completed when all others are there. ``element`` is what is tightened, if a leaf."""
+        hear of it: such rows are completed when all others are there. ``side`` is what is tightened, if a leaf."""
         block = 0 if neuron == AUXILIARY else self.formula.neurons[neuron].block
         needed = block
         while block > 0:
             quantifier = next(i for i, n in enumerate(self.formula.neurons) if n.inner == block)
             kind = self.formula.neurons[quantifier].kind
             parent = self.formula.blocks[block].parent
-            if self._raised(direction, quantifier, element) == (kind == "exists"):
+            if self._raised(quantifier, neuron, side) == (kind == "exists"):
                 if not self._last_candidate(block, quantifier):
                     return
                 needed = parent
             block = parent
         yield Need(needed, literals)
 
-    def _raised(self, direction: Direction, quantifier: int, element: Element | None) -> bool | None:
-        """Whether the quantifier must be raised (or lowered) for ``element`` to be tightened; None if either may do."""
-        sign = self.analysis.signs.get(quantifier, 0)
-        if sign != 0:
-            return (direction == "least") == (sign > 0)
-        within = self.analysis.signs_beneath(quantifier).get(element.leaf, 0) if element is not None else 0
-        if element is None or within == 0:
+    def _raised(self, quantifier: int, neuron: int, side: str | None) -> bool | None:
+        """Whether the quantifier must be raised (or lowered) for that side to be tightened; None if either may do."""
+        within = self.analysis.signs_beneath(quantifier).get(neuron, 0)
+        if side is None or within == 0:
             return None
-        return (element.end == "upper") == (within > 0)
+        return (side == "lower") == (within > 0)
 
     def _last_candidate(self, block: int, quantifier: int) -> bool:
         count = math.prod(self.sizes[self.formula.sorts[v]] for v in self.formula.blocks[block].bound)

@@ -9,23 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from lnnkit.ground.families import Element, End, Family, Support
 from lnnkit.ground.formula import Formula
-from lnnkit.ground.supports import AUXILIARY, Conflict, Direction, Element, End
+from lnnkit.ground.supports import AUXILIARY, Analysis
 
 LISTED, ALL = 1, 2
 Side = tuple[str, str]  # a table's name, and "lower" or "upper"
 SIDES = ("lower", "upper")
-DIRECTIONS: tuple[Direction, Direction] = ("least", "most")
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One formula as relevance sees it: the conflicts of each direction and every end that the direction reads."""
+    """One formula as relevance sees it; ``observed`` gives the families with which queried neurons hear something."""
 
     formula: Formula
-    conflicts: Mapping[Direction, Sequence[Conflict]]
-    reads: Mapping[Direction, Sequence[Element]]
-    observed: Mapping[tuple[int, Direction], Sequence[Conflict]] = field(default_factory=dict)
+    analysis: Analysis
+    observed: Mapping[int, Family] = field(default_factory=dict)
 
     def table(self, leaf: int) -> str:
         if leaf == AUXILIARY:
@@ -35,22 +34,7 @@ class Reading:
 
 
 def sides(end: End) -> tuple[str, ...]:
-    return ("lower", "upper") if end == "either" else (end,)
-
-
-def targets(element: Element) -> tuple[str, ...]:
-    """The sides that a conflict can tighten at one of its elements: the opposite of what it reads there."""
-    return ("upper",) if element.end == "lower" else ("lower",)
-
-
-def rests(conflict: Conflict, reads: Iterable[Element]) -> Iterable[tuple[Element, frozenset[Element]]]:
-    """Each element that the conflict can tighten, with the elements that must be there for it.
-
-    That is the rest of the conflict for its own elements. Others it tightens where it stands as a whole, with values
-    too mild to violate the constraint alone.
-    """
-    for element in reads:
-        yield element, conflict.elements - {element}
+    return SIDES if end == "either" else (end,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +46,12 @@ class Relevance:
     derived: frozenset[Side]
     kept: Mapping[Side, int]
 
-    def available(self, reading: Reading, elements: Iterable[Element]) -> bool:
+    def available(self, reading: Reading, support: Support) -> bool:
         """Whether each element can be there at all."""
         return all(
             element.leaf in reading.formula.heads
             or any((reading.table(element.leaf), side) in self.produced for side in sides(element.end))
-            for element in elements
+            for element in support
         )
 
     def mode(self, table: str, side: str) -> int:
@@ -76,23 +60,11 @@ class Relevance:
 
 @dataclass(slots=True)
 class _Waiting:
-    """A conflict, and those of its elements that cannot be there yet."""
+    """A support of something that a formula can send, and those of its elements that cannot be there yet."""
 
     reading: Reading
-    direction: Direction
-    conflict: Conflict
+    target: tuple[int, str]
     missing: set[Element]
-    fired: set[Element] = field(default_factory=set)
-
-    def possible(self) -> Iterable[Element]:
-        """The elements that an instance may tighten now, each named once."""
-        if len(self.missing) > 1:
-            return
-        reads = self.missing if self.missing else self.reading.reads[self.direction]
-        for element in list(reads):
-            if element not in self.fired and element.leaf not in self.reading.formula.heads:
-                self.fired.add(element)
-                yield element
 
 
 def decide(
@@ -122,64 +94,64 @@ def decide(
     for side in heads:
         keep(side, ALL)
     for reading in readings:  # what an observed neuron hears matters as much as an asked atom
-        for (_, direction), conflicts in reading.observed.items():
-            if any(relevance.available(reading, conflict.elements) for conflict in conflicts):
-                _keep_reads(reading, direction, None, keep)
-    targets_seen: dict[tuple[int, Direction], set[Element]] = {}
+        for family in reading.observed.values():
+            if any(relevance.available(reading, support) for support in family):
+                _keep((Element(leaf, "either") for leaf in reading.formula.leaves), reading, keep)
+    done: set[tuple[int, int, str]] = set()
     while queue:
         name, side = queue.pop()
         if kept[name, side] == ALL:  # whether an atom is arrested depends on both of its sides
             keep((name, "upper" if side == "lower" else "lower"), ALL)
-        for reading, direction, target in senders.get((name, side), ()):
-            seen = targets_seen.setdefault((id(reading), direction), set())
-            if target in seen or len(seen) > 1:  # two targets together have had all that is read kept
-                continue
-            seen.add(target)
-            _keep_reads(reading, direction, target, keep)
+        for reading, leaf in senders.get((name, side), ()):
+            if (id(reading), leaf, side) not in done:
+                done.add((id(reading), leaf, side))
+                _keep(reading.analysis.reads(leaf, side), reading, keep)
     return Relevance(produced, derived, kept)
+
+
+def _keep(elements: Iterable[Element], reading: Reading, keep: Callable[[Side, int], None]) -> None:
+    for element in elements:
+        for side in sides(element.end):
+            keep((reading.table(element.leaf), side), ALL)
 
 
 def _produced(
     readings: Sequence[Reading], given: Iterable[Side]
-) -> tuple[dict[Side, list[tuple[Reading, Direction, Element]]], frozenset[Side], frozenset[Side]]:
+) -> tuple[dict[Side, list[tuple[Reading, int]]], frozenset[Side], frozenset[Side]]:
     """Who can send each side at all, the sides that can come to differ, and those that some instance can set."""
     waiting: dict[Side, list[tuple[_Waiting, Element]]] = {}
-    senders: dict[Side, list[tuple[Reading, Direction, Element]]] = {}
+    senders: dict[Side, list[tuple[Reading, int]]] = {}
     queue: list[Side] = list(dict.fromkeys(given))
     produced: set[Side] = set(queue)
+    fired: set[tuple[int, int, str]] = set()
 
-    def fire(one: _Waiting) -> None:
-        for element in one.possible():
-            for name in targets(element):
-                side = (one.reading.table(element.leaf), name)
-                senders.setdefault(side, []).append((one.reading, one.direction, element))
-                if side not in produced:
-                    produced.add(side)
-                    queue.append(side)
+    def fire(reading: Reading, leaf: int, name: str) -> None:
+        if (id(reading), leaf, name) in fired:
+            return
+        fired.add((id(reading), leaf, name))
+        side = (reading.table(leaf), name)
+        senders.setdefault(side, []).append((reading, leaf))
+        if side not in produced:
+            produced.add(side)
+            queue.append(side)
 
     for reading in readings:
-        for direction in DIRECTIONS:
-            for conflict in reading.conflicts[direction]:
-                missing = {e for e in conflict.elements if e.leaf not in reading.formula.heads}
-                one = _Waiting(reading, direction, conflict, missing)
+        for send in reading.analysis.sends:
+            if send.leaf in reading.formula.heads:
+                continue
+            for support in send.supports:
+                missing = {e for e in support if e.leaf not in reading.formula.heads}
+                one = _Waiting(reading, (send.leaf, send.side), missing)
                 for element in missing:
                     for name in sides(element.end):
                         waiting.setdefault((reading.table(element.leaf), name), []).append((one, element))
-                fire(one)
+                if not missing:
+                    fire(reading, *one.target)
     done = 0
     while done < len(queue):
         for one, element in waiting.get(queue[done], ()):
             one.missing.discard(element)
-            fire(one)
+            if not one.missing:
+                fire(one.reading, *one.target)
         done += 1
     return senders, frozenset(produced), frozenset(senders)
-
-
-def _keep_reads(
-    reading: Reading, direction: Direction, target: Element | None, keep: Callable[[Side, int], None]
-) -> None:
-    """Keep every side that an instance reads to send to ``target``."""
-    for element in reading.reads[direction]:
-        if element != target:
-            for side in sides(element.end):
-                keep((reading.table(element.leaf), side), ALL)

@@ -1,63 +1,94 @@
-"""Which leaves must say something before an instance can: found by running the kernels on abstract bounds.
+"""Which leaves must say something before an instance can: composed neuron by neuron from what their kernels do.
 
-An *element* is one end of one leaf that differs from its table's default. A constraint "the root is at least l" is
-violated only where certain elements stand together: a minimal such set is a *conflict*. An instance can tighten an
-element's leaf only where the rest of one of its conflicts is there, so joining those rests finds every instance that
-is not silent. Joining more (a smaller set) is always right, only slower.
+Three questions are asked of a formula: what can take a neuron's upward bounds past those of the defaults (`moves`),
+what lets it hear something from above (`heard`), and what an instance can send to each leaf (`sends`). The answers are
+families of sets of elements. They may be coarser than need be, never finer: an instance of which no set is there is
+silent, and need not be joined.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 import torch
-from torch import Tensor
 
-from lnnkit.ground.evaluate import downward, least_heads, upward
-from lnnkit.ground.formula import LEAF, Formula
+from lnnkit.ground.evaluate import least_heads, neuron_upward
+from lnnkit.ground.families import ALWAYS, NEVER, Element, End, Family, minimal, product, union
+from lnnkit.ground.formula import LEAF, Formula, Neuron
+from lnnkit.ground.reactions import (
+    NODE,
+    Box,
+    Cause,
+    Moves,
+    Port,
+    convex,
+    gap_message_causes,
+    gap_upward_causes,
+    heard_boxes,
+    message_causes,
+    message_side,
+    other,
+    upward_causes,
+)
 from lnnkit.logic.bounds import Bounds, tolerance
 
-End = Literal["lower", "upper", "either"]
 Direction = Literal["least", "most"]  # the root is at least its lower, or at most its upper, bound
 
 AUXILIARY = -1  # stands for the formula's own shared neuron among the leaves
 
-_ENUMERATED = 10  # so many elements are tried in all combinations; more are coarsened to the indispensable ones
-_SAMPLES = 96  # random values of leaves under equivalences, beside
-_CORNERS = 6  # all corners of so many of them
-_ROUND, _POINTS = 0.75, 0.4  # how many values are quarters, how many boxes are points
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Element:
-    leaf: int
-    end: End
+_EPS = tolerance(torch.float64)
+NARROW = 24  # a cause of more ports than these is narrowed: that depends on the formula's variables
+_FALLS = 6  # so many equalities are tried in all ways
+_FREE: Box = (0.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
-    """Elements that can violate the constraint together. Of a ``coarse`` one only indispensable elements are listed,
-    and it stands for every element of the direction."""
+class Send:
+    """An instance may tighten the ``side`` of ``leaf`` only where one of ``supports`` is there."""
 
-    elements: frozenset[Element]
-    coarse: bool = False
+    leaf: int
+    side: Literal["lower", "upper"]
+    supports: Family
+
+
+@dataclass(frozen=True, slots=True)
+class _Demand:
+    """What a neuron's ``end`` may be told from above, where one of ``supports`` is there: just ``level`` if that is
+    ``exact``, else anything as far as it."""
+
+    end: str
+    level: float
+    supports: Family
+    exact: bool = False
 
 
 class Analysis:
-    """The supports of one formula, given the default bounds of its tables (and of its auxiliary)."""
+    """The supports of one formula, given the default bounds of its tables (and of its auxiliary). ``vacant`` gives the
+    value of each quantifier whose sort nobody belongs to. ``memory`` keeps what is found out about single neurons, for
+    other formulas that have them too."""
 
-    def __init__(self, formula: Formula, defaults: Mapping[str, tuple[float, float]]) -> None:
+    def __init__(
+        self,
+        formula: Formula,
+        defaults: Mapping[str, Box],
+        vacant: Mapping[int, Box],
+        memory: dict[object, dict[Port, list[Cause]]],
+    ) -> None:
         self.formula = formula
-        self.defaults = {
-            leaf: defaults[formula.neurons[leaf].source] for leaf in formula.leaves if leaf not in formula.heads
-        } | dict.fromkeys(formula.heads, (0.0, 1.0))
+        self._memory = memory
+        self.defaults: dict[int, Box] = {
+            leaf: _FREE if leaf in formula.heads else defaults[formula.neurons[leaf].source] for leaf in formula.leaves
+        }
         if formula.auxiliary is not None:
             self.defaults[AUXILIARY] = defaults[formula.auxiliary]
+        self.vacant = vacant
         self._same = [i for i, neuron in enumerate(formula.neurons) if neuron.kind == "same"]
-        self._memory: dict[object, list[Conflict]] = {}
+
+    # --- polarity ---------------------------------------------------------------------------------------------------
 
     @cached_property
     def signs(self) -> dict[int, int]:
@@ -72,7 +103,7 @@ class Analysis:
                 continue
             neuron, sign = self.formula.neurons[index], signs[index]
             for position, operand in enumerate(neuron.operands):
-                if neuron.weights and neuron.weights[position] == 0.0 and neuron.logic is not None:
+                if neuron.logic is not None and neuron.weights[position] == 0.0:
                     continue
                 if neuron.kind in ("iff", "xor"):
                     signs[operand] = 0
@@ -82,27 +113,45 @@ class Analysis:
                     signs[operand] = sign
         return signs
 
-    def elements(self, direction: Direction) -> list[Element]:
+    def reads(self, leaf: int, side: str) -> list[Element]:
+        """The ends that an instance reads to send to one side of a leaf, its own other end among them where it stands
+        under an equivalence."""
+        found: list[Element] = []
+        for direction in self._directions:
+            elements = self._elements(direction)
+            own = [e for e in elements if e.leaf == leaf]
+            if any(other(e.end) == side for e in own):
+                found += [e for e in elements if e.leaf != leaf or (len(own) > 1 and e.end == side)]
+        return list(dict.fromkeys(found))
+
+    def read_sides(self) -> dict[int, tuple[bool, bool]]:
+        """Of which leaves (and of the auxiliary) a change of the lower or the upper side can matter to an instance."""
+        gaps = any(n.logic is not None and not convex(n) for n in self.formula.neurons)
+        found: dict[int, tuple[bool, bool]] = {}
+        for direction in self._directions:
+            for element in self._elements(direction):
+                low, high = found.get(element.leaf, (False, False))
+                both = gaps or element.leaf in self.formula.heads
+                found[element.leaf] = (low or both or element.end == "lower", high or both or element.end == "upper")
+        return found
+
+    @property
+    def _directions(self) -> tuple[Direction, ...]:
+        found: list[Direction] = []
+        if self.formula.auxiliary is not None or self.formula.lower > _EPS:
+            found.append("least")
+        if self.formula.auxiliary is not None or self.formula.upper < 1 - _EPS:
+            found.append("most")
+        return tuple(found)
+
+    def _elements(self, direction: Direction) -> list[Element]:
         """The ends that the constraint reads, whether or not they can deviate."""
-        reads = self._reads(self.signs, upper=direction == "least")
+        reads = self._ends(self.signs, upper=direction == "least")
         if AUXILIARY in self.defaults:
             reads.append(Element(AUXILIARY, "lower" if direction == "least" else "upper"))
         return reads
 
-    def read_sides(self) -> dict[int, tuple[bool, bool]]:
-        """Of which leaves (and of the auxiliary) a change of the lower or the upper side can matter to an instance."""
-        found: dict[int, tuple[bool, bool]] = {}
-        directions: tuple[Direction, ...] = ("least", "most")
-        for direction in directions:
-            if not self.conflicts(direction):
-                continue
-            for element in self.elements(direction):
-                low, high = found.get(element.leaf, (False, False))
-                both = not self._convex or element.leaf in self.formula.heads
-                found[element.leaf] = (low or both or element.end != "upper", high or both or element.end != "lower")
-        return found
-
-    def _reads(self, signs: Mapping[int, int], *, upper: bool) -> list[Element]:
+    def _ends(self, signs: Mapping[int, int], *, upper: bool) -> list[Element]:
         ends: dict[int, tuple[End, ...]] = {
             0: ("lower", "upper"),
             1: ("upper" if upper else "lower",),
@@ -110,266 +159,385 @@ class Analysis:
         }
         return [Element(leaf, end) for leaf in self.formula.leaves if leaf in signs for end in ends[signs[leaf]]]
 
-    def _improvable(self, element: Element) -> bool:
-        lower, upper = self.defaults[element.leaf]
-        return (lower < 1.0) if element.end == "lower" else (upper > 0.0) if element.end == "upper" else True
+    # --- upward -----------------------------------------------------------------------------------------------------
 
-    def conflicts(self, direction: Direction, observed: int | None = None) -> list[Conflict]:
-        """The minimal conflicts of a direction. With ``observed``, of the formula in which that neuron is a leaf
-        at the far end of what it could be: the sets that let the instance say something about it."""
-        formula = self.formula
-        if formula.auxiliary is None and observed is None:
-            bound = formula.lower if direction == "least" else formula.upper
-            if bound <= tolerance(torch.float64) if direction == "least" else bound >= 1 - tolerance(torch.float64):
-                return []
-        beneath = self._beneath(observed) if observed is not None else frozenset()
-        elements = [e for e in self.elements(direction) if e.leaf not in beneath and self._improvable(e)]
-        pin = None
-        if observed is not None:
-            sign = self.signs.get(observed)
-            if sign is None:
-                return []
-            far = (1.0, 0.0) if sign == 0 else ((0.0,) if (sign > 0) == (direction == "least") else (1.0,))
-            pin = (observed, far)
-        return self._remember(
-            ("conflicts", direction, observed),
-            lambda: self._minimal(elements, lambda masks: self._violated(masks, elements, direction, pin)),
-        )
+    def default_values(self, node: int) -> list[Box]:
+        """The bounds of ``node`` with every leaf at its default, for each way in which equalities may fall."""
+        beneath = self.signs_beneath(node)
+        same = [i for i in self._same if i in beneath]
+        if len(same) <= _FALLS:
+            falls = list(itertools.product((0.0, 1.0), repeat=len(same)))
+        else:  # enough to tell that they matter, if they do
+            falls = [(0.0,) * len(same), (1.0,) * len(same)]
+        found = [self._values(dict(zip(same, fall, strict=True)))[node] for fall in falls]
+        if len(same) > _FALLS:
+            found.append(self._bases[node])
+        return list(dict.fromkeys(found))
 
-    def _remember(self, key: object, find: Callable[[], list[Conflict]]) -> list[Conflict]:
-        """Formulas of one shape share an analysis, and so its findings."""
-        if key not in self._memory:
-            self._memory[key] = find()
-        return self._memory[key]
-
-    def _both_ways(self, leaf: int) -> bool:
-        """Whether the leaf stands under an equivalence, where intermediate values can say more than extreme ones."""
-        return leaf in self._under_equivalence
+    def _values(self, falls: Mapping[int, float]) -> list[Box]:
+        """Upward from the defaults; equalities that are not in ``falls`` may be either."""
+        values: list[Box] = []
+        for index, neuron in enumerate(self.formula.neurons):
+            if neuron.kind == LEAF:
+                values.append(self.defaults[index])
+            elif neuron.kind in ("true", "false"):
+                values.append((1.0, 1.0) if neuron.kind == "true" else (0.0, 0.0))
+            elif neuron.kind == "same":
+                values.append((falls[index], falls[index]) if index in falls else _FREE)
+            elif neuron.kind in ("forall", "exists"):
+                values.append(self.vacant.get(index, values[neuron.operands[0]]))
+            else:
+                values.append(_single(neuron, [values[operand] for operand in neuron.operands]))
+        return values
 
     @cached_property
-    def _under_equivalence(self) -> frozenset[int]:
-        found: set[int] = set()
-        for index in range(self.formula.top, -1, -1):
-            neuron = self.formula.neurons[index]
-            if neuron.kind in ("iff", "xor") or index in found:
-                found.update(neuron.operands)
-        return frozenset(found)
+    def _bases(self) -> list[Box]:
+        return self._values({})
 
-    def _beneath(self, top: int) -> frozenset[int]:
-        return frozenset(self.signs_beneath(top)) | frozenset({top})
+    @cached_property
+    def _upward(self) -> tuple[list[Box], list[tuple[Family, Family]]]:
+        """For each neuron: how far its ends can go, and the families that can take them past the base."""
+        bests: list[Box] = []
+        moves: list[tuple[Family, Family]] = []
+        for index, neuron in enumerate(self.formula.neurons):
+            base = self._bases[index]
+            best, move = base, (NEVER, NEVER)
+            if neuron.kind == LEAF:
+                best = (1.0, 0.0)
+                move = (
+                    (frozenset({Element(index, "lower")}),) if base[0] < 1.0 else NEVER,
+                    (frozenset({Element(index, "upper")}),) if base[1] > 0.0 else NEVER,
+                )
+            elif neuron.kind == "same":  # how it falls rests on no atom
+                best, move = (1.0, 0.0), (ALWAYS, ALWAYS)
+            elif neuron.kind == "not":
+                low, high = bests[neuron.operands[0]]
+                best, move = (1 - high, 1 - low), (moves[neuron.operands[0]][1], moves[neuron.operands[0]][0])
+            elif neuron.kind in ("forall", "exists"):
+                if index not in self.vacant:
+                    best, move = bests[neuron.operands[0]], moves[neuron.operands[0]]
+            elif neuron.logic is not None:
+                best, move = self._connective(neuron, base, bests, moves)
+            bests.append(best)
+            moves.append(move)
+        return bests, moves
 
-    def improvements(self, node: int, end: End) -> list[frozenset[Element]]:
-        """Minimal sets of elements beneath ``node`` that can take its upward ``end`` past the default."""
-        elements = [e for e in self._reads(self.signs_beneath(node), upper=end == "upper") if self._improvable(e)]
-        found = self._remember(
-            ("improvements", node, end),
-            lambda: self._minimal(elements, lambda masks: self._improved(masks, elements, node, end)),
-        )
-        return [conflict.elements for conflict in found]
+    def _connective(
+        self, neuron: Neuron, base: Box, bests: Sequence[Box], moves: Sequence[tuple[Family, Family]]
+    ) -> tuple[Box, tuple[Family, Family]]:
+        bases = [self._bases[operand] for operand in neuron.operands]
+        families = []
+        reach = list(base)
+        for place, end in enumerate(("lower", "upper")):
+            if neuron.kind in ("iff", "xor"):
+                changes = self._changes(neuron.operands, moves)
+                causes = gap_upward_causes(neuron, bases, [change[0] for change in changes], end)
+                reach[place] = 1.0 - place if causes else base[place]
+                families.append(self._family(causes, [change[1] for change in changes]))
+                continue
+            else:
+                goals = self._goals(neuron.operands, bests, moves)
+                causes = upward_causes(neuron, bases, goals, end, base[place])
+                ends = [_extreme(b, g, end, neuron, p) for p, (b, g) in enumerate(zip(bases, goals, strict=True))]
+                value = _single(neuron, ends)
+                reach[place] = max(base[0], value[0]) if place == 0 else min(base[1], value[1])
+            families.append(self._family(causes, [moves[o] for o in neuron.operands]))
+        return (reach[0], reach[1]), (families[0], families[1])
 
-    def completions(self) -> list[frozenset[Element]]:
-        """For a defining statement: minimal sets of leaves that must have left their closed defaults before its
-        antecedent's upper end can make a head possible."""
-        antecedent = self.formula.neurons[self.formula.top].operands[0]
-        elements = [
-            e
-            for e in self._reads(self.signs_beneath(antecedent), upper=False)
-            if (e.end != "lower" or self.defaults[e.leaf][1] < 1.0)
-            and (e.end != "upper" or self.defaults[e.leaf][0] > 0.0)
-        ]
-        other: dict[End, End] = {"lower": "upper", "upper": "lower"}
-        elements = [Element(e.leaf, other[e.end]) for e in elements]
-
-        def possible(masks: Tensor) -> Tensor:
-            values, mask = self._values(masks, elements, None, loosened=True)
-            heads = least_heads(self.formula, values[antecedent].upper, values, 1.0)
-            hit = torch.stack([value > tolerance(torch.float64) for value in heads.values()]).any(0)
-            return torch.zeros(len(masks)).index_add_(0, mask, hit.float()) > 0
-
-        return [c.elements for c in self._remember("completions", lambda: self._minimal(elements, possible))]
-
-    def loosenings(self, node: int, end: End) -> list[frozenset[Element]]:
-        """Single leaves beneath ``node`` that may take its ``end`` back from an informative default."""
-        value = self.default_values(node)
-        trivial = all((v[0] if end == "lower" else 1 - v[1]) <= tolerance(torch.float64) for v in value)
-        if trivial:
-            return []
+    def _changes(
+        self, operands: Sequence[int], moves: Sequence[tuple[Family, Family]]
+    ) -> list[tuple[Moves, tuple[Family, Family]]]:
+        """How the ends of operands can move either way, and the families that move them."""
+        _, loose = self._loosened
         found = []
-        for element in self._reads(self.signs_beneath(node), upper=end == "upper"):
-            lower, upper = self.defaults[element.leaf]
-            if (element.end != "upper" and lower > 0.0) or (element.end != "lower" and upper < 1.0):
-                found.append(frozenset({Element(element.leaf, "either")}))
+        for o in operands:
+            flags = ((bool(moves[o][0]), bool(loose[o][0])), (bool(moves[o][1]), bool(loose[o][1])))
+            found.append((flags, (union([moves[o][0], loose[o][0]]), union([moves[o][1], loose[o][1]]))))
         return found
 
-    def default_values(self, node: int) -> list[tuple[float, float]]:
-        """The bounds of ``node`` with every leaf at its default, for each way in which equalities may fall."""
-        values = self._values(torch.zeros(1, 0, dtype=torch.bool), [], None)[0][node]
-        return list(dict.fromkeys(zip(values.lower.tolist(), values.upper.tolist(), strict=True)))
-
-    # --- running the kernels ----------------------------------------------------------------------------------------
-
-    def _values(
-        self,
-        masks: Tensor,
-        elements: Sequence[Element],
-        pin: tuple[int, tuple[float, ...]] | None,
-        *,
-        loosened: bool = False,
-    ) -> tuple[list[Bounds], Tensor]:
-        """Upward on every mask, in every fall of equalities, with every pin and sample. Also each row's mask.
-
-        Elements that a mask holds say as much as they can, or, ``loosened``, nothing at all."""
-        falls = 2 ** min(len(self._same), 4)
-        pins = pin[1] if pin else (0.0,)
-        at = {(element.leaf, element.end): position for position, element in enumerate(elements)}
-        mixed = sorted({e.leaf for e in elements if self._both_ways(e.leaf)})
-        corners = 2 ** min(len(mixed), _CORNERS)
-        samples = corners + _SAMPLES if mixed and not loosened else 1
-        count = len(masks)
-        rows = count * falls * len(pins) * samples
-        mask = torch.arange(count).repeat(falls * len(pins) * samples)
-        fall = torch.arange(falls).repeat_interleave(count).repeat(len(pins) * samples)
-        corner = torch.arange(samples).repeat_interleave(count * falls * len(pins))
-        pinned = torch.tensor(pins, dtype=torch.float64).repeat_interleave(count * falls).repeat(samples)
-        generator = torch.Generator().manual_seed(0)
-
-        def there(index: int, end: End) -> Tensor:
-            if (index, end) not in at:
-                return torch.zeros(rows, dtype=torch.bool)
-            return masks[:, at[index, end]].index_select(0, mask)
-
-        def drawn(index: int) -> tuple[Tensor, Tensor]:
-            """Two ends in order: a corner of the unit cube first, then at random."""
-            draw = torch.rand(rows, 2, dtype=torch.float64, generator=generator)
-            round_ = torch.rand(rows, 1, generator=generator) < _ROUND
-            ends = torch.where(round_, (draw * 4).round() / 4, draw)
-            low, high = ends.amin(1), ends.amax(1)
-            high = torch.where(torch.rand(rows, generator=generator) < _POINTS, low, high)
-            bit = ((corner >> mixed.index(index) % _CORNERS) & 1).double()
-            return torch.where(corner < corners, bit, low), torch.where(corner < corners, bit, high)
-
-        def read(index: int) -> Bounds:
-            neuron = self.formula.neurons[index]
-            if neuron.kind in ("true", "false"):
-                value = torch.full((rows,), float(neuron.kind == "true"), dtype=torch.float64)
-                return Bounds(value, value)
-            if neuron.kind == "same":
-                value = ((fall >> min(self._same.index(index), 3)) & 1).double()
-                return Bounds(value, value)
-            low, high = self.defaults[index]
-            lower = torch.full((rows,), low, dtype=torch.float64)
-            upper = torch.full((rows,), high, dtype=torch.float64)
-            below, above = there(index, "lower"), there(index, "upper")
-            if loosened:
-                return Bounds(torch.where(below | above, 0.0, lower), torch.where(below | above, 1.0, upper))
-            if index in mixed:
-                first, second = drawn(index)
-                lower = torch.where(below, first, torch.minimum(lower, torch.where(above, second, 1.0)))
-                upper = torch.where(above, second, torch.maximum(upper, lower))
-            else:
-                lower, upper = torch.where(above, 0.0, lower), torch.where(below, 1.0, upper)
-                lower, upper = torch.where(below, 1.0, lower), torch.where(above, 0.0, upper)
-            return Bounds(lower, upper)
-
-        values = upward(self.formula if pin is None else _cut(self.formula, pin[0]), _pinned(read, pin, pinned), None)
-        return values, mask
-
-    def _violated(
-        self,
-        masks: Tensor,
-        elements: Sequence[Element],
-        direction: Direction,
-        pin: tuple[int, tuple[float, ...]] | None,
-    ) -> Tensor:
-        values, mask = self._values(masks, elements, pin)
-        root = values[self.formula.top]
-        eps = tolerance(torch.float64)
-        lower = torch.full_like(root.lower, self.formula.lower)
-        upper = torch.full_like(root.upper, self.formula.upper)
-        if self.formula.auxiliary is not None:
-            lower, upper = (torch.full_like(root.lower, end) for end in self.defaults[AUXILIARY])
-            place = next((i for i, e in enumerate(elements) if e.leaf == AUXILIARY), None)
-            if place is not None:
-                there = masks[:, place].index_select(0, mask)
-                if direction == "least":
-                    lower = torch.where(there, 1.0, lower)
-                else:
-                    upper = torch.where(there, 0.0, upper)
-        hit = lower > root.upper + eps if direction == "least" else root.lower > upper + eps
-        if not self._convex:  # an image may have gaps that its hull hides
-            low, high = torch.maximum(lower, root.lower), torch.minimum(upper, root.upper)
-            given = Bounds(
-                torch.where(hit | (low > high), root.lower, low), torch.where(hit | (low > high), root.upper, high)
+    def _goals(
+        self, operands: Sequence[int], bests: Sequence[Box], moves: Sequence[tuple[Family, Family]]
+    ) -> list[Box]:
+        """How far each operand's ends can go; where no set of elements moves an end, its base."""
+        return [
+            (
+                bests[o][0] if moves[o][0] else self._bases[o][0],
+                bests[o][1] if moves[o][1] else self._bases[o][1],
             )
-            formula = self.formula if pin is None else _cut(self.formula, pin[0])
-            hit = hit | downward(formula, values, given, None)[1]
-        return torch.zeros(len(masks)).index_add_(0, mask, hit.float()) > 0
+            for o in operands
+        ]
+
+    @staticmethod
+    def _family(
+        causes: Sequence[Cause],
+        operands: Sequence[tuple[Family, Family]],
+        above: Mapping[str, Family] | None = None,
+    ) -> Family:
+        """Causes at a neuron, as sets of elements: each port is there by one of its own sets, ``operands`` giving them
+        for the lower and the upper end of each."""
+        found = []
+        for cause in causes:
+            parts = []
+            for place, end in sorted(cause):
+                if place == NODE:
+                    parts.append((above or {}).get(end, NEVER))
+                else:
+                    parts.append(operands[place][end == "upper"])
+            found.append(product(parts))
+        return union(found)
+
+    def improvements(self, node: int, end: str) -> Family:
+        """Sets of elements beneath ``node`` that can take its upward ``end`` past the default."""
+        return self._upward[1][node][end == "upper"]
+
+    def loosenings(self, node: int, end: str) -> Family:
+        """Single leaves beneath ``node`` that may take its ``end`` back from an informative default."""
+        values = self.default_values(node)
+        if all((low if end == "lower" else 1 - high) <= _EPS for low, high in values):
+            return NEVER
+        found = []
+        for element in self._ends(self.signs_beneath(node), upper=end == "upper"):
+            lower, upper = self.defaults[element.leaf]
+            if (element.end == "lower" and lower > 0.0) or (element.end == "upper" and upper < 1.0):
+                found.append(frozenset({Element(element.leaf, "either")}))
+        return minimal(found)
+
+    # --- downward ---------------------------------------------------------------------------------------------------
 
     @cached_property
-    def _convex(self) -> bool:
-        """Whether every neuron maps boxes onto intervals."""
-        return not any(
-            neuron.kind in ("iff", "xor")
-            or (neuron.kind == "implies" and neuron.logic is not None and neuron.logic.name == "godel")
-            for neuron in self.formula.neurons
-        )
-
-    def _improved(self, masks: Tensor, elements: Sequence[Element], node: int, end: End) -> Tensor:
-        values, mask = self._values(masks, elements, None)
-        base, _ = self._values(torch.zeros_like(masks), elements, None)
-        eps = tolerance(torch.float64)
-        if end == "lower":
-            hit = values[node].lower > base[node].lower + eps
+    def _heard(self) -> list[list[_Demand]]:
+        """For each neuron, what it may be told from above."""
+        demands: list[list[_Demand]] = [[] for _ in self.formula.neurons]
+        top = demands[self.formula.top]
+        if self.formula.auxiliary is None:
+            lower, upper = self.formula.lower, self.formula.upper
         else:
-            hit = values[node].upper < base[node].upper - eps
-        return torch.zeros(len(masks)).index_add_(0, mask, hit.float()) > 0
+            lower, upper = self.defaults[AUXILIARY]
+            top.append(_Demand("lower", 1.0, (frozenset({Element(AUXILIARY, "lower")}),)))
+            top.append(_Demand("upper", 0.0, (frozenset({Element(AUXILIARY, "upper")}),)))
+        if lower > _EPS:
+            top.append(_Demand("lower", lower, ALWAYS, exact=True))
+        if upper < 1 - _EPS:
+            top.append(_Demand("upper", upper, ALWAYS, exact=True))
+        for index in range(self.formula.top, -1, -1):
+            neuron = self.formula.neurons[index]
+            if not demands[index] or not neuron.operands:
+                continue
+            if neuron.kind == "not":
+                demands[neuron.operands[0]] += [
+                    _Demand(other(d.end), 1 - d.level, d.supports, d.exact) for d in demands[index]
+                ]
+            elif neuron.kind in ("forall", "exists"):
+                if index not in self.vacant:
+                    demands[neuron.operands[0]] += demands[index]
+            elif convex(neuron):
+                self._pass_on(index, demands)
+            else:
+                self._pass_through_gaps(index, demands)
+        return demands
 
-    def _minimal(self, elements: Sequence[Element], test: Callable[[Tensor], Tensor]) -> list[Conflict]:
-        count = len(elements)
-        if count <= _ENUMERATED:
-            codes = sorted(range(2**count), key=lambda code: (code.bit_count(), code))
-            bits = torch.tensor(codes).unsqueeze(1) >> torch.arange(count).unsqueeze(0) & 1
-            kept: list[int] = []
-            for code, hit in zip(codes, test(bits.bool()).tolist(), strict=True):
-                if hit and not any(code & other == other for other in kept):
-                    kept.append(code)
-            return [Conflict(frozenset(elements[i] for i in range(count) if code >> i & 1)) for code in kept]
-        if not bool(test(torch.ones(1, count, dtype=torch.bool))):
-            return []
-        kinds = [self._kind(element) for element in elements]
-        first = {kind: position for position, kind in reversed(list(enumerate(kinds)))}
-        masks = torch.ones(len(first), count, dtype=torch.bool)
-        for row, position in enumerate(first.values()):
-            masks[row, position] = False
-        still = dict(zip(first, test(masks).tolist(), strict=True))
-        return [Conflict(frozenset(e for e, kind in zip(elements, kinds, strict=True) if not still[kind]), coarse=True)]
+    def _pass_on(self, index: int, demands: list[list[_Demand]]) -> None:
+        neuron = self.formula.neurons[index]
+        bests, moves = self._upward
+        outs, loose = self._loosened
+        bases = [self._bases[operand] for operand in neuron.operands]
+        goals = self._goals(neuron.operands, bests, moves)
+        families = [moves[operand] for operand in neuron.operands]
+        memory: dict[object, object] = {}
+        for place, operand in enumerate(neuron.operands):
+            found: dict[str, list[Family]] = {}
+            for demand in demands[index]:
+                side = message_side(neuron, demand.end, place)
+                at = int(side == "upper")
+                for lost, own in ((bases[place][at], ALWAYS), (outs[operand][at], loose[operand][at])):
+                    if own:
+                        causes = self._narrow(
+                            neuron, message_causes(neuron, bases, goals, demand.end, demand.level, place, lost, memory)
+                        )
+                        family = product([demand.supports, own, self._family(causes, families)])
+                        found.setdefault(side, []).append(family)
+            for side, passed in found.items():
+                family = union(passed)
+                if family:
+                    demands[operand].append(_Demand(side, float(side == "lower"), family))
+
+    def _narrow(self, neuron: Neuron, causes: Sequence[Cause]) -> Sequence[Cause]:
+        """Of causes that are wider than a join is worth, those ports that between them mention every variable."""
+        if all(len(cause) <= NARROW for cause in causes):
+            return causes
+        keepers = self._keepers(neuron)
+        return [cause if len(cause) <= NARROW else frozenset(p for p in cause if p[0] in keepers) for cause in causes]
+
+    def _keepers(self, neuron: Neuron) -> frozenset[int]:
+        """Operands that mention every variable that some operand does, twice over, and some more."""
+        kept: list[int] = []
+        for _ in range(2):
+            bound: set[int | str] = set()
+            for place, operand in enumerate(neuron.operands):
+                arguments = self.formula.neurons[operand].arguments
+                if place not in kept and not bound.issuperset(arguments):
+                    kept.append(place)
+                    bound.update(arguments)
+        kept += [place for place in range(len(neuron.operands)) if place not in kept][: max(0, NARROW - len(kept))]
+        return frozenset(kept)
+
+    def _pass_through_gaps(self, index: int, demands: list[list[_Demand]]) -> None:
+        neuron = self.formula.neurons[index]
+        bases = [self._bases[operand] for operand in neuron.operands]
+        changes = self._changes(neuron.operands, self._upward[1])
+        given = {d.end: d.level for d in demands[index] if d.exact}
+        told = {end: union(d.supports for d in demands[index] if d.end == end) for end in ("lower", "upper")}
+        start = (given.get("lower", 0.0), given.get("upper", 1.0))
+        lower, upper = (any(d.end == end and not d.exact for d in demands[index]) for end in ("lower", "upper"))
+        node, movable = heard_boxes(start, lower, upper), [change[0] for change in changes]
+        name = neuron.logic.name if neuron.logic is not None else ""
+        key = (neuron.kind, name, neuron.weights, neuron.bias, tuple(bases), tuple(movable), tuple(node))
+        if key not in self._memory:
+            self._memory[key] = gap_message_causes(neuron, bases, movable, node)
+        for (place, side), causes in self._memory[key].items():
+            family = self._family(causes, [change[1] for change in changes], told)
+            if family:
+                demands[neuron.operands[place]].append(_Demand(side, float(side == "lower"), family))
 
     @cached_property
-    def _parents(self) -> dict[int, tuple[int, float]]:
-        return {
-            operand: (index, neuron.weights[position] if neuron.weights else 1.0)
-            for index, neuron in enumerate(self.formula.neurons)
-            for position, operand in enumerate(neuron.operands)
-        }
+    def sends(self) -> tuple[Send, ...]:
+        """What an instance can send, to its leaves and to its own shared neuron."""
+        found = []
+        for leaf in self.formula.leaves:
+            for side in ("lower", "upper"):
+                family = union(d.supports for d in self._heard[leaf] if d.end == side)
+                if family:
+                    found.append(Send(leaf, side, family))
+        if self.formula.auxiliary is not None:
+            moves = self._upward[1][self.formula.top]
+            found += [
+                Send(AUXILIARY, side, family) for side, family in zip(("lower", "upper"), moves, strict=True) if family
+            ]
+        return tuple(found)
 
-    def _kind(self, element: Element) -> object:
-        """Operands of one neuron with equal weights and defaults can stand for each other."""
-        parent, weight = self._parents.get(element.leaf, (-1, element.leaf))
-        if self.formula.neurons[parent].kind not in ("and", "or") if parent >= 0 else True:
-            return element
-        return (parent, weight, element.end, self.defaults[element.leaf])
+    def hears(self, node: int) -> Family:
+        """The sets of elements with which an instance may say something of ``node`` from above."""
+        return union(demand.supports for demand in self._heard[node])
+
+    def contradictions(self) -> Family:
+        """Sets of elements with which the root may miss the bounds that it is given."""
+        if self.formula.auxiliary is not None:
+            return NEVER
+        bests, moves = self._upward
+        lower, upper = self.formula.lower, self.formula.upper
+        base, best = self._bases[self.formula.top], bests[self.formula.top]
+        found: list[Family] = []
+        for misses, may, end in (
+            (base[1] < lower - _EPS, best[1] < lower - _EPS, 1),
+            (base[0] > upper + _EPS, best[0] > upper + _EPS, 0),
+        ):
+            if misses:
+                found.append(ALWAYS)
+            elif may:
+                found.append(self._past(lower if end else upper, "upper" if end else "lower", moves))
+        return union(found)
+
+    def _past(self, limit: float, end: str, moves: Sequence[tuple[Family, Family]]) -> Family:
+        """The sets that can take the root's upward ``end`` past ``limit``."""
+        top = self.formula.neurons[self.formula.top]
+        if top.logic is None or top.kind in ("iff", "xor"):
+            return moves[self.formula.top][end == "upper"]
+        bases = [self._bases[operand] for operand in top.operands]
+        goals = self._goals(top.operands, self._upward[0], moves)
+        return self._family(upward_causes(top, bases, goals, end, limit), [moves[o] for o in top.operands])
+
+    # --- completion -------------------------------------------------------------------------------------------------
+
+    def completions(self) -> Family:
+        """For a defining statement: sets of leaves that must have left their closed defaults before its antecedent's
+        upper end can make a head possible."""
+        antecedent = self.formula.neurons[self.formula.top].operands[0]
+        loose, moves = self._loosened
+        values = [_point(box) for box in self._bases]
+
+        def possible(truth: float) -> bool:
+            heads = least_heads(self.formula, torch.tensor([truth], dtype=torch.float64), values, 1.0)
+            return any(bool((value > _EPS).any()) for value in heads.values())
+
+        if possible(self._bases[antecedent][1]):
+            return ALWAYS
+        return moves[antecedent][1] if possible(loose[antecedent][1]) else NEVER
+
+    @cached_property
+    def _loosened(self) -> tuple[list[Box], list[tuple[Family, Family]]]:
+        """As `_upward`, the other way: how far ends can be let out, and by which leaves."""
+        outs: list[Box] = []
+        moves: list[tuple[Family, Family]] = []
+        for index, neuron in enumerate(self.formula.neurons):
+            base = self._bases[index]
+            out, move = base, (NEVER, NEVER)
+            if neuron.kind == LEAF:
+                out = _FREE
+                move = (
+                    (frozenset({Element(index, "lower")}),) if base[0] > 0.0 else NEVER,
+                    (frozenset({Element(index, "upper")}),) if base[1] < 1.0 else NEVER,
+                )
+            elif neuron.kind == "not":
+                low, high = outs[neuron.operands[0]]
+                out, move = (1 - high, 1 - low), (moves[neuron.operands[0]][1], moves[neuron.operands[0]][0])
+            elif neuron.kind in ("forall", "exists"):
+                if index not in self.vacant:
+                    out, move = outs[neuron.operands[0]], moves[neuron.operands[0]]
+            elif neuron.kind in ("iff", "xor"):
+                family = union(f for operand in neuron.operands for f in moves[operand])
+                out, move = (_FREE, (family, family)) if family else (base, (NEVER, NEVER))
+            elif neuron.logic is not None:
+                out, move = self._let_out(neuron, base, outs, moves)
+            outs.append(out)
+            moves.append(move)
+        return outs, moves
+
+    def _let_out(
+        self, neuron: Neuron, base: Box, outs: Sequence[Box], moves: Sequence[tuple[Family, Family]]
+    ) -> tuple[Box, tuple[Family, Family]]:
+        """A connective's upper end rises as its operands' upper ends are let out: the same causes as when they are
+        points that rise, and likewise below."""
+        reach, families = list(base), []
+        for end in (0, 1):
+            points = [_twice(self._bases[o][_side(neuron, p, end)]) for p, o in enumerate(neuron.operands)]
+            goals = [
+                _twice(outs[o][_side(neuron, p, end)]) if moves[o][_side(neuron, p, end)] else points[p]
+                for p, o in enumerate(neuron.operands)
+            ]
+            value = _single(neuron, goals)[end]
+            reach[end] = max(base[1], value) if end else min(base[0], value)
+            towards = "lower" if end else "upper"  # a rising point moves its lower end past the base
+            causes = upward_causes(neuron, points, goals, towards, base[end])
+            family = []
+            for cause in causes:
+                parts = [moves[neuron.operands[place]][_side(neuron, place, end)] for place, _ in sorted(cause)]
+                family.append(product(parts))
+            families.append(union(family))
+        return (reach[0], reach[1]), (families[0], families[1])
 
 
-def _pinned(
-    read: Callable[[int], Bounds], pin: tuple[int, tuple[float, ...]] | None, values: Tensor
-) -> Callable[[int], Bounds]:
-    if pin is None:
-        return read
-    return lambda index: Bounds(values, values) if index == pin[0] else read(index)
+def _side(neuron: Neuron, place: int, end: int) -> int:
+    """Which end of an operand the neuron's ``end`` (0 lower, 1 upper) rests on."""
+    return 1 - end if neuron.kind == "implies" and place == 0 else end
 
 
-def _cut(formula: Formula, node: int) -> Formula:
-    """The formula with ``node`` as a leaf of its own."""
-    neurons = list(formula.neurons)
-    neurons[node] = replace(neurons[node], kind=LEAF, operands=(), logic=None)
-    return replace(formula, neurons=tuple(neurons))
+def _extreme(base: Box, goal: Box, end: str, neuron: Neuron, place: int) -> Box:
+    """An operand's box when all that helps the neuron's ``end`` has moved."""
+    side = _side(neuron, place, int(end == "upper"))
+    if side == 0:
+        return goal[0], max(goal[0], base[1])
+    return min(goal[1], base[0]), goal[1]
+
+
+def _twice(value: float) -> Box:
+    return value, value
+
+
+def _single(neuron: Neuron, operands: Sequence[Box]) -> Box:
+    """One box from one box an operand."""
+    value = neuron_upward(neuron, [_point(box) for box in operands])
+    return float(value.lower), float(value.upper)
+
+
+def _point(box: Box) -> Bounds:
+    return Bounds(torch.tensor([box[0]], dtype=torch.float64), torch.tensor([box[1]], dtype=torch.float64))

@@ -11,22 +11,25 @@ from torch import Tensor
 from lnnkit.check.program import ENTITY
 from lnnkit.graph.lifted import LiftedGraph, Reference, Root
 from lnnkit.graph.match import below_negations, instances
+from lnnkit.ground.atoms import Atoms
 from lnnkit.ground.evaluate import upward
 from lnnkit.ground.formula import LEAF, unfold
 from lnnkit.ground.grounding import Grounding, Guard, leaf_modes
 from lnnkit.ground.layout import constants
 from lnnkit.ground.needs import Literal, Need, Needs
 from lnnkit.ground.relevance import ALL, SIDES
-from lnnkit.infer.inference import Fixpoint, guard_of
+from lnnkit.infer.contested import Flags, doubted
+from lnnkit.infer.inference import Budget, Fixpoint, guard_of
 from lnnkit.infer.prepare import Prepared
+from lnnkit.infer.state import State
 from lnnkit.infer.sweep import View, reader, whole
 from lnnkit.logic.bounds import Bounds, complement, enter, tolerance
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The answers to one query: a column of entity ids for each of its variables, bounds, and whether the answer rests
-    on a contradiction."""
+    """The answers to one query: a column of entity ids for each of its variables, bounds, and whether a bound
+    rests on a contradiction: whether it would change if all that rest on one were unknown."""
 
     variables: tuple[str, ...]
     columns: tuple[Tensor, ...]
@@ -54,7 +57,7 @@ def covers(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root) -> bool:
     )
 
 
-def answer(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root, *, budget: int) -> Rows:
+def answer(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root, *, budget: Budget) -> Rows:
     """Bindings whose bounds differ from the query's value with every atom at its default, sorted; a query without
     variables has one answer. Nothing that the query does changes another answer. Raises `TooLarge`."""
     with torch.no_grad():
@@ -63,9 +66,7 @@ def answer(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root, *, budget: int) 
         return _answer(fixpoint.prepared, fixpoint.contested, lifted, positive, negated, guard_of(budget))
 
 
-def _answer(
-    prepared: Prepared, flags: tuple[Tensor, Tensor], lifted: LiftedGraph, root: Root, negated: bool, guard: Guard
-) -> Rows:
+def _answer(prepared: Prepared, flags: Flags, lifted: LiftedGraph, root: Root, negated: bool, guard: Guard) -> Rows:
     state, atoms = prepared.state, prepared.grounding.atoms
     heard = [
         Reference(prepared.observers.get(each.node, each.node), each.arguments)
@@ -89,23 +90,17 @@ def _answer(
         nothing = torch.empty(0, dtype=state.dtype)
         return Rows(root.variables, tuple(ids), nothing, nothing, nothing.bool())
     view = whole(batch)
-    if formula.neurons[formula.top].kind == LEAF:
-        value = state.bounds(view.column(formula.top))
-    else:
-        value = upward(formula, reader(view, state, atoms), view.groupings)[formula.top]
-    contested = _contested(view, flags)
-    for each in heard:
-        rows = _rows(prepared, each, ids, length)
-        known = state.bounds(rows)
-        value = Bounds(torch.maximum(value.lower, known.lower), torch.minimum(value.upper, known.upper))
-        contested |= _either(flags, rows)
+    told = [_rows(prepared, each, ids, length) for each in heard]
+    value = _value(view, state, atoms, told)
+    contested = torch.zeros(length, dtype=torch.bool)
+    if any(bool(flagged.any()) for flagged in flags):
+        contested = _differ(value, _value(view, doubted(state, flags), atoms, told))
     default = upward(formula, _defaults(view, prepared), view.groupings)[formula.top]
     narrow = (value.lower > value.upper) & (value.lower <= value.upper + tolerance(state.dtype))
     value = Bounds(torch.where(narrow, value.upper, value.lower), torch.where(narrow, value.lower, value.upper))
     if negated:
         value, default = complement(value), complement(default)
-    eps = tolerance(state.dtype)
-    differs = ((value.lower - default.lower).abs() > eps) | ((value.upper - default.upper).abs() > eps)
+    differs = _differ(value, default)
     if not root.variables:
         differs[:] = True
     picked = differs.nonzero().squeeze(1)
@@ -118,6 +113,25 @@ def _answer(
         value.upper.index_select(0, picked),
         contested.index_select(0, picked),
     )
+
+
+def _value(view: View, state: State, atoms: Atoms, told: Sequence[Tensor]) -> Bounds:
+    """The query's bounds from its operands, met with those of the rows of the neurons that it is an instance of."""
+    formula = view.batch.formula
+    if formula.neurons[formula.top].kind == LEAF:
+        value = state.bounds(view.column(formula.top))
+    else:
+        value = upward(formula, reader(view, state, atoms), view.groupings)[formula.top]
+    for rows in told:
+        known = state.bounds(rows)
+        value = Bounds(torch.maximum(value.lower, known.lower), torch.minimum(value.upper, known.upper))
+    return value
+
+
+def _differ(one: Bounds, other: Bounds) -> Tensor:
+    """Where either end differs by more than the tolerance."""
+    eps = tolerance(one.lower.dtype)
+    return ((one.lower - other.lower).abs() > eps) | ((one.upper - other.upper).abs() > eps)
 
 
 def _needs(prepared: Prepared, lifted: LiftedGraph, root: Root, heard: Sequence[Reference]) -> Needs:
@@ -164,24 +178,3 @@ def _defaults(view: View, prepared: Prepared) -> Callable[[int], Bounds]:
         return Bounds(torch.full((rows,), low, dtype=state.dtype), torch.full((rows,), high, dtype=state.dtype))
 
     return read
-
-
-def _contested(view: View, flags: tuple[Tensor, Tensor]) -> Tensor:
-    """(rows of block 0,) whether an atom that the answer reads is arrested or rests on a contradiction."""
-    formula = view.batch.formula
-    hit = torch.zeros(view.length(0), dtype=torch.bool)
-    for index in formula.leaves:
-        found = _either(flags, view.column(index))
-        grouping = view.groupings[formula.neurons[index].block]
-        if grouping is None:
-            hit |= found
-        else:
-            hit[grouping.outermost[found]] = True
-    return hit
-
-
-def _either(flags: tuple[Tensor, Tensor], rows: Tensor) -> Tensor:
-    """Whether a row is flagged on either side; rows that came after inference are not."""
-    known = rows < len(flags[0])
-    inside = rows.clamp(max=max(0, len(flags[0]) - 1))
-    return known & (flags[0].index_select(0, inside) | flags[1].index_select(0, inside))

@@ -1,4 +1,5 @@
-"""Which instance set each bound last: the record behind explanations, and behind what rests on a contradiction."""
+"""Which instance set each bound last: the record behind explanations, and behind what rests on a contradiction (see
+`lnnkit.infer.contested`)."""
 
 from __future__ import annotations
 
@@ -8,7 +9,6 @@ import torch
 from torch import Tensor
 
 from lnnkit.ground.grounding import Grounding
-from lnnkit.ground.supports import AUXILIARY
 from lnnkit.ground.tuples import Growing
 from lnnkit.infer.state import Messages, State
 
@@ -32,6 +32,19 @@ class Derivations:
         self._extend()
         batch, leaf, instance = (column.values.index_select(0, rows) for column in self._sides[side])
         return batch, leaf, instance
+
+    def setters(self, side: int) -> list[tuple[Tensor, int, int, Tensor]]:
+        """All that set a lower (0) or upper (1) side last: (rows, batch, leaf, instances), one for each leaf."""
+        self._extend()
+        batch, leaf, instance = (column.values for column in self._sides[side])
+        known = (batch != _NONE).nonzero().squeeze(1)
+        found: list[tuple[Tensor, int, int, Tensor]] = []
+        for number in torch.unique(batch[known]).tolist():
+            mine = known[batch[known] == number]
+            for index in torch.unique(leaf[mine]).tolist():
+                rows = mine[leaf[mine] == index]
+                found.append((rows, number, index, instance[rows]))
+        return found
 
     def _extend(self) -> None:
         for side in self._sides:
@@ -101,59 +114,3 @@ class Derivations:
                 some = mine[leaf[mine] == index]
                 rank[some], place[some] = self._grounding.canonical(number, index, instance[some])
         return rank, place
-
-    def contested(self, state: State, arrested: Sequence[tuple[int, int]]) -> tuple[Tensor, Tensor]:
-        """Two flags a row, for its lower and its upper side: whether its chain of winners holds an arrested atom or
-        one of the ``arrested`` instances (batch, row of block 0)."""
-        self._extend()
-        count = len(self._grounding.atoms)
-        flags = (torch.zeros(count, dtype=torch.bool), torch.zeros(count, dtype=torch.bool))
-        if not state.crossed and not arrested:
-            return flags
-        crossed = torch.tensor(sorted(state.crossed), dtype=torch.int64)
-        for flag in flags:
-            flag[crossed] = True
-        bad: dict[int, Tensor] = {}
-        for number, row in arrested:
-            if number not in bad:
-                bad[number] = torch.zeros(len(self._grounding.batches[number].blocks[0]), dtype=torch.bool)
-            bad[number][row] = True
-        events = []
-        for side in (0, 1):
-            batch, leaf, instance = (column.values for column in self._sides[side])
-            set_ = (batch >= 0).nonzero().squeeze(1)
-            for number in torch.unique(batch[set_]).tolist():
-                mine = set_[batch[set_] == number]
-                for index in torch.unique(leaf[mine]).tolist():
-                    rows = mine[leaf[mine] == index]
-                    events.append((side, rows, number, index, instance[rows]))
-        changed = True
-        while changed:
-            changed = False
-            for side, rows, number, index, instance in events:
-                hit = self._rests_on(number, index, side, instance, flags, bad.get(number))
-                hit &= ~flags[side][rows]
-                if bool(hit.any()):
-                    flags[side][rows[hit]] = True
-                    changed = True
-        return flags
-
-    def _rests_on(
-        self, number: int, leaf: int, side: int, instance: Tensor, flags: tuple[Tensor, Tensor], bad: Tensor | None
-    ) -> Tensor:
-        batch = self._grounding.batches[number]
-        block = 0 if leaf == AUXILIARY else batch.formula.neurons[leaf].block
-        top = instance if block == 0 else batch.blocks[block].outermost.values.index_select(0, instance)
-        hit = bad.index_select(0, top) if bad is not None else torch.zeros(len(top), dtype=torch.bool)
-        tops = torch.zeros(len(batch.blocks[0]), dtype=torch.bool)
-        for other, ends in self._grounding.reads(number, leaf, side):
-            inner = 0 if other == AUXILIARY else batch.formula.neurons[other].block
-            column = batch.blocks[inner].columns[other].values
-            tainted = torch.zeros(len(column), dtype=torch.bool)
-            for end in ends:
-                tainted |= flags[end].index_select(0, column)
-            if inner == 0:
-                hit |= tainted.index_select(0, top)
-            else:
-                tops[batch.blocks[inner].outermost.values[tainted]] = True
-        return hit | tops.index_select(0, top)

@@ -11,8 +11,7 @@ from lnnkit.graph.match import below_negations, instances
 from lnnkit.ground.analyses import Analyses
 from lnnkit.ground.formula import LEAF, Formula, unfold
 from lnnkit.ground.grounding import Grounding
-from lnnkit.ground.relevance import DIRECTIONS, SIDES, Direction, Reading, Relevance, Side, decide
-from lnnkit.ground.supports import Conflict
+from lnnkit.ground.relevance import SIDES, Reading, Relevance, Side, decide
 from lnnkit.infer.state import State
 
 
@@ -43,18 +42,12 @@ def list_asked(lifted: LiftedGraph, grounding: Grounding, state: State) -> set[s
 def reading(formula: Formula, analyses: Analyses, observers: Mapping[str, str]) -> Reading:
     """The formula as relevance sees it."""
     analysis = analyses.of(formula)
-    observed: dict[tuple[int, Direction], tuple[Conflict, ...]] = {
-        (index, direction): tuple(analysis.conflicts(direction, index))
+    observed = {
+        index: analysis.hears(index)
         for index, neuron in enumerate(formula.neurons)
         if neuron.source in observers and neuron.kind != LEAF
-        for direction in DIRECTIONS
     }
-    return Reading(
-        formula,
-        {direction: tuple(analysis.conflicts(direction)) for direction in DIRECTIONS},
-        {direction: tuple(analysis.elements(direction)) for direction in DIRECTIONS},
-        observed,
-    )
+    return Reading(formula, analysis, observed)
 
 
 def relevance(lifted: LiftedGraph, grounding: Grounding, readings: Sequence[Reading], asked: set[str]) -> Relevance:

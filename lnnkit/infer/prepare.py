@@ -11,7 +11,7 @@ from lnnkit.ground.formula import LEAF, Formula, unfold
 from lnnkit.ground.grounding import Grounding, Guard, leaf_modes
 from lnnkit.ground.layout import Given, domain, predicate_tables
 from lnnkit.ground.needs import NeedFinder
-from lnnkit.ground.relevance import ALL, DIRECTIONS, SIDES, Reading, Relevance
+from lnnkit.ground.relevance import ALL, SIDES, Reading, Relevance
 from lnnkit.infer.auxiliaries import (
     SharedNeurons,
     add_observer_tables,
@@ -44,8 +44,7 @@ class Prepared:
     def finder(self, formula: Formula, seen: Reading | None = None) -> NeedFinder:
         """What finds the formula's needs; without a reading, only those that do not depend on what it sends."""
         sizes = {sort: len(ids) for sort, ids in self.grounding.domain.sorts.items()}
-        seen = seen or Reading(formula, dict.fromkeys(DIRECTIONS, ()), dict.fromkeys(DIRECTIONS, ()))
-        return NeedFinder(self.analyses.of(formula), seen, self.relevance, sizes)
+        return NeedFinder(seen or Reading(formula, self.analyses.of(formula)), self.relevance, sizes)
 
 
 def prepare(lifted: LiftedGraph, index: Mapping[str, int], given: Sequence[Given], guard: Guard) -> Prepared:
@@ -54,7 +53,7 @@ def prepare(lifted: LiftedGraph, index: Mapping[str, int], given: Sequence[Given
     atoms = predicate_tables(lifted, world.stranger + 1)
     state = State()
     grounding = Grounding(atoms, world, guard)
-    analyses = Analyses({name: table.default for name, table in atoms.tables.items()})
+    analyses = Analyses({name: table.default for name, table in atoms.tables.items()}, world)
     shared = add_shared_tables(lifted, grounding, analyses)
     statements = [
         replace(unfold(lifted, root), key=root.origin.span.text)
@@ -116,11 +115,10 @@ def _enter_stratum(prepared: Prepared, stratum: frozenset[str]) -> list[int]:
         formula = unfold(prepared.lifted, root, through_shared=True)
         heads = frozenset(leaf for leaf in formula.heads if formula.neurons[leaf].source in stratum)
         formula = replace(formula, heads=heads, key=root.origin.span.text)
-        analysis = prepared.analyses.of(formula)
         prepared.grounding.add(
             formula,
-            analysis,
-            prepared.finder(formula).completion(analysis.completions()),
+            prepared.analyses.of(formula),
+            prepared.finder(formula).completion(),
             leaf_modes(formula, lambda _name, _side: 0),
             prepared.kept,
             {},

@@ -9,6 +9,9 @@ from lnnkit.syntax.span import Span
 
 Severity = Literal["error", "warning"]
 
+WIDEST = 160  # of a source line as it is shown; a longer one is cut around the caret
+GAP = "..."
+
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
@@ -56,12 +59,25 @@ class Diagnostic:
         head = f"{self.severity}[{self.code}] {self.message}"
         lines = [f"{place}: {head}" if place else head]
         if self.span is not None and self.file is None:
-            line, column = self.span.line_text, self.span.column
-            width = max(1, min(self.span.end - self.span.start, len(line) - column + 1))
-            lines += [f"    {line}", "    " + _blank(line[: column - 1]) + "^" * width]
+            line, start, width = _cut(self.span.line_text, self.span.column - 1, self.span.end - self.span.start)
+            lines += [f"    {line}", "    " + _blank(line[:start]) + "^" * width]
         if self.hint:
             lines.append(f"  hint: {self.hint}")
         return "\n".join(lines)
+
+
+def _cut(line: str, start: int, width: int) -> tuple[str, int, int]:
+    """The part of a line to show for ``width`` code points from ``start``; where they begin in it, and how many of
+    them it shows, at least one."""
+    if len(line) <= WIDEST:
+        return line, start, max(1, min(width, len(line) - start))
+    begin = 0
+    if start + width > WIDEST - len(GAP):
+        begin = max(0, min(start - WIDEST // 3, len(line) - WIDEST))
+    end = begin + WIDEST
+    head, tail = GAP if begin else "", GAP if end < len(line) else ""
+    shown = max(1, min(width, end - len(tail) - start))
+    return head + line[begin + len(head) : end - len(tail)] + tail, start - begin, shown
 
 
 def _blank(text: str) -> str:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from lnnkit.check import check
 from lnnkit.check.program import ENTITY, SameEntity
 from lnnkit.syntax import ast
+from lnnkit.syntax.parse import parse
 from tests.check.checking import checked, findings
 
 
@@ -122,3 +126,25 @@ def test_what_is_not_evaluated_yet_is_one_warning() -> None:
     assert checked(text).unsupported == (found,)
     assert [query.numeric for query in checked(text).queries] == [True]
     assert checked("fact P(anna)\n").unsupported == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "fact A(anna)\nrule A(X) & -> B(X)\nquery B(X)\n",
+        "fact Parent(anna, bob)\nrule Parent(X, Y), Parent(Y, Z) -> Grand(X, Z)\nquery Parent(anna, X)\n",
+        "fact A(anna)\nrule A(X) & -> B(X)\nrule A(X) & f(X) = g(X) -> C(X)\nrule f(X) & -> g(X)\n",
+    ],
+)
+def test_a_name_of_a_broken_statement_is_no_number(text: str) -> None:
+    program, problems = parse(text, "test.lnn")
+    assert problems
+    assert check(program, Path())[1] == []
+
+
+def test_a_name_of_a_broken_statement_may_be_a_number() -> None:
+    program, problems = parse(
+        "number f(entity) &\nfact A(anna)\nrule A(X) & (f(X) > 3){scale: 2} -> B(X)\n", "test.lnn"
+    )
+    assert problems
+    assert [finding.code for finding in check(program, Path())[1]] == ["not-yet-evaluated"]  # `> 3` says so

@@ -232,3 +232,18 @@ def test_real_leading_zeros(real_data: Path) -> None:
     got = Read(*read_table("triple", 3, False, statement(path.name, header=False), path.parent, STATEMENT))
     assert got.keys == plain
     assert got.keys[0][0] == "00260881"
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "message", "hint"),
+    [
+        ("a,b\nc\n", "f.csv", "this row has 1 column, the first one 2", "every comma"),
+        ("a,b\nc,d,e\n", "f.csv", "this row has 3 columns, the first one 2", "quoted"),
+        ("a\tb\nc\n", "f.tsv", "this row has 1 column, the first one 2", "every tab"),
+        ("a\tb\nc\td\te\n", "f.tsv", "this row has 3 columns, the first one 2", "a tab"),
+    ],
+)
+def test_what_is_said_of_a_ragged_row(read: Reader, content: str, name: str, message: str, hint: str) -> None:
+    found = read(content, name=name).only()
+    assert found.message == message
+    assert hint in found.hint

@@ -78,3 +78,22 @@ def test_missing_programs(tmp_path: Path) -> None:
     assert (only.code, only.path) == ("missing-file", "p.lnn")
     assert "people.lnn" in only.hint
     assert read_program(tmp_path)[1][0].code == "unreadable-file"
+
+
+def test_a_missing_program_is_told_from_a_missing_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def hint(path: str | Path) -> str:
+        return read_program(Path(path))[1][0].hint
+
+    monkeypatch.chdir(tmp_path)
+    working = f'; the path starts from the working folder, "{tmp_path}"'
+    assert hint("x.lnn") == f'the folder "." holds no .lnn file{working}'
+    (tmp_path / "people.lnn").write_text("")
+    (tmp_path / "people.csv").write_text("")
+    assert hint("x.lnn") == f'the folder "." holds people.lnn{working}'
+    assert hint("peple.lnn") == 'did you mean "people.lnn"?'
+    (tmp_path / "peoples.csv").write_text("")
+    assert hint("people.csvs") == 'did you mean "people.csv"?'
+    assert hint("ape.lnn").startswith('the folder "." holds')  # the ending alone makes no name alike
+    assert hint("sub/people.lnn") == f'there is no folder "sub"{working}'
+    assert hint(tmp_path / "x.lnn") == f'the folder "{tmp_path}" holds people.lnn'
+    assert hint(tmp_path / "sub" / "x.lnn") == f'there is no folder "{tmp_path / "sub"}"'

@@ -1,0 +1,66 @@
+"""The files of one check, each opened and parsed once however many ``load`` statements name it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lnnkit.data.delimited import open_delimited
+from lnnkit.data.grid import Grid, Sheet
+from lnnkit.data.parquet import open_parquet
+from lnnkit.data.source import read_source
+
+if TYPE_CHECKING:
+    from lnnkit.data.grid import Column
+    from lnnkit.data.texts import Texts
+
+Key = tuple[Path, bool]
+
+
+class Sheets:
+    """Sheets by path and by whether there is a header.
+
+    ``expected`` holds a key for each statement that will read: a file that several name stays here until the last of
+    them is `done`, all others are forgotten at once.
+    """
+
+    def __init__(self, expected: Iterable[Key] = ()) -> None:
+        self._left = Counter(expected)
+        self._open: dict[Key, Sheet] = {}
+
+    def sheet(self, path: Path, header: bool) -> Sheet:
+        """The sheet of a file, or ``Unreadable``, which is not remembered."""
+        key = (path, header)
+        if key in self._open:
+            return self._open[key]
+        raw = read_source(path)
+        sheet = open_parquet(raw) if raw.format == "parquet" else open_delimited(raw, header)
+        if self._left[key] > 0:
+            sheet = self._open[key] = replace(sheet, read=_once(sheet.read))
+        return sheet
+
+    def done(self, path: Path, header: bool) -> None:
+        """One of the expected statements has read what it wants."""
+        key = (path, header)
+        self._left[key] -= 1
+        if self._left[key] <= 0:
+            self._open.pop(key, None)
+
+
+def _once(read: Callable[[Sequence[int]], Grid]) -> Callable[[Sequence[int]], Grid]:
+    """A reader that keeps each column that was wanted, and its texts."""
+    columns: dict[int, Column] = {}
+    texts: dict[int, Texts] = {}
+    last: list[Grid] = []  # its rows and faults, which are those of every grid of the file
+
+    def again(wanted: Sequence[int]) -> Grid:
+        missing = [position for position in wanted if position not in columns]
+        if missing or not last:
+            last[:] = [read(missing)]
+            columns.update(last[0].columns)
+        return replace(last[0], columns={position: columns[position] for position in wanted}, texts=texts)
+
+    return again

@@ -1,0 +1,165 @@
+"""Which bounds rest on a contradiction: those whose chain of last setters holds an arrested atom or instance.
+
+Whatever a chain reads is suspect first. Then instances are looked at again with all suspect bounds unknown: one that
+still gives its bound did not need them, and clears it. What is cleared rests on nothing suspect, not even in a circle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from lnnkit.ground.evaluate import least_heads, upward
+from lnnkit.ground.grounding import Grounding
+from lnnkit.ground.supports import AUXILIARY
+from lnnkit.infer.classes import Classes
+from lnnkit.infer.derivations import Derivations
+from lnnkit.infer.state import State
+from lnnkit.infer.sweep import View, reader, sweep, whole
+from lnnkit.logic.bounds import tolerance
+
+Flags = tuple[Tensor, Tensor]  # an entry an atom row, for its lower and its upper side
+
+
+@dataclass(frozen=True, slots=True)
+class _Setter:
+    """``instances`` of a batch that set one side of ``rows`` last, through a leaf."""
+
+    side: int
+    rows: Tensor
+    batch: int
+    leaf: int
+    instances: Tensor
+
+
+def contested(
+    grounding: Grounding, derivations: Derivations, state: State, arrested: Sequence[tuple[int, int]]
+) -> Flags:
+    """Flags bounds that rest on an arrested atom or on one of the ``arrested`` instances (batch, row of block 0)."""
+    count = len(grounding.atoms)
+    suspect = (torch.zeros(count, dtype=torch.bool), torch.zeros(count, dtype=torch.bool))
+    if not state.crossed and not arrested:
+        return suspect
+    for flags in suspect:
+        flags[torch.tensor(sorted(state.crossed), dtype=torch.int64)] = True
+    bad: dict[int, Tensor] = {}
+    for number, row in arrested:
+        if number not in bad:
+            bad[number] = torch.zeros(len(grounding.batches[number].blocks[0]), dtype=torch.bool)
+        bad[number][row] = True
+    setters = [_Setter(side, *each) for side in (0, 1) for each in derivations.setters(side)]
+    _suspect(grounding, setters, bad, suspect)
+    _clear(grounding, state, setters, bad, suspect)
+    return suspect
+
+
+def doubted(state: State, flags: Flags) -> State:
+    """The bounds as they would be read if the flagged ones were unknown."""
+    result = State(state.dtype)
+    for own, old, flagged, unknown in (
+        (result.lower, state.lower, flags[0], 0.0),
+        (result.upper, state.upper, flags[1], 1.0),
+    ):
+        own.append(old.values)
+        own.values[: len(flagged)][flagged] = unknown
+    result.frozen.append(torch.zeros(len(state.frozen), dtype=torch.bool))
+    return result
+
+
+def _suspect(grounding: Grounding, setters: Sequence[_Setter], bad: dict[int, Tensor], suspect: Flags) -> None:
+    """Flag whatever was set by an arrested instance, or by one that reads what is flagged."""
+    for setter in setters:
+        if setter.batch in bad:
+            hit = bad[setter.batch].index_select(0, _tops(grounding, setter))
+            suspect[setter.side][setter.rows[hit]] = True
+    changed = True
+    while changed:
+        changed = False
+        for setter in setters:
+            hit = _reads(grounding, setter, suspect) & ~suspect[setter.side].index_select(0, setter.rows)
+            if bool(hit.any()):
+                suspect[setter.side][setter.rows[hit]] = True
+                changed = True
+
+
+def _clear(
+    grounding: Grounding, state: State, setters: Sequence[_Setter], bad: dict[int, Tensor], suspect: Flags
+) -> None:
+    """Take the flags off bounds that their setters give with all that is flagged unknown, until none does."""
+    crossed = torch.zeros(len(grounding.atoms), dtype=torch.bool)
+    crossed[torch.tensor(sorted(state.crossed), dtype=torch.int64)] = True
+    eps = tolerance(state.dtype)
+    cleared: Flags | None = None
+    while cleared is None or any(bool(flags.any()) for flags in cleared):
+        doubt = doubted(state, suspect)
+        fresh = (torch.zeros_like(crossed), torch.zeros_like(crossed))
+        for setter in setters:
+            open_ = suspect[setter.side].index_select(0, setter.rows) & ~crossed.index_select(0, setter.rows)
+            if setter.batch in bad:
+                open_ &= ~bad[setter.batch].index_select(0, _tops(grounding, setter))
+            if cleared is not None:
+                open_ &= _reads(grounding, setter, cleared)
+            some = open_.nonzero().squeeze(1)
+            if not len(some):
+                continue
+            rows, instances = setter.rows.index_select(0, some), setter.instances.index_select(0, some)
+            looked = _Setter(setter.side, rows, setter.batch, setter.leaf, instances)
+            found = _again(grounding, looked, doubt)
+            if setter.side == 0:
+                stands = found >= state.lower.values.index_select(0, rows) - eps
+            else:
+                stands = found <= state.upper.values.index_select(0, rows) + eps
+            fresh[setter.side][rows[stands]] = True
+        for flags, fewer in zip(suspect, fresh, strict=True):
+            flags &= ~fewer
+        cleared = fresh
+
+
+def _again(grounding: Grounding, setter: _Setter, doubt: State) -> Tensor:
+    """The bound that each instance of a setter gives its atom where bounds read as in ``doubt``."""
+    batch = grounding.batches[setter.batch]
+    formula = batch.formula
+    view = View(batch, (torch.unique(setter.instances),), (None,)) if len(batch.blocks) == 1 else whole(batch)
+    block = 0 if setter.leaf == AUXILIARY else formula.neurons[setter.leaf].block
+    unknown = 0.0 if setter.side == 0 else 1.0
+    given = torch.full((len(batch.blocks[block]),), unknown, dtype=doubt.dtype)
+    if setter.leaf in formula.heads:  # a completed atom
+        values = upward(formula, reader(view, doubt, grounding.atoms), view.groupings)
+        ends = values[formula.neurons[formula.top].operands[0]][setter.side]
+        found = least_heads(formula, ends, values, unknown)[setter.leaf]
+        rows = view.rows[0]
+        given[slice(None) if rows is None else rows] = found
+    else:
+        swept = sweep(setter.batch, view, doubt, grounding.atoms, Classes(doubt))
+        for message in (swept.lower, swept.upper)[setter.side]:
+            if message.leaf == setter.leaf:
+                given[message.instance] = message.value
+    return given.index_select(0, setter.instances)
+
+
+def _tops(grounding: Grounding, setter: _Setter) -> Tensor:
+    """The rows of block 0 that a setter's instances belong to."""
+    batch = grounding.batches[setter.batch]
+    block = 0 if setter.leaf == AUXILIARY else batch.formula.neurons[setter.leaf].block
+    return setter.instances if block == 0 else batch.blocks[block].outermost.values.index_select(0, setter.instances)
+
+
+def _reads(grounding: Grounding, setter: _Setter, flags: Flags) -> Tensor:
+    """Which of a setter's instances read a flagged bound."""
+    batch, top = grounding.batches[setter.batch], _tops(grounding, setter)
+    hit = torch.zeros(len(top), dtype=torch.bool)
+    inner = torch.zeros(len(batch.blocks[0]), dtype=torch.bool)
+    for other, ends in grounding.reads(setter.batch, setter.leaf, setter.side):
+        block = 0 if other == AUXILIARY else batch.formula.neurons[other].block
+        column = batch.blocks[block].columns[other].values
+        tainted = torch.zeros(len(column), dtype=torch.bool)
+        for end in ends:
+            tainted |= flags[end].index_select(0, column)
+        if block == 0:
+            hit |= tainted.index_select(0, top)
+        else:
+            inner[batch.blocks[block].outermost.values[tainted]] = True
+    return hit | inner.index_select(0, top)

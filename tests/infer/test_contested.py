@@ -1,0 +1,142 @@
+"""What rests on a contradiction: expected marks by hand, from chains of last setters."""
+
+from __future__ import annotations
+
+import pytest
+
+import lnnkit
+
+
+def marks(text: str) -> dict[str, bool]:
+    """Whether the one answer to each query of a program is contested."""
+    kb = lnnkit.loads(text)
+    assert kb.infer().status == "converged"
+    return {answers.query: answers[0].contested for answers in kb.answers()}
+
+
+def value(text: str, query: str) -> tuple[float, float]:
+    answer = lnnkit.loads(text).ask(query)[0]
+    return answer.lower, answer.upper
+
+
+ARRESTED = """
+predicate B(entity)
+fact A(a)
+fact B(b)
+rule one: A(X) -> B(X)
+rule two: A(X) -> ~B(X)
+rule three: A(X) -> D(X)
+"""
+
+
+def test_an_answer_that_does_not_need_the_contradiction_is_clean() -> None:
+    """B(a) is arrested, B(b) and D(a) are not."""
+    queries = ("exists X: B(X)", "B(a) | D(a)", "B(a)", "~B(a)", "D(a) & B(b)", "B(a) & D(a)")
+    found = marks(ARRESTED + "".join(f"query {query}\n" for query in queries))
+    assert found == {
+        "exists X: B(X)": False,  # B(b)
+        "B(a) | D(a)": False,  # D(a)
+        "B(a)": True,
+        "~B(a)": True,
+        "D(a) & B(b)": False,
+        "B(a) & D(a)": False,  # unknown: B(a) tells it nothing
+    }
+    assert value(ARRESTED, "B(a) | D(a)") == (1.0, 1.0)
+    assert value(ARRESTED, "B(a) & D(a)") == (0.0, 1.0)
+
+
+# A is 0.6 at least; round 1 derives from that, and makes A at once 0.9 at least and 0.7 at most. So A is arrested at
+# its end, and what round 1 derived from A stands and rests on it.
+CROSSED = """
+fact A in [0.6, 1]
+fact S
+fact T
+axiom (S -> A) in [0.9, 1]
+axiom (S -> ~A) in [0.3, 1]
+"""
+
+
+def test_a_chain_from_an_arrested_atom_is_marked() -> None:
+    text = CROSSED + "rule ab: A -> B\nrule bc: B -> C\nrule tt: T -> U\n"
+    text += "query A\nquery B\nquery C\nquery ~C\nquery U\nquery B & U\nquery C | U\nquery B & C & T\n"
+    assert value(text, "C") == (0.6, 1.0)
+    assert marks(text) == {
+        "A": True,
+        "B": True,
+        "C": True,
+        "~C": True,
+        "U": False,
+        "B & U": True,  # 0.6 & 1
+        "C | U": False,
+        "B & C & T": True,  # 0.6 + 0.6 + 1 - 2 = 0.2
+    }
+
+
+def test_an_instance_that_did_not_need_the_arrested_operand_is_clean() -> None:
+    """`A | T -> B` fires through T alone; what follows from B is clean too, `A & T -> E` needs A."""
+    text = CROSSED + "rule ab: A | T -> B\nrule bc: B -> C\nrule cd: C & B -> D\nrule ae: A & T -> E\n"
+    text += "query B\nquery C\nquery D\nquery E\nquery D & E\n"
+    assert marks(text) == {"B": False, "C": False, "D": False, "E": True, "D & E": True}
+
+
+def test_a_weaker_reason_does_not_clear_a_stronger_bound() -> None:
+    """A | T is 0.6 + 0.5, so B and C were set to 1; with T alone to go by they would be 0.5."""
+    text = CROSSED.replace("fact T", "fact T in [0.5, 1]") + "rule ab: A | T -> B\nrule bc: B -> C\nrule td: T -> D\n"
+    text += "query B\nquery C\nquery D\nquery C | T\nquery D | S\n"
+    assert value(text, "C") == (1.0, 1.0)
+    assert marks(text) == {"B": True, "C": True, "D": False, "C | T": True, "D | S": False}
+
+
+def test_two_bounds_cannot_clear_each_other() -> None:
+    """B came from A, C from B; that C would give B again makes neither of them clean."""
+    text = CROSSED + "logic godel\nrule ab: A | C -> B\nrule bc: B -> C\nquery B\nquery C\n"
+    assert value(text, "C") == (0.6, 1.0)
+    assert marks(text) == {"B": True, "C": True}
+
+
+def test_an_arrested_instance_marks_what_it_sent() -> None:
+    """`A -> B` sends 0.6 in round 1; then A is 0.9 and B is 0.7 at most, so it is arrested. B's upper bound is
+    clean."""
+    text = "fact A in [0.6, 1]\nfact S\naxiom (S -> A) in [0.9, 1]\naxiom (S -> ~B) in [0.3, 1]\n"
+    text += "rule ab: A -> B\nrule bc: B -> C\nrule cb: ~B -> D\n"
+    text += "query A\nquery B\nquery C\nquery D\nquery B | S\n"
+    assert [found.kind for found in lnnkit.loads(text).infer().contradictions] == ["rule"]
+    assert value(text, "B") == (0.6, 0.7)
+    assert value(text, "D")[0] == pytest.approx(0.3, abs=1e-12)
+    assert marks(text) == {"A": False, "B": True, "C": True, "D": False, "B | S": False}
+
+
+def test_marks_among_many_rows() -> None:
+    """P(e0), P(e3), P(e6) and P(e9) are arrested, and Q of them rests on P alone, unless R holds there, as for e0."""
+    text = "axiom (Out(X) -> P(X)) in [0.9, 1]\naxiom (Out(X) -> ~P(X)) in [0.3, 1]\n"
+    text += "rule pq: P(X) | R(X) -> Q(X)\nrule qs: Q(X) -> S(X)\nfact R(e0)\n"
+    text += "query Q(X)\nquery S(X)\nquery exists X: S(X)\nquery forall X: S(X)\n"
+    text += "".join(f"fact P(e{i}) in [0.6, 1]\n" for i in range(10))
+    text += "".join(f"fact Out(e{i})\n" for i in (0, 3, 6, 9))
+    asked = lnnkit.loads(text).answers()
+    for rows in asked[:2]:
+        contested = {row.bindings["X"]: row.contested for row in rows}
+        assert contested == {f"e{i}": i in (3, 6, 9) for i in range(10)}
+    some, every = (answers[0] for answers in asked[2:])
+    assert (some.lower, some.contested) == (1.0, False)  # S(e0) is enough
+    assert (every.lower, every.contested) == (0.6, True)
+
+
+def test_an_existential_that_has_another_witness_is_clean() -> None:
+    """`exists Y: E(x, Y)` makes Q(x) true through E(x, good); for y the only witness is arrested."""
+    text = "axiom (Out(X, Y) -> E(X, Y)) in [0.9, 1]\naxiom (Out(X, Y) -> ~E(X, Y)) in [0.3, 1]\n"
+    text += "rule some: (exists Y: E(X, Y)) -> Q(X)\nquery Q(X)\nfact E(x, good) in [0.6, 1]\n"
+    text += "fact E(x, bad) in [0.6, 1]\nfact E(y, bad) in [0.6, 1]\nfact Out(x, bad)\nfact Out(y, bad)\n"
+    (rows,) = lnnkit.loads(text).answers()
+    assert {row.bindings["X"]: (row.lower, row.contested) for row in rows} == {"x": (0.6, False), "y": (0.6, True)}
+
+
+def test_completed_atoms_are_looked_at_again_too() -> None:
+    """P is closed and derived. It is completed before the first round, and A is arrested after: P(a) rests on A, P(b)
+    and P(c) on T."""
+    text = "predicate P(x) closed\npredicate A(x)\npredicate T(x)\npredicate S(x)\nrule ap: A(X) | T(X) -> P(X)\n"
+    text += "axiom (S(X) -> A(X)) in [0.9, 1]\naxiom (S(X) -> ~A(X)) in [0.3, 1]\nrule pq: P(X) -> Q(X)\n"
+    text += "fact A(a) in [0.6, 1]\nfact A(b) in [0.6, 1]\nfact S(a)\nfact S(b)\nfact T(b)\nfact T(c)\n"
+    for rows in lnnkit.loads(text + "query P(X)\nquery Q(X)\n").answers():
+        found = {row.bindings["X"]: (row.lower, row.contested) for row in rows}
+        assert found == {"a": (0.6, True), "b": (1.0, False), "c": (1.0, False)}
