@@ -16,7 +16,7 @@ from torch import Tensor
 
 from lnnkit.ground.evaluate import neuron_downward, neuron_upward
 from lnnkit.ground.formula import Neuron
-from lnnkit.logic.bounds import Bounds, tolerance
+from lnnkit.logic.bounds import Bounds, ordered, tolerance
 
 Box = tuple[float, float]
 Port = tuple[int, str]  # an operand's place, or NODE; "lower" or "upper"
@@ -241,8 +241,8 @@ def gap_message_causes(
     up = neuron_upward(neuron, operands)
     low, high = torch.maximum(up.lower, given[:, 0]), torch.minimum(up.upper, given[:, 1])
     crossed = low > high + _EPS
-    swapped = low > high
-    target = Bounds(torch.where(swapped, up.lower, low), torch.where(swapped, up.upper, high))
+    met = ordered(low, high)
+    target = Bounds(torch.where(crossed, up.lower, met.lower), torch.where(crossed, up.upper, met.upper))
     found = neuron_downward(neuron, target, operands)
     empty = crossed | found.empty
     first = torch.tensor(node[0], dtype=torch.float64)

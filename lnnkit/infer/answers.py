@@ -18,7 +18,7 @@ from lnnkit.ground.grounding import Grounding, Guard, leaf_modes
 from lnnkit.ground.layout import constants
 from lnnkit.ground.needs import Literal, Need, Needs
 from lnnkit.ground.relevance import ALL, SIDES
-from lnnkit.infer.contested import Flags, doubted
+from lnnkit.infer.contested import Flags, defaulted, doubted
 from lnnkit.infer.inference import Budget, Fixpoint, guard_of
 from lnnkit.infer.prepare import Prepared
 from lnnkit.infer.state import State
@@ -29,7 +29,7 @@ from lnnkit.logic.bounds import Bounds, complement, enter, tolerance
 @dataclass(frozen=True, slots=True)
 class Rows:
     """The answers to one query: a column of entity ids for each of its variables, bounds, and whether a bound
-    rests on a contradiction: whether it would change if all that rest on one were unknown."""
+    rests on a contradiction: whether it would change if all that rest on one were unknown or at their defaults."""
 
     variables: tuple[str, ...]
     columns: tuple[Tensor, ...]
@@ -94,7 +94,8 @@ def _answer(prepared: Prepared, flags: Flags, lifted: LiftedGraph, root: Root, n
     value = _value(view, state, atoms, told)
     contested = torch.zeros(length, dtype=torch.bool)
     if any(bool(flagged.any()) for flagged in flags):
-        contested = _differ(value, _value(view, doubted(state, flags), atoms, told))
+        for other in (doubted(state, flags), defaulted(state, flags, atoms)):
+            contested |= _differ(value, _value(view, other, atoms, told))
     default = upward(formula, _defaults(view, prepared), view.groupings)[formula.top]
     narrow = (value.lower > value.upper) & (value.lower <= value.upper + tolerance(state.dtype))
     value = Bounds(torch.where(narrow, value.upper, value.lower), torch.where(narrow, value.lower, value.upper))

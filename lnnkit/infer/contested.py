@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from lnnkit.ground.atoms import Atoms
 from lnnkit.ground.evaluate import least_heads, upward
 from lnnkit.ground.grounding import Grounding
 from lnnkit.ground.supports import AUXILIARY
@@ -56,17 +57,33 @@ def contested(
     return suspect
 
 
-def doubted(state: State, flags: Flags) -> State:
-    """The bounds as they would be read if the flagged ones were unknown."""
+def doubted(state: State, flags: Flags, lower: Tensor | None = None, upper: Tensor | None = None) -> State:
+    """The bounds as they would be read if the flagged ones were ``lower`` and ``upper``, by row; unknown by default."""
     result = State(state.dtype)
-    for own, old, flagged, unknown in (
-        (result.lower, state.lower, flags[0], 0.0),
-        (result.upper, state.upper, flags[1], 1.0),
+    for own, old, flagged, other, unknown in (
+        (result.lower, state.lower, flags[0], lower, 0.0),
+        (result.upper, state.upper, flags[1], upper, 1.0),
     ):
         own.append(old.values)
-        own.values[: len(flagged)][flagged] = unknown
+        rows = flagged.nonzero().squeeze(1)
+        own.values[rows] = unknown if other is None else other.index_select(0, rows)
     result.frozen.append(torch.zeros(len(state.frozen), dtype=torch.bool))
     return result
+
+
+def defaulted(state: State, flags: Flags, atoms: Atoms) -> State:
+    """As `doubted`, with the flagged bounds as near to their default as those that are not flagged allow: what is
+    unknown of a completed atom because of a contradiction would else be false."""
+    plain = State(state.dtype)
+    plain.extend(atoms)
+    count = len(flags[0])
+    lower, upper = state.lower.values[:count], state.upper.values[:count]
+    return doubted(
+        state,
+        flags,
+        torch.minimum(plain.lower.values[:count], torch.where(flags[1], 1.0, upper)),
+        torch.maximum(plain.upper.values[:count], torch.where(flags[0], 0.0, lower)),
+    )
 
 
 def _suspect(grounding: Grounding, setters: Sequence[_Setter], bad: dict[int, Tensor], suspect: Flags) -> None:
@@ -88,13 +105,16 @@ def _suspect(grounding: Grounding, setters: Sequence[_Setter], bad: dict[int, Te
 def _clear(
     grounding: Grounding, state: State, setters: Sequence[_Setter], bad: dict[int, Tensor], suspect: Flags
 ) -> None:
-    """Take the flags off bounds that their setters give with all that is flagged unknown, until none does."""
+    """Take the flags off bounds that their setters give with all that is flagged unknown, until none does. The upper end
+    of a completed atom must be the same with all that is flagged known, too."""
     crossed = torch.zeros(len(grounding.atoms), dtype=torch.bool)
     crossed[torch.tensor(sorted(state.crossed), dtype=torch.int64)] = True
     eps = tolerance(state.dtype)
     cleared: Flags | None = None
     while cleared is None or any(bool(flags.any()) for flags in cleared):
         doubt = doubted(state, suspect)
+        sharp = doubted(state, suspect, state.upper.values, state.lower.values)
+        both = suspect[0] & suspect[1]
         fresh = (torch.zeros_like(crossed), torch.zeros_like(crossed))
         for setter in setters:
             open_ = suspect[setter.side].index_select(0, setter.rows) & ~crossed.index_select(0, setter.rows)
@@ -111,7 +131,11 @@ def _clear(
             if setter.side == 0:
                 stands = found >= state.lower.values.index_select(0, rows) - eps
             else:
-                stands = found <= state.upper.values.index_select(0, rows) + eps
+                own = state.upper.values.index_select(0, rows)
+                stands = found <= own + eps
+                if setter.leaf in grounding.batches[setter.batch].formula.heads:  # knowing more could lower it
+                    stands &= _again(grounding, looked, sharp) >= own - eps
+                    stands &= ~_reads(grounding, looked, (both, both))
             fresh[setter.side][rows[stands]] = True
         for flags, fewer in zip(suspect, fresh, strict=True):
             flags &= ~fewer

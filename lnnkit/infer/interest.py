@@ -58,6 +58,8 @@ def relevance(lifted: LiftedGraph, grounding: Grounding, readings: Sequence[Read
         given |= {(name, side) for side in SIDES if len(table.deviating[side])}
         if len(table.deviating["listed"]):
             listed.add(name)
+        if lifted.graph.has_node(name) and lifted.graph.nodes[name]["shared"]:  # listed atoms may loosen its default
+            given |= {(name, side) for side, end in zip(SIDES, table.default, strict=True) if end != (side == "upper")}
     heads = {side for each in readings for side in _consequents(each.formula)}
     return decide(readings, given, listed, asked, heads)
 

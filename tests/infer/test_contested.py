@@ -140,3 +140,15 @@ def test_completed_atoms_are_looked_at_again_too() -> None:
     for rows in lnnkit.loads(text + "query P(X)\nquery Q(X)\n").answers():
         found = {row.bindings["X"]: (row.lower, row.contested) for row in rows}
         assert found == {"a": (0.6, True), "b": (1.0, False), "c": (1.0, False)}
+
+
+def test_what_a_contradiction_keeps_from_being_false_is_marked() -> None:
+    """P is closed and derived; A(a) and A(b) are arrested from the start, so P(a) and P(b) may be true. T(b) says that
+    P(b) is, and of c nothing is contradictory. The query's other operand decides where it can."""
+    text = "predicate P(x) closed\npredicate T(x) closed\npredicate A(x)\nrule A(X) -> P(X)\nrule T(X) -> P(X)\n"
+    text += "fact A(a)\nfact ~A(a)\nfact A(b)\nfact ~A(b)\nfact T(b)\nfact A(c) in [0, 0.4]\nfact S(a)\n"
+    text += "query P(X)\nquery P(a) | S(a)\nquery P(a) & S(a)\nquery ~P(b)\n"
+    asked, other, both, negated = lnnkit.loads(text).answers()
+    found = {row.bindings["X"]: (row.lower, row.upper, row.contested) for row in asked}
+    assert found == {"a": (0.0, 1.0, True), "b": (1.0, 1.0, False), "c": (0.0, 0.4, False)}
+    assert [answers[0].contested for answers in (other, both, negated)] == [False, True, False]
