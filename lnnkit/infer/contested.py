@@ -105,8 +105,8 @@ def _suspect(grounding: Grounding, setters: Sequence[_Setter], bad: dict[int, Te
 def _clear(
     grounding: Grounding, state: State, setters: Sequence[_Setter], bad: dict[int, Tensor], suspect: Flags
 ) -> None:
-    """Take the flags off bounds that their setters give with all that is flagged unknown, until none does. The upper end
-    of a completed atom must be the same with all that is flagged known, too."""
+    """Take the flags off bounds that their setters give with all that is flagged unknown, until none does. The upper
+    end of a completed atom must be the same with all that is flagged known, too."""
     crossed = torch.zeros(len(grounding.atoms), dtype=torch.bool)
     crossed[torch.tensor(sorted(state.crossed), dtype=torch.int64)] = True
     eps = tolerance(state.dtype)

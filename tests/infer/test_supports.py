@@ -1,0 +1,102 @@
+"""Programs whose instances once went unjoined. Each expected value is worked out beside it."""
+
+from __future__ import annotations
+
+import pytest
+
+import lnnkit
+from tests.agreement import disagreements
+from tests.programs import generate
+
+
+def only(text: str) -> tuple[float, float]:
+    ((answer,),) = lnnkit.loads(text).answers()
+    return answer.lower, answer.upper
+
+
+@pytest.mark.parametrize("pairs", [2, 3, 4, 6])
+@pytest.mark.parametrize("closed", ["", " closed"])
+def test_equivalences_side_by_side(pairs: int, closed: str) -> None:
+    """All of A are true, all of B false: every A xor B is true, and so is their conjunction."""
+    names = [f"{letter}{i}" for i in range(pairs) for letter in "AB"]
+    text = "".join(f"predicate {name}(entity){closed}\n" for name in names)
+    text += "".join(f"fact A{i}(ann)\nfact ~B{i}(ann)\n" for i in range(pairs))
+    text += "rule " + " & ".join(f"(A{i}(X) xor B{i}(X))" for i in range(pairs)) + " -> T(X)\nquery T(ann)\n"
+    assert only(text) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize("pairs", [2, 4, 6])
+def test_equivalences_of_values_that_no_corner_has(pairs: int) -> None:
+    """.5 <-> .25 | .25 and .5 <-> ~.5 are exactly 1 in Lukasiewicz, where | adds."""
+    text = "".join(f"fact A{i}(ann) = 0.5\nfact B{i}(ann) = 0.25\n" for i in range(pairs))
+    body = " & ".join(f"(A{i}(X) <-> (B{i}(X) | B{i}(X))) & (A{i}(X) <-> ~A{i}(X))" for i in range(pairs))
+    assert only(f"{text}rule {body} -> T(X)\nquery T(ann)\n") == (1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("~(exists X: Bad(X))", (1.0, 1.0)),  # nobody is in the sort: none of it is bad,
+        ("(forall X: Bad(X))", (1.0, 1.0)),  # and all of it is
+        ("(exists X: Bad(X))", (0.0, 1.0)),  # a false antecedent says nothing
+    ],
+)
+def test_quantifiers_over_nobody(body: str, expected: tuple[float, float]) -> None:
+    assert only(f"predicate Bad(item)\npredicate Ok\nrule {body} -> Ok\nquery Ok\n") == expected
+    opened = f"sort item open\npredicate Bad(item)\npredicate Ok\nrule {body} -> Ok\nquery Ok\n"
+    assert only(opened) == (0.0, 1.0)  # there may be somebody, of whom nothing is known
+
+
+def test_many_equalities_in_any_order() -> None:
+    facts = "predicate P(entity, entity, entity)\nfact P(dd, ee, ff)\nfact P(uu, vv, ww)\nfact P(uu, uu, ww)\n"
+    conditions = ["P(X, Y, Z)", "X != Y", "Y != Z", "X != Z", "X = dd", "Y != cc"]
+    for turn in range(len(conditions)):
+        body = " & ".join(conditions[turn:] + conditions[:turn])
+        (answers,) = lnnkit.loads(f"{facts}rule {body} -> C(X)\nquery C(X)\n").answers()
+        assert [(a.bindings["X"], a.lower) for a in answers] == [("dd", 1.0)]
+
+
+@pytest.mark.parametrize("count", [8, 12, 30])
+def test_a_wide_disjunction_does_not_enumerate_the_domain(count: int) -> None:
+    """Any of the links is enough; 200 entities have 40,000 pairs, of which 200 a link are listed."""
+    names = [f"n{i:03}" for i in range(200)]
+    text = "".join(f"predicate L{i}(node, node)\n" for i in range(count))
+    text += "rule " + " | ".join(f"L{i}(X, Y)" for i in range(count)) + " -> T(X, Y)\nquery T(X, Y)\n"
+    kb = lnnkit.loads(text)
+    expected = set()
+    for i in range(count):
+        pairs = [(names[j], names[(7 * j + i) % 200]) for j in range(200)]
+        expected |= set(pairs)
+        kb.tell(f"L{i}", pairs)
+    kb.infer(max_groundings=200 * count)
+    assert {tuple(a.bindings.values()) for a in kb.ask("T(X, Y)")} == expected
+
+
+def test_a_listed_atom_loosens_a_closed_default() -> None:
+    """A(x) | ~C(x) holds of everyone by default, since C is closed; of ann, who is listed as C, only if she is A."""
+    kb = lnnkit.loads("predicate C(person) closed\npredicate A(person)\nfact C(ann)\naxiom A(X) | ~C(X)\nquery A(X)\n")
+    assert [(a.bindings["X"], a.lower) for a in kb.answers()[0]] == [("ann", 1.0)]
+
+
+def test_a_gap_says_something_of_what_is_unknown() -> None:
+    """Goedel's x <-> y is 1 where they are equal, else the lesser. Between .4 and .8 neither can be 0 (the value would
+    be 0, or 1 if both are), and nothing else need be known for that."""
+    text = "logic godel\nfact K(ann)\nrule (P(X) <-> Q(X)) in [0.4, 0.8]\nquery P(ann)\n"
+    assert only(text) == (0.4, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("seed", "size", "mode"),
+    [
+        (17, 6, "free"),
+        (1166, 3, "free"),
+        (1641, 4, "crisp"),
+        (10019, 6, "free"),
+        (21652, 5, "fuzzy"),
+        (22541, 6, "free"),
+        (41333, 6, "free"),
+        (41615, 6, "free"),
+    ],
+)
+def test_what_random_programs_found(seed: int, size: int, mode: str) -> None:
+    assert not disagreements(generate(seed, size, mode).program)
