@@ -262,6 +262,8 @@ class _Generator:
             new += names[:1]
         self.taken += new
         inner = [*scope[-1:], *new] if self.rng.random() < 0.7 else new
+        body: Formula = ("true",)
+        bound: tuple[str, ...] = ()
         for _ in range(10):
             body = self._formula(inner, depth - 1, among)
             bound = tuple(v for v in free_variables(body) if v in new)

@@ -6,7 +6,7 @@ import itertools
 import math
 import random
 from collections import Counter
-from collections.abc import Sequence, Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 from hypothesis import given, settings

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from lnnkit.ground.evaluate import Grouping
-from lnnkit.ground.formula import LEAF, Formula
-from lnnkit.ground.supports import AUXILIARY, Analysis
+from lnnkit.ground.formula import AUXILIARY, LEAF, Formula
+from lnnkit.ground.supports import Analysis
 from lnnkit.ground.tuples import Growing
 
 Modes = Mapping[int, tuple[int, int]]  # for each leaf, how far its lower and its upper side are kept
@@ -40,7 +40,9 @@ class Batch:
         self, formula: Formula, analysis: Analysis, modes: Modes, observed: tuple[int, ...], *, completes: bool
     ) -> None:
         self.formula = formula
-        self.reads = dict.fromkeys(formula.leaves, (True, True)) if completes or observed else analysis.read_sides()
+        self.reads = (
+            dict.fromkeys(formula.leaves, (True, True)) if completes or observed else analysis.polarity.read_sides()
+        )
         self.analysis = analysis
         self.modes = modes
         self.observed = observed

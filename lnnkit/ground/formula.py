@@ -14,6 +14,7 @@ from lnnkit.logic import logic_named
 from lnnkit.logic.logic import Logic
 
 LEAF = "leaf"
+AUXILIARY = -1  # stands for a formula's own shared neuron among its leaves
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from torch import Tensor
 
 from lnnkit.ground.atoms import Atoms
 from lnnkit.ground.batch import Batch, Modes, shape
-from lnnkit.ground.formula import Formula
+from lnnkit.ground.formula import AUXILIARY, Formula
 from lnnkit.ground.instances import Domain, Instances
 from lnnkit.ground.needs import Needs
 from lnnkit.ground.relevance import SIDES, sides
-from lnnkit.ground.supports import AUXILIARY, Analysis
+from lnnkit.ground.supports import Analysis
 
 Guard = Callable[[Formula, int], None]
 
@@ -106,7 +106,7 @@ class Grounding:
     def reads(self, number: int, leaf: int, side: int) -> Sequence[tuple[int, tuple[int, ...]]]:
         """What an instance reads to set one side of one leaf: other leaves, and which of their sides (0, 1)."""
         analysis = self.batches[number].analysis
-        read = analysis.reads(leaf, SIDES[side]) if leaf in analysis.defaults else []
+        read = analysis.polarity.reads(leaf, SIDES[side]) if leaf in analysis.defaults else []
         found: dict[int, set[int]] = {}
         for element in read:
             found.setdefault(element.leaf, set()).update(SIDES.index(s) for s in sides(element.end))

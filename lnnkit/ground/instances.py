@@ -12,10 +12,9 @@ from torch import Tensor
 from lnnkit.check.program import ENTITY
 from lnnkit.ground.atoms import FALSE, TRUE, UNKNOWN, Atoms
 from lnnkit.ground.batch import Batch
-from lnnkit.ground.formula import LEAF, Formula
+from lnnkit.ground.formula import AUXILIARY, LEAF, Formula
 from lnnkit.ground.join import Relation, join
 from lnnkit.ground.needs import Literal, Needs
-from lnnkit.ground.supports import AUXILIARY
 from lnnkit.ground.tuples import Growing, TupleSet
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Literal as OneOf
 
 from lnnkit.ground.families import Element, Support
-from lnnkit.ground.formula import Formula
+from lnnkit.ground.formula import AUXILIARY, Formula
 from lnnkit.ground.relevance import ALL, Reading, Relevance
-from lnnkit.ground.supports import AUXILIARY, Analysis, Send
+from lnnkit.ground.supports import Analysis, Send
 
 _JOINED = 12  # so many literals are joined to find an instance
 
@@ -130,7 +130,7 @@ class NeedFinder:
 
     def _raised(self, quantifier: int, neuron: int, side: str | None) -> bool | None:
         """Whether the quantifier must be raised (or lowered) for that side to be tightened; None if either may do."""
-        within = self.analysis.signs_beneath(quantifier).get(neuron, 0)
+        within = self.analysis.polarity.signs_beneath(quantifier).get(neuron, 0)
         if side is None or within == 0:
             return None
         return (side == "lower") == (within > 0)
@@ -141,9 +141,11 @@ class NeedFinder:
             return True
         body = self.formula.neurons[quantifier].operands[0]
         end = "upper" if self.formula.neurons[quantifier].kind == "exists" else "lower"
-        if any((high < 1.0) if end == "upper" else (low > 0.0) for low, high in self.analysis.default_values(body)):
+        if any(
+            (high < 1.0) if end == "upper" else (low > 0.0) for low, high in self.analysis.upward.default_values(body)
+        ):
             return True
-        return any(self.relevance.available(self.reading, e) for e in self.analysis.improvements(body, end))
+        return any(self.relevance.available(self.reading, e) for e in self.analysis.upward.improvements(body, end))
 
     def _fills(self) -> dict[int, tuple[frozenset[Literal], ...]]:
         return {
@@ -153,12 +155,12 @@ class NeedFinder:
         }
 
     def _deviations(self, node: int, *, equalities: bool) -> tuple[frozenset[Literal], ...]:
-        if equalities and len(self.analysis.default_values(node)) > 1:
+        if equalities and len(self.analysis.upward.default_values(node)) > 1:
             return (frozenset(),)
         found = {
             self._literals(elements)
             for end in ("lower", "upper")
-            for elements in (*self.analysis.improvements(node, end), *self.analysis.loosenings(node, end))
+            for elements in (*self.analysis.upward.improvements(node, end), *self.analysis.upward.loosenings(node, end))
             if self.relevance.available(self.reading, elements)
         }
         return tuple(sorted((s for s in found if not any(other < s for other in found)), key=_ordered))

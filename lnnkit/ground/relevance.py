@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lnnkit.ground.families import Element, End, Family, Support
-from lnnkit.ground.formula import Formula
-from lnnkit.ground.supports import AUXILIARY, Analysis
+from lnnkit.ground.formula import AUXILIARY, Formula
+from lnnkit.ground.supports import Analysis
 
 LISTED, ALL = 1, 2
 Side = tuple[str, str]  # a table's name, and "lower" or "upper"
@@ -105,7 +105,7 @@ def decide(
         for reading, leaf in senders.get((name, side), ()):
             if (id(reading), leaf, side) not in done:
                 done.add((id(reading), leaf, side))
-                _keep(reading.analysis.reads(leaf, side), reading, keep)
+                _keep(reading.analysis.polarity.reads(leaf, side), reading, keep)
     return Relevance(produced, derived, kept)
 
 

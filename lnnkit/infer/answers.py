@@ -143,11 +143,11 @@ def _needs(prepared: Prepared, lifted: LiftedGraph, root: Root, heard: Sequence[
     if formula.neurons[formula.top].kind == LEAF:  # arrested atoms too, which read as unknown
         extra.append(Need(0, frozenset({Literal(root.reference.node, root.reference.arguments, "either")})))
     bare = unfold(lifted, root, through_shared=True)
-    told = set(prepared.analyses.of(formula).default_values(formula.top))
+    told = set(prepared.analyses.of(formula).upward.default_values(formula.top))
     for each in heard:
         if each.node in prepared.shared.untold:
             told.add(prepared.grounding.atoms.tables[each.node].default)
-    untold = set(prepared.analyses.of(bare).default_values(bare.top))
+    untold = set(prepared.analyses.of(bare).upward.default_values(bare.top))
     if not root.variables or told != untold:  # what is said of a neuron holds for every entity
         extra.append(Need(0, frozenset()))
     return Needs((*needs.rows, *extra), needs.fills)

@@ -11,13 +11,12 @@ from lnnkit.graph.lifted import LiftedGraph, Reference, Root
 from lnnkit.graph.match import below_negations, instances
 from lnnkit.ground.analyses import Analyses
 from lnnkit.ground.evaluate import upward
-from lnnkit.ground.formula import Formula, unfold
+from lnnkit.ground.formula import AUXILIARY, Formula, unfold
 from lnnkit.ground.grounding import Grounding, leaf_modes
 from lnnkit.ground.join import Relation, join
 from lnnkit.ground.needs import Needs
 from lnnkit.ground.read_back import as_text
 from lnnkit.ground.relevance import ALL
-from lnnkit.ground.supports import AUXILIARY
 from lnnkit.infer.state import State
 from lnnkit.infer.sweep import reader, whole
 from lnnkit.logic.bounds import tolerance
@@ -54,14 +53,14 @@ def add_shared_tables(lifted: LiftedGraph, grounding: Grounding, analyses: Analy
             continue
         root = neuron_root(lifted, node)
         bare = unfold(lifted, root, through_shared=True)
-        plain = analyses.of(bare).default_values(bare.top)
+        plain = analyses.of(bare).upward.default_values(bare.top)
         untold[node] = (min(low for low, _ in plain), max(high for _, high in plain))
         analyses.defaults[node] = (0.0, 1.0)
         if root.lower > root.upper + tolerance(torch.float64):
             impossible.append(node)
         else:
             formula = replace(unfold(lifted, root, auxiliary=node), key=as_text(bare, {}))
-            values = analyses.of(formula).default_values(formula.top)
+            values = analyses.of(formula).upward.default_values(formula.top)
             lower = max(min(low for low, _ in values), root.lower)
             upper = min(max(high for _, high in values), root.upper)
             if lower > upper + tolerance(torch.float64):

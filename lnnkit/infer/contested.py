@@ -14,8 +14,8 @@ from torch import Tensor
 
 from lnnkit.ground.atoms import Atoms
 from lnnkit.ground.evaluate import least_heads, upward
+from lnnkit.ground.formula import AUXILIARY
 from lnnkit.ground.grounding import Grounding
-from lnnkit.ground.supports import AUXILIARY
 from lnnkit.infer.classes import Classes
 from lnnkit.infer.derivations import Derivations
 from lnnkit.infer.state import State

@@ -11,8 +11,8 @@ from torch import Tensor
 from lnnkit.ground.atoms import Atoms
 from lnnkit.ground.batch import Batch
 from lnnkit.ground.evaluate import Grouping, downward, upward
+from lnnkit.ground.formula import AUXILIARY
 from lnnkit.ground.relevance import ALL, LISTED
-from lnnkit.ground.supports import AUXILIARY
 from lnnkit.infer.classes import Classes
 from lnnkit.infer.dirty import Dirty
 from lnnkit.infer.state import NOISE, Messages, State

@@ -1,0 +1,247 @@
+"""What can take a formula's upward bounds past those that the defaults give, and back."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+import torch
+
+from lnnkit.ground.evaluate import neuron_upward
+from lnnkit.ground.families import ALWAYS, NEVER, Element, Family, minimal, product, union
+from lnnkit.ground.formula import LEAF, Formula, Neuron
+from lnnkit.ground.polarity import Polarity
+from lnnkit.ground.reactions import NODE, Box, Cause, Moves, gap_upward_causes, upward_causes
+from lnnkit.logic.bounds import Bounds, tolerance
+
+_EPS = tolerance(torch.float64)
+_FALLS = 6  # so many equalities are tried in all ways
+_FREE: Box = (0.0, 1.0)
+
+Ends = tuple[Family, Family]  # families for the lower and for the upper end
+
+
+class Upward:
+    """Upward through one formula from the ``defaults`` of its leaves; ``vacant`` quantifiers have their own value."""
+
+    def __init__(
+        self, formula: Formula, defaults: Mapping[int, Box], vacant: Mapping[int, Box], polarity: Polarity
+    ) -> None:
+        self.formula = formula
+        self.defaults = defaults
+        self.vacant = vacant
+        self.polarity = polarity
+        self._same = [i for i, neuron in enumerate(formula.neurons) if neuron.kind == "same"]
+
+    def default_values(self, node: int) -> list[Box]:
+        """The bounds of ``node`` with every leaf at its default, for each way in which equalities may fall."""
+        beneath = self.polarity.signs_beneath(node)
+        same = [i for i in self._same if i in beneath]
+        if len(same) <= _FALLS:
+            falls = list(itertools.product((0.0, 1.0), repeat=len(same)))
+        else:  # enough to tell that they matter, if they do
+            falls = [(0.0,) * len(same), (1.0,) * len(same)]
+        found = [self._values(dict(zip(same, fall, strict=True)))[node] for fall in falls]
+        if len(same) > _FALLS:
+            found.append(self.bases[node])
+        return list(dict.fromkeys(found))
+
+    def _values(self, falls: Mapping[int, float]) -> list[Box]:
+        """Upward from the defaults; equalities that are not in ``falls`` may be either."""
+        values: list[Box] = []
+        for index, neuron in enumerate(self.formula.neurons):
+            if neuron.kind == LEAF:
+                values.append(self.defaults[index])
+            elif neuron.kind in ("true", "false"):
+                values.append((1.0, 1.0) if neuron.kind == "true" else (0.0, 0.0))
+            elif neuron.kind == "same":
+                values.append((falls[index], falls[index]) if index in falls else _FREE)
+            elif neuron.kind in ("forall", "exists"):
+                values.append(self.vacant.get(index, values[neuron.operands[0]]))
+            else:
+                values.append(_single(neuron, [values[operand] for operand in neuron.operands]))
+        return values
+
+    @cached_property
+    def bases(self) -> list[Box]:
+        return self._values({})
+
+    @cached_property
+    def reach(self) -> tuple[list[Box], list[Ends]]:
+        """For each neuron: how far its ends can go, and the families that can take them past the base."""
+        bests: list[Box] = []
+        moves: list[Ends] = []
+        for index, neuron in enumerate(self.formula.neurons):
+            base = self.bases[index]
+            best, move = base, (NEVER, NEVER)
+            if neuron.kind == LEAF:
+                best = (1.0, 0.0)
+                move = (
+                    (frozenset({Element(index, "lower")}),) if base[0] < 1.0 else NEVER,
+                    (frozenset({Element(index, "upper")}),) if base[1] > 0.0 else NEVER,
+                )
+            elif neuron.kind == "same":  # how it falls rests on no atom
+                best, move = (1.0, 0.0), (ALWAYS, ALWAYS)
+            elif neuron.kind == "not":
+                low, high = bests[neuron.operands[0]]
+                best, move = (1 - high, 1 - low), (moves[neuron.operands[0]][1], moves[neuron.operands[0]][0])
+            elif neuron.kind in ("forall", "exists"):
+                if index not in self.vacant:
+                    best, move = bests[neuron.operands[0]], moves[neuron.operands[0]]
+            elif neuron.logic is not None:
+                best, move = self._connective(neuron, base, bests, moves)
+            bests.append(best)
+            moves.append(move)
+        return bests, moves
+
+    def _connective(self, neuron: Neuron, base: Box, bests: Sequence[Box], moves: Sequence[Ends]) -> tuple[Box, Ends]:
+        bases = [self.bases[operand] for operand in neuron.operands]
+        families = []
+        reach = list(base)
+        for place, end in enumerate(("lower", "upper")):
+            if neuron.kind in ("iff", "xor"):
+                changes = self.changes(neuron.operands, moves)
+                causes = gap_upward_causes(neuron, bases, [change[0] for change in changes], end)
+                reach[place] = 1.0 - place if causes else base[place]
+                families.append(self.family(causes, [change[1] for change in changes]))
+                continue
+            else:
+                goals = self.goals(neuron.operands, bests, moves)
+                causes = upward_causes(neuron, bases, goals, end, base[place])
+                ends = [_extreme(b, g, end, neuron, p) for p, (b, g) in enumerate(zip(bases, goals, strict=True))]
+                value = _single(neuron, ends)
+                reach[place] = max(base[0], value[0]) if place == 0 else min(base[1], value[1])
+            families.append(self.family(causes, [moves[o] for o in neuron.operands]))
+        return (reach[0], reach[1]), (families[0], families[1])
+
+    def changes(self, operands: Sequence[int], moves: Sequence[Ends]) -> list[tuple[Moves, Ends]]:
+        """How the ends of operands can move either way, and the families that move them."""
+        _, loose = self.loosened
+        found = []
+        for o in operands:
+            flags = ((bool(moves[o][0]), bool(loose[o][0])), (bool(moves[o][1]), bool(loose[o][1])))
+            found.append((flags, (union([moves[o][0], loose[o][0]]), union([moves[o][1], loose[o][1]]))))
+        return found
+
+    def goals(self, operands: Sequence[int], bests: Sequence[Box], moves: Sequence[Ends]) -> list[Box]:
+        """How far each operand's ends can go; where no set of elements moves an end, its base."""
+        return [
+            (
+                bests[o][0] if moves[o][0] else self.bases[o][0],
+                bests[o][1] if moves[o][1] else self.bases[o][1],
+            )
+            for o in operands
+        ]
+
+    @staticmethod
+    def family(
+        causes: Sequence[Cause],
+        operands: Sequence[Ends],
+        above: Mapping[str, Family] | None = None,
+    ) -> Family:
+        """Causes at a neuron, as sets of elements: each port is there by one of its own sets, ``operands`` giving them
+        for the lower and the upper end of each."""
+        found = []
+        for cause in causes:
+            parts = []
+            for place, end in sorted(cause):
+                if place == NODE:
+                    parts.append((above or {}).get(end, NEVER))
+                else:
+                    parts.append(operands[place][end == "upper"])
+            found.append(product(parts))
+        return union(found)
+
+    def improvements(self, node: int, end: str) -> Family:
+        """Sets of elements beneath ``node`` that can take its upward ``end`` past the default."""
+        return self.reach[1][node][end == "upper"]
+
+    def loosenings(self, node: int, end: str) -> Family:
+        """Single leaves beneath ``node`` that may take its ``end`` back from an informative default."""
+        values = self.default_values(node)
+        if all((low if end == "lower" else 1 - high) <= _EPS for low, high in values):
+            return NEVER
+        found = []
+        for element in self.polarity.ends(self.polarity.signs_beneath(node), upper=end == "upper"):
+            lower, upper = self.defaults[element.leaf]
+            if (element.end == "lower" and lower > 0.0) or (element.end == "upper" and upper < 1.0):
+                found.append(frozenset({Element(element.leaf, "either")}))
+        return minimal(found)
+
+    @cached_property
+    def loosened(self) -> tuple[list[Box], list[Ends]]:
+        """As `reach`, the other way: how far ends can be let out, and by which leaves."""
+        outs: list[Box] = []
+        moves: list[Ends] = []
+        for index, neuron in enumerate(self.formula.neurons):
+            base = self.bases[index]
+            out, move = base, (NEVER, NEVER)
+            if neuron.kind == LEAF:
+                out = _FREE
+                move = (
+                    (frozenset({Element(index, "lower")}),) if base[0] > 0.0 else NEVER,
+                    (frozenset({Element(index, "upper")}),) if base[1] < 1.0 else NEVER,
+                )
+            elif neuron.kind == "not":
+                low, high = outs[neuron.operands[0]]
+                out, move = (1 - high, 1 - low), (moves[neuron.operands[0]][1], moves[neuron.operands[0]][0])
+            elif neuron.kind in ("forall", "exists"):
+                if index not in self.vacant:
+                    out, move = outs[neuron.operands[0]], moves[neuron.operands[0]]
+            elif neuron.kind in ("iff", "xor"):
+                family = union(f for operand in neuron.operands for f in moves[operand])
+                out, move = (_FREE, (family, family)) if family else (base, (NEVER, NEVER))
+            elif neuron.logic is not None:
+                out, move = self._let_out(neuron, base, outs, moves)
+            outs.append(out)
+            moves.append(move)
+        return outs, moves
+
+    def _let_out(self, neuron: Neuron, base: Box, outs: Sequence[Box], moves: Sequence[Ends]) -> tuple[Box, Ends]:
+        """A connective's upper end rises as its operands' upper ends are let out: the same causes as when they are
+        points that rise, and likewise below."""
+        reach, families = list(base), []
+        for end in (0, 1):
+            points = [_twice(self.bases[o][_side(neuron, p, end)]) for p, o in enumerate(neuron.operands)]
+            goals = [
+                _twice(outs[o][_side(neuron, p, end)]) if moves[o][_side(neuron, p, end)] else points[p]
+                for p, o in enumerate(neuron.operands)
+            ]
+            value = _single(neuron, goals)[end]
+            reach[end] = max(base[1], value) if end else min(base[0], value)
+            towards = "lower" if end else "upper"  # a rising point moves its lower end past the base
+            causes = upward_causes(neuron, points, goals, towards, base[end])
+            family = []
+            for cause in causes:
+                parts = [moves[neuron.operands[place]][_side(neuron, place, end)] for place, _ in sorted(cause)]
+                family.append(product(parts))
+            families.append(union(family))
+        return (reach[0], reach[1]), (families[0], families[1])
+
+
+def _side(neuron: Neuron, place: int, end: int) -> int:
+    """Which end of an operand the neuron's ``end`` (0 lower, 1 upper) rests on."""
+    return 1 - end if neuron.kind == "implies" and place == 0 else end
+
+
+def _extreme(base: Box, goal: Box, end: str, neuron: Neuron, place: int) -> Box:
+    """An operand's box when all that helps the neuron's ``end`` has moved."""
+    side = _side(neuron, place, int(end == "upper"))
+    if side == 0:
+        return goal[0], max(goal[0], base[1])
+    return min(goal[1], base[0]), goal[1]
+
+
+def _twice(value: float) -> Box:
+    return value, value
+
+
+def _single(neuron: Neuron, operands: Sequence[Box]) -> Box:
+    """One box from one box an operand."""
+    value = neuron_upward(neuron, [point(box) for box in operands])
+    return float(value.lower), float(value.upper)
+
+
+def point(box: Box) -> Bounds:
+    return Bounds(torch.tensor([box[0]], dtype=torch.float64), torch.tensor([box[1]], dtype=torch.float64))
