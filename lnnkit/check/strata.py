@@ -59,7 +59,7 @@ def stratify(symbols: Symbols) -> tuple[tuple[frozenset[str], ...], list[Diagnos
                 known = edges.get((head, atom.name))
                 if known is None or (sign < 0 and not known.negative):
                     edges[head, atom.name] = Dependency(head, atom, sign < 0)
-    if not edges:
+    if all(head == below and not edge.negative for (head, below), edge in edges.items()):
         return tuple(frozenset([name]) for name in derived), []
     return _ordered(derived, edges)
 

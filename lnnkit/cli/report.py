@@ -59,7 +59,7 @@ def table(answers: Sequence[Answers], outcome: Outcome) -> Iterator[str]:
 
 def _answers(answers: Answers) -> Iterator[str]:
     if not len(answers):
-        yield "  no answers: nothing is known of any binding\n"
+        yield "  no answers: of every binding only the defaults are known\n"
         return
     rows = [(*map(_cell, answer.bindings.values()), shown_bounds(answer), shown_state(answer)) for answer in answers]
     if answers.variables:
