@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-
-from lnnkit.cli import main
+from lnnkit.cli import script
 
 if __name__ == "__main__":
-    sys.exit(main())
+    script()

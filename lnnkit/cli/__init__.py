@@ -7,7 +7,10 @@ looks for a defect). Exit codes: 0 done, 1 the program, its data or its budget i
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Sequence
+from types import FrameType
+from typing import NoReturn
 
 from lnnkit.cli import streams
 from lnnkit.cli.arguments import parse_arguments
@@ -30,6 +33,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         streams.note(f"error[output] the output cannot be written: {problem.strerror or problem}")
         streams.abandon()
         return WRONG
+
+
+def script() -> NoReturn:
+    """The process of the command line: ends with the exit code of `main`.
+
+    Ctrl-C ends it at once: an exception instead could pass through C++ code that imports torch, and abort there. So
+    does the end: the interpreter's own takes torch down piece by piece, and an interrupt then would change the code.
+    """
+    signal.signal(signal.SIGINT, _interrupted)
+    code = main()
+    os._exit(code)
+
+
+def _interrupted(_signal: int, _frame: FrameType | None) -> NoReturn:
+    os.write(2, b"interrupted\n")
+    os._exit(INTERRUPTED)
 
 
 def _command(argv: Sequence[str] | None) -> int:
