@@ -81,6 +81,8 @@ class Instances:
         self._strangers = tuple(Growing(torch.bool) for _ in formula.blocks)  # whether it has its stranger
         self._distinct = _finds_each_once(formula, needs)
         self._carried: dict[int, int] = {}  # leaf -> the column of a found row that holds its atom's row
+        self._expands = needs.expands
+        self._above = tuple(Growing(torch.int64) for _ in formula.blocks)  # a row's parent row, counted in this formula
         self._needs = [
             (need.block, [self._source(lit, carry) for carry, lit in enumerate(sorted(need.literals, key=repr))])
             for need in needs.rows
@@ -255,6 +257,7 @@ class Instances:
             numbers = self.batch.append(
                 block, atoms, self.member, len(self.rows[block]), length, group, virtual, stranger
             )
+            self._above[block].append(parent)
             self._grow(block)
             real = parent[~virtual]
             self._counts[block].values.index_add_(0, real, torch.ones_like(real))
@@ -322,8 +325,10 @@ class Instances:
         self._grow(block)
         if not len(self._counts[block]):
             return
+        if block in self._expands:
+            self._expand(block)
         bound = self.formula.blocks[block].bound
-        total = math.prod(len(self.domain.sorts[self.formula.sorts[v]]) for v in bound)
+        total = self._total(block)
         counts = self._counts[block].values
         last = (counts == total - 1).nonzero().squeeze(1)
         if len(last):
@@ -337,6 +342,24 @@ class Instances:
         if any(self.formula.sorts[v] in self.domain.open_sorts for v in bound):
             lacking = (~self._strangers[block].values).nonzero().squeeze(1)
             self._stand_in(block, lacking, self.domain.stranger)
+
+    def _expand(self, block: int) -> None:
+        """Give every row whose siblings are all there, the last candidate among them, all its inner rows."""
+        above = self.formula.blocks[block].parent
+        variables = self.formula.blocks[above].variables
+        virtual = torch.zeros(len(self._tuples[above]), dtype=torch.bool)
+        for variable in self.formula.blocks[above].bound:
+            virtual |= self._tuples[above].columns[variables.index(variable)] >= self.domain.generic
+        complete = self._counts[above].values == self._total(above)
+        counts = self._counts[block].values
+        wanted = ~virtual & complete.index_select(0, self._above[above].values) & (counts < self._total(block))
+        parents = wanted.nonzero().squeeze(1)
+        if len(parents):
+            self._add(block, self._complete(self._parent_rows(block, parents), self.formula.blocks[block].variables))
+
+    def _total(self, block: int) -> int:
+        """How many rows of a block a row of the block around it can have."""
+        return math.prod(len(self.domain.sorts[self.formula.sorts[v]]) for v in self.formula.blocks[block].bound)
 
     def _stand_in(self, block: int, parents: Tensor, entity: int) -> None:
         """Add a virtual row under each parent row."""

@@ -36,10 +36,12 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """``rows`` start instances; ``fills`` complete, for each inner block, the rows that differ from its default row."""
+    """``rows`` start instances; ``fills`` complete, for each inner block, the rows that differ from its default row.
+    ``expands`` are blocks that lie within the last candidate of another quantifier: all their rows may hear of it."""
 
     rows: tuple[Need, ...]
     fills: Mapping[int, tuple[frozenset[Literal], ...]]
+    expands: frozenset[int] = frozenset()
 
 
 class NeedFinder:
@@ -51,6 +53,7 @@ class NeedFinder:
         self.reading = reading
         self.relevance = relevance
         self.sizes = sizes
+        self._expands: set[int] = set()
 
     def inference(self) -> Needs:
         """Every instance that can tighten a kept side, or only contradict one."""
@@ -66,7 +69,7 @@ class NeedFinder:
             for support in family:
                 if self.relevance.available(self.reading, support):
                     found.extend(self._at(neuron, None, self._literals(self._core(support))))
-        return Needs(_minimal(found), self._fills())
+        return Needs(_minimal(found), self._fills(), frozenset(self._expands))
 
     def _core(self, elements: frozenset[Element]) -> frozenset[Element]:
         """So few of the elements that joining them is worthwhile, among them some for every variable: of a wide
@@ -117,6 +120,7 @@ class NeedFinder:
         hear of it: such rows are completed when all others are there. ``side`` is what is tightened, if a leaf."""
         block = 0 if neuron == AUXILIARY else self.formula.neurons[neuron].block
         needed = block
+        passed: set[int] = set()
         while block > 0:
             quantifier = next(i for i, n in enumerate(self.formula.neurons) if n.inner == block)
             kind = self.formula.neurons[quantifier].kind
@@ -125,6 +129,8 @@ class NeedFinder:
                 if not self._last_candidate(block, quantifier):
                     return
                 needed = parent
+                self._expands |= passed
+            passed.add(block)
             block = parent
         yield Need(needed, literals)
 
