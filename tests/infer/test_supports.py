@@ -100,3 +100,14 @@ def test_a_gap_says_something_of_what_is_unknown() -> None:
 )
 def test_what_random_programs_found(seed: int, size: int, mode: str) -> None:
     assert not disagreements(generate(seed, size, mode).program)
+
+
+def test_what_the_last_candidate_says_reaches_its_inner_rows() -> None:
+    """Not every course has a teacher, and art has one. So it is maths that has none: neither of the two teaches it."""
+    kb = lnnkit.loads(
+        "predicate Course(course)\npredicate Teaches(person, course)\nfact Course(art)\nfact Course(maths)\n"
+        "fact Teaches(bob, art)\nfact ~All\npredicate Person(person)\nfact Person(ann)\n"
+        "rule (forall C: exists T: Teaches(T, C)) -> All\nquery Teaches(T, C)\n"
+    )
+    found = {tuple(answer.bindings.values()): (answer.lower, answer.upper) for answer in kb.answers()[0]}
+    assert found == {("bob", "art"): (1.0, 1.0), ("ann", "maths"): (0.0, 0.0), ("bob", "maths"): (0.0, 0.0)}
