@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.check.program import ENTITY
-from lnnkit.ground.atoms import FALSE, TRUE, UNKNOWN, Atoms
+from lnnkit.ground.atoms import FALSE, TRUE, UNKNOWN, Atoms, AtomTable
 from lnnkit.ground.batch import Batch
 from lnnkit.ground.formula import AUXILIARY, LEAF, Formula
 from lnnkit.ground.join import Relation, join
@@ -292,9 +292,7 @@ class Instances:
             for a in arguments
         ]
         if real and table is not None:
-            if index in self._observers or self._kept[table.name]:
-                return self.atoms.materialise(table, values, length)
-            return self.atoms.find(table, values, length)
+            return self._look_up(table, index, values, length)
         virtual = torch.zeros(length, dtype=torch.bool)
         stranger = torch.zeros(length, dtype=torch.bool)
         for value in values:
@@ -310,11 +308,14 @@ class Instances:
             rows[stranger] = UNKNOWN
         named = (~virtual).nonzero().squeeze(1)
         picked = [value.index_select(0, named) for value in values]
-        if index in self._observers or self._kept[table.name]:
-            rows[named] = self.atoms.materialise(table, picked, len(named))
-        else:
-            rows[named] = self.atoms.find(table, picked, len(named))
+        rows[named] = self._look_up(table, index, picked, len(named))
         return rows
+
+    def _look_up(self, table: AtomTable, index: int, columns: Sequence[Tensor], length: int) -> Tensor:
+        """The rows of atoms, those of a table that inference may add to being materialised."""
+        if index in self._observers or self._kept[table.name]:
+            return self.atoms.materialise(table, columns, length)
+        return self.atoms.find(table, columns, length)
 
     def _fill(self, block: int) -> None:
         """Give every parent row its inner rows: those that differ, and a default row for the rest, if any."""

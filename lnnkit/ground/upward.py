@@ -105,14 +105,13 @@ class Upward:
                 causes = gap_upward_causes(neuron, bases, [change[0] for change in changes], end)
                 reach[place] = 1.0 - place if causes else base[place]
                 families.append(self.family(causes, [change[1] for change in changes]))
-                continue
             else:
                 goals = self.goals(neuron.operands, bests, moves)
                 causes = upward_causes(neuron, bases, goals, end, base[place])
                 ends = [_extreme(b, g, end, neuron, p) for p, (b, g) in enumerate(zip(bases, goals, strict=True))]
                 value = _single(neuron, ends)
                 reach[place] = max(base[0], value[0]) if place == 0 else min(base[1], value[1])
-            families.append(self.family(causes, [moves[o] for o in neuron.operands]))
+                families.append(self.family(causes, [moves[o] for o in neuron.operands]))
         return (reach[0], reach[1]), (families[0], families[1])
 
     def changes(self, operands: Sequence[int], moves: Sequence[Ends]) -> list[tuple[Moves, Ends]]:
@@ -212,11 +211,8 @@ class Upward:
             reach[end] = max(base[1], value) if end else min(base[0], value)
             towards = "lower" if end else "upper"  # a rising point moves its lower end past the base
             causes = upward_causes(neuron, points, goals, towards, base[end])
-            family = []
-            for cause in causes:
-                parts = [moves[neuron.operands[place]][_side(neuron, place, end)] for place, _ in sorted(cause)]
-                family.append(product(parts))
-            families.append(union(family))
+            own = [moves[o][_side(neuron, p, end)] for p, o in enumerate(neuron.operands)]
+            families.append(self.family(causes, [(family, family) for family in own]))
         return (reach[0], reach[1]), (families[0], families[1])
 
 

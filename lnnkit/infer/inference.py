@@ -19,8 +19,6 @@ from lnnkit.infer.dirty import Dirty
 from lnnkit.infer.prepare import Prepared, initialise_shared, prepare
 from lnnkit.infer.rounds import Progress, Status, run
 
-ROUND_LIMIT = 100_000
-
 
 @dataclass(frozen=True, slots=True)
 class Fixpoint:
@@ -77,7 +75,7 @@ def infer(
     given: Sequence[Given],
     *,
     budget: Budget,
-    round_limit: int = ROUND_LIMIT,
+    round_limit: int,
 ) -> Fixpoint:
     """The fixpoint of a program whose entities are numbered by ``index`` (dense, by sorted text).
 

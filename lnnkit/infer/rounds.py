@@ -12,7 +12,7 @@ from lnnkit.ground.grounding import Grounding
 from lnnkit.infer.classes import Classes
 from lnnkit.infer.derivations import Derivations
 from lnnkit.infer.dirty import Dirty
-from lnnkit.infer.state import Messages, State
+from lnnkit.infer.state import Messages, State, distinct
 from lnnkit.infer.sweep import moved, sweep
 
 
@@ -99,8 +99,7 @@ def run(
         gain = 1.0 if growing else largest_gain(state, lower, upper)
         raised, lowered, crossed = state.meet([(m.row, m.value) for m in lower], [(m.row, m.value) for m in upper])
         derivations.record(state, lower, upper)
-        changed = torch.unique(torch.cat([raised, lowered])) if len(raised) and len(lowered) else raised
-        changed = changed if len(raised) else lowered
+        changed = distinct([raised, lowered], len(grounding.atoms))
         classes.update(changed)
         grounding.atoms.deviate(changed, *state.read(changed))
         grounding.atoms.enlist(crossed)
