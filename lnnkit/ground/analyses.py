@@ -6,7 +6,7 @@ from collections.abc import Mapping, Set
 
 from lnnkit.ground.batch import shape
 from lnnkit.ground.formula import Formula
-from lnnkit.ground.instances import Domain
+from lnnkit.ground.domain import Domain
 from lnnkit.ground.reactions import Cause, Port
 from lnnkit.ground.supports import NARROW, Analysis
 

@@ -15,6 +15,8 @@ from torch import Tensor
 from lnnkit.ground.tuples import Growing, TupleSet
 
 FALSE, TRUE, UNKNOWN = 0, 1, 2
+_FEW = 8
+LISTS = ("lower", "upper", "either", "listed", "given")
 
 
 class AtomTable:
@@ -32,8 +34,8 @@ class AtomTable:
         self.default_row = -1
         self.predictable = True  # an entity that nobody has named would be at the default
         self.tuples = TupleSet(len(sorts), radix)
-        self.rows = Growing(torch.int64)
-        self.deviating = {end: Growing(torch.int64) for end in ("lower", "upper", "either", "listed", "given")}
+        self.rows = Growing(torch.int32)
+        self.deviating = {end: Growing(torch.int32) for end in LISTS}
 
 
 class Atoms:
@@ -44,44 +46,45 @@ class Atoms:
         self.tables: dict[str, AtomTable] = {}
         self.numbered: list[AtomTable] = []
         self.owner = Growing(torch.int32)
-        self.local = Growing(torch.int64)
-        self.flags = {"listed": Growing(torch.bool), "given": Growing(torch.bool)}
+        self.local = Growing(torch.int32)
+        self.flags = {name: Growing(torch.bool) for name in LISTS}  # whether a row stands in that list of its table
         self.growth: list[tuple[str, str]] = []  # (table, list) as often as a list of deviating rows has grown
-        self._seen = {end: Growing(torch.bool) for end in ("lower", "upper", "either")}
-        self._grow(torch.full((3,), -1), torch.zeros(3, dtype=torch.int64))
+        self.additions: list[tuple[int, int, bool]] = []  # (table's number, rows, whether they stay at the default)
+        self._grow(-1, torch.zeros(3, dtype=torch.int32), frozen=True)
 
     def __len__(self) -> int:
         return len(self.owner)
 
-    def _grow(self, owner: Tensor, local: Tensor) -> None:
-        self.owner.append(owner.int())
+    def _grow(self, owner: int, local: Tensor, *, frozen: bool = False) -> None:
+        count = len(local)
+        self.owner.extend(count, owner)
         self.local.append(local)
-        off = torch.zeros(len(owner), dtype=torch.bool)
-        for flags in (*self.flags.values(), *self._seen.values()):
-            flags.append(off)
+        for flags in self.flags.values():
+            flags.extend(count, False)
+        self.additions.append((owner, count, frozen))
 
     def add_table(self, name: str, sorts: tuple[str, ...], default: tuple[float, float]) -> AtomTable:
         table = AtomTable(name, len(self.numbered), sorts, default, self.radix)
         self.tables[name] = table
         self.numbered.append(table)
         table.default_row = len(self)
-        self._grow(torch.tensor([table.number]), torch.tensor([-1]))
+        self._grow(table.number, torch.tensor([-1], dtype=torch.int32), frozen=True)
         return table
 
     def materialise(self, table: AtomTable, columns: Sequence[Tensor], length: int) -> Tensor:
         """(length,) row numbers of the tuples; those that were not there get rows at the default."""
         numbers, fresh = table.tuples.add(columns, length)
         if len(fresh):
-            local = torch.arange(len(table.tuples) - len(fresh), len(table.tuples))
-            table.rows.append(torch.arange(len(self), len(self) + len(fresh)))
-            self._grow(torch.full((len(fresh),), table.number), local)
+            local = torch.arange(len(table.tuples) - len(fresh), len(table.tuples), dtype=torch.int32)
+            table.rows.append(torch.arange(len(self), len(self) + len(fresh), dtype=torch.int32))
+            self._grow(table.number, local)
         return table.rows.values.index_select(0, numbers)
 
     def find(self, table: AtomTable, columns: Sequence[Tensor], length: int) -> Tensor:
         """(length,) row numbers of the tuples, the default row where an atom is not materialised."""
         numbers = table.tuples.find(columns, length)
         if not len(table.rows):
-            return torch.full((length,), table.default_row)
+            return torch.full((length,), table.default_row, dtype=torch.int32)
         rows = table.rows.values.index_select(0, numbers.clamp(min=0))
         return torch.where(numbers >= 0, rows, table.default_row)
 
@@ -95,26 +98,43 @@ class Atoms:
 
     def deviate(self, rows: Tensor, lower: Tensor, upper: Tensor) -> None:
         """Enter rows into the lists of the ends on which their bounds differ from the default."""
+        for table, mine in self.by_table(rows):
+            if mine is None:
+                self.deviate_of(table, rows, lower, upper)
+            else:
+                self.deviate_of(table, *(each.index_select(0, mine) for each in (rows, lower, upper)))
+
+    def deviate_of(self, table: AtomTable, rows: Tensor, lower: Tensor, upper: Tensor) -> None:
+        """As ``deviate``, for rows of one table."""
+        low, high = lower != table.default[0], upper != table.default[1]
+        for end, flag in (("lower", low), ("upper", high), ("either", low | high)):
+            self._enlist(table, end, rows if bool(flag.all()) else rows[flag])
+
+    def by_table(self, rows: Tensor) -> list[tuple[AtomTable, Tensor | None]]:
+        """The tables of rows, constants left out, with the positions of each; None for all positions."""
+        if not len(rows):
+            return []
         owners = self.owner.values.index_select(0, rows)
-        for number in torch.unique(owners).tolist():
-            if number < 0:
-                continue
-            table = self.numbered[number]
-            mine = (owners == number).nonzero().squeeze(1)
-            low = lower.index_select(0, mine) != table.default[0]
-            high = upper.index_select(0, mine) != table.default[1]
-            for end, flag in (("lower", low), ("upper", high), ("either", low | high)):
-                self._enlist(table, end, rows.index_select(0, mine[flag]))
+        least, most = int(owners.min()), int(owners.max())
+        if least == most:
+            return [(self.numbered[least], None)] if least >= 0 else []
+        present = torch.unique(owners).tolist() if most - least > _FEW else range(least, most + 1)
+        found = [(number, (owners == number).nonzero().squeeze(1)) for number in present if number >= 0]
+        return [(self.numbered[number], mine) for number, mine in found if len(mine)]
 
     def enlist(self, rows: Tensor) -> None:
         """Enter rows among those that deviate on either end, whatever they read as: arrested ones."""
-        owners = self.owner.values.index_select(0, rows)
-        for number in torch.unique(owners).tolist():
-            self._enlist(self.numbered[number], "either", rows[owners == number])
+        for table, mine in self.by_table(rows):
+            self._enlist(table, "either", rows if mine is None else rows.index_select(0, mine))
 
     def _enlist(self, table: AtomTable, end: str, rows: Tensor) -> None:
-        rows = rows[~self._seen[end].values.index_select(0, rows)]
-        self._seen[end].values[rows] = True
+        if not len(rows):
+            return
+        flags = self.flags[end].values
+        old = flags.index_select(0, rows)
+        if bool(old.any()):
+            rows = rows[~old]
+        flags.index_fill_(0, rows.long(), True)
         self._append(table, end, rows)
 
     def _append(self, table: AtomTable, column: str, rows: Tensor) -> None:

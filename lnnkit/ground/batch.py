@@ -20,9 +20,9 @@ class BatchBlock:
     parent's row, and which rows are virtual, and which of those are strangers. A row whose group is -1 is retired."""
 
     def __init__(self, columns: tuple[int, ...]) -> None:
-        self.columns = {column: Growing(torch.int64) for column in columns}
+        self.columns = {column: Growing(torch.int32) for column in columns}
         self.member = Growing(torch.int32)
-        self.local = Growing(torch.int64)
+        self.local = Growing(torch.int32)
         self.group = Growing(torch.int64)
         self.outermost = Growing(torch.int64)
         self.virtual = Growing(torch.bool)
@@ -40,6 +40,7 @@ class Batch:
         self, formula: Formula, analysis: Analysis, modes: Modes, observed: tuple[int, ...], *, completes: bool
     ) -> None:
         self.formula = formula
+        self.completes = completes
         self.reads = (
             dict.fromkeys(formula.leaves, (True, True)) if completes or observed else analysis.polarity.read_sides()
         )
@@ -73,15 +74,19 @@ class Batch:
         virtual: Tensor | None = None,
         stranger: Tensor | None = None,
     ) -> Tensor:
-        """Add ``length`` rows of formula ``member``, there numbered from ``local``; returns their numbers here."""
+        """Add ``length`` rows of formula ``member``, there numbered from ``local`` (-1: not at all); returns their
+        numbers here."""
         own = self.blocks[block]
-        numbers = torch.arange(len(own), len(own) + length)
+        numbers = torch.arange(len(own), len(own) + length, dtype=torch.int32)
         for column, growing in own.columns.items():
             growing.append(columns[column])
-        own.member.append(torch.full((length,), member, dtype=torch.int32))
-        own.local.append(torch.arange(local, local + length))
+        own.member.extend(length, member)
+        if local < 0:
+            own.local.extend(length, -1)
+        else:
+            own.local.append(torch.arange(local, local + length, dtype=torch.int32))
         if block == 0:
-            self.arrested.append(torch.zeros(length, dtype=torch.bool))
+            self.arrested.extend(length, False)
         else:
             assert group is not None and virtual is not None and stranger is not None
             own.group.append(group)

@@ -9,11 +9,13 @@ from torch import Tensor
 
 from lnnkit.ground.atoms import Atoms
 from lnnkit.ground.batch import Batch, Modes, shape
+from lnnkit.ground.domain import Domain
 from lnnkit.ground.formula import AUXILIARY, Formula
-from lnnkit.ground.instances import Domain, Instances
+from lnnkit.ground.instances import Instances
 from lnnkit.ground.needs import Needs
 from lnnkit.ground.relevance import SIDES, sides
 from lnnkit.ground.supports import Analysis
+from lnnkit.ground.visitor import Visitor
 
 Guard = Callable[[Formula, int], None]
 
@@ -25,11 +27,11 @@ class Grounding:
         self.atoms = atoms
         self.domain = domain
         self.batches: list[Batch] = []
-        self.members: list[Instances] = []
+        self.members: list[Instances | Visitor] = []
         self.guard = guard
         self._shapes: dict[object, int] = {}
-        self._ranks: Tensor | None = None
         self._watching: dict[tuple[str, str], set[int]] = {}  # lists of deviating rows -> members that join them
+        self._numbers: list[int] = []  # each member's batch
         self._read = 0  # how much of the atoms' growth has been seen
         self._stale: set[int] = set()  # members that have rows to add
 
@@ -42,19 +44,25 @@ class Grounding:
         kept: Mapping[str, bool],
         observers: Mapping[int, str],
         stage: object = None,
+        visited: bool = False,
     ) -> int:
-        """Enter a formula; formulas of one shape and ``stage`` share a batch. Returns the batch's number."""
+        """Enter a formula; formulas of one shape and ``stage`` share a batch. If it may be ``visited``, its instances
+        are not kept where they need not be. Returns the batch's number."""
         key = (stage, shape(formula, modes, tuple(sorted(observers))))
         if key not in self._shapes:
             self._shapes[key] = len(self.batches)
             self.batches.append(Batch(formula, analysis, modes, tuple(sorted(observers)), completes=stage is not None))
         number = self._shapes[key]
         batch = self.batches[number]
+        member = len(self.members)
+        self._numbers.append(number)
+        if visited and len(formula.blocks) == 1 and not observers:
+            visitor = Visitor(formula, needs.rows, batch.reads, self.atoms, self.domain, self.guard)
+            self.members.append(visitor)
+            return number
         self.members.append(
-            Instances(formula, needs, self.atoms, self.domain, batch, len(self.members), kept, observers, self.guard)
+            Instances(formula, needs, self.atoms, self.domain, batch, member, kept, observers, self.guard)
         )
-        self._ranks = None
-        member = len(self.members) - 1
         self._stale.add(member)
         for literals in (*(need.literals for need in needs.rows), *(s for sets in needs.fills.values() for s in sets)):
             for literal in literals:
@@ -68,40 +76,46 @@ class Grounding:
         self._read = len(self.atoms.growth)
         for member in sorted(self._stale.intersection(members)):
             self._stale.discard(member)
-            self.members[member].extend()
+            own = self.members[member]
+            assert isinstance(own, Instances)
+            own.extend()
 
-    def batches_of(self, members: Sequence[int]) -> list[int]:
-        """The numbers of the batches that hold ``members``."""
-        numbers = {id(batch): number for number, batch in enumerate(self.batches)}
-        return sorted({numbers[id(self.members[member].batch)] for member in members})
+    def kept(self, members: Sequence[int]) -> list[int]:
+        """The numbers of the batches that hold the kept instances of ``members``."""
+        found = {self.number(member) for member in members if isinstance(self.members[member], Instances)}
+        return sorted(found)
 
-    def canonical(self, number: int, leaf: int, instance: Tensor) -> tuple[Tensor, Tensor]:
-        """For instance rows: the rank of their formula's text, and of their assignment within the formula."""
-        if self._ranks is None:
-            order = sorted(range(len(self.members)), key=lambda m: self.members[m].formula.key)
-            self._ranks = torch.empty(len(order), dtype=torch.int64)
-            self._ranks[torch.tensor(order)] = torch.arange(len(order))
-        block = 0 if leaf == AUXILIARY else self.batches[number].formula.neurons[leaf].block
-        own = self.batches[number].blocks[block]
-        member = own.member.values.index_select(0, instance).long()
-        local = own.local.values.index_select(0, instance)
-        place = torch.zeros(len(instance), dtype=torch.int64)
-        for one in torch.unique(member).tolist():
-            mine = (member == one).nonzero().squeeze(1)
-            columns = [c.index_select(0, local[mine]) for c in self.members[one].variables(block)]
-            if len(columns) * (self.domain.stranger + 1).bit_length() < 63:
-                for column in columns:
-                    place[mine] = place[mine] * (self.domain.stranger + 1) + column
-            else:
-                place[mine] = torch.unique(torch.stack(columns, 1), dim=0, return_inverse=True)[1]
-        return self._ranks.index_select(0, member), place
+    def number(self, member: int) -> int:
+        """The number of a member's batch."""
+        return self._numbers[member]
 
     def assignment(self, number: int, row: int) -> tuple[Formula, tuple[int, ...]]:
         """The formula and the entity ids of its free variables behind one row of a batch's block 0."""
         own = self.batches[number].blocks[0]
         member = self.members[int(own.member.values[row])]
+        if isinstance(member, Visitor):
+            rows = torch.tensor([row])
+            return member.formula, tuple(int(column[0]) for column in self.variables(number, member, rows))
         local = int(own.local.values[row])
         return member.formula, tuple(int(column[local]) for column in member.variables(0))
+
+    def variables(self, number: int, visitor: Visitor, rows: Tensor) -> list[Tensor]:
+        """The entity ids of the free variables behind rows of a visited formula's batch."""
+        own = self.batches[number].blocks[0]
+        if visitor.enumerates:
+            local = own.local.values.index_select(0, rows)
+            return [column.values.index_select(0, local) for column in visitor.kept]
+        found: dict[int, Tensor] = {}
+        for leaf in (*visitor.formula.leaves, *((AUXILIARY,) if visitor.formula.auxiliary is not None else ())):
+            local = self.atoms.local.values.index_select(0, own.columns[leaf].values.index_select(0, rows))
+            there = local >= 0
+            pattern = visitor.pattern(visitor.atom(leaf))
+            for variable, place in pattern.places.items():
+                ids = pattern.table.tuples.columns[place]
+                if len(ids):
+                    some = ids.index_select(0, local.clamp(min=0))
+                    found[variable] = torch.where(there, some, found[variable]) if variable in found else some
+        return [found[variable] for variable in visitor.formula.blocks[0].variables]
 
     def reads(self, number: int, leaf: int, side: int) -> Sequence[tuple[int, tuple[int, ...]]]:
         """What an instance reads to set one side of one leaf: other leaves, and which of their sides (0, 1)."""

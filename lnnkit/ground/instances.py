@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -12,32 +11,11 @@ from torch import Tensor
 from lnnkit.check.program import ENTITY
 from lnnkit.ground.atoms import FALSE, TRUE, UNKNOWN, Atoms, AtomTable
 from lnnkit.ground.batch import Batch
+from lnnkit.ground.domain import Domain
 from lnnkit.ground.formula import AUXILIARY, LEAF, Formula
 from lnnkit.ground.join import Relation, join
 from lnnkit.ground.needs import Literal, Needs
 from lnnkit.ground.tuples import Growing, TupleSet
-
-
-@dataclass(frozen=True, slots=True)
-class Domain:
-    """The entities of the program: ``sorts`` gives each sort's ids, ``index`` an entity's id; ``generic`` is the id
-    that stands for every entity whose row is not materialised, ``stranger`` for one that an open sort may hold beside
-    those named."""
-
-    sorts: Mapping[str, Tensor]
-    index: Mapping[str, int]
-    generic: int
-    open_sorts: frozenset[str]
-
-    @property
-    def stranger(self) -> int:
-        return self.generic + 1
-
-    def members(self, sort: str) -> Tensor:
-        """(entities + 2,) which ids the sort has; the generic ones never."""
-        flags = torch.zeros(self.generic + 2, dtype=torch.bool)
-        flags[self.sorts[sort].long()] = True
-        return flags
 
 
 class _Source:
@@ -260,7 +238,7 @@ class Instances:
             self._above[block].append(parent)
             self._grow(block)
             real = parent[~virtual]
-            self._counts[block].values.index_add_(0, real, torch.ones_like(real))
+            self._counts[block].values.index_add_(0, real, torch.ones(len(real), dtype=torch.int64))
             self._default[block].values[parent[virtual & ~stranger]] = numbers[virtual & ~stranger]
             self._strangers[block].values[parent[stranger]] = True
         self.rows[block].append(numbers)
@@ -300,10 +278,10 @@ class Instances:
             stranger = stranger | (value == self.domain.stranger)
         if table is None:
             if arguments[0] == arguments[1]:
-                return torch.full((length,), TRUE)
-            equal = torch.where(values[0] == values[1], TRUE, FALSE)
-            return torch.where((values[0] >= self.domain.generic) & (values[1] >= self.domain.generic), UNKNOWN, equal)
-        rows = torch.full((length,), table.default_row)
+                return torch.full((length,), TRUE, dtype=torch.int32)
+            equal = torch.where(values[0] == values[1], TRUE, FALSE).int()
+            return torch.where((values[0] >= self.domain.generic) & (values[1] >= self.domain.generic), UNKNOWN, equal).int()
+        rows = torch.full((length,), table.default_row, dtype=torch.int32)
         if not table.predictable:
             rows[stranger] = UNKNOWN
         named = (~virtual).nonzero().squeeze(1)

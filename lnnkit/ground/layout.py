@@ -11,7 +11,7 @@ from torch import Tensor
 from lnnkit.check.program import ENTITY
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.ground.atoms import Atoms
-from lnnkit.ground.instances import Domain
+from lnnkit.ground.domain import Domain
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,10 @@ from torch import Tensor
 
 _LIMIT = 2**62  # mixed-radix keys stay below it
 _SMALL = 2**12  # so many possible keys are tabulated from the start,
-_TABLE = 2**28  # so many at most,
-_DENSITY = 32  # once a 32nd of them is there
+_TABLE = 2**28  # so many at most, once a 32nd of them is there:
+_DENSITY = 32
+_CHEAP = 2**24  # or so many once a 1024th is there
+_SPARSE = 1024
 
 
 class Growing:
@@ -31,13 +33,23 @@ class Growing:
         return self._buffer[: self._length]
 
     def append(self, values: Tensor) -> None:
-        needed = self._length + len(values)
+        """Add values at the end."""
+        start = self._reserve(len(values))
+        self._buffer[start : self._length] = values
+
+    def extend(self, count: int, value: float | bool) -> None:
+        """Add one value ``count`` times."""
+        start = self._reserve(count)
+        self._buffer[start : self._length].fill_(value)
+
+    def _reserve(self, count: int) -> int:
+        start, needed = self._length, self._length + count
         if needed > len(self._buffer):
             grown = torch.empty(max(needed, 2 * len(self._buffer)), dtype=self._buffer.dtype)
-            grown[: self._length] = self.values
+            grown[:start] = self.values
             self._buffer = grown
-        self._buffer[self._length : needed] = values
         self._length = needed
+        return start
 
 
 class _Runs:
@@ -47,7 +59,7 @@ class _Runs:
         self._runs: list[tuple[Tensor, Tensor]] = []
 
     def find(self, keys: Tensor) -> Tensor:
-        found = torch.full((len(keys),), -1, dtype=torch.int64)
+        found = torch.full((len(keys),), -1, dtype=torch.int32)
         for sorted_keys, numbers in self._runs:
             place = torch.searchsorted(sorted_keys, keys).clamp_(max=len(sorted_keys) - 1)
             hit = sorted_keys.index_select(0, place) == keys
@@ -63,7 +75,7 @@ class _Runs:
             first = torch.full((len(unique),), len(keys), dtype=torch.int64)
             first.scatter_reduce_(0, inverse, torch.arange(len(keys)), "amin")
             fresh, order = first.index_select(0, new).sort()
-            number[new[order]] = torch.arange(start, start + len(new))
+            number[new[order]] = torch.arange(start, start + len(new), dtype=torch.int32)
             self.insert(unique.index_select(0, new), number.index_select(0, new))
         else:
             fresh = new
@@ -88,22 +100,32 @@ class _Table:
         self._numbers = torch.full((size,), -1, dtype=torch.int32)
 
     def find(self, keys: Tensor) -> Tensor:
-        return self._numbers.index_select(0, keys).long()
+        return self._numbers.index_select(0, keys)
 
     def add(self, keys: Tensor, start: int) -> tuple[Tensor, Tensor]:
-        missing = (self._numbers.index_select(0, keys) < 0).nonzero().squeeze(1)
+        numbers = self._numbers.index_select(0, keys)
+        missing = (numbers < 0).nonzero().squeeze(1)
         if not len(missing):
-            return self.find(keys), missing
-        new = keys.index_select(0, missing)
+            return numbers, missing
+        every = len(missing) == len(keys)
+        new = keys if every else keys.index_select(0, missing)
         place = torch.arange(len(new), dtype=torch.int32)
-        self._numbers[new] = len(new)
+        self._numbers.index_fill_(0, new, len(new))
         self._numbers.scatter_reduce_(0, new, place, "amin")
-        fresh = missing[self._numbers.index_select(0, new) == place]
-        self.insert(keys.index_select(0, fresh), torch.arange(start, start + len(fresh)))
-        return self.find(keys), fresh
+        first = self._numbers.index_select(0, new) == place
+        count = int(first.sum())
+        if count == len(new):
+            self._numbers.index_copy_(0, new, place.add_(start) if start else place)
+            fresh = missing
+        else:
+            chosen = first.nonzero().squeeze(1)
+            numbered = torch.arange(start, start + count, dtype=torch.int32)
+            self._numbers.index_copy_(0, new.index_select(0, chosen), numbered)
+            fresh = chosen if every else missing.index_select(0, chosen)
+        return self._numbers.index_select(0, keys), fresh
 
     def insert(self, keys: Tensor, numbers: Tensor) -> None:
-        self._numbers[keys] = numbers.int()
+        self._numbers.index_copy_(0, keys, numbers.int())
 
 
 class KeyIndex:
@@ -145,7 +167,8 @@ class KeyIndex:
         """Number every tuple. Returns the numbers, and the positions at which a new tuple stands first."""
         number, fresh = self._numbers.add(self._key(columns, length), self._length)
         self._length += len(fresh)
-        if isinstance(self._numbers, _Runs) and self._size <= min(_TABLE, _DENSITY * self._length):
+        worthwhile = self._size <= max(min(_TABLE, _DENSITY * self._length), min(_CHEAP, _SPARSE * self._length))
+        if isinstance(self._numbers, _Runs) and worthwhile:
             table = _Table(self._size)
             table.insert(*self._numbers.items())
             self._numbers = table

@@ -22,7 +22,7 @@ from lnnkit.infer.contested import Flags, defaulted, doubted
 from lnnkit.infer.inference import Budget, Fixpoint, guard_of
 from lnnkit.infer.prepare import Prepared
 from lnnkit.infer.state import State
-from lnnkit.infer.sweep import View, reader, whole
+from lnnkit.infer.sweep import View, entering, reader, whole
 from lnnkit.logic.bounds import Bounds, complement, enter, tolerance
 
 
@@ -122,7 +122,7 @@ def _value(view: View, state: State, atoms: Atoms, told: Sequence[Tensor]) -> Bo
     if formula.neurons[formula.top].kind == LEAF:
         value = state.bounds(view.column(formula.top))
     else:
-        value = upward(formula, reader(view, state, atoms), view.groupings)[formula.top]
+        value = upward(formula, entering(reader(view, state, atoms)), view.groupings)[formula.top]
     for rows in told:
         known = state.bounds(rows)
         value = Bounds(torch.maximum(value.lower, known.lower), torch.minimum(value.upper, known.upper))

@@ -18,7 +18,7 @@ from lnnkit.ground.needs import Needs
 from lnnkit.ground.read_back import as_text
 from lnnkit.ground.relevance import ALL
 from lnnkit.infer.state import State
-from lnnkit.infer.sweep import reader, whole
+from lnnkit.infer.sweep import entering, reader, whole
 from lnnkit.logic.bounds import tolerance
 
 Pair = tuple[float, float]
@@ -102,7 +102,7 @@ def initialise(
     if not len(batch.blocks[0]):
         return
     view = whole(batch)
-    up = upward(formula, reader(view, state, atoms), view.groupings)[formula.top]
+    up = upward(formula, entering(reader(view, state, atoms)), view.groupings)[formula.top]
     lower, upper = up.lower.clamp(min=formula.lower), up.upper.clamp(max=formula.upper)
     crossed = lower > upper + tolerance(state.dtype)
     rows = view.column(AUXILIARY)

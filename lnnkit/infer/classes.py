@@ -1,66 +1,106 @@
-"""Rows that read alike: where bounds take few values, a sweep need only look once at each combination of them."""
+"""Atoms that read alike: where bounds take few values, each atom row has the number of its pair of bounds."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
 
+from lnnkit.ground.atoms import FALSE, TRUE, UNKNOWN, Atoms
 from lnnkit.ground.tuples import Growing
 from lnnkit.infer.state import State
 
-_CLASSES = 12  # with more distinct bounds than these there is nothing to gain
-_CODES = 4096
-_ROWS = 2048
+OTHER = 0  # the class of all rows that have none
+_CLASSES = 64  # a table with more distinct bounds has none
+_SAMPLE = 1024
+
+Pair = tuple[float, float]
 
 
 class Classes:
-    """For each atom row, which of a few pairs of bounds it reads as. ``useful`` is given up once there are too many."""
+    """``codes`` numbers the pair of bounds that each atom row reads as; ``pairs`` has them by number."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, atoms: Atoms) -> None:
+        self.codes = Growing(torch.int32)
+        self.pairs: list[Pair] = [(0.0, 1.0)]  # OTHER's pair is never read
         self._state = state
-        self._pairs: list[tuple[float, float]] = []
-        self._codes = Growing(torch.int16)
-        self.useful = True
+        self._atoms = atoms
+        self._numbers: dict[Pair, int] = {}
+        self._known: dict[int, list[int]] = {}  # by table: its classes, the default's first
+        self._soft: set[int] = set()
+        self._loose: set[int] = set()
+        self._additions = 0
         self.extend()
+        for table in atoms.numbered:
+            self._classify(table.number, table.rows.values)
 
     def extend(self) -> None:
-        """Classify the rows that the state has come to have."""
-        start, stop = len(self._codes), len(self._state.lower)
-        if self.useful and stop > start:
-            self._codes.append(torch.empty(stop - start, dtype=torch.int16))
-            self.update(torch.arange(start, stop))
+        """Classify the rows that the grounding has added: they are at their defaults."""
+        for owner, count, _ in self._atoms.additions[self._additions :]:
+            if owner < 0:
+                self.codes.extend(count, OTHER)
+                for row, pair in ((FALSE, (0.0, 0.0)), (TRUE, (1.0, 1.0)), (UNKNOWN, (0.0, 1.0))):
+                    self.codes.values[row] = self._number(pair)
+            else:
+                self.codes.extend(count, self._classes(owner)[0])
+        self._additions = len(self._atoms.additions)
 
-    def update(self, rows: Tensor) -> None:
+    def refresh(self, rows: Tensor) -> None:
         """Classify rows whose bounds have changed."""
-        if not self.useful:
-            return
-        lower, upper = self._state.read(rows)
-        while len(rows):
-            for number, (low, high) in enumerate(self._pairs):
-                alike = (lower == low) & (upper == high)
-                if bool(alike.any()):
-                    self._codes.values[rows[alike]] = number
-                    rows, lower, upper = rows[~alike], lower[~alike], upper[~alike]
-            if not len(rows):
-                return
-            if len(self._pairs) == _CLASSES:
-                self.useful = False
-                return
-            self._pairs.append((float(lower[0]), float(upper[0])))
+        for table, mine in self._atoms.by_table(rows):
+            self._classify(table.number, rows if mine is None else rows.index_select(0, mine))
 
-    def condense(self, columns: list[Tensor]) -> tuple[Tensor, Tensor] | None:
-        """For instances with these columns of atom rows: the positions of representatives, one for each combination of
-        bounds, and each instance's representative. None where that saves nothing."""
-        base = len(self._pairs)
-        if not self.useful or not columns or len(columns[0]) < _ROWS or base ** len(columns) > _CODES:
-            return None
-        code = torch.zeros(len(columns[0]), dtype=torch.int16)
-        for column in columns:
-            code = code * base + self._codes.values.index_select(0, column)
-        wide = code.long()
-        first = torch.full((base ** len(columns),), -1)
-        first[wide] = torch.arange(len(wide))
-        present = (first >= 0).nonzero().squeeze(1)
-        place = torch.empty(len(first), dtype=torch.int64)
-        place[present] = torch.arange(len(present))
-        return first.index_select(0, present), place.index_select(0, wide)
+    def sole(self, table: int) -> int | None:
+        """The class of every row that stands in a list of those that differ from the default, if it is but one."""
+        known = self._known.get(table, [])
+        return known[1] if len(known) == 2 and table not in self._soft and table not in self._loose else None
+
+    def update(self, table: int, rows: Tensor, lower: Tensor, upper: Tensor) -> None:
+        """Classify rows of one table that now have these bounds."""
+        codes, known = self.codes.values, self._classes(table)
+        if table not in self._soft and len(rows) > _SAMPLE:
+            step = len(rows) // _SAMPLE
+            if max(len(torch.unique(end[::step])) for end in (lower, upper)) > _CLASSES:
+                self._soft.add(table)
+        while table not in self._soft:
+            for number in reversed(known):
+                low, high = self.pairs[number]
+                alike = (lower == low) & (upper == high)
+                count = int(alike.sum())
+                if not count:
+                    continue
+                if number == known[0]:
+                    self._loose.add(table)
+                if count == len(rows):
+                    codes.index_fill_(0, rows.long(), number)
+                    return
+                codes.index_fill_(0, rows[alike].long(), number)
+                rows, lower, upper = (each[~alike] for each in (rows, lower, upper))
+            number = self._number((float(lower[0]), float(upper[0])))
+            if len(known) == _CLASSES:
+                self._soft.add(table)
+            else:
+                known.append(number)
+        codes.index_fill_(0, rows.long(), OTHER)
+
+    def _classify(self, table: int, rows: Tensor) -> None:
+        lower, upper = self._state.read(rows)
+        differ = (lower != self._atoms.numbered[table].default[0]) | (upper != self._atoms.numbered[table].default[1])
+        if not bool(differ.all()):
+            self.codes.values.index_fill_(0, rows[~differ].long(), self._classes(table)[0])
+            listed = self._atoms.flags["either"].values.index_select(0, rows[~differ])
+            if bool(listed.any()):
+                self._loose.add(table)
+            rows, lower, upper = rows[differ], lower[differ], upper[differ]
+        if len(rows):
+            self.update(table, rows, lower, upper)
+
+    def _classes(self, table: int) -> list[int]:
+        if table not in self._known:
+            self._known[table] = [self._number(self._atoms.numbered[table].default)]
+        return self._known[table]
+
+    def _number(self, pair: Pair) -> int:
+        if pair not in self._numbers:
+            self._numbers[pair] = len(self.pairs)
+            self.pairs.append(pair)
+        return self._numbers[pair]

@@ -11,37 +11,46 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from lnnkit.ground.evaluate import least_heads, upward
-from lnnkit.infer.derivations import Derivations
+from lnnkit.infer.agenda import Agenda
 from lnnkit.infer.dirty import Dirty
+from lnnkit.infer.look import completing
+from lnnkit.infer.messages import Messages
+from lnnkit.infer.moves import Moves, note
 from lnnkit.infer.prepare import Prepared
-from lnnkit.infer.state import NOISE, Messages, distinct
-from lnnkit.infer.sweep import View, moved, reader
+from lnnkit.infer.state import NO_ROWS, NOISE
+from lnnkit.infer.sweep import moved, reader
+from lnnkit.infer.visit import Round
+from lnnkit.infer.workspace import Workspace
 
 ROUNDS = 10_000
 
 
-def complete(prepared: Prepared, derivations: Derivations, *, first: bool) -> Tensor:
+def complete(prepared: Prepared, space: Workspace, *, first: bool) -> Tensor:
     """Complete every stratum, dependencies first. Returns the rows whose bounds changed."""
-    state = prepared.state
+    state, atoms = space.state, space.grounding.atoms
     moved_rows: list[Tensor] = []
     for predicates, members in prepared.strata:
         before = _completed(prepared, predicates)
         old = state.read(before)
         state.lower.values[before] = 0.0
         state.upper.values[before] = 0.0
-        _least_fixpoint(prepared, members, derivations)
+        space.classes.extend()
+        space.classes.refresh(before)
+        _least_fixpoint(space, members)
         rows = _completed(prepared, predicates)
         if first:
             changed = rows
         else:
-            *_, crossed = state.meet([(before, old.lower)], [(before, old.upper)])
-            prepared.grounding.atoms.enlist(crossed)
+            state.meet(0, before, old.lower)
+            state.meet(1, before, old.upper)
+            atoms.enlist(state.arrest(before))
             low, high = state.read(before)
             changed = before[((low - old.lower).abs() > NOISE) | ((high - old.upper).abs() > NOISE)]
-        prepared.grounding.atoms.deviate(rows, *state.read(rows))
+        atoms.deviate(rows, *state.read(rows))
+        space.classes.extend()
+        space.classes.refresh(rows)
         moved_rows.append(changed)
-    return torch.cat(moved_rows) if moved_rows else torch.empty(0, dtype=torch.int64)
+    return torch.cat(moved_rows) if moved_rows else NO_ROWS
 
 
 def _completed(prepared: Prepared, predicates: frozenset[str]) -> Tensor:
@@ -53,51 +62,53 @@ def _completed(prepared: Prepared, predicates: frozenset[str]) -> Tensor:
     return rows[~fixed.index_select(0, rows)]
 
 
-def _least_fixpoint(prepared: Prepared, members: Sequence[int], derivations: Derivations) -> None:
-    grounding, state = prepared.grounding, prepared.state
-    batches = grounding.batches_of(members)
+def _least_fixpoint(space: Workspace, members: Sequence[int]) -> None:
+    grounding, state, atoms = space.grounding, space.state, space.grounding.atoms
+    visited = space.visited(members)
+    for each in visited.values():
+        each.visitor.restart()
+    agenda = Agenda(visited)
+    batches = grounding.kept(members)
     for number in batches:
         grounding.batches[number].swept = 0
         grounding.batches[number].touched = True
     dirty = Dirty()
+    moves = Moves()
     for _ in range(ROUNDS):
-        grounding.extend(members)
-        state.extend(grounding.atoms)
-        dirty.extend(len(grounding.atoms))
-        lower: list[Messages] = []
-        upper: list[Messages] = []
-        for number in batches:
-            view = moved(grounding.batches[number], dirty)
-            if view is not None:
-                _raise_heads(number, view, prepared, lower, upper)
-        for queue, end in ((lower, state.lower), (upper, state.upper)):
-            for message in queue:
-                end.values.scatter_reduce_(0, message.row, message.value, "amax")
-        derivations.record(state, lower, upper)
-        changed = distinct([m.row for m in (*lower, *upper)], len(grounding.atoms))
-        if not len(changed):
+        now = Round(atoms, state, space.classes)
+        for visits in agenda.due(moves):
+            for found in visits.visitor.visits(moves):
+                now.visited += found.length
+                visits.send(found, now)
+        if batches:
+            grounding.extend(members)
+            state.extend(atoms)
+            space.classes.extend()
+            dirty.extend(len(atoms))
+            for number in batches:
+                _raise_heads(number, space, dirty, now)
+        space.progress.visited += now.visited
+        raised, lifted = (space.meeting.settle(side, now.queue.sides[side], rising=True) for side in (0, 1))
+        if not len(raised) and not len(lifted):
             return
-        grounding.atoms.deviate(changed, *state.read(changed))
-        dirty.mark(changed, changed)
+        moves = note(raised, lifted, NO_ROWS, atoms, state, space.classes)
+        if batches:
+            dirty.mark(raised, lifted)
 
 
-def _raise_heads(number: int, view: View, prepared: Prepared, lower: list[Messages], upper: list[Messages]) -> None:
-    """What the antecedents' two ends ask of the heads."""
-    atoms, state = prepared.grounding.atoms, prepared.state
-    formula = view.batch.formula
-    values = upward(formula, reader(view, state, atoms), view.groupings)
-    antecedent = values[formula.neurons[formula.top].operands[0]]
-    for ends, queue, own, impossible in (
-        (antecedent.lower, lower, state.lower, 0.0),
-        (antecedent.upper, upper, state.upper, 1.0),
-    ):
-        for head, value in least_heads(formula, ends, values, impossible).items():
-            rows = view.column(head)
-            deaf = state.frozen.values.index_select(0, rows) | atoms.flags["given"].values.index_select(0, rows)
-            news = (value > own.values.index_select(0, rows) + NOISE) & ~deaf
-            picked = news.nonzero().squeeze(1)
-            if len(picked):
-                instance = picked if view.rows[0] is None else view.rows[0].index_select(0, picked)
-                queue.append(
-                    Messages(rows.index_select(0, picked), value.index_select(0, picked), instance, number, head)
-                )
+def _raise_heads(number: int, space: Workspace, dirty: Dirty, now: Round) -> None:
+    """Queue what the antecedents of kept instances ask of their heads."""
+    batch = space.grounding.batches[number]
+    view = moved(batch, dirty)
+    if view is None:
+        return
+    state, atoms = space.state, space.grounding.atoms
+    for (head, side), (news, value) in completing(batch, reader(view, state, atoms), view.groupings).said.items():
+        rows = view.column(head)
+        deaf = state.frozen.values.index_select(0, rows) | atoms.flags["given"].values.index_select(0, rows)
+        gains = value > state.ends(side).values.index_select(0, rows) + NOISE
+        picked = (news & gains & ~deaf).nonzero().squeeze(1)
+        if len(picked):
+            instance = picked if view.rows[0] is None else view.rows[0].index_select(0, picked)
+            row, value = rows.index_select(0, picked), value.index_select(0, picked)
+            now.queue.sides[side].append(Messages(row, value, instance, number, head))

@@ -16,10 +16,11 @@ from lnnkit.ground.atoms import Atoms
 from lnnkit.ground.evaluate import least_heads, upward
 from lnnkit.ground.formula import AUXILIARY
 from lnnkit.ground.grounding import Grounding
-from lnnkit.infer.classes import Classes
-from lnnkit.infer.derivations import Derivations
+from lnnkit.infer.look import look
+from lnnkit.infer.messages import Queue
 from lnnkit.infer.state import State
-from lnnkit.infer.sweep import View, reader, sweep, whole
+from lnnkit.infer.sweep import View, entering, reader, send, whole
+from lnnkit.infer.workspace import Workspace
 from lnnkit.logic.bounds import tolerance
 
 Flags = tuple[Tensor, Tensor]  # an entry an atom row, for its lower and its upper side
@@ -36,25 +37,34 @@ class _Setter:
     instances: Tensor
 
 
-def contested(
-    grounding: Grounding, derivations: Derivations, state: State, arrested: Sequence[tuple[int, int]]
-) -> Flags:
-    """Flags bounds that rest on an arrested atom or on one of the ``arrested`` instances (batch, row of block 0)."""
+def contested(space: Workspace) -> Flags:
+    """Flags bounds that rest on an arrested atom or on an arrested instance."""
+    grounding, state = space.grounding, space.state
     count = len(grounding.atoms)
     suspect = (torch.zeros(count, dtype=torch.bool), torch.zeros(count, dtype=torch.bool))
-    if not state.crossed and not arrested:
+    if not len(state.crossed) and not space.progress.arrested:
         return suspect
     for flags in suspect:
-        flags[torch.tensor(sorted(state.crossed), dtype=torch.int64)] = True
-    bad: dict[int, Tensor] = {}
-    for number, row in arrested:
-        if number not in bad:
-            bad[number] = torch.zeros(len(grounding.batches[number].blocks[0]), dtype=torch.bool)
-        bad[number][row] = True
-    setters = [_Setter(side, *each) for side in (0, 1) for each in derivations.setters(side)]
+        flags |= state.crossed.flags(count)
+    bad = _arrested(space)
+    setters = [_Setter(side, *each) for side in (0, 1) for each in space.derivations.setters(side)]
     _suspect(grounding, setters, bad, suspect)
     _clear(grounding, state, setters, bad, suspect)
     return suspect
+
+
+def _arrested(space: Workspace) -> dict[int, Tensor]:
+    """For each batch with arrested instances, which of its rows are such an instance: those that an instance was given
+    when it set a bound before it was arrested are among them."""
+    bad = {found.batch: space.grounding.batches[found.batch].arrested.values.clone() for found in space.progress.arrested}
+    for member, visits in space.visits.items():
+        number = space.grounding.number(member)
+        if number not in bad or not len(visits.arrests):
+            continue
+        rows = (space.grounding.batches[number].blocks[0].member.values == member).nonzero().squeeze(1)
+        columns = space.grounding.variables(number, visits.visitor, rows)
+        bad[number].index_copy_(0, rows, visits.arrests.holds(columns, len(rows)))
+    return bad
 
 
 def doubted(state: State, flags: Flags, lower: Tensor | None = None, upper: Tensor | None = None) -> State:
@@ -107,8 +117,7 @@ def _clear(
 ) -> None:
     """Take the flags off bounds that their setters give with all that is flagged unknown, until none does. The upper
     end of a completed atom must be the same with all that is flagged known, too."""
-    crossed = torch.zeros(len(grounding.atoms), dtype=torch.bool)
-    crossed[torch.tensor(sorted(state.crossed), dtype=torch.int64)] = True
+    crossed = state.crossed.flags(len(grounding.atoms))
     eps = tolerance(state.dtype)
     cleared: Flags | None = None
     while cleared is None or any(bool(flags.any()) for flags in cleared):
@@ -151,14 +160,16 @@ def _again(grounding: Grounding, setter: _Setter, doubt: State) -> Tensor:
     unknown = 0.0 if setter.side == 0 else 1.0
     given = torch.full((len(batch.blocks[block]),), unknown, dtype=doubt.dtype)
     if setter.leaf in formula.heads:  # a completed atom
-        values = upward(formula, reader(view, doubt, grounding.atoms), view.groupings)
+        values = upward(formula, entering(reader(view, doubt, grounding.atoms)), view.groupings)
         ends = values[formula.neurons[formula.top].operands[0]][setter.side]
         found = least_heads(formula, ends, values, unknown)[setter.leaf]
         rows = view.rows[0]
         given[slice(None) if rows is None else rows] = found
     else:
-        swept = sweep(setter.batch, view, doubt, grounding.atoms, Classes(doubt))
-        for message in (swept.lower, swept.upper)[setter.side]:
+        queue = Queue()
+        found = look(batch, reader(view, doubt, grounding.atoms), view.groupings)
+        send(setter.batch, view, found, doubt, grounding.atoms, queue)
+        for message in queue.sides[setter.side]:
             if message.leaf == setter.leaf:
                 given[message.instance] = message.value
     return given.index_select(0, setter.instances)

@@ -30,7 +30,10 @@ def _atoms(fixpoint: Fixpoint, names: Sequence[str]) -> Iterator[Contradiction]:
     atoms = prepared.grounding.atoms
     graph = prepared.lifted.graph
     observed = set(prepared.observers.values())
-    for row, (lower, upper) in prepared.state.crossed.items():
+    crossed = prepared.state.crossed
+    for row, lower, upper in zip(
+        crossed.rows.values.tolist(), crossed.lower.values.tolist(), crossed.upper.values.tolist(), strict=True
+    ):
         table = atoms.numbered[int(atoms.owner.values[row])]
         local = int(atoms.local.values[row])
         entities = [names[int(column[local])] for column in table.tuples.columns]
@@ -48,14 +51,14 @@ def _atoms(fixpoint: Fixpoint, names: Sequence[str]) -> Iterator[Contradiction]:
 
 def _instances(fixpoint: Fixpoint, names: Sequence[str]) -> Iterator[Contradiction]:
     prepared = fixpoint.prepared
-    for arrested in fixpoint.progress.arrested:
-        formula, ids = prepared.grounding.assignment(arrested.batch, arrested.row)
+    for batch, row, lower, upper in _arrested(fixpoint):
+        formula, ids = prepared.grounding.assignment(batch, row)
         bindings = {variable: names[entity] for variable, entity in enumerate(ids)}
         assert formula.root is not None
         whole = unfold(prepared.lifted, formula.root, through_shared=True)
         text = as_text(whole, bindings)
         if formula.auxiliary is not None:
-            yield Contradiction("neuron", text, None, None, arrested.lower, arrested.upper)
+            yield Contradiction("neuron", text, None, None, lower, upper)
             continue
         origin = formula.root.origin
         assert isinstance(origin, Assertion)
@@ -64,7 +67,15 @@ def _instances(fixpoint: Fixpoint, names: Sequence[str]) -> Iterator[Contradicti
             text,
             origin.name,
             origin.span.line,
-            arrested.lower,
-            arrested.upper,
+            lower,
+            upper,
             origin.span.source.path,
         )
+
+
+def _arrested(fixpoint: Fixpoint) -> Iterator[tuple[int, int, float, float]]:
+    for found in fixpoint.progress.arrested:
+        for row, lower, upper in zip(
+            found.rows.tolist(), found.roots.lower.tolist(), found.roots.upper.tolist(), strict=True
+        ):
+            yield found.batch, row, lower, upper

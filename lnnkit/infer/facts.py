@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from lnnkit.ground.atoms import Atoms
 from lnnkit.ground.layout import Given
-from lnnkit.infer.state import State
+from lnnkit.infer.state import State, distinct
 
 
 def enter_facts(atoms: Atoms, state: State, given: Sequence[Given]) -> None:
@@ -18,10 +18,11 @@ def enter_facts(atoms: Atoms, state: State, given: Sequence[Given]) -> None:
         rows = atoms.materialise(table, facts.columns, len(facts))
         state.extend(atoms)
         fresh = rows[~atoms.flags["given"].values.index_select(0, rows)]
-        state.lower.values[fresh] = 0.0
-        state.upper.values[fresh] = 1.0
+        state.lower.values.index_fill_(0, fresh.long(), 0.0)
+        state.upper.values.index_fill_(0, fresh.long(), 1.0)
         atoms.mark(table, rows, given=True)
-        *_, crossed = state.meet([(rows, facts.lower)], [(rows, facts.upper)])
-        atoms.enlist(crossed)
+        state.meet(0, rows, facts.lower)
+        state.meet(1, rows, facts.upper)
+        atoms.enlist(state.arrest(distinct([rows], len(atoms))))
     rows = atoms.flags["given"].values.nonzero().squeeze(1)
     atoms.deviate(rows, *state.read(rows))

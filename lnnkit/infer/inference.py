@@ -3,31 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import torch
-from torch import Tensor
 
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.ground.formula import Formula
 from lnnkit.ground.grounding import Guard
 from lnnkit.ground.layout import Given
 from lnnkit.infer.completion import complete
-from lnnkit.infer.contested import contested
-from lnnkit.infer.derivations import Derivations
-from lnnkit.infer.dirty import Dirty
+from lnnkit.infer.classes import Classes
+from lnnkit.infer.contested import Flags, contested
 from lnnkit.infer.prepare import Prepared, initialise_shared, prepare
-from lnnkit.infer.rounds import Progress, Status, run
+from lnnkit.infer.rounds import run
+from lnnkit.infer.state import NO_ROWS
+from lnnkit.infer.workspace import Progress, Status, Workspace, workspace
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Fixpoint:
     """A grounding at rest: ask it through `lnnkit.infer.answers`."""
 
     prepared: Prepared
-    derivations: Derivations
-    progress: Progress
-    contested: tuple[Tensor, Tensor]  # a flag an atom row, for its lower and its upper side
+    space: Workspace
+
+    @property
+    def progress(self) -> Progress:
+        return self.space.progress
+
+    @cached_property
+    def contested(self) -> Flags:
+        """A flag an atom row, for its lower and its upper side: whether it rests on a contradiction."""
+        with torch.no_grad():
+            return contested(self.space)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,20 +92,16 @@ def infer(
     """
     with torch.no_grad():
         prepared = prepare(lifted, index, given, guard_of(budget))
-        grounding, state = prepared.grounding, prepared.state
-        derivations = Derivations(grounding)
-        progress = Progress()
-        complete(prepared, derivations, first=True)
+        initial = workspace(prepared.grounding, prepared.state)
+        complete(prepared, initial, first=True)
         initialise_shared(prepared)
-        dirty = Dirty()
+        space = replace(initial, classes=Classes(prepared.state, prepared.grounding.atoms))
+        changed = NO_ROWS
         while True:
-            run(grounding, prepared.inference, state, derivations, progress, round_limit, dirty)
-            if not prepared.strata or progress.status is not Status.CONVERGED:
+            run(space, prepared.inference, round_limit, changed)
+            if not prepared.strata or space.progress.status is not Status.CONVERGED:
                 break
-            changed = complete(prepared, derivations, first=False)
+            changed = complete(prepared, space, first=False)
             if not len(changed):
                 break
-            dirty.extend(len(grounding.atoms))
-            dirty.mark(changed, changed)
-        arrested = [(instance.batch, instance.row) for instance in progress.arrested]
-        return Fixpoint(prepared, derivations, progress, contested(grounding, derivations, state, arrested))
+        return Fixpoint(prepared, space)

@@ -60,7 +60,7 @@ def prepare(lifted: LiftedGraph, index: Mapping[str, int], given: Sequence[Given
         for root in lifted.statements
         if not lifted.graph.nodes[root.reference.node]["shared"]
     ]
-    formulas = (*statements, *shared.formulas)
+    formulas = sorted((*statements, *shared.formulas), key=lambda formula: formula.key)
     observers = add_observer_tables(lifted, grounding)
     state.extend(atoms)
     enter_facts(atoms, state, given)
@@ -102,6 +102,7 @@ def _enter(prepared: Prepared, seen: Reading) -> int:
         leaf_modes(formula, prepared.relevance.mode),
         prepared.kept,
         observers,
+        visited=True,
     )
     return len(prepared.grounding.members) - 1
 
@@ -109,7 +110,7 @@ def _enter(prepared: Prepared, seen: Reading) -> int:
 def _enter_stratum(prepared: Prepared, stratum: frozenset[str]) -> list[int]:
     """Enter the defining statements of a stratum, unfolded through shared neurons, for its completion."""
     members = []
-    for root in prepared.lifted.statements:
+    for root in sorted(prepared.lifted.statements, key=lambda root: root.origin.span.text):
         if not root.defines & stratum:
             continue
         formula = unfold(prepared.lifted, root, through_shared=True)
@@ -123,6 +124,7 @@ def _enter_stratum(prepared: Prepared, stratum: frozenset[str]) -> list[int]:
             prepared.kept,
             {},
             stage=stratum,
+            visited=True,
         )
         members.append(len(prepared.grounding.members) - 1)
     return members

@@ -3,47 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from enum import Enum
 
 import torch
+from torch import Tensor
 
-from lnnkit.ground.grounding import Grounding
-from lnnkit.infer.classes import Classes
-from lnnkit.infer.derivations import Derivations
+from lnnkit.infer.agenda import Agenda
 from lnnkit.infer.dirty import Dirty
-from lnnkit.infer.state import Messages, State, distinct
-from lnnkit.infer.sweep import moved, sweep
-
-
-class Status(Enum):
-    """Why inference stopped; the value is the word that users see."""
-
-    CONVERGED = "converged"
-    ACCELERATED = "accelerated"
-    CREEPING = "creeping"
-    ROUND_LIMIT = "round_limit"
-    INTERRUPTED = "interrupted"
-
-
-@dataclass(frozen=True, slots=True)
-class ArrestedInstance:
-    """An instance whose root's bounds crossed, or whose operands have no values left: row ``row`` of ``batch``."""
-
-    batch: int
-    row: int
-    lower: float
-    upper: float
-
-
-@dataclass(slots=True)
-class Progress:
-    """How far the rounds have come; ``rounds`` counts those that changed something."""
-
-    rounds: int = 0
-    status: Status = Status.CONVERGED
-    arrested: list[ArrestedInstance] = field(default_factory=list)
-
+from lnnkit.infer.look import look
+from lnnkit.infer.messages import Queue
+from lnnkit.infer.moves import Moves, changes, note
+from lnnkit.infer.state import State
+from lnnkit.infer.sweep import moved, reader, send
+from lnnkit.infer.visit import Arrested, Round
+from lnnkit.infer.workspace import Status, Workspace
 
 # A round is quiet if it only moves atoms that were there before, each by little. A cycle that gains ever less is quiet
 # for ever: it stops once the gains are below CREEP_GAIN and have not halved in CREEP_ROUNDS rounds, or after
@@ -54,70 +26,73 @@ CREEP_ROUNDS = 100
 CREEP_PATIENCE = 3000
 
 
-def run(
-    grounding: Grounding,
-    members: Sequence[int],
-    state: State,
-    derivations: Derivations,
-    progress: Progress,
-    limit: int,
-    dirty: Dirty,
-) -> None:
-    """Rounds over ``members`` until one changes nothing, creeps, or the limit is met. ``dirty`` flags the rows that
-    moved before."""
+def run(space: Workspace, members: Sequence[int], limit: int, moved_before: Tensor) -> None:
+    """Rounds over ``members`` until one changes nothing, creeps, or the limit is met. ``moved_before`` are rows that
+    moved on either side since the members last looked at them."""
+    grounding, state, atoms, progress = space.grounding, space.state, space.grounding.atoms, space.progress
+    agenda = Agenda(space.visited(members))
+    batches = grounding.kept(members)
+    dirty = Dirty()
+    moves = changes(moved_before, atoms)
+    dirty.extend(len(atoms))
+    dirty.mark(moved_before, moved_before)
     creeping: list[float] = []  # the gains of quiet rounds, one after the other
-    batches = grounding.batches_of(members)
-    state.extend(grounding.atoms)
-    classes = Classes(state)
     while True:
-        known = len(grounding.atoms)
-        grounding.extend(members)
-        state.extend(grounding.atoms)
-        classes.extend()
-        dirty.extend(len(grounding.atoms))
-        lower: list[Messages] = []
-        upper: list[Messages] = []
-        fresh = 0
-        for number in batches:
-            batch = grounding.batches[number]
-            view = moved(batch, dirty)
-            if view is None:
-                continue
-            swept = sweep(number, view, state, grounding.atoms, classes)
-            lower += swept.lower
-            upper += swept.upper
-            for row, low, high in zip(
-                swept.arrested.tolist(), swept.roots.lower.tolist(), swept.roots.upper.tolist(), strict=True
-            ):
-                progress.arrested.append(ArrestedInstance(number, row, low, high))
-                fresh += 1
-            batch.arrested.values[swept.arrested] = True
-        if (lower or upper or fresh) and progress.rounds >= limit:
+        now = Round(atoms, state, space.classes)
+        known = len(atoms)
+        for visits in agenda.due(moves):
+            for found in visits.visitor.visits(moves):
+                now.visited += found.length
+                visits.send(found, now)
+        if batches:
+            grounding.extend(members)
+            state.extend(atoms)
+            space.classes.extend()
+            dirty.extend(len(atoms))
+            for number in batches:
+                _sweep(number, space, dirty, now)
+        progress.visited += now.visited
+        if (now.queue or now.arrested) and progress.rounds >= limit:
             progress.status = Status.ROUND_LIMIT
             return
-        growing = known < len(grounding.atoms)
-        gain = 1.0 if growing else largest_gain(state, lower, upper)
-        raised, lowered, crossed = state.meet([(m.row, m.value) for m in lower], [(m.row, m.value) for m in upper])
-        derivations.record(state, lower, upper)
-        changed = distinct([raised, lowered], len(grounding.atoms))
-        classes.update(changed)
-        grounding.atoms.deviate(changed, *state.read(changed))
-        grounding.atoms.enlist(crossed)
-        dirty.mark(torch.cat([raised, crossed]), torch.cat([lowered, crossed]))
-        if not len(changed) and not fresh:
+        gain = 1.0 if known < len(atoms) or now.arrested else largest_gain(state, now.queue)
+        progress.arrested += now.arrested
+        raised, lowered = (space.meeting.settle(side, now.queue.sides[side]) for side in (0, 1))
+        crossed = torch.cat([state.arrest(raised), state.arrest(lowered)])
+        moves = note(raised, lowered, crossed, atoms, state, space.classes)
+        if batches:
+            dirty.mark(torch.cat([raised, crossed]), torch.cat([lowered, crossed]))
+        if not len(raised) and not len(lowered) and not now.arrested:
             progress.status = Status.CONVERGED
             return
         progress.rounds += 1
-        quiet = gain < QUIET_GAIN and not len(crossed) and not fresh
-        creeping = [*creeping, gain] if quiet else []
+        creeping = [*creeping, gain] if gain < QUIET_GAIN and not len(crossed) else []
         slow = len(creeping) > CREEP_ROUNDS and creeping[-1] > creeping[-CREEP_ROUNDS] / 2
         if (slow and gain < CREEP_GAIN) or len(creeping) >= CREEP_PATIENCE:
             progress.status = Status.CREEPING
             return
 
 
-def largest_gain(state: State, lower: list[Messages], upper: list[Messages]) -> float:
-    """The most that any bound is about to move."""
-    gains = [float((m.value - state.lower.values.index_select(0, m.row)).max()) for m in lower]
-    gains += [float((state.upper.values.index_select(0, m.row) - m.value).max()) for m in upper]
-    return max(gains, default=0.0)
+def _sweep(number: int, space: Workspace, dirty: Dirty, now: Round) -> None:
+    """Look at the kept instances of a batch that have something new to read."""
+    batch = space.grounding.batches[number]
+    view = moved(batch, dirty)
+    if view is None:
+        return
+    found = look(batch, reader(view, space.state, space.grounding.atoms), view.groupings)
+    fresh, roots = send(number, view, found, space.state, space.grounding.atoms, now.queue)
+    if len(fresh):
+        now.arrested.append(Arrested(number, fresh, roots))
+        batch.arrested.values[fresh] = True
+
+
+def largest_gain(state: State, queue: Queue) -> float:
+    """The most that any bound is about to move; 1 as soon as it is not little."""
+    most = 0.0
+    for side in (0, 1):
+        for message in queue.sides[side]:
+            gains = (message.value - state.ends(side).values.index_select(0, message.row)).abs()
+            most = max(most, float(gains.max()))
+            if most >= QUIET_GAIN:
+                return 1.0
+    return most

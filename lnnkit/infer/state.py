@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -13,33 +12,20 @@ from lnnkit.ground.tuples import Growing
 from lnnkit.logic.bounds import Bounds, tolerance
 
 NOISE = 1e-12  # a smaller gain is rounding, not news
-
-
-@dataclass(frozen=True, slots=True)
-class Messages:
-    """Bounds sent to atoms: ``value`` (n,) for ``row`` (n,), from ``instance`` (n,) of ``batch``, through ``leaf``."""
-
-    row: Tensor
-    value: Tensor
-    instance: Tensor
-    batch: int
-    leaf: int
-
-
-Sent = tuple[Tensor, Tensor]
+NO_ROWS = torch.empty(0, dtype=torch.int32)
 
 
 def distinct(rows: Sequence[Tensor], count: int) -> Tensor:
-    """Each of the ``rows``, all below ``count``, once."""
-    total = sum(map(len, rows))
-    if total == 0:
-        return torch.empty(0, dtype=torch.int64)
-    if total < count // 32:
-        return torch.unique(torch.cat(list(rows)))
+    """Each of the ``rows``, all below ``count``, once, in order."""
+    some = [each for each in rows if len(each)]
+    if not some:
+        return NO_ROWS
+    if sum(map(len, some)) < count // 32:
+        return torch.unique(torch.cat(some))
     flags = torch.zeros(count, dtype=torch.bool)
-    for some in rows:
-        flags[some] = True
-    return flags.nonzero().squeeze(1)
+    for each in some:
+        flags.index_fill_(0, each.long(), True)
+    return flags.nonzero().squeeze(1).int()
 
 
 class State:
@@ -51,27 +37,27 @@ class State:
         self.lower = Growing(dtype)
         self.upper = Growing(dtype)
         self.frozen = Growing(torch.bool)
-        self.crossed: dict[int, tuple[float, float]] = {}
+        self.crossed = Crossed(dtype)
+        self._additions = 0
 
     def extend(self, atoms: Atoms) -> None:
         """Give every row that the grounding has added its default bounds."""
-        start = len(self.lower)
-        if start == len(atoms):
-            return
-        owner = atoms.owner.values[start:].long()
-        defaults = torch.tensor([table.default for table in atoms.numbered] or [(0.0, 1.0)], dtype=self.dtype)
-        lower, upper = (
-            defaults[:, 0].index_select(0, owner.clamp(min=0)),
-            defaults[:, 1].index_select(0, owner.clamp(min=0)),
-        )
-        frozen = atoms.local.values[start:] < 0
-        if start == 0:
-            lower[FALSE], upper[FALSE], lower[TRUE], upper[TRUE] = 0.0, 0.0, 1.0, 1.0
-            lower[2], upper[2] = 0.0, 1.0
-            frozen[:3] = True
-        self.lower.append(lower)
-        self.upper.append(upper)
-        self.frozen.append(frozen)
+        for owner, count, stands in atoms.additions[self._additions :]:
+            if owner < 0:
+                self.lower.extend(count, 0.0)
+                self.upper.extend(count, 1.0)
+                self.lower.values[TRUE] = 1.0
+                self.upper.values[FALSE] = 0.0
+            else:
+                lower, upper = atoms.numbered[owner].default
+                self.lower.extend(count, lower)
+                self.upper.extend(count, upper)
+            self.frozen.extend(count, stands)
+        self._additions = len(atoms.additions)
+
+    def ends(self, side: int) -> Growing:
+        """The lower (0) or the upper (1) ends."""
+        return self.upper if side else self.lower
 
     def read(self, rows: Tensor) -> Bounds:
         return Bounds(self.lower.values.index_select(0, rows), self.upper.values.index_select(0, rows))
@@ -79,30 +65,56 @@ class State:
     def bounds(self, rows: Tensor) -> Bounds:
         """As ``read``, but an arrested atom shows the bounds that crossed."""
         lower, upper = self.read(rows)
-        if self.crossed:
-            for position, row in enumerate(rows.tolist()):
-                if row in self.crossed:
-                    lower[position], upper[position] = self.crossed[row]
+        if len(self.crossed):
+            place = self.crossed.places(len(self.lower)).index_select(0, rows)
+            at = (place >= 0).nonzero().squeeze(1)
+            shown = place.index_select(0, at)
+            lower.index_copy_(0, at, self.crossed.lower.values.index_select(0, shown))
+            upper.index_copy_(0, at, self.crossed.upper.values.index_select(0, shown))
         return Bounds(lower, upper)
 
-    def meet(self, lower: Sequence[Sent], upper: Sequence[Sent]) -> tuple[Tensor, Tensor, Tensor]:
-        """Raise and lower the bounds of rows, all at once: (rows, values) each. Returns the rows raised, the rows
-        lowered and the rows newly arrested, each once."""
-        for row, value in lower:
-            self.lower.values.scatter_reduce_(0, row, value, "amax")
-        for row, value in upper:
-            self.upper.values.scatter_reduce_(0, row, value, "amin")
-        raised, lowered = (distinct([row for row, _ in sent], len(self.lower)) for sent in (lower, upper))
-        crossed = torch.cat([self.arrest(raised), self.arrest(lowered)])
-        return raised, lowered, crossed
+    def meet(self, side: int, rows: Tensor, values: Tensor) -> None:
+        """Raise the lower (0), or lower the upper (1), ends of rows."""
+        self.ends(side).values.scatter_reduce_(0, rows.long(), values, "amin" if side else "amax")
 
     def arrest(self, rows: Tensor) -> Tensor:
         """Arrest those rows whose bounds have crossed; returns them."""
         low, high = self.read(rows)
-        crossed = rows[(low > high + tolerance(self.dtype)) & ~self.frozen.values.index_select(0, rows)]
-        for row in crossed.tolist():
-            self.crossed[row] = (float(self.lower.values[row]), float(self.upper.values[row]))
-        self.lower.values[crossed] = 0.0
-        self.upper.values[crossed] = 1.0
-        self.frozen.values[crossed] = True
+        at = low > high + tolerance(self.dtype)
+        if not bool(at.any()):
+            return NO_ROWS
+        crossed = rows[at & ~self.frozen.values.index_select(0, rows)].int()
+        self.crossed.append(crossed, *self.read(crossed))
+        index = crossed.long()
+        self.lower.values.index_fill_(0, index, 0.0)
+        self.upper.values.index_fill_(0, index, 1.0)
+        self.frozen.values.index_fill_(0, index, True)
         return crossed
+
+
+class Crossed:
+    """The arrested atoms, with the bounds that crossed."""
+
+    def __init__(self, dtype: torch.dtype) -> None:
+        self.rows = Growing(torch.int32)
+        self.lower = Growing(dtype)
+        self.upper = Growing(dtype)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def append(self, rows: Tensor, lower: Tensor, upper: Tensor) -> None:
+        for own, values in ((self.rows, rows), (self.lower, lower), (self.upper, upper)):
+            own.append(values)
+
+    def places(self, count: int) -> Tensor:
+        """(count,) where each of so many atom rows stands here; -1 for those not arrested."""
+        places = torch.full((count,), -1, dtype=torch.int32)
+        places[self.rows.values] = torch.arange(len(self.rows), dtype=torch.int32)
+        return places
+
+    def flags(self, count: int) -> Tensor:
+        """(count,) which atom rows are arrested."""
+        flags = torch.zeros(count, dtype=torch.bool)
+        flags[self.rows.values] = True
+        return flags

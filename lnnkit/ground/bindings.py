@@ -1,0 +1,68 @@
+"""Partial results of a join: which entities the variables are bound to, which atoms are matched. Columns are made when
+they are first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import torch
+from torch import Tensor
+
+Matched = tuple[str, tuple[int | str, ...]]  # a table's name and an atom's arguments
+
+
+class Bindings:
+    """``length`` assignments. Each layer holds what was bound last, and where in the layer beneath the rest stands.
+
+    ``column(v)`` gives (length,) entity ids of a variable, ``local(m)`` the rows of a matched atom in its table.
+    """
+
+    __slots__ = ("_columns", "_makers", "_rows", "_under", "_via", "length", "matched", "variables")
+
+    def __init__(
+        self,
+        length: int,
+        columns: Mapping[int, Tensor | Callable[[], Tensor]],
+        rows: Mapping[Matched, Tensor],
+        under: Bindings | None = None,
+        via: Tensor | None = None,
+    ) -> None:
+        self.length = length
+        self._columns = {v: made for v, made in columns.items() if isinstance(made, Tensor)}
+        self._makers = {v: made for v, made in columns.items() if not isinstance(made, Tensor)}
+        self._rows = dict(rows)
+        self._under = under
+        self._via = via
+        self.variables: frozenset[int] = frozenset(columns) | (under.variables if under is not None else frozenset())
+        self.matched: frozenset[Matched] = frozenset(rows) | (under.matched if under is not None else frozenset())
+
+    def column(self, variable: int) -> Tensor:
+        """The ids that a bound variable has."""
+        found = self._columns.get(variable)
+        if found is None:
+            if variable in self._makers:
+                found = self._makers[variable]()
+            else:
+                assert self._under is not None and self._via is not None
+                found = self._under.column(variable).index_select(0, self._via)
+            self._columns[variable] = found
+        return found
+
+    def local(self, matched: Matched) -> Tensor:
+        """The rows of a matched atom."""
+        found = self._rows.get(matched)
+        if found is None:
+            assert self._under is not None and self._via is not None
+            found = self._under.local(matched).index_select(0, self._via)
+            self._rows[matched] = found
+        return found
+
+    def at(self, positions: Tensor) -> Bindings:
+        """The assignments at these positions."""
+        return Bindings(len(positions), {}, {}, self, positions)
+
+    def slice(self, start: int, stop: int) -> Bindings:
+        """The assignments from ``start`` to ``stop``."""
+        if (start, stop) == (0, self.length):
+            return self
+        return self.at(torch.arange(start, stop, dtype=torch.int32))

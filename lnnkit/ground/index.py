@@ -1,0 +1,122 @@
+"""The rows of a growing list of atoms, found by the entities in some of their places."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from lnnkit.ground.pattern import Pattern
+from lnnkit.ground.tuples import Growing
+
+_LIMIT = 2**62  # mixed-radix keys stay below it
+_DENSE = 2**16  # so many possible keys are tabulated, or four times as many as there are rows
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """For each key, how many rows one segment holds (``counts``), and from which position of ``rows`` on
+    (``starts``). ``rows`` is None where positions are rows."""
+
+    counts: Tensor
+    starts: Tensor
+    rows: Tensor | None
+    total: int
+
+    def expand(self) -> tuple[Tensor, Tensor]:
+        """(total,) the keys' positions, repeated, and the rows."""
+        if self.total == len(self.counts) and bool((self.counts == 1).all()):
+            left = torch.arange(self.total, dtype=torch.int32)
+            places = self.starts
+        else:
+            left = torch.repeat_interleave(self.counts, output_size=self.total)
+            offset = self.starts - (self.counts.cumsum(0, dtype=torch.int32) - self.counts)
+            places = offset.index_select(0, left)
+            places += torch.arange(self.total, dtype=torch.int32)
+        return left, places if self.rows is None else self.rows.index_select(0, places)
+
+
+class _Segment:
+    """Rows in the order of their keys: ``ends`` by key, or ``keys`` in order with their ``ends``."""
+
+    __slots__ = ("_base", "_ends", "_keys", "length", "rows")
+
+    def __init__(self, rows: Tensor, key: Tensor, size: int) -> None:
+        self.length = len(rows)
+        if len(key) > 1 and bool((key[1:] < key[:-1]).any()):
+            order = torch.argsort(key.int() if size < 2**31 else key, stable=True)
+            rows, key = rows.index_select(0, order), key.index_select(0, order)
+        self._keys: Tensor | None = None
+        if size <= max(_DENSE, 4 * len(rows)):
+            self._ends = torch.zeros(size + 1, dtype=torch.int32)
+            self._ends[1:] = torch.bincount(key, minlength=size).cumsum(0, dtype=torch.int32)
+        else:
+            self._keys, counts = torch.unique_consecutive(key, return_counts=True)
+            self._ends = torch.zeros(len(counts) + 1, dtype=torch.int32)
+            self._ends[1:] = counts.cumsum(0, dtype=torch.int32)
+        self.rows = rows
+        first = int(rows[0]) if len(rows) else 0
+        contiguous = len(rows) > 0 and int(rows[-1]) - first == len(rows) - 1
+        self._base = first if contiguous and bool((rows[1:] > rows[:-1]).all()) else -1
+
+    def find(self, key: Tensor) -> Hits:
+        if self._keys is None:
+            starts = self._ends.index_select(0, key)
+            counts = self._ends[1:].index_select(0, key) - starts
+        else:
+            place = torch.searchsorted(self._keys, key).clamp_(max=len(self._keys) - 1)
+            hit = self._keys.index_select(0, place) == key
+            starts = self._ends.index_select(0, place)
+            counts = torch.where(hit, self._ends[1:].index_select(0, place) - starts, 0)
+        total = int(counts.sum())
+        if self._base >= 0:
+            return Hits(counts, starts + self._base if self._base else starts, None, total)
+        return Hits(counts, starts, self.rows, total)
+
+
+class JoinIndex:
+    """Finds the rows of ``listing`` that fit ``pattern``, by the ids in the columns ``places``. Rows are kept in
+    segments, each at least twice as long as the next, so that growth costs amortised logarithmic time a row."""
+
+    def __init__(self, pattern: Pattern, listing: Growing, places: Sequence[int], radix: int) -> None:
+        self.places = tuple(places)
+        self._pattern = pattern
+        self._listing = listing
+        self._radix = max(radix, 2)
+        self._read = 0
+        self._segments: list[_Segment] = []
+
+    @staticmethod
+    def reach(radix: int) -> int:
+        """How many columns fit one key."""
+        count = 1
+        while max(radix, 2) ** (count + 1) <= _LIMIT:
+            count += 1
+        return count
+
+    def find(self, columns: Sequence[Tensor]) -> list[Hits]:
+        """The rows of each tuple of ids, by segment; segments in which none has any are left out."""
+        self._extend()
+        key = self._key(columns)
+        hits = [segment.find(key) for segment in self._segments]
+        return [each for each in hits if each.total]
+
+    def _key(self, columns: Sequence[Tensor]) -> Tensor:
+        key = columns[0]
+        for column in columns[1:]:
+            key = key.long() * self._radix + column
+        return key
+
+    def _extend(self) -> None:
+        if self._read == len(self._listing):
+            return
+        rows = self._pattern.fitting(self._listing.values[self._read :])
+        self._read = len(self._listing)
+        if not len(rows):
+            return
+        while self._segments and self._segments[-1].length < 2 * len(rows):
+            rows = torch.cat([self._segments.pop().rows, rows])
+        columns = [self._pattern.table.tuples.columns[place].index_select(0, rows) for place in self.places]
+        self._segments.append(_Segment(rows, self._key(columns), self._radix ** len(self.places)))

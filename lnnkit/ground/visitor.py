@@ -1,0 +1,365 @@
+"""Which instances of a formula to look at in a round: those that its needs find among the atoms that have moved.
+
+Nothing is kept of an instance: it is joined again when an atom that it reads has moved. Each need (the literals without
+which nothing can be said) is joined from each atom that matters (a *trigger*), unless another need finds the same
+instances anyway.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from lnnkit.ground.atoms import Atoms
+from lnnkit.ground.bindings import Bindings, Matched
+from lnnkit.ground.domain import Domain
+from lnnkit.ground.formula import AUXILIARY, LEAF, Formula
+from lnnkit.ground.index import Hits, JoinIndex
+from lnnkit.ground.needs import Literal, Need
+from lnnkit.ground.pattern import Pattern, pattern
+from lnnkit.ground.tuples import Growing
+
+CHUNK = 2**19  # so many assignments are made at once
+_BARE = ("listed", "given")  # literals that an atom at its default may satisfy
+_TRIED = 6  # among so many literals any may come first; among more, the shortest
+
+Reads = Mapping[int, tuple[bool, bool]]  # of a leaf: whether its lower and its upper side matter
+Guard = Callable[[int], None]
+
+
+class Moved(Protocol):
+    """The rows of tables that moved in the last round."""
+
+    def rows(self, table: str, side: int) -> Tensor | None:
+        """The rows of a table, numbered in it, whose lower (0) or upper (1) side has moved; None if none has."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Trigger:
+    """Join ``rest`` onto the rows of ``pattern`` that moved on ``side``."""
+
+    pattern: Pattern
+    side: int
+    rest: tuple[Literal, ...]
+
+
+class Visitor:
+    """Finds the instances of one formula without inner blocks; ``triggers`` are the (table, side) it listens to."""
+
+    def __init__(
+        self,
+        formula: Formula,
+        needs: Sequence[Need],
+        reads: Reads,
+        atoms: Atoms,
+        domain: Domain,
+        guard: Callable[[Formula, int], None],
+    ) -> None:
+        self.formula = formula
+        self.made = 0  # assignments found with what was new
+        self._atoms = atoms
+        self._domain = domain
+        self._guard = guard
+        self._indexes: dict[tuple[Literal, tuple[int, ...]], JoinIndex] = {}
+        self._patterns: dict[Matched, Pattern] = {}
+        self._reach = JoinIndex.reach(domain.stranger + 1)
+        self._needs = [tuple(sorted(need.literals)) for need in needs]
+        self._reads = reads
+        self._bare = {(each.table, each.arguments) for need in needs for each in need.literals if each.column in _BARE}
+        variables = formula.blocks[0].variables
+        self.enumerates = any(not _bound(need).issuperset(variables) for need in needs)
+        self.kept = tuple(Growing(torch.int32) for _ in variables)  # where domains are enumerated, of stored instances
+        self._triggers: list[_Trigger] | None = None
+        self.started = False
+
+    @property
+    def triggers(self) -> set[tuple[str, int]]:
+        """The tables and sides whose moves matter."""
+        return {
+            (self.table(leaf), side) for leaf, sides in self._reads.items() for side, matters in enumerate(sides) if matters
+        }
+
+    @property
+    def radix(self) -> int:
+        """All entity ids are below it."""
+        return self._domain.stranger + 1
+
+    def entity(self, name: str) -> int:
+        """The id of a constant."""
+        return self._domain.index[name]
+
+    def differs(self, leaf: int, found: Bindings) -> bool:
+        """Whether the atoms behind a leaf are known to stand in a list of those that differ from their default."""
+        if leaf in self.formula.heads or (leaf != AUXILIARY and self.formula.neurons[leaf].kind != LEAF):
+            return False
+        atom = self.atom(leaf)
+        return atom in found.matched and atom not in self._bare
+
+    def restart(self) -> None:
+        """Find everything again."""
+        self.started = False
+        self.made = 0
+
+    def visits(self, moved: Moved) -> Iterator[Bindings]:
+        """Assignments of all variables, up to `CHUNK` or so at a time; some may come twice."""
+        if not self.started:
+            self.started = True
+            for literals in self._needs:
+                yield from self._whole(literals)
+            return
+        if self._triggers is None:
+            self._triggers = self._find_triggers()
+        for trigger in self._triggers:
+            rows = moved.rows(trigger.pattern.table.name, trigger.side)
+            if rows is None:
+                continue
+            rows = trigger.pattern.fitting(rows)
+            if len(rows):
+                yield from self._joined(self._matched(trigger.pattern, rows), trigger.rest)
+
+    def table(self, leaf: int) -> str:
+        """The table that holds a leaf's bounds."""
+        if leaf == AUXILIARY:
+            assert self.formula.auxiliary is not None
+            return self.formula.auxiliary
+        return self.formula.neurons[leaf].source
+
+    def atom(self, leaf: int) -> Matched:
+        """A leaf's table and arguments."""
+        if leaf == AUXILIARY:
+            return self.table(leaf), self.formula.blocks[0].variables
+        return self.table(leaf), self.formula.neurons[leaf].arguments
+
+    def pattern(self, matched: Matched) -> Pattern:
+        """How an atom binds the formula's variables."""
+        if matched not in self._patterns:
+            table, arguments = matched
+            self._patterns[matched] = pattern(self._atoms.tables[table], arguments, self.formula, self._domain)
+        return self._patterns[matched]
+
+    # --- triggers ---------------------------------------------------------------------------------------------------
+
+    def _find_triggers(self) -> list[_Trigger]:
+        found: list[_Trigger] = []
+        for number, literals in enumerate(self._needs):
+            starts: dict[tuple[Matched, int], tuple[Literal, ...]] = {}
+            for leaf, sides in sorted(self._reads.items()):
+                for side, matters in enumerate(sides):
+                    if matters:
+                        atom = self.atom(leaf)
+                        own = Literal(*atom, "lower" if side == 0 else "upper")
+                        starts[atom, side] = tuple(each for each in literals if each != own)
+            for (atom, side), rest in sorted(starts.items(), key=lambda item: item[0][0][0]):
+                own = Literal(*atom, "lower" if side == 0 else "upper")
+                if not self._found_anyway(number, own, frozenset((*literals, own))):
+                    found.append(_Trigger(self.pattern(atom), side, rest))
+        return found
+
+    def _found_anyway(self, number: int, trigger: Literal, literals: frozenset[Literal]) -> bool:
+        """Whether another need, joined from the same trigger, finds all that need ``number`` does."""
+        for other, others in enumerate(self._needs):
+            wider = {*others, trigger}
+            if other != number and all(any(self._implies(one, each) for one in literals) for each in wider):
+                narrower = all(any(self._implies(one, each) for one in wider) for each in literals)
+                if not narrower or other < number:
+                    return True
+        return False
+
+    def _implies(self, one: Literal, other: Literal) -> bool:
+        """Whether every row of ``one`` is a row of ``other``, now and for ever."""
+        if one == other:
+            return True
+        if (one.table, one.arguments) != (other.table, other.arguments):
+            return False
+        if other.column == "either":
+            return one.column in ("lower", "upper")
+        if one.column not in ("listed", "given") or other.column not in ("lower", "upper"):
+            return (one.column, other.column) == ("given", "listed")
+        table = self._atoms.tables[one.table]
+        rows = table.rows.values.index_select(0, table.deviating[one.column].values)
+        return bool(self._atoms.flags[other.column].values.index_select(0, rows).all())
+
+    # --- joining ----------------------------------------------------------------------------------------------------
+
+    def _matched(self, pattern: Pattern, rows: Tensor) -> Bindings:
+        columns = pattern.table.tuples.columns
+        makers = {
+            variable: (lambda place=place: columns[place].index_select(0, rows))
+            for variable, place in pattern.places.items()
+        }
+        return Bindings(len(rows), makers, {(pattern.table.name, pattern.arguments): rows})
+
+    def _whole(self, literals: tuple[Literal, ...]) -> Iterator[Bindings]:
+        """Join a need as a whole, from the literal with which the first step gives the fewest rows."""
+        if not literals:
+            yield from self._enumerated(Bindings(1, {}, {}))
+            return
+        if not all(len(self._listing(each)) for each in literals):
+            return
+        first = min(literals, key=lambda each: len(self._listing(each)))
+        if 2 < len(literals) <= _TRIED:
+            first = self._least_start(literals, first)
+        yield from self._joined(self._start(first), tuple(each for each in literals if each != first))
+
+    def _start(self, literal: Literal) -> Bindings:
+        own = self.pattern((literal.table, literal.arguments))
+        return self._matched(own, own.fitting(self._listing(literal)))
+
+    def _least_start(self, literals: tuple[Literal, ...], shortest: Literal) -> Literal:
+        """The shortest literal, unless its every join gives more rows than all literals have: then any may be first."""
+
+        def least(first: Literal) -> float:
+            found = self._start(first)
+            counts = [self._count(found, each) for each in literals if each != first and self._shared(found, each)]
+            return min(counts, default=math.inf)
+
+        if least(shortest) <= sum(len(self._listing(each)) for each in literals):
+            return shortest
+        return min(literals, key=least)
+
+    def _listing(self, literal: Literal) -> Tensor:
+        return self._atoms.tables[literal.table].deviating[literal.column].values
+
+    def _joined(self, found: Bindings, rest: tuple[Literal, ...]) -> Iterator[Bindings]:
+        """Join the rest onto what is found, always the literal next with which the fewest rows come out."""
+        found, rest = self._filtered(found, rest)
+        if not found.length:
+            return
+        if not rest:
+            yield from self._enumerated(found)
+            return
+        linked = [each for each in rest if self._shared(found, each)]
+        if not linked:
+            yield from self._multiplied(found, rest)
+            return
+        hits = {each: self._hits(found, each) for each in linked}
+        best = min(linked, key=lambda each: sum(hit.total for hit in hits[each]))
+        others = tuple(each for each in rest if each != best)
+        self._counted(sum(hit.total for hit in hits[best]))
+        own = self.pattern((best.table, best.arguments))
+        for hit in hits[best]:
+            for part in _parts(hit):
+                yield from self._joined(self._expanded(found, own, *part), others)
+
+    def _filtered(self, found: Bindings, rest: tuple[Literal, ...]) -> tuple[Bindings, tuple[Literal, ...]]:
+        """Apply the literals whose variables are all bound."""
+        left: list[Literal] = []
+        for each in rest:
+            variables = {a for a in each.arguments if isinstance(a, int)}
+            if not variables <= found.variables:
+                left.append(each)
+            elif found.length:
+                found = self._with(found, each)
+        return found, tuple(left)
+
+    def _with(self, found: Bindings, literal: Literal) -> Bindings:
+        """Those assignments for which a literal, all bound, is there."""
+        atom = (literal.table, literal.arguments)
+        own = self.pattern(atom)
+        table = own.table
+        flags = self._atoms.flags[literal.column].values
+        if atom in found.matched:
+            there = flags.index_select(0, table.rows.values.index_select(0, found.local(atom)))
+            return found if bool(there.all()) else found.at(_true(there))
+        columns = own.tuples({v: found.column(v) for v in own.places}, found.length)
+        number = table.tuples.find(columns, found.length)
+        kept = _true(number >= 0)
+        number = number.index_select(0, kept)
+        picked = _true(flags.index_select(0, table.rows.values.index_select(0, number)))
+        return Bindings(len(picked), {}, {atom: number.index_select(0, picked)}, found, kept.index_select(0, picked))
+
+    def _shared(self, found: Bindings, literal: Literal) -> list[int]:
+        """The variables that a literal shares with what is found."""
+        return [v for v in self.pattern((literal.table, literal.arguments)).places if v in found.variables]
+
+    def _hits(self, found: Bindings, literal: Literal) -> list[Hits]:
+        own = self.pattern((literal.table, literal.arguments))
+        keyed = tuple(self._shared(found, literal)[: self._reach])
+        places = tuple(own.places[v] for v in keyed)
+        index = self._indexes.get((literal, places))
+        if index is None:
+            listing = own.table.deviating[literal.column]
+            index = self._indexes[literal, places] = JoinIndex(own, listing, places, self._domain.stranger + 1)
+        return index.find([found.column(v) for v in keyed])
+
+    def _count(self, found: Bindings, literal: Literal) -> int:
+        return sum(hit.total for hit in self._hits(found, literal))
+
+    def _expanded(self, found: Bindings, own: Pattern, left: Tensor, rows: Tensor) -> Bindings:
+        columns = own.table.tuples.columns
+        makers = {
+            v: (lambda place=place: columns[place].index_select(0, rows))
+            for v, place in own.places.items()
+            if v not in found.variables
+        }
+        result = Bindings(len(rows), makers, {(own.table.name, own.arguments): rows}, found, left)
+        unkeyed = [v for v in own.places if v in found.variables][self._reach :]
+        for variable in unkeyed:
+            same = result.column(variable) == columns[own.places[variable]].index_select(0, rows)
+            result = result if bool(same.all()) else result.at(_true(same))
+        return result
+
+    def _multiplied(self, found: Bindings, rest: tuple[Literal, ...]) -> Iterator[Bindings]:
+        """Multiply by the shortest literal: none shares a variable."""
+        best = min(rest, key=lambda each: len(self._listing(each)))
+        others = tuple(each for each in rest if each != best)
+        own = self.pattern((best.table, best.arguments))
+        rows = own.fitting(self._listing(best))
+        self._counted(found.length * len(rows))
+        for left, right in _product(found.length, len(rows)):
+            yield from self._joined(self._expanded(found, own, left, rows.index_select(0, right)), others)
+
+    def _enumerated(self, found: Bindings) -> Iterator[Bindings]:
+        """Multiply by the domain of each variable that nothing binds; cut into chunks."""
+        free = [v for v in self.formula.blocks[0].variables if v not in found.variables]
+        if not free:
+            for start in range(0, found.length, 2 * CHUNK):
+                yield found.slice(start, min(start + 2 * CHUNK, found.length))
+            return
+        ids = self._domain.sorts[self.formula.sorts[free[0]]]
+        self._counted(found.length * math.prod(len(self._domain.sorts[self.formula.sorts[v]]) for v in free))
+        for left, right in _product(found.length, len(ids)):
+            yield from self._enumerated(Bindings(len(left), {free[0]: ids.index_select(0, right)}, {}, found, left))
+
+    def _counted(self, total: int) -> None:
+        self._guard(self.formula, total)
+
+
+def _bound(need: Need) -> set[int | str]:
+    """The variables that a need's literals bind (and their constants)."""
+    return {argument for literal in need.literals for argument in literal.arguments}
+
+
+def _true(flags: Tensor) -> Tensor:
+    """The positions of true flags."""
+    return flags.nonzero().squeeze(1)
+
+
+def _parts(hits: Hits) -> Iterator[tuple[Tensor, Tensor]]:
+    """The (key position, row) pairs of hits, about `CHUNK` at a time."""
+    if hits.total <= 2 * CHUNK:
+        yield hits.expand()
+        return
+    ends = hits.counts.cumsum(0)
+    start = 0
+    while start < len(ends):
+        done = int(ends[start - 1]) if start else 0
+        stop = max(start + 1, int(torch.searchsorted(ends, done + CHUNK, right=True)))
+        counts = hits.counts[start:stop]
+        left, rows = Hits(counts, hits.starts[start:stop], hits.rows, int(ends[stop - 1]) - done).expand()
+        yield left + start if start else left, rows
+        start = stop
+
+
+def _product(left: int, right: int) -> Iterator[tuple[Tensor, Tensor]]:
+    """All pairs of positions, about `CHUNK` at a time."""
+    step = max(1, CHUNK // max(right, 1))
+    for start in range(0, left, step):
+        some = torch.arange(start, min(start + step, left), dtype=torch.int32)
+        yield some.repeat_interleave(right), torch.arange(right, dtype=torch.int32).repeat(len(some))

@@ -1,0 +1,84 @@
+"""One look at instances: up from the leaves, meet what is given, down from the root. Names no state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from lnnkit.ground.batch import Batch
+from lnnkit.ground.evaluate import Grouping, downward, least_heads, upward
+from lnnkit.ground.formula import AUXILIARY, LEAF
+from lnnkit.infer.state import NOISE
+from lnnkit.logic.bounds import Bounds, enter, ordered, tolerance
+
+Read = Callable[[int], Bounds]  # the bounds of a leaf, of a constant, or of AUXILIARY, as they are kept
+Target = tuple[int, int]  # a leaf, and its lower (0) or upper (1) side
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What instances say: for each target where it is news, and the bound. ``bad`` instances cannot be satisfied and
+    say nothing; ``root`` are the bounds that their roots come to."""
+
+    bad: Tensor
+    root: Bounds
+    said: Mapping[Target, tuple[Tensor, Tensor]]
+
+
+def look(batch: Batch, read: Read, groupings: Sequence[Grouping | None]) -> Look:
+    """What instances send in a round of inference. ``bad`` has a flag for each row of block 0, news one for each row of
+    their leaf's block."""
+    formula = batch.formula
+
+    def entered(index: int) -> Bounds:
+        return enter(read(index))
+
+    values = upward(formula, entered, groupings)
+    up = values[formula.top]
+    if formula.auxiliary is None:
+        given = Bounds(torch.full_like(up.lower, formula.lower), torch.full_like(up.upper, formula.upper))
+    else:
+        given = enter(read(AUXILIARY))
+    lower, upper = torch.maximum(up.lower, given.lower), torch.minimum(up.upper, given.upper)
+    crossed = lower > upper + tolerance(lower.dtype)
+    root = ordered(lower, upper)
+    safe = Bounds(torch.where(crossed, up.lower, root.lower), torch.where(crossed, up.upper, root.upper))
+    boxes, empty = downward(formula, values, safe, groupings)
+    said: dict[Target, tuple[Tensor, Tensor]] = {}
+    for leaf in batch.targets:
+        box, own = safe if leaf == AUXILIARY else boxes[leaf], read(leaf)
+        if batch.modes[leaf][0]:
+            said[leaf, 0] = box.lower > own.lower + NOISE, box.lower
+        if batch.modes[leaf][1]:
+            said[leaf, 1] = box.upper < own.upper - NOISE, box.upper
+    for neuron in batch.observed:  # what is said of it from above, beyond what its operands make it
+        box, own, made = boxes[neuron], read(neuron), values[neuron]
+        said[neuron, 0] = (box.lower > made.lower + NOISE) & (box.lower > own.lower + NOISE), box.lower
+        said[neuron, 1] = (box.upper < made.upper - NOISE) & (box.upper < own.upper - NOISE), box.upper
+    return Look(crossed | empty, Bounds(lower, upper), said)
+
+
+def completing(batch: Batch, read: Read, groupings: Sequence[Grouping | None]) -> Look:
+    """What defining statements make of their heads, by the two ends of their antecedents."""
+    formula = batch.formula
+
+    def entered(index: int) -> Bounds:
+        return enter(read(index))
+
+    values = upward(formula, entered, groupings)
+    antecedent = values[formula.neurons[formula.top].operands[0]]
+    said: dict[Target, tuple[Tensor, Tensor]] = {}
+    for side, (end, impossible) in enumerate(((antecedent.lower, 0.0), (antecedent.upper, 1.0))):
+        for head, value in least_heads(formula, end, values, impossible).items():
+            said[head, side] = value > NOISE, value
+    return Look(torch.zeros(antecedent.lower.shape, dtype=torch.bool), antecedent, said)
+
+
+def constant(batch: Batch, index: int, length: int, dtype: torch.dtype) -> Bounds:
+    """The bounds of ``true`` and ``false``; a leaf that nothing is read of is unknown."""
+    kind = batch.formula.neurons[index].kind
+    lower = torch.full((length,), float(kind == "true"), dtype=dtype)
+    return Bounds(lower, torch.ones_like(lower)) if kind == LEAF else Bounds(lower, lower)

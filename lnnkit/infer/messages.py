@@ -1,0 +1,103 @@
+"""What instances send in a round, and how it meets the state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from lnnkit.ground.tuples import Growing
+from lnnkit.infer.derivations import Derivations
+from lnnkit.infer.state import NO_ROWS, State
+
+_LAST = torch.iinfo(torch.int32).max
+
+
+class Pending(Protocol):
+    """Instances that are kept only if they set a bound."""
+
+    def store(self, positions: Tensor) -> Tensor:
+        """Give the instances at these positions rows in their batch; returns those."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Messages:
+    """Bounds sent to atoms through ``leaf``: ``value`` (n,) for ``row`` (n,), from ``instance`` (n,): rows of the
+    ``batch``'s block, or positions among what is ``pending``."""
+
+    row: Tensor
+    value: Tensor
+    instance: Tensor
+    batch: int
+    leaf: int
+    pending: Pending | None = None
+
+
+@dataclass(slots=True)
+class Queue:
+    """The messages of a round, for lower and for upper ends."""
+
+    sides: tuple[list[Messages], list[Messages]] = field(default_factory=lambda: ([], []))
+
+    def __bool__(self) -> bool:
+        return any(self.sides)
+
+
+class Meeting:
+    """Lets messages meet the state, all at once, and records who set each bound."""
+
+    def __init__(self, state: State, derivations: Derivations) -> None:
+        self._state = state
+        self._derivations = derivations
+        self._slots = Growing(torch.int32)  # scratch, a place for each row
+
+    def settle(self, side: int, messages: Sequence[Messages], *, rising: bool = False) -> Tensor:
+        """Meet the messages for one side. Returns the rows that have moved, each once. Of equal messages for a row
+        the first has set it: messages come in a canonical order. Upper ends that are ``rising`` are raised."""
+        if not messages:
+            return NO_ROWS
+        row = messages[0].row if len(messages) == 1 else torch.cat([m.row for m in messages])
+        value = messages[0].value if len(messages) == 1 else torch.cat([m.value for m in messages])
+        ends = self._state.ends(side).values
+        if float(value.max()) == float(value.min()):
+            first = self._first(row)
+            ends.index_fill_(0, (row if first is None else row.index_select(0, first)).long(), float(value[0]))
+        else:
+            ends.scatter_reduce_(0, row.long(), value, "amin" if side and not rising else "amax")
+            won = (value == ends.index_select(0, row)).nonzero().squeeze(1)
+            first = self._first(row.index_select(0, won))
+            first = won if first is None else won.index_select(0, first)
+        winners = row if first is None else row.index_select(0, first)
+        start = 0
+        for message in messages:
+            stop = start + len(message.row)
+            if first is None:
+                self._record(side, message, message.row, message.instance)
+            elif len(messages) == 1:
+                self._record(side, message, winners, message.instance.index_select(0, first))
+            else:
+                low, high = torch.searchsorted(first, torch.tensor([start, stop])).tolist()
+                if high > low:
+                    mine = first[low:high] - start
+                    self._record(side, message, winners[low:high], message.instance.index_select(0, mine))
+            start = stop
+        return winners
+
+    def _record(self, side: int, message: Messages, rows: Tensor, instances: Tensor) -> None:
+        stored = instances if message.pending is None else message.pending.store(instances)
+        self._derivations.record(side, rows, message.batch, message.leaf, stored)
+
+    def _first(self, row: Tensor) -> Tensor | None:
+        """Where each row stands first; None if none stands twice."""
+        slots = self._slots
+        slots.extend(len(self._state.lower) - len(slots), _LAST)
+        order = torch.arange(len(row), dtype=torch.int32)
+        index = row.long()
+        slots.values.scatter_reduce_(0, index, order, "amin")
+        first = slots.values.index_select(0, row) == order
+        slots.values.index_fill_(0, index, _LAST)
+        return None if bool(first.all()) else first.nonzero().squeeze(1)

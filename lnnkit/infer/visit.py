@@ -1,0 +1,273 @@
+"""A visit to instances that are not kept: their atoms are found, their bounds looked up or worked out, their messages
+queued."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from lnnkit.ground.arrests import Arrests
+from lnnkit.ground.atoms import FALSE, TRUE, UNKNOWN, Atoms, AtomTable
+from lnnkit.ground.batch import Batch
+from lnnkit.ground.bindings import Bindings
+from lnnkit.ground.formula import AUXILIARY, LEAF
+from lnnkit.ground.relevance import ALL, LISTED
+from lnnkit.ground.visitor import Visitor
+from lnnkit.infer.classes import Classes
+from lnnkit.infer.look import Read, Target, constant
+from lnnkit.infer.messages import Messages, Queue
+from lnnkit.infer.state import NOISE, State
+from lnnkit.infer.truth_table import Column, TruthTable
+from lnnkit.logic.bounds import Bounds
+
+_STRIP = 2**15  # so many instances are worked out at once: what they need fits the cache
+
+
+@dataclass(frozen=True, slots=True)
+class Arrested:
+    """Rows of a batch that have been arrested, and the bounds that their roots came to."""
+
+    batch: int
+    rows: Tensor
+    roots: Bounds
+
+
+@dataclass(slots=True)
+class Round:
+    """What the members of a round share: the state that all read, and what they leave for its end."""
+
+    atoms: Atoms
+    state: State
+    classes: Classes
+    queue: Queue = field(default_factory=Queue)
+    arrested: list[Arrested] = field(default_factory=list)
+    visited: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What some instances say: for each target the positions at which it is news, and the bounds. ``bad`` are the
+    positions of those that cannot be satisfied, with the bounds of their roots."""
+
+    targets: Mapping[Target, tuple[Tensor, Tensor]]
+    bad: Tensor
+    roots: Bounds
+
+
+class Visits:
+    """Sends what the instances of one member say. ``number`` is its batch's."""
+
+    def __init__(self, number: int, batch: Batch, member: int, visitor: Visitor, table: TruthTable) -> None:
+        self.visitor = visitor
+        self._number = number
+        self._batch = batch
+        self._member = member
+        self._table = table
+        self.arrests = Arrests(visitor)
+
+    def send(self, found: Bindings, now: Round) -> None:
+        """Look at instances, and queue their messages."""
+        visit = _Visit(self._batch, self._member, self.visitor, found, now)
+        said = self._said(visit, now)
+        if said is None:
+            return
+        if len(said.bad):
+            self._arrest(visit, said, now)
+        for (leaf, side), (at, value) in said.targets.items():
+            if len(self.arrests):
+                silent = self.arrests.flags(found.at(at))
+                if bool(silent.any()):
+                    at, value = at[~silent], value[~silent]
+            if len(at):
+                self._queue(visit, leaf, side, at, value, now)
+
+    def _said(self, visit: _Visit, now: Round) -> _Said | None:
+        """What the instances say, by the truth table where their bounds take few values."""
+        length = visit.found.length
+        if self._table.useful:
+            columns = {leaf: visit.column(leaf) for leaf in self._table.leaves}
+            code = self._table.codes(columns, now.classes, length)
+            if code is not None:
+                at = self._table.states(code, now.classes)
+                if not len(at):
+                    return None
+                return self._looked_up(code, at)
+        strips = [
+            self._worked_out(visit, start, min(start + _STRIP, length), now) for start in range(0, length, _STRIP)
+        ]
+        return strips[0] if len(strips) == 1 else _together(strips)
+
+    def _looked_up(self, code: Tensor, at: Tensor) -> _Said:
+        code = code.index_select(0, at)
+        targets: dict[Target, tuple[Tensor, Tensor]] = {}
+        for target, (news, value) in self._table.targets.items():
+            flags = news.index_select(0, code)
+            some = flags.nonzero().squeeze(1)
+            if len(some) == len(at):
+                targets[target] = at, value.index_select(0, code)
+            elif len(some):
+                targets[target] = at.index_select(0, some), value.index_select(0, code.index_select(0, some))
+        if self._table.any_bad:
+            bad = self._table.bad(code).nonzero().squeeze(1)
+            return _Said(targets, at.index_select(0, bad), self._table.root(code.index_select(0, bad)))
+        nothing = torch.empty(0, dtype=torch.int64)
+        return _Said(targets, nothing, Bounds(nothing, nothing))
+
+    def _worked_out(self, visit: _Visit, start: int, stop: int, now: Round) -> _Said:
+        found = self._table.evaluate(visit.reader(start, stop, now.state))
+        bad = found.bad.nonzero().squeeze(1)
+        targets: dict[Target, tuple[Tensor, Tensor]] = {}
+        for target, (news, value) in found.said.items():
+            at = (news & ~found.bad if len(bad) else news).nonzero().squeeze(1)
+            if len(at):
+                targets[target] = at + start if start else at, value.index_select(0, at)
+        roots = Bounds(found.root.lower.index_select(0, bad), found.root.upper.index_select(0, bad))
+        return _Said(targets, bad + start, roots)
+
+    def _arrest(self, visit: _Visit, said: _Said, now: Round) -> None:
+        some = self.arrests.add(visit.found, said.bad)
+        if len(some):
+            rows = visit.store(said.bad.index_select(0, some))
+            self._batch.arrested.values.index_fill_(0, rows.long(), True)
+            roots = Bounds(said.roots.lower.index_select(0, some), said.roots.upper.index_select(0, some))
+            now.arrested.append(Arrested(self._number, rows, roots))
+
+    def _queue(self, visit: _Visit, leaf: int, side: int, at: Tensor, value: Tensor, now: Round) -> None:
+        """Queue bounds for those atoms behind a leaf that hear of them."""
+        completed = leaf in self._batch.formula.heads
+        mode = ALL if completed else self._batch.modes[leaf][side]
+        rows = visit.rows(leaf).index_select(0, at)
+        hears = ~now.state.frozen.values.index_select(0, rows)
+        if completed:
+            hears &= ~now.atoms.flags["given"].values.index_select(0, rows)
+            hears &= value > now.state.ends(side).values.index_select(0, rows) + NOISE
+        if mode == LISTED:
+            hears &= now.atoms.flags["listed"].values.index_select(0, rows)
+        else:
+            absent = (rows == visit.table(leaf).default_row).nonzero().squeeze(1)
+            if len(absent):
+                made = visit.materialise(leaf, at if len(absent) == len(at) else at.index_select(0, absent))
+                rows = made if len(absent) == len(rows) else rows.index_copy(0, absent, made)
+                hears.index_fill_(0, absent, True)
+                now.state.extend(now.atoms)
+                now.classes.extend()
+        if not bool(hears.all()):
+            at, rows, value = at[hears], rows[hears], value[hears]
+        if len(at):
+            now.queue.sides[side].append(Messages(rows, value, at, self._number, leaf, visit))
+
+
+class _Visit:
+    """Instances with the atom rows of their leaves; they are stored only when asked to be."""
+
+    def __init__(self, batch: Batch, member: int, visitor: Visitor, found: Bindings, now: Round) -> None:
+        self.found = found
+        self._batch = batch
+        self._member = member
+        self._visitor = visitor
+        self._atoms = now.atoms
+        self._classes = now.classes
+        self._rows: dict[int, Tensor] = {}
+
+    def table(self, leaf: int) -> AtomTable:
+        return self._atoms.tables[self._visitor.table(leaf)]
+
+    def column(self, leaf: int) -> Column:
+        """A leaf's rows, or their class if all are known to have the same."""
+        if self._visitor.differs(leaf, self.found):
+            sole = self._classes.sole(self.table(leaf).number)
+            if sole is not None:
+                return Column(None, sole)
+        return Column(self.read_rows(leaf))
+
+    def rows(self, leaf: int) -> Tensor:
+        """The atom rows behind a leaf or an equality; the table's default row where an atom is not there."""
+        if leaf not in self._rows:
+            self._rows[leaf] = self._find(leaf)
+        return self._rows[leaf]
+
+    def read_rows(self, leaf: int) -> Tensor:
+        """As ``rows``, but of a head only what facts say of it is read."""
+        rows = self.rows(leaf)
+        if leaf in self._batch.formula.heads:
+            given = self._atoms.flags["given"].values.index_select(0, rows)
+            return torch.where(given, rows, UNKNOWN).int()
+        return rows
+
+    def reader(self, start: int, stop: int, state: State) -> Read:
+        """Reads the leaves of some of the instances."""
+
+        def read(index: int) -> Bounds:
+            if index != AUXILIARY and self._batch.formula.neurons[index].kind in ("true", "false"):
+                return constant(self._batch, index, stop - start, state.dtype)
+            return state.read(self.read_rows(index)[start:stop])
+
+        return read
+
+    def materialise(self, leaf: int, positions: Tensor) -> Tensor:
+        """Atom rows for leaves that have none yet."""
+        found = self.found.at(positions)
+        atom = self._visitor.atom(leaf)
+        own = self._visitor.pattern(atom)
+        columns = own.tuples({v: found.column(v) for v in own.places}, found.length)
+        return self._atoms.materialise(own.table, columns, found.length)
+
+    def store(self, positions: Tensor) -> Tensor:
+        """Give instances rows in their batch."""
+        columns = {leaf: self.stored(leaf, positions) for leaf in self._batch.blocks[0].columns}
+        local = -1
+        if self._visitor.enumerates:
+            local = len(self._visitor.kept[0]) if self._visitor.kept else 0
+            found = self.found.at(positions)
+            for variable, kept in zip(self._visitor.formula.blocks[0].variables, self._visitor.kept, strict=True):
+                kept.append(found.column(variable))
+        return self._batch.append(0, columns, self._member, local, len(positions))
+
+    def stored(self, leaf: int, positions: Tensor) -> Tensor:
+        """The atom rows of some instances as they are now: atoms may have been added since."""
+        rows = self.rows(leaf).index_select(0, positions)
+        if leaf != AUXILIARY and self._batch.formula.neurons[leaf].kind != LEAF:
+            return rows
+        default = self.table(leaf).default_row
+        absent = (rows == default).nonzero().squeeze(1)
+        if len(absent):
+            found = self.found.at(positions.index_select(0, absent))
+            rows = rows.index_copy(0, absent, self._look_up(leaf, found))
+        return rows
+
+    def _find(self, leaf: int) -> Tensor:
+        if leaf != AUXILIARY and self._batch.formula.neurons[leaf].kind != LEAF:
+            return self._compared(leaf)
+        atom = self._visitor.atom(leaf)
+        if atom in self.found.matched:
+            return self.table(leaf).rows.values.index_select(0, self.found.local(atom))
+        return self._look_up(leaf, self.found)
+
+    def _look_up(self, leaf: int, found: Bindings) -> Tensor:
+        own = self._visitor.pattern(self._visitor.atom(leaf))
+        columns = own.tuples({v: found.column(v) for v in own.places}, found.length)
+        return self._atoms.find(own.table, columns, found.length)
+
+    def _compared(self, leaf: int) -> Tensor:
+        """An equality of entities."""
+        one, other = self._batch.formula.neurons[leaf].arguments
+        if one == other:
+            return torch.full((self.found.length,), TRUE, dtype=torch.int32)
+        columns = [
+            self.found.column(a) if isinstance(a, int) else torch.tensor(self._visitor.entity(a), dtype=torch.int32)
+            for a in (one, other)
+        ]
+        equal = (columns[0] == columns[1]).expand(self.found.length)
+        return torch.where(equal, TRUE, FALSE).int()
+
+
+def _together(strips: list[_Said]) -> _Said:
+    targets = {
+        target: tuple(torch.cat([s.targets[target][part] for s in strips if target in s.targets]) for part in (0, 1))
+        for target in dict.fromkeys(target for strip in strips for target in strip.targets)
+    }
+    roots = Bounds(torch.cat([s.roots.lower for s in strips]), torch.cat([s.roots.upper for s in strips]))
+    return _Said({t: (at, value) for t, (at, value) in targets.items()}, torch.cat([s.bad for s in strips]), roots)

@@ -1,0 +1,73 @@
+"""What the rounds of one inference share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+from lnnkit.ground.grounding import Grounding
+from lnnkit.ground.visitor import Visitor
+from lnnkit.infer.classes import Classes
+from lnnkit.infer.derivations import Derivations
+from lnnkit.infer.look import completing, look
+from lnnkit.infer.messages import Meeting
+from lnnkit.infer.state import State
+from lnnkit.infer.truth_table import TruthTable
+from lnnkit.infer.visit import Arrested, Visits
+
+
+class Status(Enum):
+    """Why inference stopped; the value is the word that users see."""
+
+    CONVERGED = "converged"
+    ACCELERATED = "accelerated"
+    CREEPING = "creeping"
+    ROUND_LIMIT = "round_limit"
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far the rounds have come; ``rounds`` counts those that changed something."""
+
+    rounds: int = 0
+    status: Status = Status.CONVERGED
+    visited: int = 0
+    arrested: list[Arrested] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """A grounding with its bounds, and what the rounds keep beside them. ``visits`` has the members whose instances are
+    not kept."""
+
+    grounding: Grounding
+    state: State
+    classes: Classes
+    derivations: Derivations
+    meeting: Meeting
+    visits: dict[int, Visits]
+    progress: Progress
+
+    def visited(self, members: Sequence[int]) -> dict[int, Visits]:
+        """Those of ``members`` that are visited."""
+        return {member: self.visits[member] for member in members if member in self.visits}
+
+
+def workspace(grounding: Grounding, state: State) -> Workspace:
+    """Ready for the first round."""
+    derivations = Derivations()
+    tables: dict[int, TruthTable] = {}
+    visits: dict[int, Visits] = {}
+    for member, visitor in enumerate(grounding.members):
+        if not isinstance(visitor, Visitor):
+            continue
+        number = grounding.number(member)
+        batch = grounding.batches[number]
+        if number not in tables:
+            leaves = [leaf for leaf in batch.blocks[0].columns if not (batch.completes and leaf in batch.formula.heads)]
+            tables[number] = TruthTable(batch, leaves, completing if batch.completes else look, state.dtype)
+        visits[member] = Visits(number, batch, member, visitor, tables[number])
+    classes = Classes(state, grounding.atoms)
+    return Workspace(grounding, state, classes, derivations, Meeting(state, derivations), visits, Progress())
