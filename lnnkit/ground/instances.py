@@ -239,7 +239,7 @@ class Instances:
             self._grow(block)
             real = parent[~virtual]
             self._counts[block].values.index_add_(0, real, torch.ones(len(real), dtype=torch.int64))
-            self._default[block].values[parent[virtual & ~stranger]] = numbers[virtual & ~stranger]
+            self._default[block].values[parent[virtual & ~stranger]] = numbers[virtual & ~stranger].long()
             self._strangers[block].values[parent[stranger]] = True
         self.rows[block].append(numbers)
 

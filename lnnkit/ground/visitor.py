@@ -69,7 +69,7 @@ class Visitor:
         self._indexes: dict[tuple[Literal, tuple[int, ...]], JoinIndex] = {}
         self._patterns: dict[Matched, Pattern] = {}
         self._reach = JoinIndex.reach(domain.stranger + 1)
-        self._needs = [tuple(sorted(need.literals)) for need in needs]
+        self._needs = [tuple(sorted(need.literals, key=repr)) for need in needs]
         self._reads = reads
         self._bare = {(each.table, each.arguments) for need in needs for each in need.literals if each.column in _BARE}
         variables = formula.blocks[0].variables

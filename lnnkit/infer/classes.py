@@ -29,8 +29,12 @@ class Classes:
         self._soft: set[int] = set()
         self._loose: set[int] = set()
         self._additions = 0
+        self.renew()
+
+    def renew(self) -> None:
+        """Classify all rows."""
         self.extend()
-        for table in atoms.numbered:
+        for table in self._atoms.numbered:
             self._classify(table.number, table.rows.values)
 
     def extend(self) -> None:

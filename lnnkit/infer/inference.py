@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import torch
@@ -13,7 +13,6 @@ from lnnkit.ground.formula import Formula
 from lnnkit.ground.grounding import Guard
 from lnnkit.ground.layout import Given
 from lnnkit.infer.completion import complete
-from lnnkit.infer.classes import Classes
 from lnnkit.infer.contested import Flags, contested
 from lnnkit.infer.prepare import Prepared, initialise_shared, prepare
 from lnnkit.infer.rounds import run
@@ -92,10 +91,10 @@ def infer(
     """
     with torch.no_grad():
         prepared = prepare(lifted, index, given, guard_of(budget))
-        initial = workspace(prepared.grounding, prepared.state)
-        complete(prepared, initial, first=True)
+        space = workspace(prepared.grounding, prepared.state)
+        complete(prepared, space, first=True)
         initialise_shared(prepared)
-        space = replace(initial, classes=Classes(prepared.state, prepared.grounding.atoms))
+        space.classes.renew()
         changed = NO_ROWS
         while True:
             run(space, prepared.inference, round_limit, changed)
