@@ -80,6 +80,18 @@ class Atoms:
             self._grow(table.number, local)
         return table.rows.values.index_select(0, numbers)
 
+    def load(self, table: AtomTable, columns: Sequence[Tensor], length: int) -> None:
+        """Materialise distinct tuples, in lexicographic order, in a table without atoms, as given by facts."""
+        table.tuples.load(columns, length)
+        table.rows.append(torch.arange(len(self), len(self) + length, dtype=torch.int32))
+        local = torch.arange(length, dtype=torch.int32)
+        start = len(self)
+        self._grow(table.number, local)
+        for name in ("listed", "given"):
+            self.flags[name].values[start:] = True
+            table.deviating[name].append(local)
+            self.growth.append((table.name, name))
+
     def find(self, table: AtomTable, columns: Sequence[Tensor], length: int) -> Tensor:
         """(length,) row numbers of the tuples, the default row where an atom is not materialised."""
         numbers = table.tuples.find(columns, length)
@@ -88,13 +100,9 @@ class Atoms:
         rows = table.rows.values.index_select(0, numbers.clamp(min=0))
         return torch.where(numbers >= 0, rows, table.default_row)
 
-    def mark(self, table: AtomTable, rows: Tensor, *, given: bool) -> None:
-        """List rows as asked for, or as given by facts too."""
-        rows = torch.unique(rows)
-        for name in ("listed", "given") if given else ("listed",):
-            new = rows[~self.flags[name].values.index_select(0, rows)]
-            self.flags[name].values[new] = True
-            self._append(table, name, new)
+    def ask(self, table: AtomTable, rows: Tensor) -> None:
+        """List distinct rows of a table as asked for."""
+        self._enlist(table, "listed", rows)
 
     def deviate(self, rows: Tensor, lower: Tensor, upper: Tensor) -> None:
         """Enter rows into the lists of the ends on which their bounds differ from the default."""

@@ -63,13 +63,18 @@ def domain(lifted: LiftedGraph, index: Mapping[str, int], given: Sequence[Given]
                 seen[sort].append(column)
     for sort, texts in mentioned.items():
         seen[sort].append(torch.tensor(sorted(index[text] for text in texts), dtype=torch.int32))
-    sorts = {
-        name: torch.unique(torch.cat(columns)).int() if columns else torch.empty(0, dtype=torch.int32)
-        for name, columns in seen.items()
-    }
+    sorts = {name: _ids(columns, len(index)) for name, columns in seen.items()}
     sorts[ENTITY] = torch.arange(len(index), dtype=torch.int32)
     open_sorts = frozenset(name for name, sort in program.sorts.items() if sort.open)
     return Domain(sorts, index, len(index), open_sorts)
+
+
+def _ids(columns: Sequence[Tensor], count: int) -> Tensor:
+    """The ids below ``count`` that any of the columns has, in order."""
+    seen = torch.zeros(count, dtype=torch.bool)
+    for column in columns:
+        seen.index_fill_(0, column.long(), True)
+    return seen.nonzero().squeeze(1).int()
 
 
 def predicate_tables(lifted: LiftedGraph, radix: int) -> Atoms:

@@ -147,6 +147,23 @@ class KeyIndex:
         self._length = 0
         self._numbers: _Runs | _Table = _Table(self._size) if self._size <= _SMALL else _Runs()
 
+    def load(self, columns: Sequence[Tensor], length: int) -> None:
+        """Number distinct tuples in lexicographic order from 0 on, in an empty index."""
+        if self._inner is not None:
+            self.add(columns, length)
+            return
+        self._length = length
+        keys, numbers = self._key(columns, length), torch.arange(length, dtype=torch.int32)
+        if self._worthwhile():
+            self._numbers = _Table(self._size)
+        self._numbers.insert(keys, numbers)
+
+    def _worthwhile(self) -> bool:
+        """Whether a table of all possible keys is."""
+        return self._size <= max(
+            _SMALL, min(_TABLE, _DENSITY * self._length), min(_CHEAP, _SPARSE * self._length)
+        )
+
     def _key(self, columns: Sequence[Tensor], length: int) -> Tensor:
         if not self._take:
             return torch.zeros(length, dtype=torch.int64)
@@ -167,8 +184,7 @@ class KeyIndex:
         """Number every tuple. Returns the numbers, and the positions at which a new tuple stands first."""
         number, fresh = self._numbers.add(self._key(columns, length), self._length)
         self._length += len(fresh)
-        worthwhile = self._size <= max(min(_TABLE, _DENSITY * self._length), min(_CHEAP, _SPARSE * self._length))
-        if isinstance(self._numbers, _Runs) and worthwhile:
+        if isinstance(self._numbers, _Runs) and self._worthwhile():
             table = _Table(self._size)
             table.insert(*self._numbers.items())
             self._numbers = table
@@ -207,6 +223,11 @@ class TupleSet:
             own.append(column if every else column.index_select(0, fresh))
         self._length += len(fresh)
         return numbers, fresh
+
+    def load(self, columns: Sequence[Tensor], length: int) -> None:
+        """Fill an empty set with distinct tuples in lexicographic order."""
+        self.append(columns, length)
+        self._index.load(self.columns, length)
 
     def append(self, columns: Sequence[Tensor], length: int) -> None:
         """Add tuples that are known to be new. They are not indexed: no `find` or `add` may follow."""

@@ -27,7 +27,7 @@ def list_asked(lifted: LiftedGraph, grounding: Grounding, state: State) -> set[s
                 ids = [torch.tensor([grounding.domain.index[str(a)]], dtype=torch.int32) for a in neuron.arguments]
                 rows = atoms.materialise(table, ids, 1)
                 state.extend(atoms)
-                atoms.mark(table, rows, given=False)
+                atoms.ask(table, rows)
             else:
                 asked.add(neuron.source)
         heard = instances(lifted.graph, below_negations(lifted.graph, root)[0])

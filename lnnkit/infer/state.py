@@ -55,6 +55,13 @@ class State:
             self.frozen.extend(count, stands)
         self._additions = len(atoms.additions)
 
+    def load(self, atoms: Atoms, bounds: Bounds) -> None:
+        """Give the rows that the grounding has added last these bounds."""
+        self.extend(atoms)
+        count = len(bounds.lower)
+        self.lower.values[-count:] = bounds.lower
+        self.upper.values[-count:] = bounds.upper
+
     def ends(self, side: int) -> Growing:
         """The lower (0) or the upper (1) ends."""
         return self.upper if side else self.lower
