@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from operator import eq
+from typing import Literal, overload
 
 from lnnkit.answers import finite, format_bounds
 
@@ -50,6 +52,43 @@ class Contradiction:
         return f"{self.atom} {format_bounds(self.lower, self.upper)}{place}"
 
 
+class Contradictions(Sequence[Contradiction]):
+    """A sequence of contradictions that are put into words when they are looked at; equal to any other with the same."""
+
+    __slots__ = ("_count", "_entry")
+
+    def __init__(self, count: int, entry: Callable[[int], Contradiction]) -> None:
+        self._count = count
+        self._entry = entry
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: int) -> Contradiction: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Contradiction, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> Contradiction | tuple[Contradiction, ...]:
+        if isinstance(index, slice):
+            return tuple(self._entry(position) for position in range(*index.indices(self._count)))
+        position = index + self._count if index < 0 else index
+        if not 0 <= position < self._count:
+            raise IndexError(f"no contradiction {index}: there are {self._count}")
+        return self._entry(position)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence):
+            return NotImplemented
+        return len(self) == len(other) and all(map(eq, self, other))
+
+    __hash__ = None
+
+    def __repr__(self) -> str:
+        return repr(self[:])
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """``status`` is converged, accelerated, creeping, round_limit or interrupted; ``rounds`` counts those that changed
@@ -57,7 +96,7 @@ class Outcome:
 
     status: str
     rounds: int
-    contradictions: tuple[Contradiction, ...] = field(default=())
+    contradictions: Sequence[Contradiction] = field(default=())
 
     @property
     def summary(self) -> str:

@@ -89,15 +89,21 @@ class Grounding:
         """The number of a member's batch."""
         return self._numbers[member]
 
-    def assignment(self, number: int, row: int) -> tuple[Formula, tuple[int, ...]]:
-        """The formula and the entity ids of its free variables behind one row of a batch's block 0."""
+    def assignments(self, number: int, rows: Tensor) -> list[tuple[Formula, Tensor, list[Tensor]]]:
+        """For rows of a batch's block 0: the formulas behind them, with the positions of each one's rows and the entity
+        ids of its free variables there."""
         own = self.batches[number].blocks[0]
-        member = self.members[int(own.member.values[row])]
-        if isinstance(member, Visitor):
-            rows = torch.tensor([row])
-            return member.formula, tuple(int(column[0]) for column in self.variables(number, member, rows))
-        local = int(own.local.values[row])
-        return member.formula, tuple(int(column[local]) for column in member.variables(0))
+        members = own.member.values.index_select(0, rows)
+        found = []
+        for one in torch.unique(members).tolist():
+            mine = (members == one).nonzero().squeeze(1)
+            member, some = self.members[one], rows.index_select(0, mine)
+            if isinstance(member, Visitor):
+                found.append((member.formula, mine, self.variables(number, member, some)))
+            else:
+                local = own.local.values.index_select(0, some)
+                found.append((member.formula, mine, [c.index_select(0, local) for c in member.variables(0)]))
+        return found
 
     def variables(self, number: int, visitor: Visitor, rows: Tensor) -> list[Tensor]:
         """The entity ids of the free variables behind rows of a visited formula's batch."""

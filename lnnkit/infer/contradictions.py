@@ -1,15 +1,22 @@
-"""The contradictions of a fixpoint, in the user's terms."""
+"""The contradictions of a fixpoint, in the user's terms; each is put into words only when it is looked at."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
 
 from lnnkit.check.program import Assertion
-from lnnkit.ground.formula import unfold
+from lnnkit.ground.formula import Formula, unfold
 from lnnkit.ground.read_back import as_text
 from lnnkit.infer.auxiliaries import neuron_root
 from lnnkit.infer.inference import Fixpoint
-from lnnkit.outcome import Contradiction
+from lnnkit.infer.prepare import Prepared
+from lnnkit.logic.bounds import Bounds
+from lnnkit.outcome import Contradiction, Contradictions
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 from lnnkit.syntax.span import Source, Span
@@ -17,65 +24,117 @@ from lnnkit.syntax.span import Source, Span
 _NOWHERE = Span(Source("", ""), 0, 0)
 
 
-def contradictions(fixpoint: Fixpoint, names: Sequence[str]) -> tuple[Contradiction, ...]:
-    """Arrested atoms and shared neurons, then arrested instances of statements; each sorted by their text."""
-    return (
-        *sorted(_atoms(fixpoint, names), key=lambda found: found.atom),
-        *sorted(_instances(fixpoint, names), key=lambda found: (found.file or "", found.line or 0, found.atom)),
-    )
+
+@dataclass(frozen=True)
+class _Group:
+    """What contradicts itself in one way for some entities: ``columns`` of their ids, the bounds that crossed."""
+
+    key: tuple[object, ...]  # groups are sorted by it
+    columns: Sequence[Tensor]
+    bounds: Bounds
+    shown: Callable[[Sequence[str], float, float], Contradiction]
+
+    def __len__(self) -> int:
+        return len(self.bounds.lower)
+
+    @cached_property
+    def order(self) -> Tensor:
+        """Its entries by their entities."""
+        order = torch.arange(len(self))
+        for column in reversed(self.columns):
+            order = order[torch.argsort(column[order], stable=True)]
+        return order
+
+    def entry(self, position: int, names: Sequence[str]) -> Contradiction:
+        at = int(self.order[position])
+        entities = [names[int(column[at])] for column in self.columns]
+        return self.shown(entities, float(self.bounds.lower[at]), float(self.bounds.upper[at]))
 
 
-def _atoms(fixpoint: Fixpoint, names: Sequence[str]) -> Iterator[Contradiction]:
-    prepared = fixpoint.prepared
-    atoms = prepared.grounding.atoms
-    graph = prepared.lifted.graph
+def contradictions(fixpoint: Fixpoint, names: Sequence[str]) -> Contradictions:
+    """Arrested atoms and shared neurons, then arrested instances of statements; sorted by predicate, or by file and
+    line, then by entities."""
+    groups = _merged([*_atoms(fixpoint.prepared), *_instances(fixpoint)])
+    ends: list[int] = []
+    for group in groups:
+        ends.append(len(group) + (ends[-1] if ends else 0))
+
+    def entry(position: int) -> Contradiction:
+        number = next(n for n, end in enumerate(ends) if position < end)
+        return groups[number].entry(position - (ends[number - 1] if number else 0), names)
+
+    return Contradictions(ends[-1] if ends else 0, entry)
+
+
+def _merged(groups: Sequence[_Group]) -> list[_Group]:
+    """Those of one key as one, in the order of the keys."""
+    found: dict[tuple[object, ...], list[_Group]] = {}
+    for group in groups:
+        found.setdefault(group.key, []).append(group)
+    return [
+        _Group(
+            key,
+            [torch.cat(parts) for parts in zip(*(group.columns for group in same), strict=True)],
+            Bounds(torch.cat([g.bounds.lower for g in same]), torch.cat([g.bounds.upper for g in same])),
+            same[0].shown,
+        )
+        for key, same in sorted(found.items(), key=lambda item: item[0])
+    ]
+
+
+def _atoms(prepared: Prepared) -> Iterator[_Group]:
+    atoms, crossed = prepared.grounding.atoms, prepared.state.crossed
     observed = set(prepared.observers.values())
-    crossed = prepared.state.crossed
-    for row, lower, upper in zip(
-        crossed.rows.values.tolist(), crossed.lower.values.tolist(), crossed.upper.values.tolist(), strict=True
-    ):
-        table = atoms.numbered[int(atoms.owner.values[row])]
-        local = int(atoms.local.values[row])
-        entities = [names[int(column[local])] for column in table.tuples.columns]
+    for table, mine in atoms.by_table(crossed.rows.values):
         if table.name in observed:
             continue
-        if graph.nodes[table.name]["kind"] != "predicate":
-            formula = unfold(prepared.lifted, neuron_root(prepared.lifted, table.name), through_shared=True)
-            text = as_text(formula, dict(enumerate(entities)))
-            yield Contradiction("neuron", text, None, None, lower, upper)
+        at = torch.arange(len(crossed)) if mine is None else mine
+        local = atoms.local.values.index_select(0, crossed.rows.values.index_select(0, at))
+        columns = [column.index_select(0, local) for column in table.tuples.columns]
+        bounds = Bounds(crossed.lower.values.index_select(0, at), crossed.upper.values.index_select(0, at))
+        if prepared.lifted.graph.nodes[table.name]["kind"] == "predicate":
+            yield _Group((0, table.name), columns, bounds, _atom(table.name))
         else:
-            arguments = tuple(ast.Constant(entity, span=_NOWHERE) for entity in entities)
-            text = format_expression(ast.Atom(table.name, arguments, span=_NOWHERE))
-            yield Contradiction("atom", text, None, None, lower, upper)
+            whole = unfold(prepared.lifted, neuron_root(prepared.lifted, table.name), through_shared=True)
+            yield _Group((0, as_text(whole, {})), columns, bounds, _neuron(whole))
 
 
-def _instances(fixpoint: Fixpoint, names: Sequence[str]) -> Iterator[Contradiction]:
+def _atom(predicate: str) -> Callable[[Sequence[str], float, float], Contradiction]:
+    def shown(entities: Sequence[str], lower: float, upper: float) -> Contradiction:
+        arguments = tuple(ast.Constant(entity, span=_NOWHERE) for entity in entities)
+        text = format_expression(ast.Atom(predicate, arguments, span=_NOWHERE))
+        return Contradiction("atom", text, None, None, lower, upper)
+
+    return shown
+
+
+def _neuron(formula: Formula) -> Callable[[Sequence[str], float, float], Contradiction]:
+    def shown(entities: Sequence[str], lower: float, upper: float) -> Contradiction:
+        return Contradiction("neuron", as_text(formula, dict(enumerate(entities))), None, None, lower, upper)
+
+    return shown
+
+
+def _statement(formula: Formula, origin: Assertion) -> Callable[[Sequence[str], float, float], Contradiction]:
+    def shown(entities: Sequence[str], lower: float, upper: float) -> Contradiction:
+        text = as_text(formula, dict(enumerate(entities)))
+        path, line = origin.span.source.path, origin.span.line
+        return Contradiction(origin.kind, text, origin.name, line, lower, upper, path)
+
+    return shown
+
+
+def _instances(fixpoint: Fixpoint) -> Iterator[_Group]:
     prepared = fixpoint.prepared
-    for batch, row, lower, upper in _arrested(fixpoint):
-        formula, ids = prepared.grounding.assignment(batch, row)
-        bindings = {variable: names[entity] for variable, entity in enumerate(ids)}
-        assert formula.root is not None
-        whole = unfold(prepared.lifted, formula.root, through_shared=True)
-        text = as_text(whole, bindings)
-        if formula.auxiliary is not None:
-            yield Contradiction("neuron", text, None, None, lower, upper)
-            continue
-        origin = formula.root.origin
-        assert isinstance(origin, Assertion)
-        yield Contradiction(
-            origin.kind,
-            text,
-            origin.name,
-            origin.span.line,
-            lower,
-            upper,
-            origin.span.source.path,
-        )
-
-
-def _arrested(fixpoint: Fixpoint) -> Iterator[tuple[int, int, float, float]]:
     for found in fixpoint.progress.arrested:
-        for row, lower, upper in zip(
-            found.rows.tolist(), found.roots.lower.tolist(), found.roots.upper.tolist(), strict=True
-        ):
-            yield found.batch, row, lower, upper
+        for formula, mine, columns in prepared.grounding.assignments(found.batch, found.rows):
+            bounds = Bounds(found.roots.lower.index_select(0, mine), found.roots.upper.index_select(0, mine))
+            assert formula.root is not None
+            whole = unfold(prepared.lifted, formula.root, through_shared=True)
+            if formula.auxiliary is not None:
+                yield _Group((1, "", 0, formula.key), columns, bounds, _neuron(whole))
+                continue
+            origin = formula.root.origin
+            assert isinstance(origin, Assertion)
+            key = (1, origin.span.source.path, origin.span.line, formula.key)
+            yield _Group(key, columns, bounds, _statement(whole, origin))
