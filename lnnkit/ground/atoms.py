@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from lnnkit.ground.tuples import Growing, TupleSet
+from lnnkit.ground.tuples import Growing, Marks, TupleSet
 
 FALSE, TRUE, UNKNOWN = 0, 1, 2
 _FEW = 8
@@ -34,8 +34,13 @@ class AtomTable:
         self.default_row = -1
         self.predictable = True  # an entity that nobody has named would be at the default
         self.tuples = TupleSet(len(sorts), radix)
-        self.rows = Growing(torch.int32)
+        self.numbered = Growing(torch.int32)  # the default row, then the row of each tuple
         self.deviating = {end: Growing(torch.int32) for end in LISTS}
+
+    @property
+    def rows(self) -> Tensor:
+        """The row of each tuple."""
+        return self.numbered.values[1:]
 
 
 class Atoms:
@@ -47,10 +52,11 @@ class Atoms:
         self.numbered: list[AtomTable] = []
         self.owner = Growing(torch.int32)
         self.local = Growing(torch.int32)
-        self.flags = {name: Growing(torch.bool) for name in LISTS}  # whether a row stands in that list of its table
+        self._flags = {name: Marks(torch.bool, False) for name in LISTS}
+        self._unlisted: dict[int, list[Tensor]] = {}  # by table: local rows not yet entered in "either"
         self.growth: list[tuple[str, str]] = []  # (table, list) as often as a list of deviating rows has grown
         self.additions: list[tuple[int, int, bool]] = []  # (table's number, rows, whether they stay at the default)
-        self._grow(-1, torch.zeros(3, dtype=torch.int32), frozen=True)
+        self._grow(-1, torch.full((3,), -1, dtype=torch.int32), frozen=True)
 
     def __len__(self) -> int:
         return len(self.owner)
@@ -59,8 +65,6 @@ class Atoms:
         count = len(local)
         self.owner.extend(count, owner)
         self.local.append(local)
-        for flags in self.flags.values():
-            flags.extend(count, False)
         self.additions.append((owner, count, frozen))
 
     def add_table(self, name: str, sorts: tuple[str, ...], default: tuple[float, float]) -> AtomTable:
@@ -68,37 +72,51 @@ class Atoms:
         self.tables[name] = table
         self.numbered.append(table)
         table.default_row = len(self)
+        table.numbered.extend(1, len(self))
         self._grow(table.number, torch.tensor([-1], dtype=torch.int32), frozen=True)
         return table
 
     def materialise(self, table: AtomTable, columns: Sequence[Tensor], length: int) -> Tensor:
         """(length,) row numbers of the tuples; those that were not there get rows at the default."""
         numbers, fresh = table.tuples.add(columns, length)
-        if len(fresh):
-            local = torch.arange(len(table.tuples) - len(fresh), len(table.tuples), dtype=torch.int32)
-            table.rows.append(torch.arange(len(self), len(self) + len(fresh), dtype=torch.int32))
-            self._grow(table.number, local)
-        return table.rows.values.index_select(0, numbers)
+        count = fresh.numel()
+        if count:
+            start, known = len(self), len(table.tuples)
+            table.numbered.append(torch.arange(start, start + count, dtype=torch.int32))
+            self._grow(table.number, torch.arange(known - count, known, dtype=torch.int32))
+            if count == length:
+                return table.rows[known - count :]
+        return table.rows.index_select(0, numbers)
 
     def load(self, table: AtomTable, columns: Sequence[Tensor], length: int) -> None:
         """Materialise distinct tuples, in lexicographic order, in a table without atoms, as given by facts."""
         table.tuples.load(columns, length)
-        table.rows.append(torch.arange(len(self), len(self) + length, dtype=torch.int32))
+        table.numbered.append(torch.arange(len(self), len(self) + length, dtype=torch.int32))
         local = torch.arange(length, dtype=torch.int32)
         start = len(self)
         self._grow(table.number, local)
         for name in ("listed", "given"):
-            self.flags[name].values[start:] = True
+            self.flags(name)[start : len(self)] = True
             table.deviating[name].append(local)
             self.growth.append((table.name, name))
 
     def find(self, table: AtomTable, columns: Sequence[Tensor], length: int) -> Tensor:
         """(length,) row numbers of the tuples, the default row where an atom is not materialised."""
-        numbers = table.tuples.find(columns, length)
-        if not len(table.rows):
-            return torch.full((length,), table.default_row, dtype=torch.int32)
-        rows = table.rows.values.index_select(0, numbers.clamp(min=0))
-        return torch.where(numbers >= 0, rows, table.default_row)
+        return table.numbered.values.index_select(0, table.tuples.find(columns, length) + 1)
+
+    def flags(self, name: str) -> Tensor:
+        """Whether a row stands in that list of its table; there may be more flags than rows."""
+        if name == "either":
+            for number in tuple(self._unlisted):
+                self.listing(self.numbered[number], name)
+        return self._flags[name].reach(len(self))
+
+    def listing(self, table: AtomTable, name: str) -> Growing:
+        """A table's list of that name."""
+        if name == "either":
+            for local in self._unlisted.pop(table.number, ()):
+                self._enlist(table, name, table.rows.index_select(0, local))
+        return table.deviating[name]
 
     def ask(self, table: AtomTable, rows: Tensor) -> None:
         """List distinct rows of a table as asked for."""
@@ -114,13 +132,13 @@ class Atoms:
 
     def deviate_of(self, table: AtomTable, rows: Tensor, lower: Tensor, upper: Tensor) -> None:
         """As ``deviate``, for rows of one table."""
-        low, high = lower != table.default[0], upper != table.default[1]
-        for end, flag in (("lower", low), ("upper", high), ("either", low | high)):
-            self._enlist(table, end, rows if bool(flag.all()) else rows[flag])
+        for end, moved in (("lower", lower != table.default[0]), ("upper", upper != table.default[1])):
+            if bool(moved.any()):
+                self._enlist(table, end, rows if bool(moved.all()) else rows[moved])
 
     def by_table(self, rows: Tensor) -> list[tuple[AtomTable, Tensor | None]]:
         """The tables of rows, constants left out, with the positions of each; None for all positions."""
-        if not len(rows):
+        if not rows.numel():
             return []
         owners = self.owner.values.index_select(0, rows)
         least, most = int(owners.min()), int(owners.max())
@@ -134,18 +152,21 @@ class Atoms:
         """Enter rows among those that deviate on either end, whatever they read as: arrested ones."""
         for table, mine in self.by_table(rows):
             self._enlist(table, "either", rows if mine is None else rows.index_select(0, mine))
+            self.growth.append((table.name, "either"))
 
-    def _enlist(self, table: AtomTable, end: str, rows: Tensor) -> None:
-        if not len(rows):
+    def _enlist(self, table: AtomTable, name: str, rows: Tensor) -> None:
+        if not rows.numel():
             return
-        flags = self.flags[end].values
+        flags = self._flags[name].reach(len(self))
         old = flags.index_select(0, rows)
         if bool(old.any()):
             rows = rows[~old]
+            if not rows.numel():
+                return
         flags.index_fill_(0, rows.long(), True)
-        self._append(table, end, rows)
-
-    def _append(self, table: AtomTable, column: str, rows: Tensor) -> None:
-        if len(rows):
-            table.deviating[column].append(self.local.values.index_select(0, rows))
-            self.growth.append((table.name, column))
+        local = self.local.values.index_select(0, rows)
+        table.deviating[name].append(local)
+        if name in ("lower", "upper"):
+            self._unlisted.setdefault(table.number, []).append(local)
+        if name != "either":
+            self.growth.append((table.name, name))

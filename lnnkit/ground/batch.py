@@ -10,7 +10,7 @@ from torch import Tensor
 from lnnkit.ground.evaluate import Grouping
 from lnnkit.ground.formula import AUXILIARY, LEAF, Formula
 from lnnkit.ground.supports import Analysis
-from lnnkit.ground.tuples import Growing
+from lnnkit.ground.tuples import Growing, Marks
 
 Modes = Mapping[int, tuple[int, int]]  # for each leaf, how far its lower and its upper side are kept
 
@@ -59,7 +59,7 @@ class Batch:
         if formula.auxiliary is not None:
             columns[0].append(AUXILIARY)
         self.blocks = tuple(BatchBlock(tuple(dict.fromkeys(block))) for block in columns)
-        self.arrested = Growing(torch.bool)
+        self._arrested = Marks(torch.bool, False)
         self.swept = 0  # rows of block 0 that a sweep has seen
         self.touched = True  # inner rows were added since the last sweep
 
@@ -85,9 +85,7 @@ class Batch:
             own.local.extend(length, -1)
         else:
             own.local.append(torch.arange(local, local + length, dtype=torch.int32))
-        if block == 0:
-            self.arrested.extend(length, False)
-        else:
+        if block > 0:
             assert group is not None and virtual is not None and stranger is not None
             own.group.append(group)
             own.virtual.append(virtual)
@@ -96,6 +94,11 @@ class Batch:
             own.outermost.append(group if parent == 0 else self.blocks[parent].outermost.values.index_select(0, group))
             self.touched = True
         return numbers
+
+    @property
+    def arrested(self) -> Tensor:
+        """Which rows of block 0 are arrested."""
+        return self._arrested.reach(len(self.blocks[0]))[: len(self.blocks[0])]
 
     def alive(self, block: int) -> Tensor:
         """(n,) the rows of an inner block that are not retired."""

@@ -66,7 +66,8 @@ class Grounding:
         self._stale.add(member)
         for literals in (*(need.literals for need in needs.rows), *(s for sets in needs.fills.values() for s in sets)):
             for literal in literals:
-                self._watching.setdefault((literal.table, literal.column), set()).add(member)
+                for column in ("lower", "upper", "either") if literal.column == "either" else (literal.column,):
+                    self._watching.setdefault((literal.table, column), set()).add(member)
         return number
 
     def extend(self, members: Sequence[int]) -> None:

@@ -169,13 +169,13 @@ class Instances:
                 keep = same if keep is None else keep & same
             if self._distinct and carry is not None:
                 names.append(_carrier(carry))
-                columns.append(table.rows.values.index_select(0, local).int())
+                columns.append(table.rows.index_select(0, local).int())
             if keep is not None:
                 columns = [column[keep] for column in columns]
             length = int(keep.sum()) if keep is not None else len(local)
             return Relation(tuple(names), tuple(columns), length)
 
-        return _Source(lambda: len(listing), read)
+        return _Source(lambda: len(self.atoms.listing(table, literal.column)), read)
 
     def _parents(self, block: int) -> _Source:
         variables = self.formula.blocks[block].variables

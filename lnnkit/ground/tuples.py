@@ -52,6 +52,25 @@ class Growing:
         return start
 
 
+class Marks:
+    """A value for each of a growing number of rows, ``fill`` until it is set. Room is made ahead."""
+
+    __slots__ = ("_fill", "values")
+
+    def __init__(self, dtype: torch.dtype, fill: float | bool) -> None:
+        self.values = torch.full((16,), fill, dtype=dtype)
+        self._fill = fill
+
+    def reach(self, count: int) -> Tensor:
+        """The values, of at least ``count`` rows."""
+        length = self.values.numel()
+        if length < count:
+            grown = torch.full((max(count, 2 * length),), self._fill, dtype=self.values.dtype)
+            grown[:length] = self.values
+            self.values = grown
+        return self.values
+
+
 class _Runs:
     """Keys in sorted runs, each at least twice as long as the next."""
 

@@ -182,8 +182,8 @@ class Visitor:
         if one.column not in ("listed", "given") or other.column not in ("lower", "upper"):
             return (one.column, other.column) == ("given", "listed")
         table = self._atoms.tables[one.table]
-        rows = table.rows.values.index_select(0, table.deviating[one.column].values)
-        return bool(self._atoms.flags[other.column].values.index_select(0, rows).all())
+        rows = table.rows.index_select(0, self._atoms.listing(table, one.column).values)
+        return bool(self._atoms.flags(other.column).index_select(0, rows).all())
 
     # --- joining ----------------------------------------------------------------------------------------------------
 
@@ -224,7 +224,7 @@ class Visitor:
         return min(literals, key=least)
 
     def _listing(self, literal: Literal) -> Tensor:
-        return self._atoms.tables[literal.table].deviating[literal.column].values
+        return self._atoms.listing(self._atoms.tables[literal.table], literal.column).values
 
     def _joined(self, found: Bindings, rest: tuple[Literal, ...]) -> Iterator[Bindings]:
         """Join the rest onto what is found, always the literal next with which the fewest rows come out."""
@@ -263,15 +263,15 @@ class Visitor:
         atom = (literal.table, literal.arguments)
         own = self.pattern(atom)
         table = own.table
-        flags = self._atoms.flags[literal.column].values
+        flags = self._atoms.flags(literal.column)
         if atom in found.matched:
-            there = flags.index_select(0, table.rows.values.index_select(0, found.local(atom)))
+            there = flags.index_select(0, table.rows.index_select(0, found.local(atom)))
             return found if bool(there.all()) else found.at(_true(there))
         columns = own.tuples({v: found.column(v) for v in own.places}, found.length)
         number = table.tuples.find(columns, found.length)
         kept = _true(number >= 0)
         number = number.index_select(0, kept)
-        picked = _true(flags.index_select(0, table.rows.values.index_select(0, number)))
+        picked = _true(flags.index_select(0, table.rows.index_select(0, number)))
         return Bindings(len(picked), {}, {atom: number.index_select(0, picked)}, found, kept.index_select(0, picked))
 
     def _shared(self, found: Bindings, literal: Literal) -> list[int]:

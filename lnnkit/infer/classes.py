@@ -35,7 +35,7 @@ class Classes:
         """Classify all rows."""
         self.extend()
         for table in self._atoms.numbered:
-            self._classify(table.number, table.rows.values)
+            self._classify(table.number, table.rows)
 
     def extend(self) -> None:
         """Classify the rows that the grounding has added: they are at their defaults."""
@@ -61,8 +61,8 @@ class Classes:
     def update(self, table: int, rows: Tensor, lower: Tensor, upper: Tensor) -> None:
         """Classify rows of one table that now have these bounds."""
         codes, known = self.codes.values, self._classes(table)
-        if table not in self._soft and len(rows) > _SAMPLE:
-            step = len(rows) // _SAMPLE
+        if rows.numel() > _SAMPLE and table not in self._soft:
+            step = rows.numel() // _SAMPLE
             if max(len(torch.unique(end[::step])) for end in (lower, upper)) > _CLASSES:
                 self._soft.add(table)
         while table not in self._soft:
@@ -74,7 +74,7 @@ class Classes:
                     continue
                 if number == known[0]:
                     self._loose.add(table)
-                if count == len(rows):
+                if count == rows.numel():
                     codes.index_fill_(0, rows.long(), number)
                     return
                 codes.index_fill_(0, rows[alike].long(), number)
@@ -91,7 +91,7 @@ class Classes:
         differ = (lower != self._atoms.numbered[table].default[0]) | (upper != self._atoms.numbered[table].default[1])
         if not bool(differ.all()):
             self.codes.values.index_fill_(0, rows[~differ].long(), self._classes(table)[0])
-            listed = self._atoms.flags["either"].values.index_select(0, rows[~differ])
+            listed = self._atoms.flags("either").index_select(0, rows[~differ])
             if bool(listed.any()):
                 self._loose.add(table)
             rows, lower, upper = rows[differ], lower[differ], upper[differ]

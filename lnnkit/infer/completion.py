@@ -15,7 +15,7 @@ from lnnkit.infer.agenda import Agenda
 from lnnkit.infer.dirty import Dirty
 from lnnkit.infer.look import completing
 from lnnkit.infer.messages import Messages
-from lnnkit.infer.moves import Moves, note
+from lnnkit.infer.moves import Moves, rise
 from lnnkit.infer.prepare import Prepared
 from lnnkit.infer.state import NO_ROWS, NOISE
 from lnnkit.infer.sweep import moved, reader
@@ -57,9 +57,8 @@ def _completed(prepared: Prepared, predicates: frozenset[str]) -> Tensor:
     """The rows of a stratum's atoms that no fact lists and no contradiction has arrested."""
     atoms = prepared.grounding.atoms
     prepared.state.extend(atoms)
-    rows = torch.cat([atoms.tables[name].rows.values for name in sorted(predicates)])
-    fixed = atoms.flags["given"].values | prepared.state.frozen.values
-    return rows[~fixed.index_select(0, rows)]
+    rows = torch.cat([atoms.tables[name].rows for name in sorted(predicates)])
+    return rows[~(atoms.flags("given").index_select(0, rows) | prepared.state.frozen.index_select(0, rows))]
 
 
 def _least_fixpoint(space: Workspace, members: Sequence[int]) -> None:
@@ -89,9 +88,9 @@ def _least_fixpoint(space: Workspace, members: Sequence[int]) -> None:
                 _raise_heads(number, space, dirty, now)
         space.progress.visited += now.visited
         raised, lifted = (space.meeting.settle(side, now.queue.sides[side], rising=True) for side in (0, 1))
-        if not len(raised) and not len(lifted):
+        if not raised.numel() and not lifted.numel():
             return
-        moves = note(raised, lifted, NO_ROWS, atoms, state, space.classes)
+        moves = rise(raised, lifted, atoms, state, space.classes)
         if batches:
             dirty.mark(raised, lifted)
 
@@ -105,7 +104,7 @@ def _raise_heads(number: int, space: Workspace, dirty: Dirty, now: Round) -> Non
     state, atoms = space.state, space.grounding.atoms
     for (head, side), (news, value) in completing(batch, reader(view, state, atoms), view.groupings).said.items():
         rows = view.column(head)
-        deaf = state.frozen.values.index_select(0, rows) | atoms.flags["given"].values.index_select(0, rows)
+        deaf = state.frozen.index_select(0, rows) | atoms.flags("given").index_select(0, rows)
         gains = value > state.ends(side).values.index_select(0, rows) + NOISE
         picked = (news & gains & ~deaf).nonzero().squeeze(1)
         if len(picked):

@@ -56,7 +56,7 @@ def contested(space: Workspace) -> Flags:
 def _arrested(space: Workspace) -> dict[int, Tensor]:
     """For each batch with arrested instances, which of its rows are such an instance: those that an instance was given
     when it set a bound before it was arrested are among them."""
-    bad = {found.batch: space.grounding.batches[found.batch].arrested.values.clone() for found in space.progress.arrested}
+    bad = {found.batch: space.grounding.batches[found.batch].arrested.clone() for found in space.progress.arrested}
     for member, visits in space.visits.items():
         number = space.grounding.number(member)
         if number not in bad or not len(visits.arrests):
@@ -77,7 +77,6 @@ def doubted(state: State, flags: Flags, lower: Tensor | None = None, upper: Tens
         own.append(old.values)
         rows = flagged.nonzero().squeeze(1)
         own.values[rows] = unknown if other is None else other.index_select(0, rows)
-    result.frozen.append(torch.zeros(len(state.frozen), dtype=torch.bool))
     return result
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from lnnkit.ground.tuples import Growing
+from lnnkit.ground.tuples import Marks
 
 _NONE = -1
 
@@ -15,15 +15,13 @@ class _Side:
     """The last setters of one side of all atoms."""
 
     def __init__(self) -> None:
-        self.batch = Growing(torch.int32)
-        self.leaf = Growing(torch.int16)
-        self.instance = Growing(torch.int32)
+        self.batch = Marks(torch.int32, _NONE)
+        self.leaf = Marks(torch.int16, _NONE)
+        self.instance = Marks(torch.int32, _NONE)
 
     def reach(self, length: int) -> None:
-        missing = length - len(self.batch)
-        if missing > 0:
-            for column in (self.batch, self.leaf, self.instance):
-                column.extend(missing, _NONE)
+        for column in (self.batch, self.leaf, self.instance):
+            column.reach(length)
 
 
 class Derivations:

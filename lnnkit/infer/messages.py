@@ -9,7 +9,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from lnnkit.ground.tuples import Growing
+from lnnkit.ground.tuples import Marks
 from lnnkit.infer.derivations import Derivations
 from lnnkit.infer.state import NO_ROWS, State
 
@@ -27,7 +27,7 @@ class Pending(Protocol):
 @dataclass(frozen=True, slots=True)
 class Messages:
     """Bounds sent to atoms through ``leaf``: ``value`` (n,) for ``row`` (n,), from ``instance`` (n,): rows of the
-    ``batch``'s block, or positions among what is ``pending``."""
+    ``batch``'s block, or positions among what is ``pending``. ``distinct`` says that no row stands twice."""
 
     row: Tensor
     value: Tensor
@@ -35,6 +35,7 @@ class Messages:
     batch: int
     leaf: int
     pending: Pending | None = None
+    distinct: bool = False
 
 
 @dataclass(slots=True)
@@ -53,7 +54,7 @@ class Meeting:
     def __init__(self, state: State, derivations: Derivations) -> None:
         self._state = state
         self._derivations = derivations
-        self._slots = Growing(torch.int32)  # scratch, a place for each row
+        self._slots = Marks(torch.int32, _LAST)  # scratch, a place for each row
 
     def settle(self, side: int, messages: Sequence[Messages], *, rising: bool = False) -> Tensor:
         """Meet the messages for one side. Returns the rows that have moved, each once. Of equal messages for a row
@@ -63,9 +64,10 @@ class Meeting:
         row = messages[0].row if len(messages) == 1 else torch.cat([m.row for m in messages])
         value = messages[0].value if len(messages) == 1 else torch.cat([m.value for m in messages])
         ends = self._state.ends(side).values
-        if float(value.max()) == float(value.min()):
-            first = self._first(row)
-            ends.index_fill_(0, (row if first is None else row.index_select(0, first)).long(), float(value[0]))
+        least, most = torch.aminmax(value)
+        if bool(least == most):
+            first = None if len(messages) == 1 and messages[0].distinct else self._first(row)
+            ends.index_fill_(0, (row if first is None else row.index_select(0, first)).long(), float(least))
         else:
             ends.scatter_reduce_(0, row.long(), value, "amin" if side and not rising else "amax")
             won = (value == ends.index_select(0, row)).nonzero().squeeze(1)
@@ -74,7 +76,7 @@ class Meeting:
         winners = row if first is None else row.index_select(0, first)
         start = 0
         for message in messages:
-            stop = start + len(message.row)
+            stop = start + message.row.numel()
             if first is None:
                 self._record(side, message, message.row, message.instance)
             elif len(messages) == 1:
@@ -93,11 +95,10 @@ class Meeting:
 
     def _first(self, row: Tensor) -> Tensor | None:
         """Where each row stands first; None if none stands twice."""
-        slots = self._slots
-        slots.extend(len(self._state.lower) - len(slots), _LAST)
-        order = torch.arange(len(row), dtype=torch.int32)
+        slots = self._slots.reach(len(self._state.lower))
+        order = torch.arange(row.numel(), dtype=torch.int32)
         index = row.long()
-        slots.values.scatter_reduce_(0, index, order, "amin")
-        first = slots.values.index_select(0, row) == order
-        slots.values.index_fill_(0, index, _LAST)
+        slots.scatter_reduce_(0, index, order, "amin")
+        first = slots.index_select(0, row) == order
+        slots.index_fill_(0, index, _LAST)
         return None if bool(first.all()) else first.nonzero().squeeze(1)

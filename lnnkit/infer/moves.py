@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import torch
 from torch import Tensor
 
 from lnnkit.ground.atoms import Atoms, AtomTable
 from lnnkit.infer.classes import Classes
-from lnnkit.infer.state import State, distinct
+from lnnkit.infer.state import NO_ROWS, State, distinct
+from lnnkit.logic.bounds import Bounds
 
 
 class Moves:
@@ -30,27 +32,53 @@ class Moves:
         self._rows[table.name, side] = local
 
 
-def note(raised: Tensor, lowered: Tensor, crossed: Tensor, atoms: Atoms, state: State, classes: Classes) -> Moves:
-    """Enter rows that were raised, lowered or arrested among those that differ from their defaults, and among the
-    moves; classify them."""
+def note(raised: Tensor, lowered: Tensor, atoms: Atoms, state: State, classes: Classes) -> tuple[Moves, Tensor]:
+    """Arrest what has crossed of the rows that were raised or lowered, and enter all of them among those that differ
+    from their defaults, and among the moves. Returns the moves and the arrested rows."""
     moves = Moves()
-    single = not len(lowered) and not len(crossed)
-    changed = raised if single else distinct([raised, lowered, crossed], len(atoms))
+    single = not lowered.numel()
+    changed = raised if single else distinct([raised, lowered], len(atoms))
+    arrested: list[Tensor] = []
     for table, mine in atoms.by_table(changed):
         rows = changed if mine is None else changed.index_select(0, mine)
-        low, high = state.read(rows)
-        atoms.deviate_of(table, rows, low, high)
-        classes.update(table.number, rows, low, high)
+        bounds = state.read(rows)
+        crossed = state.arrest(rows, bounds)
+        if crossed.numel():
+            arrested.append(crossed)
+            bounds = state.read(rows)
+        enter(table, rows, bounds, atoms, classes)
         if single:
             moves.add(table, 0, atoms.local.values.index_select(0, rows))
+    if single and not arrested:
+        return moves, NO_ROWS
+    crossed = torch.cat(arrested) if arrested else NO_ROWS
     atoms.enlist(crossed)
-    if not single:
-        for side, rows in enumerate((raised, lowered)):
-            both = distinct([rows, crossed], len(atoms)) if len(crossed) else rows
-            for table, mine in atoms.by_table(both):
-                some = both if mine is None else both.index_select(0, mine)
-                moves.add(table, side, atoms.local.values.index_select(0, some))
+    for side, rows in enumerate((raised, lowered)):
+        both = distinct([rows, crossed], len(atoms)) if arrested else rows
+        for table, mine in atoms.by_table(both):
+            some = both if mine is None else both.index_select(0, mine)
+            moves.add(table, side, atoms.local.values.index_select(0, some))
+    return moves, crossed
+
+
+def rise(raised: Tensor, lifted: Tensor, atoms: Atoms, state: State, classes: Classes) -> Moves:
+    """As ``note``, for a completion, whose ends both rise: until it is done they may cross."""
+    moves = Moves()
+    changed = distinct([raised, lifted], len(atoms))
+    for table, mine in atoms.by_table(changed):
+        rows = changed if mine is None else changed.index_select(0, mine)
+        enter(table, rows, state.read(rows), atoms, classes)
+    for side, rows in enumerate((raised, lifted)):
+        for table, mine in atoms.by_table(rows):
+            some = rows if mine is None else rows.index_select(0, mine)
+            moves.add(table, side, atoms.local.values.index_select(0, some))
     return moves
+
+
+def enter(table: AtomTable, rows: Tensor, bounds: Bounds, atoms: Atoms, classes: Classes) -> None:
+    """Enter rows of one table that now have these bounds where they are looked for."""
+    atoms.deviate_of(table, rows, *bounds)
+    classes.update(table.number, rows, *bounds)
 
 
 def changes(rows: Tensor, atoms: Atoms) -> Moves:

@@ -58,11 +58,10 @@ def run(space: Workspace, members: Sequence[int], limit: int, moved_before: Tens
         gain = 1.0 if known < len(atoms) or now.arrested else largest_gain(state, now.queue)
         progress.arrested += now.arrested
         raised, lowered = (space.meeting.settle(side, now.queue.sides[side]) for side in (0, 1))
-        crossed = torch.cat([state.arrest(raised), state.arrest(lowered)])
-        moves = note(raised, lowered, crossed, atoms, state, space.classes)
+        moves, crossed = note(raised, lowered, atoms, state, space.classes)
         if batches:
             dirty.mark(torch.cat([raised, crossed]), torch.cat([lowered, crossed]))
-        if not len(raised) and not len(lowered) and not now.arrested:
+        if not raised.numel() and not lowered.numel() and not now.arrested:
             progress.status = Status.CONVERGED
             return
         progress.rounds += 1
@@ -83,7 +82,7 @@ def _sweep(number: int, space: Workspace, dirty: Dirty, now: Round) -> None:
     fresh, roots = send(number, view, found, space.state, space.grounding.atoms, now.queue)
     if len(fresh):
         now.arrested.append(Arrested(number, fresh, roots))
-        batch.arrested.values[fresh] = True
+        batch.arrested[fresh] = True
 
 
 def largest_gain(state: State, queue: Queue) -> float:

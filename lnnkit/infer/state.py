@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.ground.atoms import FALSE, TRUE, Atoms
-from lnnkit.ground.tuples import Growing
+from lnnkit.ground.tuples import Growing, Marks
 from lnnkit.logic.bounds import Bounds, tolerance
 
 NOISE = 1e-12  # a smaller gain is rounding, not news
@@ -30,13 +30,13 @@ def distinct(rows: Sequence[Tensor], count: int) -> Tensor:
 
 class State:
     """``lower`` and ``upper`` as they are read: an arrested atom reads as unknown, and its crossed bounds stand in
-    ``crossed``. ``frozen`` rows (constants, default rows, arrested atoms) receive nothing."""
+    ``crossed``. Constants, default rows and arrested atoms are ``frozen``: they receive nothing."""
 
     def __init__(self, dtype: torch.dtype = torch.float64) -> None:
         self.dtype = dtype
         self.lower = Growing(dtype)
         self.upper = Growing(dtype)
-        self.frozen = Growing(torch.bool)
+        self._frozen = Marks(torch.bool, False)
         self.crossed = Crossed(dtype)
         self._additions = 0
 
@@ -52,7 +52,8 @@ class State:
                 lower, upper = atoms.numbered[owner].default
                 self.lower.extend(count, lower)
                 self.upper.extend(count, upper)
-            self.frozen.extend(count, stands)
+            if stands:
+                self._frozen.reach(len(self.lower))[len(self.lower) - count : len(self.lower)] = True
         self._additions = len(atoms.additions)
 
     def load(self, atoms: Atoms, bounds: Bounds) -> None:
@@ -61,6 +62,11 @@ class State:
         count = len(bounds.lower)
         self.lower.values[-count:] = bounds.lower
         self.upper.values[-count:] = bounds.upper
+
+    @property
+    def frozen(self) -> Tensor:
+        """Which rows receive nothing; there may be more flags than rows."""
+        return self._frozen.reach(len(self.lower))
 
     def ends(self, side: int) -> Growing:
         """The lower (0) or the upper (1) ends."""
@@ -84,18 +90,18 @@ class State:
         """Raise the lower (0), or lower the upper (1), ends of rows."""
         self.ends(side).values.scatter_reduce_(0, rows.long(), values, "amin" if side else "amax")
 
-    def arrest(self, rows: Tensor) -> Tensor:
-        """Arrest those rows whose bounds have crossed; returns them."""
-        low, high = self.read(rows)
+    def arrest(self, rows: Tensor, bounds: Bounds | None = None) -> Tensor:
+        """Arrest those rows whose ``bounds`` have crossed; returns them."""
+        low, high = self.read(rows) if bounds is None else bounds
         at = low > high + tolerance(self.dtype)
         if not bool(at.any()):
             return NO_ROWS
-        crossed = rows[at & ~self.frozen.values.index_select(0, rows)].int()
+        crossed = rows[at & ~self.frozen.index_select(0, rows)].int()
         self.crossed.append(crossed, *self.read(crossed))
         index = crossed.long()
         self.lower.values.index_fill_(0, index, 0.0)
         self.upper.values.index_fill_(0, index, 1.0)
-        self.frozen.values.index_fill_(0, index, True)
+        self.frozen.index_fill_(0, index, True)
         return crossed
 
 

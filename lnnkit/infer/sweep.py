@@ -66,7 +66,7 @@ def moved(batch: Batch, dirty: Dirty) -> View | None:
         for flags in _moves(batch, index, column.values[:swept], dirty):
             hit |= flags
     batch.swept = length
-    rows = (hit & ~batch.arrested.values[:swept]).nonzero().squeeze(1)
+    rows = (hit & ~batch.arrested[:swept]).nonzero().squeeze(1)
     if swept < length:
         new = torch.arange(swept, length)
         rows = torch.cat([rows, new]) if len(rows) else new
@@ -89,7 +89,7 @@ def reader(view: View, state: State, atoms: Atoms) -> Read:
             return constant(view.batch, index, view.length(formula.neurons[index].block), state.dtype)
         rows = view.column(index)
         if index in formula.heads:
-            rows = torch.where(atoms.flags["given"].values.index_select(0, rows), rows, UNKNOWN)
+            rows = torch.where(atoms.flags("given").index_select(0, rows), rows, UNKNOWN)
         return state.read(rows)
 
     return read
@@ -105,7 +105,7 @@ def send(number: int, view: View, found: Look, state: State, atoms: Atoms, queue
     the rows of block 0 that are newly arrested, with the bounds of their roots."""
     batch = view.batch
     numbers = view.rows[0]
-    before = batch.arrested.values if numbers is None else batch.arrested.values.index_select(0, numbers)
+    before = batch.arrested if numbers is None else batch.arrested.index_select(0, numbers)
     silent = found.bad | before
     for (leaf, side), (news, value) in found.said.items():
         block = 0 if leaf == AUXILIARY else batch.formula.neurons[leaf].block
@@ -115,9 +115,9 @@ def send(number: int, view: View, found: Look, state: State, atoms: Atoms, queue
         if not len(picked):
             continue
         row = view.column(leaf).index_select(0, picked)
-        hears = ~state.frozen.values.index_select(0, row)
+        hears = ~state.frozen.index_select(0, row)
         if (ALL if leaf in batch.observed else batch.modes[leaf][side]) == LISTED:
-            hears &= atoms.flags["listed"].values.index_select(0, row)
+            hears &= atoms.flags("listed").index_select(0, row)
         if not bool(hears.all()):
             picked, row = picked[hears], row[hears]
         if len(picked):

@@ -83,7 +83,7 @@ class TruthTable:
     def states(self, code: Tensor, classes: Classes) -> Tensor:
         """The positions of instances that say something; each new combination is looked at first."""
         states = self._states.index_select(0, code)
-        if bool((states == _UNSEEN).any()):
+        if code.numel() and int(states.min()) == _UNSEEN:
             self._look(torch.unique(code[states == _UNSEEN]), classes)
             states = self._states.index_select(0, code)
         return (states == _SPEAKS).nonzero().squeeze(1)

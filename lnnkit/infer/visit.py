@@ -14,7 +14,7 @@ from lnnkit.ground.atoms import FALSE, TRUE, UNKNOWN, Atoms, AtomTable
 from lnnkit.ground.batch import Batch
 from lnnkit.ground.bindings import Bindings
 from lnnkit.ground.formula import AUXILIARY, LEAF
-from lnnkit.ground.relevance import ALL, LISTED
+from lnnkit.ground.relevance import LISTED
 from lnnkit.ground.visitor import Visitor
 from lnnkit.infer.classes import Classes
 from lnnkit.infer.look import Read, Target, constant
@@ -74,14 +74,14 @@ class Visits:
         said = self._said(visit, now)
         if said is None:
             return
-        if len(said.bad):
+        if said.bad.numel():
             self._arrest(visit, said, now)
         for (leaf, side), (at, value) in said.targets.items():
             if len(self.arrests):
                 silent = self.arrests.flags(found.at(at))
                 if bool(silent.any()):
                     at, value = at[~silent], value[~silent]
-            if len(at):
+            if at.numel():
                 self._queue(visit, leaf, side, at, value, now)
 
     def _said(self, visit: _Visit, now: Round) -> _Said | None:
@@ -92,7 +92,7 @@ class Visits:
             code = self._table.codes(columns, now.classes, length)
             if code is not None:
                 at = self._table.states(code, now.classes)
-                if not len(at):
+                if not at.numel():
                     return None
                 return self._looked_up(code, at)
         strips = [
@@ -104,11 +104,10 @@ class Visits:
         code = code.index_select(0, at)
         targets: dict[Target, tuple[Tensor, Tensor]] = {}
         for target, (news, value) in self._table.targets.items():
-            flags = news.index_select(0, code)
-            some = flags.nonzero().squeeze(1)
-            if len(some) == len(at):
+            some = news.index_select(0, code).nonzero().squeeze(1)
+            if some.numel() == at.numel():
                 targets[target] = at, value.index_select(0, code)
-            elif len(some):
+            elif some.numel():
                 targets[target] = at.index_select(0, some), value.index_select(0, code.index_select(0, some))
         if self._table.any_bad:
             bad = self._table.bad(code).nonzero().squeeze(1)
@@ -131,33 +130,39 @@ class Visits:
         some = self.arrests.add(visit.found, said.bad)
         if len(some):
             rows = visit.store(said.bad.index_select(0, some))
-            self._batch.arrested.values.index_fill_(0, rows.long(), True)
+            self._batch.arrested.index_fill_(0, rows.long(), True)
             roots = Bounds(said.roots.lower.index_select(0, some), said.roots.upper.index_select(0, some))
             now.arrested.append(Arrested(self._number, rows, roots))
 
     def _queue(self, visit: _Visit, leaf: int, side: int, at: Tensor, value: Tensor, now: Round) -> None:
         """Queue bounds for those atoms behind a leaf that hear of them."""
         completed = leaf in self._batch.formula.heads
-        mode = ALL if completed else self._batch.modes[leaf][side]
-        rows = visit.rows(leaf).index_select(0, at)
-        hears = ~now.state.frozen.values.index_select(0, rows)
-        if completed:
-            hears &= ~now.atoms.flags["given"].values.index_select(0, rows)
-            hears &= value > now.state.ends(side).values.index_select(0, rows) + NOISE
-        if mode == LISTED:
-            hears &= now.atoms.flags["listed"].values.index_select(0, rows)
+        rows = visit.rows(leaf)
+        if at.numel() != rows.numel():
+            rows = rows.index_select(0, at)
+        hears: Tensor | None = None
+        fresh = False  # whether all rows are new, and so none stands twice
+        if not completed and self._batch.modes[leaf][side] == LISTED:
+            hears = now.atoms.flags("listed").index_select(0, rows)
         else:
             absent = (rows == visit.table(leaf).default_row).nonzero().squeeze(1)
-            if len(absent):
-                made = visit.materialise(leaf, at if len(absent) == len(at) else at.index_select(0, absent))
-                rows = made if len(absent) == len(rows) else rows.index_copy(0, absent, made)
-                hears.index_fill_(0, absent, True)
+            if absent.numel():
+                known = len(now.atoms)
+                rows = visit.materialise(leaf, at, absent)
+                fresh = len(now.atoms) - known == rows.numel()
                 now.state.extend(now.atoms)
                 now.classes.extend()
-        if not bool(hears.all()):
+        if len(now.state.crossed):
+            awake = ~now.state.frozen.index_select(0, rows)
+            hears = awake if hears is None else hears & awake
+        if completed:
+            free = ~now.atoms.flags("given").index_select(0, rows)
+            free &= value > now.state.ends(side).values.index_select(0, rows) + NOISE
+            hears = free if hears is None else hears & free
+        if hears is not None and not bool(hears.all()):
             at, rows, value = at[hears], rows[hears], value[hears]
-        if len(at):
-            now.queue.sides[side].append(Messages(rows, value, at, self._number, leaf, visit))
+        if at.numel():
+            now.queue.sides[side].append(Messages(rows, value, at, self._number, leaf, visit, fresh))
 
 
 class _Visit:
@@ -193,7 +198,7 @@ class _Visit:
         """As ``rows``, but of a head only what facts say of it is read."""
         rows = self.rows(leaf)
         if leaf in self._batch.formula.heads:
-            given = self._atoms.flags["given"].values.index_select(0, rows)
+            given = self._atoms.flags("given").index_select(0, rows)
             return torch.where(given, rows, UNKNOWN).int()
         return rows
 
@@ -207,17 +212,20 @@ class _Visit:
 
         return read
 
-    def materialise(self, leaf: int, positions: Tensor) -> Tensor:
-        """Atom rows for leaves that have none yet."""
+    def materialise(self, leaf: int, at: Tensor, absent: Tensor) -> Tensor:
+        """The atom rows behind a leaf at positions ``at``: those ``absent`` among them are made."""
+        every = absent.numel() == at.numel()
+        positions = at if every else at.index_select(0, absent)
         found = self.found.at(positions)
-        atom = self._visitor.atom(leaf)
-        own = self._visitor.pattern(atom)
+        own = self._visitor.pattern(self._visitor.atom(leaf))
         columns = own.tuples({v: found.column(v) for v in own.places}, found.length)
-        return self._atoms.materialise(own.table, columns, found.length)
+        made = self._atoms.materialise(own.table, columns, found.length)
+        self._rows[leaf].index_copy_(0, positions, made)
+        return made if every else self._rows[leaf].index_select(0, at)
 
     def store(self, positions: Tensor) -> Tensor:
         """Give instances rows in their batch."""
-        columns = {leaf: self.stored(leaf, positions) for leaf in self._batch.blocks[0].columns}
+        columns = {leaf: self.rows(leaf).index_select(0, positions) for leaf in self._batch.blocks[0].columns}
         local = -1
         if self._visitor.enumerates:
             local = len(self._visitor.kept[0]) if self._visitor.kept else 0
@@ -226,30 +234,15 @@ class _Visit:
                 kept.append(found.column(variable))
         return self._batch.append(0, columns, self._member, local, len(positions))
 
-    def stored(self, leaf: int, positions: Tensor) -> Tensor:
-        """The atom rows of some instances as they are now: atoms may have been added since."""
-        rows = self.rows(leaf).index_select(0, positions)
-        if leaf != AUXILIARY and self._batch.formula.neurons[leaf].kind != LEAF:
-            return rows
-        default = self.table(leaf).default_row
-        absent = (rows == default).nonzero().squeeze(1)
-        if len(absent):
-            found = self.found.at(positions.index_select(0, absent))
-            rows = rows.index_copy(0, absent, self._look_up(leaf, found))
-        return rows
-
     def _find(self, leaf: int) -> Tensor:
         if leaf != AUXILIARY and self._batch.formula.neurons[leaf].kind != LEAF:
             return self._compared(leaf)
         atom = self._visitor.atom(leaf)
+        own = self._visitor.pattern(atom)
         if atom in self.found.matched:
-            return self.table(leaf).rows.values.index_select(0, self.found.local(atom))
-        return self._look_up(leaf, self.found)
-
-    def _look_up(self, leaf: int, found: Bindings) -> Tensor:
-        own = self._visitor.pattern(self._visitor.atom(leaf))
-        columns = own.tuples({v: found.column(v) for v in own.places}, found.length)
-        return self._atoms.find(own.table, columns, found.length)
+            return own.table.rows.index_select(0, self.found.local(atom))
+        columns = own.tuples({v: self.found.column(v) for v in own.places}, self.found.length)
+        return self._atoms.find(own.table, columns, self.found.length)
 
     def _compared(self, leaf: int) -> Tensor:
         """An equality of entities."""
