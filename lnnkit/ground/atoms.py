@@ -12,7 +12,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from lnnkit.ground.tuples import Growing, Marks, TupleSet
+from lnnkit.ground.growing import Growing, Marks
+from lnnkit.ground.tuples import TupleSet
 
 FALSE, TRUE, UNKNOWN = 0, 1, 2
 _FEW = 8
@@ -52,7 +53,7 @@ class Atoms:
         self.numbered: list[AtomTable] = []
         self.owner = Growing(torch.int32)
         self.local = Growing(torch.int32)
-        self._flags = {name: Marks(torch.bool, False) for name in LISTS}
+        self._flags = {name: Marks(torch.bool) for name in LISTS}
         self._unlisted: dict[int, list[Tensor]] = {}  # by table: local rows not yet entered in "either"
         self.growth: list[tuple[str, str]] = []  # (table, list) as often as a list of deviating rows has grown
         self.additions: list[tuple[int, int, bool]] = []  # (table's number, rows, whether they stay at the default)
@@ -90,7 +91,7 @@ class Atoms:
 
     def load(self, table: AtomTable, columns: Sequence[Tensor], length: int) -> None:
         """Materialise distinct tuples, in lexicographic order, in a table without atoms, as given by facts."""
-        table.tuples.load(columns, length)
+        table.tuples.append(columns, length)
         table.numbered.append(torch.arange(len(self), len(self) + length, dtype=torch.int32))
         local = torch.arange(length, dtype=torch.int32)
         start = len(self)

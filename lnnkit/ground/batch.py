@@ -10,7 +10,7 @@ from torch import Tensor
 from lnnkit.ground.evaluate import Grouping
 from lnnkit.ground.formula import AUXILIARY, LEAF, Formula
 from lnnkit.ground.supports import Analysis
-from lnnkit.ground.tuples import Growing, Marks
+from lnnkit.ground.growing import Growing, Marks
 
 Modes = Mapping[int, tuple[int, int]]  # for each leaf, how far its lower and its upper side are kept
 
@@ -21,15 +21,36 @@ class BatchBlock:
 
     def __init__(self, columns: tuple[int, ...]) -> None:
         self.columns = {column: Growing(torch.int32) for column in columns}
-        self.member = Growing(torch.int32)
-        self.local = Growing(torch.int32)
+        self._member = Marks(torch.int32)
+        self._local = Marks(torch.int32)
+        self._length = 0
         self.group = Growing(torch.int64)
         self.outermost = Growing(torch.int64)
         self.virtual = Growing(torch.bool)
         self.stranger = Growing(torch.bool)
 
     def __len__(self) -> int:
-        return len(self.member)
+        return self._length
+
+    @property
+    def member(self) -> Tensor:
+        """(n,) which of its batch's members each row belongs to."""
+        return self._member.reach(self._length)[: self._length]
+
+    @property
+    def local(self) -> Tensor:
+        """(n,) each row's number in its member, for those that number them."""
+        return self._local.reach(self._length)[: self._length]
+
+    def number(self, count: int, member: int, local: int) -> Tensor:
+        """Numbers for ``count`` more rows of a member, there numbered from ``local`` on (-1: not at all)."""
+        start = self._length
+        self._length += count
+        if member:
+            self.member[start:] = member
+        if local >= 0:
+            self.local[start:] = torch.arange(local, local + count, dtype=torch.int32)
+        return torch.arange(start, start + count, dtype=torch.int32)
 
 
 class Batch:
@@ -59,7 +80,8 @@ class Batch:
         if formula.auxiliary is not None:
             columns[0].append(AUXILIARY)
         self.blocks = tuple(BatchBlock(tuple(dict.fromkeys(block))) for block in columns)
-        self._arrested = Marks(torch.bool, False)
+        self._arrested = Marks(torch.bool)
+        self.members: list[int] = []  # their numbers in the grounding
         self.swept = 0  # rows of block 0 that a sweep has seen
         self.touched = True  # inner rows were added since the last sweep
 
@@ -77,14 +99,9 @@ class Batch:
         """Add ``length`` rows of formula ``member``, there numbered from ``local`` (-1: not at all); returns their
         numbers here."""
         own = self.blocks[block]
-        numbers = torch.arange(len(own), len(own) + length, dtype=torch.int32)
+        numbers = own.number(length, self.members.index(member), local)
         for column, growing in own.columns.items():
             growing.append(columns[column])
-        own.member.extend(length, member)
-        if local < 0:
-            own.local.extend(length, -1)
-        else:
-            own.local.append(torch.arange(local, local + length, dtype=torch.int32))
         if block > 0:
             assert group is not None and virtual is not None and stranger is not None
             own.group.append(group)

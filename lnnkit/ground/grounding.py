@@ -56,6 +56,7 @@ class Grounding:
         batch = self.batches[number]
         member = len(self.members)
         self._numbers.append(number)
+        batch.members.append(member)
         if visited and len(formula.blocks) == 1 and not observers:
             visitor = Visitor(formula, needs.rows, batch.reads, self.atoms, self.domain, self.guard)
             self.members.append(visitor)
@@ -94,15 +95,15 @@ class Grounding:
         """For rows of a batch's block 0: the formulas behind them, with the positions of each one's rows and the entity
         ids of its free variables there."""
         own = self.batches[number].blocks[0]
-        members = own.member.values.index_select(0, rows)
+        members = own.member.index_select(0, rows)
         found = []
         for one in torch.unique(members).tolist():
             mine = (members == one).nonzero().squeeze(1)
-            member, some = self.members[one], rows.index_select(0, mine)
+            member, some = self.members[self.batches[number].members[one]], rows.index_select(0, mine)
             if isinstance(member, Visitor):
                 found.append((member.formula, mine, self.variables(number, member, some)))
             else:
-                local = own.local.values.index_select(0, some)
+                local = own.local.index_select(0, some)
                 found.append((member.formula, mine, [c.index_select(0, local) for c in member.variables(0)]))
         return found
 
@@ -110,7 +111,7 @@ class Grounding:
         """The entity ids of the free variables behind rows of a visited formula's batch."""
         own = self.batches[number].blocks[0]
         if visitor.enumerates:
-            local = own.local.values.index_select(0, rows)
+            local = own.local.index_select(0, rows)
             return [column.values.index_select(0, local) for column in visitor.kept]
         found: dict[int, Tensor] = {}
         for leaf in (*visitor.formula.leaves, *((AUXILIARY,) if visitor.formula.auxiliary is not None else ())):

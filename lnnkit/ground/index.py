@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.ground.pattern import Pattern
-from lnnkit.ground.tuples import Growing
+from lnnkit.ground.growing import Growing
 
 _LIMIT = 2**62  # mixed-radix keys stay below it
 _DENSE = 2**16  # so many possible keys are tabulated, or four times as many as there are rows

@@ -15,7 +15,8 @@ from lnnkit.ground.domain import Domain
 from lnnkit.ground.formula import AUXILIARY, LEAF, Formula
 from lnnkit.ground.join import Relation, join
 from lnnkit.ground.needs import Literal, Needs
-from lnnkit.ground.tuples import Growing, TupleSet
+from lnnkit.ground.growing import Growing
+from lnnkit.ground.tuples import TupleSet
 
 
 class _Source:

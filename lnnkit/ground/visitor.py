@@ -22,7 +22,7 @@ from lnnkit.ground.formula import AUXILIARY, LEAF, Formula
 from lnnkit.ground.index import Hits, JoinIndex
 from lnnkit.ground.needs import Literal, Need
 from lnnkit.ground.pattern import Pattern, pattern
-from lnnkit.ground.tuples import Growing
+from lnnkit.ground.growing import Growing
 
 CHUNK = 2**19  # so many assignments are made at once
 _BARE = ("listed", "given")  # literals that an atom at its default may satisfy

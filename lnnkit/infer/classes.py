@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.ground.atoms import FALSE, TRUE, UNKNOWN, Atoms
-from lnnkit.ground.tuples import Growing
+from lnnkit.ground.growing import Growing
 from lnnkit.infer.state import State
 
 OTHER = 0  # the class of all rows that have none

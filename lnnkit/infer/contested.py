@@ -61,7 +61,8 @@ def _arrested(space: Workspace) -> dict[int, Tensor]:
         number = space.grounding.number(member)
         if number not in bad or not len(visits.arrests):
             continue
-        rows = (space.grounding.batches[number].blocks[0].member.values == member).nonzero().squeeze(1)
+        batch = space.grounding.batches[number]
+        rows = (batch.blocks[0].member == batch.members.index(member)).nonzero().squeeze(1)
         columns = space.grounding.variables(number, visits.visitor, rows)
         bad[number].index_copy_(0, rows, visits.arrests.holds(columns, len(rows)))
     return bad

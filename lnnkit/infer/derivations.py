@@ -6,18 +6,16 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from lnnkit.ground.tuples import Marks
-
-_NONE = -1
-
+from lnnkit.ground.growing import Marks
 
 class _Side:
-    """The last setters of one side of all atoms."""
+    """The last setters of one side of all atoms. Numbers of batches and leaves are kept one and two greater: 0 says
+    that nothing has set the side."""
 
     def __init__(self) -> None:
-        self.batch = Marks(torch.int32, _NONE)
-        self.leaf = Marks(torch.int16, _NONE)
-        self.instance = Marks(torch.int32, _NONE)
+        self.batch = Marks(torch.int32)
+        self.leaf = Marks(torch.int16)
+        self.instance = Marks(torch.int32)
 
     def reach(self, length: int) -> None:
         for column in (self.batch, self.leaf, self.instance):
@@ -35,8 +33,8 @@ class Derivations:
         own = self._sides[side]
         own.reach(int(rows.max()) + 1 if len(rows) else 0)
         return (
-            own.batch.values.index_select(0, rows),
-            own.leaf.values.index_select(0, rows),
+            own.batch.values.index_select(0, rows) - 1,
+            own.leaf.values.index_select(0, rows) - 2,
             own.instance.values.index_select(0, rows),
         )
 
@@ -44,13 +42,13 @@ class Derivations:
         """All that set a lower (0) or upper (1) side last: (rows, batch, leaf, instances), one for each leaf."""
         own = self._sides[side]
         batch, leaf, instance = own.batch.values, own.leaf.values, own.instance.values
-        known = (batch != _NONE).nonzero().squeeze(1)
+        known = batch.nonzero().squeeze(1)
         found: list[tuple[Tensor, int, int, Tensor]] = []
         for number in torch.unique(batch[known]).tolist():
             mine = known[batch[known] == number]
             for index in torch.unique(leaf[mine]).tolist():
                 rows = mine[leaf[mine] == index]
-                found.append((rows, number, index, instance[rows]))
+                found.append((rows, number - 1, index - 2, instance[rows]))
         return found
 
     def record(self, side: int, rows: Tensor, batch: int, leaf: int, instances: Tensor) -> None:
@@ -59,6 +57,6 @@ class Derivations:
             return
         own, index = self._sides[side], rows.long()
         own.reach(int(rows.max()) + 1)
-        own.batch.values.index_fill_(0, index, batch)
-        own.leaf.values.index_fill_(0, index, leaf)
+        own.batch.values.index_fill_(0, index, batch + 1)
+        own.leaf.values.index_fill_(0, index, leaf + 2)
         own.instance.values.index_copy_(0, index, instances.int())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from lnnkit.ground.tuples import Growing
+from lnnkit.ground.growing import Growing
 
 
 class Dirty:

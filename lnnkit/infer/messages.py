@@ -9,11 +9,9 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from lnnkit.ground.tuples import Marks
+from lnnkit.ground.growing import Marks
 from lnnkit.infer.derivations import Derivations
 from lnnkit.infer.state import NO_ROWS, State
-
-_LAST = torch.iinfo(torch.int32).max
 
 
 class Pending(Protocol):
@@ -54,7 +52,7 @@ class Meeting:
     def __init__(self, state: State, derivations: Derivations) -> None:
         self._state = state
         self._derivations = derivations
-        self._slots = Marks(torch.int32, _LAST)  # scratch, a place for each row
+        self._slots = Marks(torch.int32)  # scratch, a place for each row
 
     def settle(self, side: int, messages: Sequence[Messages], *, rising: bool = False) -> Tensor:
         """Meet the messages for one side. Returns the rows that have moved, each once. Of equal messages for a row
@@ -96,9 +94,9 @@ class Meeting:
     def _first(self, row: Tensor) -> Tensor | None:
         """Where each row stands first; None if none stands twice."""
         slots = self._slots.reach(len(self._state.lower))
-        order = torch.arange(row.numel(), dtype=torch.int32)
+        order = torch.arange(row.numel(), 0, -1, dtype=torch.int32)  # the first is the greatest
         index = row.long()
-        slots.scatter_reduce_(0, index, order, "amin")
+        slots.scatter_reduce_(0, index, order, "amax")
         first = slots.index_select(0, row) == order
-        slots.index_fill_(0, index, _LAST)
+        slots.index_fill_(0, index, 0)
         return None if bool(first.all()) else first.nonzero().squeeze(1)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.ground.atoms import FALSE, TRUE, Atoms
-from lnnkit.ground.tuples import Growing, Marks
+from lnnkit.ground.growing import Growing, Marks
 from lnnkit.logic.bounds import Bounds, tolerance
 
 NOISE = 1e-12  # a smaller gain is rounding, not news
@@ -36,7 +36,7 @@ class State:
         self.dtype = dtype
         self.lower = Growing(dtype)
         self.upper = Growing(dtype)
-        self._frozen = Marks(torch.bool, False)
+        self._frozen = Marks(torch.bool)
         self.crossed = Crossed(dtype)
         self._additions = 0
 

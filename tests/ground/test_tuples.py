@@ -7,7 +7,8 @@ import random
 import pytest
 import torch
 
-from lnnkit.ground.tuples import KeyIndex, TupleSet
+from lnnkit.ground.keys import KeyIndex
+from lnnkit.ground.tuples import TupleSet
 
 
 @pytest.mark.parametrize(("width", "radix"), [(0, 5), (1, 5), (2, 7), (3, 2**31), (5, 2**20), (9, 2**31), (4, 3)])

@@ -1,0 +1,71 @@
+"""Tensors that grow."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+_LARGE = 2**18  # from so many entries on room is made far ahead: memory counts only once it is written to
+_DTYPES = {torch.bool: np.bool_, torch.int16: np.int16, torch.int32: np.int32, torch.int64: np.int64}
+
+
+def zeros(count: int, dtype: torch.dtype) -> Tensor:
+    """(count,) zeros. On the CPU they take memory only where they are written to."""
+    if torch.get_default_device().type != "cpu":
+        return torch.zeros(count, dtype=dtype)
+    return torch.from_numpy(np.zeros(count, dtype=_DTYPES[dtype]))
+
+
+def _ahead(length: int) -> int:
+    return length * (4 if length > _LARGE else 2)
+
+
+class Growing:
+    """A 1-D tensor that grows at its end in amortised constant time."""
+
+    __slots__ = ("_buffer", "_length", "values")
+
+    def __init__(self, dtype: torch.dtype) -> None:
+        self._buffer = torch.empty(16, dtype=dtype)
+        self._length = 0
+        self.values = self._buffer[:0]  # what is there; valid for reading until the next ``append``
+
+    def __len__(self) -> int:
+        return self._length
+
+    def append(self, values: Tensor) -> None:
+        """Add values at the end."""
+        self._reserve(values.numel()).copy_(values)
+
+    def extend(self, count: int, value: float | bool) -> None:
+        """Add one value ``count`` times."""
+        self._reserve(count).fill_(value)
+
+    def _reserve(self, count: int) -> Tensor:
+        start, needed = self._length, self._length + count
+        if needed > self._buffer.numel():
+            grown = torch.empty(max(needed, _ahead(self._buffer.numel())), dtype=self._buffer.dtype)
+            grown[:start] = self.values
+            self._buffer = grown
+        self._length = needed
+        self.values = self._buffer[:needed]
+        return self._buffer[start:needed]
+
+
+class Marks:
+    """A number (or a flag) for each of a growing number of rows, 0 until it is set."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, dtype: torch.dtype) -> None:
+        self.values = zeros(16, dtype)
+
+    def reach(self, count: int) -> Tensor:
+        """The values, of at least ``count`` rows."""
+        length = self.values.numel()
+        if length < count:
+            grown = zeros(max(count, _ahead(length)), self.values.dtype)
+            grown[:length] = self.values
+            self.values = grown
+        return self.values
