@@ -7,106 +7,115 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from lnnkit.ground.growing import zeros
+from lnnkit.ground.growing import Growing, zeros
 
 _LIMIT = 2**62  # mixed-radix keys stay below it
 # a table of so many possible keys is worthwhile once so many of them are there
-_WORTHWHILE = ((2**12, 0), (2**24, 2**14), (2**28, 2**21))
+_WORTHWHILE = ((2**12, 0), (2**24, 2**14), (2**28, 2**25))
 _SPREAD = -7046029254386353131  # 2^64 divided by the golden ratio: multiplying by it scatters keys
-_EMPTY = -1
-_LAST = torch.iinfo(torch.int32).max
+_CLAIM = 2**30  # a key that claims a slot writes its place less so much
+_PART = 2**17  # so many keys are entered at once
 
 
 class _Hashed:
-    """Open addressing with linear probing, at most half full. Keys are not negative."""
+    """Open addressing with linear probing, at most half full. A slot holds one more than a number, 0 where it is free;
+    ``_keys`` has the key of each number. Keys are not negative."""
 
     def __init__(self) -> None:
+        self._keys = Growing(torch.int64)
         self._resize(8)
-        self._length = 0
 
     def _resize(self, bits: int) -> None:
         self._shift = 64 - bits
         self._mask = (1 << bits) - 1
-        self._keys = torch.full((1 << bits,), _EMPTY, dtype=torch.int64)
-        self._numbers = torch.full((1 << bits,), _LAST, dtype=torch.int32)
+        self._slots = zeros(1 << bits, torch.int32)
 
-    def _slots(self, keys: Tensor) -> Tensor:
-        return ((keys * _SPREAD) >> self._shift) & self._mask
+    def _first_slots(self, keys: Tensor) -> Tensor:
+        return ((keys * _SPREAD) >> self._shift).bitwise_and_(self._mask)
 
     def find(self, keys: Tensor) -> Tensor:
         """Each key's number, -1 where it is not there."""
-        slots = self._slots(keys)
-        there = self._keys.index_select(0, slots)
-        hit = there == keys
-        found = torch.where(hit, self._numbers.index_select(0, slots), -1)
-        pending = (~hit & (there != _EMPTY)).nonzero().squeeze(1)
-        if pending.numel():
-            keys, slots = keys.index_select(0, pending), slots.index_select(0, pending)
-        while pending.numel():
+        if not len(self._keys):
+            return torch.full((keys.numel(),), -1, dtype=torch.int32)
+        slots = self._first_slots(keys)
+        found = self._slots.index_select(0, slots) - 1
+        pending = (self._keys.values.index_select(0, found.clamp(min=0)) != keys).logical_and_(found >= 0)
+        waiting = pending.nonzero().squeeze(1)
+        if waiting.numel():
+            keys, slots = keys.index_select(0, waiting), slots.index_select(0, waiting)
+        while waiting.numel():
             slots = (slots + 1) & self._mask
-            there = self._keys.index_select(0, slots)
-            hit = there == keys
-            if bool(hit.any()):
-                found.index_copy_(0, pending[hit], self._numbers.index_select(0, slots[hit]))
-            left = (~hit & (there != _EMPTY)).nonzero().squeeze(1)
-            pending, keys, slots = (each.index_select(0, left) for each in (pending, keys, slots))
+            there = self._slots.index_select(0, slots) - 1
+            found.index_copy_(0, waiting, there)
+            pending = (self._keys.values.index_select(0, there.clamp(min=0)) != keys).logical_and_(there >= 0)
+            left = pending.nonzero().squeeze(1)
+            waiting, keys, slots = (each.index_select(0, left) for each in (waiting, keys, slots))
         return found
 
-    def add(self, keys: Tensor, start: int) -> tuple[Tensor, Tensor]:
-        """Number keys, new ones from ``start`` on in the order of their first places, which are returned too."""
+    def add(self, keys: Tensor) -> tuple[Tensor, Tensor]:
+        """Number keys, new ones in the order of their first places, which are returned too."""
         numbers = self.find(keys)
         missing = (numbers < 0).nonzero().squeeze(1)
         if not missing.numel():
             return numbers, missing
-        while 2 * (self._length + missing.numel()) > self._keys.numel():
-            self._grow()
-        new = keys.index_select(0, missing)
-        slot, first = self._claim(new)
+        new = keys if missing.numel() == keys.numel() else keys.index_select(0, missing)
+        self._room(len(self._keys) + new.numel())
+        slots, first = self._claim(new)
         fresh = first.nonzero().squeeze(1)
-        self._numbers.index_copy_(
-            0, slot.index_select(0, fresh), torch.arange(start, start + fresh.numel(), dtype=torch.int32)
-        )
-        self._length += fresh.numel()
-        numbers.index_copy_(0, missing, self._numbers.index_select(0, slot))
+        start, count = len(self._keys), fresh.numel()
+        own = slots if count == new.numel() else slots.index_select(0, fresh)
+        self._slots.index_copy_(0, own, torch.arange(start + 1, start + 1 + count, dtype=torch.int32))
+        self._keys.append(new if count == new.numel() else new.index_select(0, fresh))
+        numbers.index_copy_(0, missing, self._slots.index_select(0, slots) - 1)
         return numbers, missing.index_select(0, fresh)
 
-    def insert(self, keys: Tensor, numbers: Tensor) -> None:
-        """Enter distinct keys that are not there."""
-        while 2 * (self._length + keys.numel()) > self._keys.numel():
-            self._grow()
-        slot, _ = self._claim(keys)
-        self._numbers.index_copy_(0, slot, numbers)
-        self._length += keys.numel()
+    def load(self, keys: Tensor) -> None:
+        """Number distinct keys that are not there."""
+        start = len(self._keys)
+        self._room(start + keys.numel())
+        self._enter(keys, start)
+        self._keys.append(keys)
 
-    def items(self) -> tuple[Tensor, Tensor]:
-        there = (self._keys != _EMPTY).nonzero().squeeze(1)
-        return self._keys.index_select(0, there), self._numbers.index_select(0, there)
+    @property
+    def keys(self) -> Tensor:
+        """By their numbers."""
+        return self._keys.values
+
+    def _enter(self, keys: Tensor, start: int) -> None:
+        for part in range(0, keys.numel(), _PART):
+            slots, _ = self._claim(keys[part : part + _PART])
+            numbers = torch.arange(start + part + 1, start + part + 1 + slots.numel(), dtype=torch.int32)
+            self._slots.index_copy_(0, slots, numbers)
 
     def _claim(self, keys: Tensor) -> tuple[Tensor, Tensor]:
-        """A slot for each of ``keys``, equal keys sharing one, and which keys stand first. Of the keys that want one
-        slot the first gets it; equal keys always want the same."""
-        slots = self._slots(keys)
+        """A slot for each of ``keys``, equal keys sharing one, and which keys stand first. None of them is there yet.
+        Of the keys that want one slot the first gets it; equal keys always want the same."""
+        slots = self._first_slots(keys)
         first = torch.zeros(keys.numel(), dtype=torch.bool)
         pending = torch.arange(keys.numel())
-        wanted, waiting = slots.clone(), keys
+        wanted = slots.clone()
         while pending.numel():
-            free = self._keys.index_select(0, wanted) == _EMPTY
-            order = torch.where(free, pending.int(), _LAST)
-            self._numbers.scatter_reduce_(0, wanted, order, "amin")
-            won = (free & (self._numbers.index_select(0, wanted) == order)).nonzero().squeeze(1)
-            self._keys.index_copy_(0, wanted.index_select(0, won), waiting.index_select(0, won))
+            there = self._slots.index_select(0, wanted)
+            order = pending.int() - _CLAIM  # a claim is negative: the first key's is the least
+            order = torch.where(there == 0, order, _CLAIM)
+            self._slots.scatter_reduce_(0, wanted, order, "amin")
+            claim = self._slots.index_select(0, wanted)
+            won = ((claim == order) & (order < 0)).nonzero().squeeze(1)
             first.index_fill_(0, pending.index_select(0, won), True)
             slots.index_copy_(0, pending, wanted)
-            left = (self._keys.index_select(0, wanted) != waiting).nonzero().squeeze(1)
-            pending, waiting = pending.index_select(0, left), waiting.index_select(0, left)
+            owner = (claim + _CLAIM).clamp_(0, keys.numel() - 1)
+            mine = (claim < 0) & (keys.index_select(0, owner) == keys.index_select(0, pending))
+            left = (~mine).nonzero().squeeze(1)
+            pending = pending.index_select(0, left)
             wanted = (wanted.index_select(0, left) + 1) & self._mask
         return slots, first
 
-    def _grow(self) -> None:
-        keys, numbers = self.items()
-        self._resize((self._mask + 1).bit_length() + 1)
-        slot, _ = self._claim(keys)
-        self._numbers.index_copy_(0, slot, numbers)
+    def _room(self, count: int) -> None:
+        """Have twice as many slots as so many keys need at least."""
+        if 2 * count <= self._mask + 1:
+            return
+        self._resize((4 * count - 1).bit_length())
+        self._enter(self._keys.values, 0)
 
 
 class _Table:
@@ -139,8 +148,9 @@ class _Table:
         fresh = chosen if every else missing.index_select(0, chosen)
         return self._numbers.index_select(0, keys) - 1, fresh
 
-    def insert(self, keys: Tensor, numbers: Tensor) -> None:
-        self._numbers.index_copy_(0, keys, numbers + 1)
+    def load(self, keys: Tensor) -> None:
+        """Number distinct keys from 0 on."""
+        self._numbers.index_copy_(0, keys, torch.arange(1, keys.numel() + 1, dtype=torch.int32))
 
 
 class KeyIndex:
@@ -169,11 +179,15 @@ class KeyIndex:
 
     def add(self, columns: Sequence[Tensor], length: int) -> tuple[Tensor, Tensor]:
         """Number every tuple. Returns the numbers, and the positions at which a new tuple stands first."""
-        number, fresh = self._numbers.add(self._key(columns, length), self._length)
+        key = self._key(columns, length)
+        if isinstance(self._numbers, _Hashed):
+            number, fresh = self._numbers.add(key)
+        else:
+            number, fresh = self._numbers.add(key, self._length)
         self._length += fresh.numel()
         if isinstance(self._numbers, _Hashed) and self._worthwhile():
             table = _Table(self._size)
-            table.insert(*self._numbers.items())
+            table.load(self._numbers.keys)
             self._numbers = table
         if self._inner is None:
             return number, fresh
@@ -187,7 +201,7 @@ class KeyIndex:
         self._length = length
         if self._worthwhile():
             self._numbers = _Table(self._size)
-        self._numbers.insert(self._key(columns, length), torch.arange(length, dtype=torch.int32))
+        self._numbers.load(self._key(columns, length))
 
     def _worthwhile(self) -> bool:
         """Whether a table of all possible keys is."""

@@ -24,7 +24,7 @@ from lnnkit.ground.needs import Literal, Need
 from lnnkit.ground.pattern import Pattern, pattern
 from lnnkit.ground.growing import Growing
 
-CHUNK = 2**19  # so many assignments are made at once
+CHUNK = 2**17  # so many assignments are made at once
 _BARE = ("listed", "given")  # literals that an atom at its default may satisfy
 _TRIED = 6  # among so many literals any may come first; among more, the shortest
 
