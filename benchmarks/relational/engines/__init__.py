@@ -72,9 +72,7 @@ _COVERS: Mapping[str, frozenset[str]] = {
         "closure chain smokers smokers-open table generation ontology csv ibm-smokers ibm-chain ibm-table".split()
     ),
     "duckdb": frozenset("closure chain smokers table generation ontology csv".split()),
-    "numpy": frozenset(
-        "closure chain smokers smokers-open table generation ibm-smokers ibm-chain ibm-table".split()
-    ),
+    "numpy": frozenset("closure chain smokers smokers-open table generation ibm-smokers ibm-chain ibm-table".split()),
     "pyarrow": frozenset({"csv"}),
     "clingo": frozenset({"closure", "chain", "smokers", "generation"}),
     "psl": frozenset({"closure", "chain", "smokers", "table", "generation"}),

@@ -15,28 +15,24 @@ from benchmarks import lubm
 from benchmarks.relational.data import Data
 from benchmarks.relational.workloads import Checks
 
-# What a round adds to: the triples of the last round (`delta`) meet the axioms and, where two triples are needed, all.
-RULES = """
-SELECT delta.s AS s, delta.p AS p, d.o AS o FROM delta JOIN subclass d ON delta.p = 0 AND delta.o = d.s
-UNION ALL SELECT delta.s, d.o, delta.o FROM delta JOIN subproperty d ON delta.p = d.s
-UNION ALL SELECT delta.o, d.o, delta.s FROM delta JOIN inverse d ON delta.p = d.s
-UNION ALL SELECT delta.s, 0, d.o FROM delta JOIN domain d ON delta.p = d.s
-UNION ALL SELECT delta.o, 0, d.o FROM delta JOIN range d ON delta.p = d.s
-UNION ALL SELECT delta.s, delta.p, fact.o FROM delta JOIN transitive d ON delta.p = d.s
-    JOIN fact ON fact.p = delta.p AND fact.s = delta.o
-UNION ALL SELECT fact.s, delta.p, delta.o FROM delta JOIN transitive d ON delta.p = d.s
-    JOIN fact ON fact.p = delta.p AND fact.o = delta.s
-UNION ALL SELECT delta.s, 0, d.class FROM delta JOIN defined d ON delta.p = 0 AND delta.o = d.kind
-    JOIN fact way ON way.p = d.relation AND way.s = delta.s
-    JOIN fact goal ON goal.p = 0 AND goal.s = way.o AND goal.o = d.goal
-UNION ALL SELECT delta.s, 0, d.class FROM delta JOIN defined d ON delta.p = d.relation
-    JOIN fact kind ON kind.p = 0 AND kind.s = delta.s AND kind.o = d.kind
-    JOIN fact goal ON goal.p = 0 AND goal.s = delta.o AND goal.o = d.goal
-UNION ALL SELECT way.s, 0, d.class FROM delta JOIN defined d ON delta.p = 0 AND delta.o = d.goal
-    JOIN fact way ON way.p = d.relation AND way.o = delta.s
-    JOIN fact kind ON kind.p = 0 AND kind.s = way.s AND kind.o = d.kind
+# One triple of the last round (`delta`) and an axiom. Relation 0 is the type.
+SIMPLE = (
+    "SELECT delta.s AS s, 0 AS p, d.o AS o FROM delta JOIN subclass d ON delta.o = d.s WHERE delta.p = 0",
+    "SELECT delta.s, d.o, delta.o FROM delta JOIN subproperty d ON delta.p = d.s",
+    "SELECT delta.o, d.o, delta.s FROM delta JOIN inverse d ON delta.p = d.s",
+    "SELECT delta.s, 0, d.o FROM delta JOIN domain d ON delta.p = d.s",
+    "SELECT delta.o, 0, d.o FROM delta JOIN range d ON delta.p = d.s",
+)
+# Several triples, one of the last round, the others any: a query for each axiom, so that only individuals are joined.
+TRANSITIVE = """
+SELECT one.s, {relation}, two.o FROM {one} one JOIN {two} two ON one.o = two.s
+WHERE one.p = {relation} AND two.p = {relation}
 """
-NEXT = f"CREATE OR REPLACE TEMP TABLE delta AS SELECT DISTINCT s, p, o FROM ({RULES}) ANTI JOIN fact USING (s, p, o)"
+DEFINED = """
+SELECT kind.s, 0, {name} FROM {kind_of} kind JOIN {way_of} way ON way.s = kind.s JOIN {goal_of} goal ON goal.s = way.o
+WHERE kind.p = 0 AND kind.o = {kind} AND way.p = {relation} AND goal.p = 0 AND goal.o = {goal}
+"""
+NEXT = "CREATE OR REPLACE TEMP TABLE delta AS SELECT DISTINCT s, p, o FROM ({}) ANTI JOIN fact USING (s, p, o)"
 
 
 class Ontology:
@@ -56,12 +52,19 @@ class Ontology:
         self.connection.execute(
             f"CREATE TABLE fact AS SELECT DISTINCT * FROM told WHERE p BETWEEN 1 AND {limit} OR p = 0 AND o <= {limit}"
         )
-        for name, rows in _axioms(axioms).items():
-            fields = ("class", "kind", "relation", "goal") if name == "defined" else ("s", "o")
-            columns = {
-                field: pa.array([number[row[i]] for row in rows], pa.int32()) for i, field in enumerate(fields)
-            }
-            self._table(name, pa.table(columns))
+        numbers = {name: [[number[word] for word in row] for row in rows] for name, rows in _axioms(axioms).items()}
+        defined, transitive = numbers.pop("defined"), numbers.pop("transitive")
+        for name, rows in numbers.items():
+            self._table(
+                name, pa.table({end: pa.array([row[i] for row in rows], pa.int32()) for i, end in enumerate("so")})
+            )
+        rules = [*SIMPLE]
+        for (relation,) in transitive:
+            rules += [TRANSITIVE.format(relation=relation, one=one, two=two) for one, two in _one_new(2)]
+        for name, kind, relation, goal in defined:
+            words = {"name": name, "kind": kind, "relation": relation, "goal": goal}
+            rules += [DEFINED.format(**words, kind_of=k, way_of=w, goal_of=g) for k, w, g in _one_new(3)]
+        self.next = NEXT.format(" UNION ALL ".join(rules))
 
     def _table(self, name: str, table: pa.Table) -> None:
         self.connection.register("arrow", table)
@@ -71,7 +74,7 @@ class Ontology:
     def infer(self) -> None:
         self.connection.execute("CREATE TEMP TABLE delta AS SELECT * FROM fact")
         while self._number("delta"):
-            self.connection.execute(NEXT)
+            self.connection.execute(self.next)
             self.connection.execute("INSERT INTO fact SELECT * FROM delta")
 
     def read(self) -> Checks:
@@ -81,6 +84,10 @@ class Ontology:
         row = self.connection.execute(f"SELECT count(*) FROM {table}").fetchone()
         assert row is not None
         return int(row[0])
+
+
+def _one_new(operands: int) -> list[list[str]]:
+    return [["delta" if i == new else "fact" for i in range(operands)] for new in range(operands)]
 
 
 def _triples(data: Data) -> list[pa.Array]:
@@ -104,6 +111,6 @@ def _axioms(axioms: list[lubm.Triple]) -> dict[str, list[tuple[str, ...]]]:
         "inverse": [*rows("inverseOf"), *((b, a) for a, b in rows("inverseOf"))],
         "domain": rows("domain"),
         "range": rows("range"),
-        "transitive": [(name, name) for name, _ in rows("transitive")],
+        "transitive": [(name,) for name, _ in rows("transitive")],
         "defined": [(name, kind, *some[name].split(" ")) for name, kind in kinds],
     }

@@ -41,7 +41,7 @@ axiom parent(X, P) & parent(Y, P) -> sg(X, Y)
 axiom parent(X, P) & parent(Y, Q) & sg(P, Q) -> sg(X, Y)
 query sg(X, Y)
 """
-READING = "predicate friends(person, person)\nload friends from \"friends.csv\"\n"
+READING = 'predicate friends(person, person)\nload friends from "friends.csv"\n'
 
 Table = Mapping[str, np.ndarray]
 

@@ -82,14 +82,15 @@ def _generation(data: Data) -> Field:
 
 
 def _smokers(data: Data) -> Field:
-    observed: dict[str, Rows] = {"Friends": data.ids("friends").tolist(), "Known": data.ids("smokers")[:, None].tolist()}
+    observed: dict[str, Rows] = {
+        "Friends": data.ids("friends").tolist(),
+        "Known": data.ids("smokers")[:, None].tolist(),
+    }
     return Smokers(SMOKERS, observed, "Smokes", ([person] for person in range(data.size)))
 
 
 def _table(data: Data) -> Field:
-    observed: dict[str, Rows] = {
-        f"P{i}": list(enumerate(data.values(f"p{i}_lower").tolist())) for i in range(BODY)
-    }
+    observed: dict[str, Rows] = {f"P{i}": list(enumerate(data.values(f"p{i}_lower").tolist())) for i in range(BODY)}
     return Table(TABLE, observed, "Q", ([row] for row in range(data.size)))
 
 
