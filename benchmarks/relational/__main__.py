@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         chosen = workloads.selected(options.only)
         names = "lnnkit,numpy" if options.growth and options.engines is None else options.engines
-        racers = engines.selected(names)
+        racers = engines.selected(names, quick=options.quick)
         sizes = None if options.sizes is None else tuple(sorted(int(size) for size in options.sizes.split(",")))
     except ValueError as error:
         parser.error(str(error))
@@ -38,7 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not (lubm.DATA / "tbox.tsv").is_file():
         print("W5 is left out: no LUBM data beside the checkout; set LNNKIT_DATA", file=sys.stderr)
         chosen = [workload for workload in chosen if workload.group != "W5"]
-    limits = Limits(options.limit, options.wall, options.repeat)
+    repeat = 1 if options.quick and options.repeat is None else options.repeat
+    limits = Limits(options.limit, options.wall, repeat)
     results: list[Result] = []
     for workload in chosen:
         with tempfile.TemporaryDirectory(prefix="lnnkit-relational-") as folder:

@@ -45,8 +45,8 @@ def smokers(n: int) -> Columns:
 
 
 def table(n: int) -> Columns:
-    """``n`` rows with intervals for the predicates p0 .. p9, and for q an upper bound on every tenth row: somewhat above
-    what the conjunction gives, so that nothing is contradictory and something is passed down."""
+    """``n`` rows with intervals for the predicates p0 .. p9, and for q an upper bound on every tenth row:
+    somewhat above what the conjunction gives, so that nothing is contradictory and something is passed down."""
     rng = np.random.default_rng(0)
     columns: dict[str, Values] = {}
     conjunction = np.ones(n)

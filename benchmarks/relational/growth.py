@@ -14,7 +14,7 @@ from benchmarks.relational.workloads import WORKLOADS
 
 @dataclass(frozen=True)
 class Point:
-    """``instances`` of rules with every operand known, counted by the numpy engine; where there is none, the answers."""
+    """``instances`` of rules with every operand known, as the numpy engine counts them; else the answers."""
 
     workload: str
     size: int

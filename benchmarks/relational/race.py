@@ -8,7 +8,7 @@ import signal
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -39,6 +39,7 @@ class Result:
     reading: float = 0.0
     before: float = 0.0
     peak: float = 0.0
+    runs: int = 1
     checks: Checks = field(default_factory=dict[str, float])
     note: str = ""
 
@@ -95,7 +96,7 @@ def _written(workload: Workload, size: int, folder: Path) -> Path:
 def _repeated(workload: Workload, size: int, engine: Engine, data: Path, warm: Path, limits: Limits) -> Result:
     """The median of its runs, each in a process of its own; the greatest of their memory."""
     runs = [_run(workload, size, engine, data, warm, limits)]
-    again = limits.repeat or (REPEATS if runs[0].cpu < SHORT and workload.repeat == 1 else 1)
+    again = limits.repeat or (REPEATS if runs[0].cpu < SHORT else 1)
     while len(runs) < again and runs[-1].state == "done":
         runs.append(_run(workload, size, engine, data, warm, limits))
     if runs[-1].state != "done":
@@ -110,7 +111,6 @@ def _run(workload: Workload, size: int, engine: Engine, data: Path, warm: Path, 
     answer.unlink(missing_ok=True)
     command = [sys.executable, "-m", "benchmarks.relational.worker", engine.name, workload.key, str(data)]
     command += ["--warm", str(warm), "--result", str(answer), "--limit", str(limits.cpu)]
-    command += ["--repeat", str(workload.repeat)]
     try:
         done = subprocess.run(
             command, env=_environment(), capture_output=True, text=True, timeout=limits.wall, check=False
@@ -123,8 +123,8 @@ def _run(workload: Workload, size: int, engine: Engine, data: Path, warm: Path, 
         lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
         note = "killed, probably for memory" if done.returncode == -signal.SIGKILL else lines[-1]
         return Result(workload.key, size, engine.name, "failed", note=note)
-    found: Mapping[str, float] = json.loads(answer.read_text(encoding="utf-8"))
-    return Result(workload.key, size, engine.name, "done", **found)  # pyright: ignore[reportArgumentType]
+    found = json.loads(answer.read_text(encoding="utf-8"))
+    return Result(workload.key, size, engine.name, "done", **found)
 
 
 def _environment() -> dict[str, str]:

@@ -24,7 +24,7 @@ def text(
     for key, group in groupby(results, key=lambda result: result.workload):
         workload = WORKLOADS[key]
         yield f"\n{workload.group} {workload.title} ({workload.unit}) [{key}]"
-        rows = [HEAD]
+        rows: list[tuple[str, ...]] = [HEAD]
         for _, same in groupby(group, key=lambda result: result.size):
             rows += _rows(list(same), differing)
         yield from _table(rows)

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 
 import duckdb
 import numpy as np
-import pyarrow as pa
 
 from benchmarks.relational.data import BODY, Data
 from benchmarks.relational.engines import duckdb_ontology
@@ -50,7 +49,7 @@ class Query:
     def __init__(self, tables: Mapping[str, Mapping[str, np.ndarray]], query: str, summary: str, count: str) -> None:
         self.connection = duckdb.connect(config={"threads": 1})
         for name, columns in tables.items():
-            self.connection.register("told", pa.table({key: pa.array(value) for key, value in columns.items()}))
+            self.connection.register("told", dict(columns))
             self.connection.execute(f"CREATE TABLE {name} AS SELECT * FROM told")
             self.connection.unregister("told")
         self.query, self.summary, self.count = query, summary, count

@@ -6,6 +6,8 @@ about named individuals, so it is left out.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -100,11 +102,12 @@ def _triples(data: Data) -> list[pa.Array]:
     return [pc.fill_null(table.column(name), "").combine_chunks() for name in "spo"]
 
 
-def _axioms(axioms: list[lubm.Triple]) -> dict[str, list[tuple[str, ...]]]:
-    def rows(kind: str) -> list[tuple[str, ...]]:
+def _axioms(axioms: list[lubm.Triple]) -> Mapping[str, Sequence[tuple[str, ...]]]:
+    def rows(kind: str) -> list[tuple[str, str]]:
         return [(subject, object_) for name, subject, object_ in axioms if name == kind]
 
-    kinds, some = rows("definedAnd"), dict(rows("definedSome"))
+    kinds = rows("definedAnd")
+    some = {name: object_.split(" ") for name, object_ in rows("definedSome")}
     return {
         "subclass": [*rows("subClassOf"), *kinds],
         "subproperty": rows("subPropertyOf"),
@@ -112,5 +115,5 @@ def _axioms(axioms: list[lubm.Triple]) -> dict[str, list[tuple[str, ...]]]:
         "domain": rows("domain"),
         "range": rows("range"),
         "transitive": [(name,) for name, _ in rows("transitive")],
-        "defined": [(name, kind, *some[name].split(" ")) for name, kind in kinds],
+        "defined": [(name, kind, *some[name]) for name, kind in kinds],
     }

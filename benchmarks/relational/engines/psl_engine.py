@@ -1,6 +1,6 @@
 """PSL: the most probable state of a hinge-loss Markov field. Every atom that it may infer is a target, so closures
-have all pairs as targets. The rules are hard and every atom would rather be false: the answers are those of least truth,
-to the tolerance of the optimiser.
+have all pairs as targets. The rules are hard and every atom would rather be false: the answers are those of least
+truth, to the tolerance of the optimiser.
 """
 
 from __future__ import annotations
