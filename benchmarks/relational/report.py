@@ -77,12 +77,16 @@ def _rows(results: Sequence[Result], differing: Sequence[Difference]) -> Iterato
             result.engine,
             seconds(result.cpu),
             seconds(result.wall),
-            f"{own.cpu / result.cpu:.2f}" if own and peer and result.cpu else "",
+            _ratio(own.cpu, result.cpu) if own and peer else "",
             f"{result.peak:,.0f}",
-            f"{own.peak / result.peak:.2f}" if own and peer else "",
+            _ratio(own.peak, result.peak) if own and peer else "",
             answers(result.checks),
             mark,
         )
+
+
+def _ratio(own: float, other: float) -> str:
+    return f"{own / other:.2f}" if other else ""
 
 
 def _key(result: Result) -> tuple[str, int, str]:

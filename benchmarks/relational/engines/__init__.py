@@ -29,7 +29,8 @@ Prepare = Callable[[Data], Run]
 
 @dataclass(frozen=True)
 class Engine:
-    """``said`` is what its figures must be read with; ``off`` the relative difference that its optimiser or precision may make.
+    """``said`` is what its figures must be read with; ``off`` the relative difference that its
+    optimiser or its precision may make.
 
     An engine that is ``astray`` is known to answer otherwise: that is shown and is no failure. ``asked`` ones run only
     where they are named, ``slow`` ones are left out of a quick race.
