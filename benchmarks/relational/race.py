@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import statistics
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from benchmarks.relational import workloads
+from benchmarks.relational import process, workloads
 from benchmarks.relational.engines import Engine
 from benchmarks.relational.worker import ONE_THREAD
 from benchmarks.relational.workloads import Checks, Workload
@@ -111,17 +109,11 @@ def _run(workload: Workload, size: int, engine: Engine, data: Path, warm: Path, 
     answer.unlink(missing_ok=True)
     command = [sys.executable, "-m", "benchmarks.relational.worker", engine.name, workload.key, str(data)]
     command += ["--warm", str(warm), "--result", str(answer), "--limit", str(limits.cpu)]
-    try:
-        done = subprocess.run(
-            command, env=_environment(), capture_output=True, text=True, timeout=limits.wall, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return Result(workload.key, size, engine.name, "over the limit", note=f"{limits.wall:.0f} s of wall time")
-    if done.returncode == -signal.SIGXCPU:
-        return Result(workload.key, size, engine.name, "over the limit", note=f"{limits.cpu:.0f} CPU s")
-    if done.returncode != 0 or not answer.exists():
-        lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
-        note = "killed, probably for memory" if done.returncode == -signal.SIGKILL else lines[-1]
+    ended = process.run(command, _environment(), limits.cpu, limits.wall)
+    if ended.over:
+        return Result(workload.key, size, engine.name, "over the limit", note=ended.over)
+    if ended.code != 0 or not answer.exists():
+        note = ended.error or f"exit code {ended.code}"
         return Result(workload.key, size, engine.name, "failed", note=note)
     found = json.loads(answer.read_text(encoding="utf-8"))
     return Result(workload.key, size, engine.name, "done", **found)
