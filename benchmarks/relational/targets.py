@@ -100,7 +100,7 @@ TARGETS = (
     _against("table", 10_000_000, "numpy", 6),
     _against("generation", 10_000, "duckdb", 1),
     _linear("ontology", 210, 1, 1),
-    _linear("ontology", 210, 21, 1.1),
+    _linear("ontology", 210, 21, 1.2),
     _against("csv", 1_000_000, "pyarrow", 2),
     _within("ibm-smokers", 100, 20),
     _within("ibm-chain", 15, 20),
