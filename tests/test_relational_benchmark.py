@@ -191,7 +191,7 @@ def test_a_race_of_two(tmp_path: Path) -> None:
     (small, large) = race(WORKLOADS["chain"], (20, 30), [floor], Limits(repeat=1), tmp_path)
     assert (small.state, large.state) == ("done", "done")
     assert (small.checks["answers"], large.checks["answers"]) == (190, 435)
-    assert large.peak > 10
+    assert 10 < large.peak < 200  # of its own process: this one has torch in it
 
 
 def test_an_engine_that_fails_is_not_tried_again(tmp_path: Path) -> None:
