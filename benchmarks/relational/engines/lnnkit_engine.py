@@ -1,0 +1,161 @@
+"""lnnkit, through its public interface: facts told as columns, then `infer`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import torch
+
+import lnnkit
+from benchmarks import lubm
+from benchmarks.relational.data import BODY, Data
+from benchmarks.relational.workloads import Checks
+
+CLOSURE = """
+predicate edge(node, node) closed
+predicate path(node, node)
+axiom edge(X, Y) -> path(X, Y)
+axiom path(X, Y) & edge(Y, Z) -> path(X, Z)
+query path(X, Y)
+"""
+OPEN_CLOSURE = CLOSURE.replace(" closed", "")
+SMOKERS = """
+predicate friends(person, person) closed
+predicate smokes(person)
+rule smokes(X) & friends(X, Y) -> smokes(Y) in [0.9, 1]
+query smokes(X)
+"""
+OPEN_SMOKERS = SMOKERS.replace(" closed", "")
+TABLE = f"""
+{"".join(f"predicate p{i}(row){chr(10)}" for i in range(BODY))}
+predicate q(row)
+axiom {" & ".join(f"p{i}(X)" for i in range(BODY))} -> q(X)
+query q(X)
+query p0(X)
+"""
+GENERATION = """
+predicate parent(node, node) closed
+predicate sg(node, node)
+axiom parent(X, P) & parent(Y, P) -> sg(X, Y)
+axiom parent(X, P) & parent(Y, Q) & sg(P, Q) -> sg(X, Y)
+query sg(X, Y)
+"""
+READING = 'predicate friends(person, person)\nload friends from "friends.csv"\n'
+
+Table = Mapping[str, np.ndarray]
+
+
+class Inference:
+    """A program over told tables, or over the files of the data's folder."""
+
+    def __init__(self, text: str, tables: Mapping[str, Table], data: Data) -> None:
+        torch.set_num_threads(1)
+        self.kb = lnnkit.loads(text, data.folder)
+        for name, table in tables.items():
+            self.kb.tell(name, table)
+
+    def infer(self) -> None:
+        self.outcome = self.kb.infer()
+
+    def read(self) -> Checks:
+        answers = self.kb.answers()[0]
+        checks = {"answers": len(answers), "lower": float(answers.lower.sum())}
+        return {**checks, "contradictions": len(self.outcome.contradictions), "rounds": self.outcome.rounds}
+
+
+class OpenSmokers(Inference):
+    """Both bounds of Smokes are compared, of everyone of whom something is known."""
+
+    def read(self) -> Checks:
+        return {**super().read(), "upper": float(self.kb.answers()[0].upper.sum())}
+
+
+class TableRun(Inference):
+    """The head's lower bounds come up, the first operand's upper bounds go down."""
+
+    def read(self) -> Checks:
+        head, operand = self.kb.answers()
+        found = head.lower > 0
+        return {
+            "rows": int(found.sum()),
+            "lower": float(head.lower.sum()),
+            "operand upper": float(operand.upper.sum()),
+            "contradictions": len(self.outcome.contradictions),
+        }
+
+
+class Ontology(Inference):
+    """All triples that the axioms speak of, those that are true counted."""
+
+    def read(self) -> Checks:
+        true = sum(int((answers.lower >= 1 - 1e-9).sum()) for answers in self.kb.answers())
+        return {"answers": true, "contradictions": len(self.outcome.contradictions), "rounds": self.outcome.rounds}
+
+
+class Reading:
+    """The file becomes a knowledge base: syntax check, columns, entities, nothing inferred."""
+
+    def __init__(self, data: Data) -> None:
+        torch.set_num_threads(1)
+        self.data = data
+
+    def infer(self) -> None:
+        self.kb = lnnkit.loads(READING, self.data.folder)
+
+    def read(self) -> Checks:
+        return {"distinct": len(self.kb.ask("friends(X, Y)"))}
+
+
+def pairs(edges: np.ndarray) -> Table:
+    return {"a": edges[:, 0], "b": edges[:, 1]}
+
+
+def _closure(text: str) -> Callable[[Data], Inference]:
+    return lambda data: Inference(text, {"edge": pairs(data.ids("edge"))}, data)
+
+
+def _smokers(data: Data) -> Inference:
+    known = {"a": data.ids("smokers")}
+    return Inference(SMOKERS, {"friends": pairs(data.ids("friends")), "smokes": known}, data)
+
+
+def _open_smokers(data: Data) -> Inference:
+    smokers, others = data.ids("smokers"), data.ids("non_smokers")
+    truth = np.concatenate([np.ones(len(smokers)), np.zeros(len(others))])
+    known = {"a": np.concatenate([smokers, others]), "truth": truth}
+    return OpenSmokers(OPEN_SMOKERS, {"friends": pairs(data.ids("friends")), "smokes": known}, data)
+
+
+def _table(data: Data) -> Inference:
+    rows = np.arange(data.size)
+    tables: dict[str, Table] = {
+        name: {"row": rows, "lower": data.values(f"{name}_lower"), "upper": data.values(f"{name}_upper")}
+        for name in (f"p{i}" for i in range(BODY))
+    }
+    capped = data.ids("q_row")
+    tables["q"] = {"row": capped, "lower": np.zeros(len(capped)), "upper": data.values("q_upper")}
+    return TableRun(TABLE, tables, data)
+
+
+def _generation(data: Data) -> Inference:
+    return Inference(GENERATION, {"parent": pairs(data.ids("parent"))}, data)
+
+
+def _ontology(data: Data) -> Inference:
+    return Ontology(lubm.program(lubm.read(data.folder / "tbox.tsv")), {}, data)
+
+
+RUNS: Mapping[str, Callable[[Data], Inference | Reading]] = {
+    "closure": _closure(CLOSURE),
+    "chain": _closure(CLOSURE),
+    "smokers": _smokers,
+    "smokers-open": _open_smokers,
+    "table": _table,
+    "generation": _generation,
+    "ontology": _ontology,
+    "csv": Reading,
+    "ibm-smokers": _open_smokers,
+    "ibm-chain": _closure(OPEN_CLOSURE),
+    "ibm-table": _table,
+}
