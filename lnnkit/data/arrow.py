@@ -49,6 +49,15 @@ def one(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
+def concatenated(columns: Sequence[pa.Array | pa.ChunkedArray]) -> pa.Array:
+    """Columns of one type, none in a dictionary, one behind the other."""
+    import pyarrow as pa
+
+    chunks = [chunk for column in columns for chunk in (column.chunks if isinstance(column, pa.ChunkedArray) else [column])]
+    chunks = [chunk for chunk in chunks if len(chunk)] or [pa.nulls(0, columns[0].type)]
+    return chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks)
+
+
 def nulls(array: pa.Array) -> np.ndarray:
     """Where the array is null."""
     import numpy as np

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, cast
 from lnnkit.data.arrow import nulls, one, view
 from lnnkit.data.grid import Unreadable
 from lnnkit.data.objects import is_missing, unboxed
-from lnnkit.data.texts import SMALL, texts_of
+from lnnkit.data.encode import SMALL
+from lnnkit.data.texts import texts_of
 
 if TYPE_CHECKING:
     import numpy as np
