@@ -58,7 +58,7 @@ def _from_texts(arrays: Sequence[pa.Array | pa.ChunkedArray]) -> Piece:
     import pyarrow as pa
 
     plain = [array if pa.types.is_binary(array.type) else array.cast(pa.binary()) for array in arrays]
-    codes, values = ranked(one(concatenated([array.fill_null(b"") for array in plain])))
+    codes, values = ranked(concatenated([array.fill_null(b"") if array.null_count else array for array in plain]))
     return Piece(codes, values, ordered=True)
 
 

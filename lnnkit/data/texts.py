@@ -121,6 +121,8 @@ def outer_blanks(texts: Texts) -> np.ndarray:
     import numpy as np
 
     offsets, data = text_buffers(texts.values)
+    if not (data <= ord(" ")).any():
+        return np.empty(0, np.int64)
     filled = np.flatnonzero(np.diff(offsets) > 0)
     blank = np.zeros(256, bool)
     blank[[9, 10, 13, 32]] = True
