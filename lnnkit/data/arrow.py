@@ -27,13 +27,15 @@ def strings(texts: Sequence[str]) -> pa.StringArray:
     import numpy as np
     import pyarrow as pa
 
-    pieces = [text.encode() for text in texts]
-    offsets = np.zeros(len(pieces) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces)), out=offsets[1:])
+    joined = "".join(texts)
+    held = texts if joined.isascii() else [text.encode() for text in texts]
+    offsets = np.zeros(len(held) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, held), np.int64, len(held)), out=offsets[1:])
     if offsets[-1] >= 2**31:
         raise Unreadable("unreadable-file", "the distinct texts of one column take more than 2 GB")
-    data = pa.py_buffer(b"".join(pieces))
-    return pa.StringArray.from_buffers(len(pieces), pa.py_buffer(offsets.astype(np.int32)), data)
+    return pa.StringArray.from_buffers(
+        len(held), pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(joined.encode())
+    )
 
 
 def one(column: pa.Array | pa.ChunkedArray) -> pa.Array:
@@ -53,8 +55,8 @@ def concatenated(columns: Sequence[pa.Array | pa.ChunkedArray]) -> pa.Array:
     """Columns of one type, none in a dictionary, one behind the other."""
     import pyarrow as pa
 
-    chunks = [chunk for column in columns for chunk in (column.chunks if isinstance(column, pa.ChunkedArray) else [column])]
-    chunks = [chunk for chunk in chunks if len(chunk)] or [pa.nulls(0, columns[0].type)]
+    several = [column.chunks if isinstance(column, pa.ChunkedArray) else [column] for column in columns]
+    chunks = [chunk for each in several for chunk in each if len(chunk)] or [pa.nulls(0, columns[0].type)]
     return chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks)
 
 

@@ -125,7 +125,7 @@ def _parsed(text: Text, width: int, wanted: Sequence[int], raw: RawTable, bad: l
         return "skip"
 
     comma = raw.format == "csv"
-    quoting = comma and text.count(b'"') > 0
+    quoting = comma and text.holds(b'"')
     parse = arrow_csv.ParseOptions(
         delimiter="," if comma else "\t",
         quote_char='"' if quoting else False,

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
-from lnnkit.data.arrow import concatenated, int32s, nulls, one, strings, view
+from lnnkit.data.arrow import concatenated, nulls, one, strings, view
 from lnnkit.data.grid import Unreadable
-from lnnkit.data.objects import entities_in
+from lnnkit.data.objects import alike, entities_in
 from lnnkit.data.ranked import ranked
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ def encoded(columns: Sequence[tuple[Column, str]]) -> list[Piece]:
     ``Unreadable`` for a column that holds no entities."""
     import pyarrow as pa
 
+    columns = [(_in_bulk(column), title) for column, title in columns]
     kinds = [None if isinstance(column, list) else column.type for column, _ in columns]
     spelled = [() if kind is None else _spelling(kind, title) for kind, (_, title) in zip(kinds, columns, strict=True)]
     arrays = [column for column, _ in columns if not isinstance(column, list)]
@@ -46,6 +47,13 @@ def encoded(columns: Sequence[tuple[Column, str]]) -> list[Piece]:
         if all(pa.types.is_integer(array.type) and array.type != pa.uint64() for array in arrays):
             return [_from_whole_numbers(arrays)]
     return [_piece(column, casts) for (column, _), casts in zip(columns, spelled, strict=True)]
+
+
+def _in_bulk(column: Column) -> Column:
+    if not isinstance(column, list) or len(column) <= SMALL:
+        return column
+    array = alike(column)
+    return column if array is None else array
 
 
 def _is_text(kind: pa.DataType) -> bool:

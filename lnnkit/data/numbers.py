@@ -150,6 +150,9 @@ def _from_objects(column: list[object], truth: bool) -> Reals:
 
     import numpy as np
 
+    if len(column) > SMALL and set(map(type, column)) == {float}:
+        values, none = np.array(column, np.float64), np.zeros(len(column), bool)
+        return Reals(values, none, np.isnan(values), lambda row: f"{column[row]!r:.60}", none)
     values = np.zeros(len(column))
     missing, wrong, inexact = (np.zeros(len(column), bool) for _ in range(3))
     for row, value in enumerate(column):

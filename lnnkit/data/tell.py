@@ -76,6 +76,8 @@ def _from_rows(arity: int, numeric: bool, rows: list[Any]) -> Sheet:
     import numpy as np
 
     allowed = range(arity + numeric, arity + 3)
+    if set(map(type, rows)) <= {tuple, list} and len(set(map(len, rows))) == 1 and len(rows[0]):
+        return _from_columns({str(place + 1): list(column) for place, column in enumerate(zip(*rows, strict=True))}, False)
     if rows and isinstance(rows[0], Mapping):
         names = tuple(map(str, rows[0]))
         keys = tuple(rows[0])
