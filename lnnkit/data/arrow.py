@@ -22,6 +22,33 @@ def int32s(values: np.ndarray) -> pa.Array:
     return pa.Array.from_buffers(pa.int32(), len(held), [None, pa.py_buffer(held)])
 
 
+def int64s(values: np.ndarray) -> pa.Array:
+    """An int64 array without nulls that shares ``values``' memory."""
+    import numpy as np
+    import pyarrow as pa
+
+    held = np.ascontiguousarray(values, np.int64)
+    return pa.Array.from_buffers(pa.int64(), len(held), [None, pa.py_buffer(held)])
+
+
+def float64s(values: np.ndarray) -> pa.Array:
+    """A float64 array without nulls that shares ``values``' memory."""
+    import numpy as np
+    import pyarrow as pa
+
+    held = np.ascontiguousarray(values, np.float64)
+    return pa.Array.from_buffers(pa.float64(), len(held), [None, pa.py_buffer(held)])
+
+
+def booleans(values: np.ndarray) -> pa.Array:
+    """A boolean array without nulls."""
+    import numpy as np
+    import pyarrow as pa
+
+    bits = np.packbits(values, bitorder="little")
+    return pa.Array.from_buffers(pa.bool_(), len(values), [None, pa.py_buffer(bits)])
+
+
 def strings(texts: Sequence[str]) -> pa.StringArray:
     """A string array without nulls."""
     import numpy as np

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
-from lnnkit.data.arrow import concatenated, nulls, one, strings, view
+from lnnkit.data.arrow import concatenated, int64s, nulls, one, strings, view
 from lnnkit.data.grid import Unreadable
 from lnnkit.data.objects import alike, entities_in
 from lnnkit.data.ranked import ranked
@@ -94,9 +94,7 @@ def _from_whole_numbers(arrays: Sequence[pa.Array | pa.ChunkedArray]) -> Piece:
         codes[order] = np.cumsum(first, dtype=np.int32) - np.int32(1)
     if gaps.any():
         codes[gaps] = -1
-    held = np.ascontiguousarray(distinct, np.int64)
-    texts = pa.Array.from_buffers(pa.int64(), len(held), [None, pa.py_buffer(held)]).cast(pa.string())
-    return Piece(codes, texts)
+    return Piece(codes, int64s(distinct).cast(pa.string()))
 
 
 def _piece(column: Column, casts: tuple[pa.DataType, ...]) -> Piece:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING, cast
 
-from lnnkit.data.arrow import strings
+from lnnkit.data.arrow import int64s, strings
 from lnnkit.data.grid import Unreadable
 
 if TYPE_CHECKING:
@@ -47,13 +47,11 @@ def alike(column: list[object]) -> pa.Array | None:
     """A list of nothing but texts (and gaps, as empty ones) or of nothing but whole numbers as an Arrow array, without
     a step of Python for each; None for any other."""
     import numpy as np
-    import pyarrow as pa
 
     kinds = set(map(type, column))
     try:
         if kinds == {int}:
-            held = np.array(column, np.int64)
-            return pa.Array.from_buffers(pa.int64(), len(held), [None, pa.py_buffer(held)])
+            return int64s(np.array(column, np.int64))
         if str in kinds and kinds <= {str, type(None)}:
             return strings(cast("list[str]", column if kinds == {str} else [text or "" for text in column]))
     except (OverflowError, UnicodeEncodeError, Unreadable):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os.path
 from typing import TYPE_CHECKING, cast
 
-from lnnkit.data.arrow import text_buffers, view
+from lnnkit.data.arrow import int64s, text_buffers, view
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,11 +47,7 @@ def ranked(texts: pa.Array) -> tuple[np.ndarray, pa.Array]:
 
 def taken(texts: pa.Array, rows: np.ndarray) -> pa.Array:
     """The texts of some rows."""
-    import numpy as np
-    import pyarrow as pa
-
-    held = np.ascontiguousarray(rows, np.int64)
-    return texts.take(pa.Array.from_buffers(pa.int64(), len(held), [None, pa.py_buffer(held)]))
+    return texts.take(int64s(rows))
 
 
 def order_of(texts: pa.Array) -> np.ndarray:

@@ -58,4 +58,5 @@ def _given(predicate: str, part: Part) -> Given:
 
 def _tensor(values: np.ndarray) -> Tensor:
     """A tensor of its own: Arrow's memory is not to be written to."""
-    return torch.from_numpy(values if values.flags.writeable and values.base is None else values.copy())
+    own = torch.from_numpy(values if values.flags.writeable and values.base is None else values.copy())
+    return own.to(torch.get_default_device())
