@@ -18,6 +18,7 @@ from lnnkit.ground.grounding import Grounding, Guard, leaf_modes
 from lnnkit.ground.layout import constants
 from lnnkit.ground.needs import Literal, Need, Needs
 from lnnkit.ground.relevance import ALL, SIDES
+from lnnkit.infer.arrange import arranged
 from lnnkit.infer.contested import Flags, defaulted, doubted
 from lnnkit.infer.inference import Budget, Fixpoint, guard_of
 from lnnkit.infer.prepare import Prepared
@@ -104,16 +105,21 @@ def _answer(prepared: Prepared, flags: Flags, lifted: LiftedGraph, root: Root, n
     differs = _differ(value, default)
     if not root.variables:
         differs[:] = True
-    picked = differs.nonzero().squeeze(1)
-    for column in reversed(ids):
-        picked = picked[torch.argsort(column.index_select(0, picked), stable=True)]
-    return Rows(
-        root.variables,
-        tuple(column.index_select(0, picked) for column in ids),
-        value.lower.index_select(0, picked),
-        value.upper.index_select(0, picked),
-        contested.index_select(0, picked),
-    )
+    *columns, lower, upper, contested = _picked([*ids, value.lower, value.upper, contested], differs)
+    order = arranged(columns)
+    if order is not None:
+        *columns, lower, upper, contested = (
+            column.index_select(0, order) for column in (*columns, lower, upper, contested)
+        )
+    return Rows(root.variables, tuple(columns), lower, upper, contested)
+
+
+def _picked(columns: Sequence[Tensor], which: Tensor) -> list[Tensor]:
+    """The marked rows of all columns, as tensors of their own."""
+    if bool(which.all()):
+        return [column.clone() for column in columns]
+    rows = which.nonzero().squeeze(1)
+    return [column.index_select(0, rows) for column in columns]
 
 
 def _value(view: View, state: State, atoms: Atoms, told: Sequence[Tensor]) -> Bounds:
