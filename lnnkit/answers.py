@@ -234,5 +234,9 @@ def shown_bounds(answer: Answer) -> str:
 
 
 def shown_state(answer: Answer) -> str:
-    """The state in words, with a mark where the answer rests on a contradiction."""
-    return answer.state.replace("_", " ") + (" (contested)" if answer.contested else "")
+    return state_in_words(answer.state, answer.contested)
+
+
+def state_in_words(state: str, contested: bool) -> str:
+    """The state, with a mark where the answer rests on a contradiction."""
+    return state.replace("_", " ") + (" (contested)" if contested else "")
