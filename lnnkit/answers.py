@@ -49,7 +49,8 @@ def truth_states(
     """As `truth_state`, for many: places (int8) in ``STATES``."""
     import numpy as np
 
-    middle = (lower + upper) / 2
+    with np.errstate(invalid="ignore"):  # -inf + inf
+        middle = (lower + upper) / 2
     states = np.where(middle > 0.5, np.int8(4), np.int8(5))
     states[np.abs(middle - 0.5) <= tolerance] = 3
     states[upper <= 1 - alpha + tolerance] = 2

@@ -37,7 +37,7 @@ def given_facts(program: CheckedProgram, mentioned: Iterable[str]) -> tuple[Enti
         parts.setdefault(table.predicate, []).append((*ids, table.lower, table.upper))
     for predicate, listed in facts.items():
         parts.setdefault(predicate, []).append(_part(listed, entities))
-    given = [_given(predicate, merged(parts[predicate], len(entities))) for predicate in sorted(parts)]
+    given = [_given(predicate, parts[predicate], len(entities)) for predicate in sorted(parts)]
     return entities, entities, given
 
 
@@ -51,12 +51,13 @@ def _part(facts: Sequence[Fact], entities: Entities) -> Part:
     )
 
 
-def _given(predicate: str, part: Part) -> Given:
-    *columns, lower, upper = (_tensor(column) for column in part)
+def _given(predicate: str, parts: Sequence[Part], entities: int) -> Given:
+    *columns, lower, upper = (
+        _tensor(values, any(values is each for part in parts for each in part)) for values in merged(parts, entities)
+    )
     return Given(predicate, tuple(columns), lower, upper)
 
 
-def _tensor(values: np.ndarray) -> Tensor:
-    """A tensor of its own: Arrow's memory is not to be written to."""
-    own = torch.from_numpy(values if values.flags.writeable and values.base is None else values.copy())
-    return own.to(torch.get_default_device())
+def _tensor(values: np.ndarray, borrowed: bool) -> Tensor:
+    """A tensor of its own; ``borrowed`` memory is that of a table, which is told again."""
+    return torch.from_numpy(values.copy() if borrowed else values).to(torch.get_default_device())
