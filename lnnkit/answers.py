@@ -43,9 +43,7 @@ def truth_state(lower: float, upper: float, alpha: float = 1.0, tolerance: float
     return "likely_true" if middle > 0.5 else "likely_false"
 
 
-def truth_states(
-    lower: np.ndarray, upper: np.ndarray, alpha: float = 1.0, tolerance: float = _TOLERANCE
-) -> np.ndarray:
+def truth_states(lower: np.ndarray, upper: np.ndarray, alpha: float = 1.0, tolerance: float = _TOLERANCE) -> np.ndarray:
     """As `truth_state`, for many: places (int8) in ``STATES``."""
     import numpy as np
 

@@ -34,7 +34,8 @@ def some(seed: int, variables: int = 2, many: int = 60, in_arrow: bool = False) 
         'P(X, "100%, a") & "Q"(Y)',
         ("X", "Größe%")[:variables],
         tuple(EntityColumn(column, names) for column in ids),
-        *bounds,
+        bounds[0],
+        bounds[1],
         contested,
         rng.choice([1.0, 0.8]),
     )

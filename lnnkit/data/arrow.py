@@ -60,9 +60,7 @@ def strings(texts: Sequence[str]) -> pa.StringArray:
     np.cumsum(np.fromiter(map(len, held), np.int64, len(held)), out=offsets[1:])
     if offsets[-1] >= 2**31:
         raise Unreadable("unreadable-file", "the distinct texts of one column take more than 2 GB")
-    return pa.StringArray.from_buffers(
-        len(held), pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(joined.encode())
-    )
+    return pa.StringArray.from_buffers(len(held), pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(joined.encode()))
 
 
 def one(column: pa.Array | pa.ChunkedArray) -> pa.Array:

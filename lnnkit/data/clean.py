@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
+
 def cleaned(piece: Piece) -> Piece:
     """The piece with valid strings as its values. They are looked at one by one only if not all
     are right."""

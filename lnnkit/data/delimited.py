@@ -147,7 +147,10 @@ def _parsed(text: Text, width: int, wanted: Sequence[int], raw: RawTable, bad: l
         )
         try:
             return arrow_csv.read_csv(
-                pa.BufferReader(pa.py_buffer(text.held).slice(text.start)), read_options=read, parse_options=parse, convert_options=convert
+                pa.BufferReader(pa.py_buffer(text.held).slice(text.start)),
+                read_options=read,
+                parse_options=parse,
+                convert_options=convert,
             )
         except (pa.ArrowException, OSError, ValueError) as error:
             problem = error

@@ -7,7 +7,6 @@ where numpy sorts by vectors. Else Arrow hashes, and only the distinct texts are
 
 from __future__ import annotations
 
-import os.path
 from typing import TYPE_CHECKING, cast
 
 from lnnkit.data.arrow import int64s, text_buffers, view
@@ -99,7 +98,9 @@ def _shared_start(texts: pa.Array) -> bytes:
     from pyarrow.compute import MatchSubstringOptions, call_function
 
     sample = [texts[row].as_buffer().to_pybytes() for row in range(0, len(texts), len(texts) // _LOOKED_AT + 1)]
-    start = os.path.commonprefix(sample)
+    low, high = min(sample, default=b""), max(sample, default=b"")
+    unlike = (place for place, (one, other) in enumerate(zip(low, high, strict=False)) if one != other)
+    start = low[: next(unlike, min(len(low), len(high)))]
     if not start:
         return b""
     same = call_function("starts_with", [texts], MatchSubstringOptions(start))

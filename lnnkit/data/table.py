@@ -17,9 +17,10 @@ class FactTable:
     """``n`` facts about one predicate, in the order of their source; the same fact may stand there twice.
 
     ``columns`` holds one dictionary-encoded Arrow array (int32, string; no nulls) of NFC texts an argument. All share
-    one dictionary: the texts that the rows use, each once, sorted, and no other. ``lower`` and ``upper`` are float64 (truth bounds
-    in [0, 1], or the two ends of a number, -inf and inf where unknown), never nan, ``lower <= upper``. ``rows``
-    (int64) numbers each fact's row in its source, as an editor counts lines for text files and from 1 for others.
+    one dictionary: the texts that the rows use, each once, sorted, and no other. ``lower`` and ``upper`` are float64
+    (truth bounds in [0, 1], or the two ends of a number, -inf and inf where unknown), never nan, ``lower <= upper``.
+    ``rows`` (int64) numbers each fact's row in its source, as an editor counts lines for text files and from 1 for
+    others.
     """
 
     predicate: str

@@ -88,9 +88,8 @@ def _united(pieces: Sequence[Piece]) -> list[Texts]:
         return [Texts(pieces[0].codes, pieces[0].values, pieces[0].faults)]
     places, values = _ranked([piece.values for piece in pieces])
     faults: dict[int, str] = {}
-    held: list[np.ndarray] = []
     if any(piece.faults for piece in pieces):
-        held, places = places, [place.copy() for place in places]
+        places = [place.copy() for place in places]
         for piece, place in zip(pieces, places, strict=True):
             for code, fault in piece.faults.items():
                 place[code] = len(values) + len(faults)
