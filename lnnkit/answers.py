@@ -6,6 +6,7 @@ import html
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import repeat
 from typing import TYPE_CHECKING, Literal, overload
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
+    from lnnkit.data.column import EntityColumn
     from lnnkit.syntax.diagnostic import Diagnostic
 
 TruthState = Literal["true", "false", "unknown", "likely_true", "likely_false", "contradiction", "number"]
@@ -20,21 +22,39 @@ TruthState = Literal["true", "false", "unknown", "likely_true", "likely_false", 
 _TOLERANCE = 1e-9
 _LISTED = 10
 _SHOWN = 100
+_BLOCK = 1 << 12
 
 
-def truth_state(lower: float, upper: float, alpha: float = 1.0) -> TruthState:
+STATES: tuple[TruthState, ...] = ("contradiction", "true", "false", "unknown", "likely_true", "likely_false")
+
+
+def truth_state(lower: float, upper: float, alpha: float = 1.0, tolerance: float = _TOLERANCE) -> TruthState:
     """The state that bounds amount to at threshold ``alpha``: true from ``L >= alpha``, false from ``U <= 1 - alpha``,
     contradiction where ``L > U``; else by the midpoint, unknown where that says nothing."""
-    if lower > upper + _TOLERANCE:
+    if lower > upper + tolerance:
         return "contradiction"
-    if lower >= alpha - _TOLERANCE:
+    if lower >= alpha - tolerance:
         return "true"
-    if upper <= 1 - alpha + _TOLERANCE:
+    if upper <= 1 - alpha + tolerance:
         return "false"
     middle = (lower + upper) / 2
-    if abs(middle - 0.5) <= _TOLERANCE:
+    if abs(middle - 0.5) <= tolerance:
         return "unknown"
     return "likely_true" if middle > 0.5 else "likely_false"
+
+
+def truth_states(lower: np.ndarray, upper: np.ndarray, alpha: float = 1.0, tolerance: float = _TOLERANCE) -> np.ndarray:
+    """As `truth_state`, for many: places (int8) in ``STATES``."""
+    import numpy as np
+
+    with np.errstate(invalid="ignore"):  # -inf + inf
+        middle = (lower + upper) / 2
+    states = np.where(middle > 0.5, np.int8(4), np.int8(5))
+    states[np.abs(middle - 0.5) <= tolerance] = 3
+    states[upper <= 1 - alpha + tolerance] = 2
+    states[lower >= alpha - tolerance] = 1
+    states[lower > upper + tolerance] = 0
+    return states
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +69,11 @@ class Answer:
     upper: float
     contested: bool = False
     alpha: float = field(default=1.0, repr=False)
+    tolerance: float = field(default=_TOLERANCE, repr=False)
 
     @property
     def state(self) -> TruthState:
-        return truth_state(self.lower, self.upper, self.alpha)
+        return truth_state(self.lower, self.upper, self.alpha, self.tolerance)
 
     def as_dict(self) -> dict[str, object]:
         """The object that ``lnnkit run --format json`` prints; an end that is unbounded is null."""
@@ -69,18 +90,20 @@ class Answer:
 class Answers:
     """A query's answers as columns, sorted by their bindings.
 
-    ``lower`` and ``upper`` are float64 arrays of shape (n,), ``contested`` bool; ``columns`` has a list of n entities
-    for each of ``variables``. ``warnings`` are what the check of the query found short of an error.
+    ``lower`` and ``upper`` are float64 arrays of shape (n,), ``contested`` bool; ``columns`` has a sequence of n
+    entities for each of ``variables``, kept as ids (``codes``) and named where they are looked at. ``warnings`` are
+    what the check of the query found short of an error.
     """
 
     query: str
     variables: tuple[str, ...]
-    columns: tuple[list[str], ...]
+    columns: tuple[EntityColumn, ...]
     lower: np.ndarray
     upper: np.ndarray
     contested: np.ndarray
     alpha: float = 1.0
     warnings: tuple[Diagnostic, ...] = ()
+    tolerance: float = _TOLERANCE  # below it, two truth values count as one
 
     def __len__(self) -> int:
         return len(self.lower)
@@ -104,27 +127,58 @@ class Answers:
             float(self.upper[index]),
             bool(self.contested[index]),
             self.alpha,
+            self.tolerance,
         )
 
     def __iter__(self) -> Iterator[Answer]:
-        return (self[index] for index in range(len(self)))
+        for start in range(0, len(self), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            bounds = zip(
+                self.lower[block].tolist(), self.upper[block].tolist(), self.contested[block].tolist(), strict=True
+            )
+            names = [column.names.at(column.codes[block], len(self)) for column in self.columns]
+            entities = zip(*names, strict=True) if names else repeat(())
+            for found, (lower, upper, contested) in zip(entities, bounds, strict=False):
+                bindings = dict(zip(self.variables, found, strict=True))
+                yield Answer(bindings, lower, upper, contested, self.alpha, self.tolerance)
+
+    @property
+    def states(self) -> np.ndarray:
+        """Each answer's state, as its place (int8) in `STATES`."""
+        return truth_states(self.lower, self.upper, self.alpha, self.tolerance)
+
+    def counts(self) -> dict[TruthState, int]:
+        """How many answers have each state; states that none has are left out."""
+        import numpy as np
+
+        counted = np.bincount(self.states, minlength=len(STATES)).tolist()
+        return {state: count for state, count in zip(STATES, counted, strict=True) if count}
 
     def as_dict(self) -> dict[str, object]:
         return {"query": self.query, "answers": [answer.as_dict() for answer in self]}
 
     def to_arrow(self) -> pa.Table:
-        """A table with a column for each variable, then lower, upper, state and contested."""
+        """A table with a column for each variable, then lower, upper, state and contested. Entities and states are
+        dictionary-encoded."""
         import pyarrow as pa
 
+        from lnnkit.data.arrow import booleans, float64s, int32s, strings
+
         names = [*self.variables, "lower", "upper", "state", "contested"]
-        states = [answer.state for answer in self]
-        columns = [pa.array(column, pa.string()) for column in self.columns]
-        columns += [pa.array(self.lower), pa.array(self.upper), pa.array(states, pa.string()), pa.array(self.contested)]
-        return pa.Table.from_arrays(columns, names=names)
+        states = pa.DictionaryArray.from_arrays(int32s(self.states), strings(STATES))
+        bounds = [float64s(self.lower), float64s(self.upper)]
+        columns = [column.to_arrow() for column in self.columns]
+        return pa.Table.from_arrays([*columns, *bounds, states, booleans(self.contested)], names=names)
 
     def to_pandas(self) -> pd.DataFrame:
-        """The same as a data frame; needs pandas."""
-        return self.to_arrow().to_pandas()
+        """The same as a data frame, with texts for entities and states; needs pandas."""
+        import pyarrow as pa
+
+        table = self.to_arrow()
+        plain = [
+            pa.field(field.name, pa.string()) if pa.types.is_dictionary(field.type) else field for field in table.schema
+        ]
+        return table.cast(pa.schema(plain)).to_pandas()
 
     def __repr__(self) -> str:
         lines = [f"{self.query}: {len(self)} answer{'' if len(self) == 1 else 's'}"]
@@ -179,5 +233,9 @@ def shown_bounds(answer: Answer) -> str:
 
 
 def shown_state(answer: Answer) -> str:
-    """The state in words, with a mark where the answer rests on a contradiction."""
-    return answer.state.replace("_", " ") + (" (contested)" if answer.contested else "")
+    return state_in_words(answer.state, answer.contested)
+
+
+def state_in_words(state: str, contested: bool) -> str:
+    """The state, with a mark where the answer rests on a contradiction."""
+    return state.replace("_", " ") + (" (contested)" if contested else "")

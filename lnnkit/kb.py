@@ -26,6 +26,7 @@ from lnnkit.syntax.parse import parse
 if TYPE_CHECKING:
     import networkx as nx
 
+    from lnnkit.data.names import Names
     from lnnkit.data.table import FactTable
     from lnnkit.graph.lifted import LiftedGraph
     from lnnkit.infer.inference import Fixpoint
@@ -167,6 +168,7 @@ class KnowledgeBase:
 
     def _answer(self, query: Query, alpha: float) -> Answers:
         from lnnkit.budget import default_budget, too_large
+        from lnnkit.data.column import EntityColumn
         from lnnkit.graph.build import add_queries
         from lnnkit.infer.answers import answer
         from lnnkit.infer.inference import TooLarge
@@ -181,11 +183,10 @@ class KnowledgeBase:
             found = answer(rested.fixpoint, lifted, root, budget=default_budget())
         except TooLarge as problem:
             raise too_large(problem) from None
-        names = rested.names
         return Answers(
             query.text,
             found.variables,
-            tuple([names[int(i)] for i in column.tolist()] for column in found.columns),
+            tuple(EntityColumn(column.int().cpu().numpy(), rested.names) for column in found.columns),
             found.lower.numpy(),
             found.upper.numpy(),
             found.contested.numpy(),
@@ -297,7 +298,7 @@ class _Rested:
 
     __slots__ = ("fixpoint", "names", "outcome")
 
-    def __init__(self, fixpoint: Fixpoint, names: Sequence[str], outcome: Outcome) -> None:
+    def __init__(self, fixpoint: Fixpoint, names: Names, outcome: Outcome) -> None:
         self.fixpoint = fixpoint
         self.names = names
         self.outcome = outcome

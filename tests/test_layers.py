@@ -7,8 +7,8 @@ Each stage may import itself and the stages before it. Beside them stand
 - ``logic`` and ``numeric``: leaves, tensor functions that know no graph. They import nothing of lnnkit outside
   themselves; ``ground`` and what follows may import them, and nothing before, which has to stay free of torch.
 - ``errors``: exceptions over the diagnostics of ``syntax``, raised by ``kb`` and the surfaces alone.
-- ``answers``, ``outcome``: what inference comes back with, as values that import no stage but ``syntax``; so ``infer``
-  can make them and the surfaces can show them.
+- ``answers``, ``outcome``: what inference comes back with, as values that import no stage but ``syntax`` and ``data``
+  (columns of names); so ``infer`` can make them and the surfaces can show them.
 - ``budget`` (what ``kb`` allows ``infer``) and ``output`` (files that ``kb`` and the surfaces write).
 
 Imports within functions and under ``TYPE_CHECKING`` count too. The package itself (``lnnkit/__init__.py``) is the door
@@ -40,7 +40,7 @@ for _stage in ("infer", "learn", "kb"):
 MAY["kb"] |= {"errors", "budget", "output"}
 MAY |= {leaf: {leaf} for leaf in LEAVES}
 MAY["errors"] = {"syntax"}
-MAY["answers"] = {"syntax"}
+MAY["answers"] = {"syntax", "data"}
 MAY["outcome"] = {"answers"}
 MAY["budget"] = {"errors", "syntax", "infer"}
 MAY["output"] = {"errors", "syntax", "data"}

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from lnnkit.answers import finite, format_bounds, shown_bounds, shown_state
+from lnnkit.answers import finite, format_bounds, state_in_words
+from lnnkit.cli import cells
 from lnnkit.cli.streams import printable
 
 if TYPE_CHECKING:
@@ -18,15 +17,36 @@ if TYPE_CHECKING:
 
 
 def as_json(answers: Sequence[Answers], outcome: Outcome) -> Iterator[str]:
-    """The one object of ``--format json``, a piece a query."""
+    """The one object of ``--format json``, a piece some thousand answers."""
     yield '{"queries": ['
     for position, each in enumerate(answers):
         yield ", " if position else ""
-        yield _dump(each.as_dict())
+        yield f'{{"query": {_dump(each.query)}, "answers": ['
+        template = f'{{"bindings": {_bindings(each)}, "lower": %s, "upper": %s, "state": %s}}'
+        columns = [
+            *(cells.entities(column, _dump) for column in each.columns),
+            cells.numbers(each.lower, _number),
+            cells.numbers(each.upper, _number),
+            cells.states(each, lambda state, contested: f'"{state}", "contested": {_dump(contested)}'),
+        ]
+        for number, block in enumerate(cells.rows(columns)):
+            yield ", " if number else ""
+            yield ", ".join(map(template.__mod__, block))
+        yield "]}"
     yield "]"
     for key, value in outcome.as_dict().items():
         yield f', "{key}": {_dump(value)}'
     yield "}\n"
+
+
+def _bindings(answers: Answers) -> str:
+    """The object of an answer's bindings, as a template with a gap for each entity."""
+    members = ", ".join(f"{_dump(name)}: ".replace("%", "%%") + "%s" for name in answers.variables)
+    return f"{{{members}}}"
+
+
+def _number(value: float) -> str:
+    return _dump(finite(value))
 
 
 def _dump(value: object) -> str:
@@ -35,17 +55,31 @@ def _dump(value: object) -> str:
 
 def as_csv(answers: Sequence[Answers]) -> Iterator[str]:
     """A header, and a line an answer; an end that is unbounded is empty."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(("query", "bindings", "lower", "upper", "state"))
+    yield "query,bindings,lower,upper,state\n"
     for each in answers:
-        for answer in each:
-            bindings = json.dumps(dict(answer.bindings), ensure_ascii=False)
-            writer.writerow((each.query, bindings, finite(answer.lower), finite(answer.upper), answer.state))
-        yield buffer.getvalue()
-        buffer.seek(0)
-        buffer.truncate()
-    yield buffer.getvalue()
+        bindings = _quoted(_bindings(each)) if each.variables else "{}"
+        template = f"{_field(each.query).replace('%', '%%')},{bindings},%s,%s,%s\n"
+        columns = [
+            *(cells.entities(column, lambda name: _quoted(_dump(name))[1:-1]) for column in each.columns),
+            cells.numbers(each.lower, _csv_number),
+            cells.numbers(each.upper, _csv_number),
+            cells.states(each, lambda state, _: state),
+        ]
+        for block in cells.rows(columns):
+            yield "".join(map(template.__mod__, block))
+
+
+def _csv_number(value: float) -> str:
+    return repr(value) if finite(value) is not None else ""
+
+
+def _field(text: str) -> str:
+    """A text as CSV writes it: in quotes where it must be."""
+    return _quoted(text) if any(mark in text for mark in ',"\r\n') else text
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'
 
 
 def table(answers: Sequence[Answers], outcome: Outcome) -> Iterator[str]:
@@ -61,10 +95,27 @@ def _answers(answers: Answers) -> Iterator[str]:
     if not len(answers):
         yield "  no answers: of every binding only the defaults are known\n"
         return
-    rows = [(*map(_cell, answer.bindings.values()), shown_bounds(answer), shown_state(answer)) for answer in answers]
+    columns = [
+        *(cells.entities(column, _cell) for column in answers.columns),
+        cells.bounds(answers, format_bounds),
+        cells.states(answers, state_in_words),
+    ]
+    heads = (*answers.variables, "bounds", "state") if answers.variables else ("",) * len(columns)
+    widths = [max(map(_width, (head, *each.texts))) for head, each in zip(heads, columns, strict=True)]
+    widths[-1] = 0  # nothing stands behind it
+    padded = [
+        cells.Cells([_padded(text, width) for text in each.texts], each.codes)
+        for each, width in zip(columns, widths, strict=True)
+    ]
     if answers.variables:
-        rows.insert(0, (*answers.variables, "bounds", "state"))
-    yield from _aligned(rows)
+        yield "  " + "  ".join(map(_padded, heads, widths)) + "\n"
+    template = "  " + "  ".join(["%s"] * len(columns)) + "\n"
+    for block in cells.rows(padded):
+        yield "".join(map(template.__mod__, block))
+
+
+def _padded(text: str, width: int) -> str:
+    return text + " " * (width - _width(text))
 
 
 def _cell(text: str) -> str:
@@ -92,8 +143,7 @@ def _aligned(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
     """Indented lines whose columns start one below the other."""
     widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
     for row in rows:
-        cells = (text + " " * (width - _width(text)) for text, width in zip(row, widths, strict=True))
-        yield f"  {'  '.join(cells).rstrip()}\n"
+        yield f"  {'  '.join(map(_padded, row, widths)).rstrip()}\n"
 
 
 def _width(text: str) -> int:

@@ -22,18 +22,45 @@ def int32s(values: np.ndarray) -> pa.Array:
     return pa.Array.from_buffers(pa.int32(), len(held), [None, pa.py_buffer(held)])
 
 
+def int64s(values: np.ndarray) -> pa.Array:
+    """An int64 array without nulls that shares ``values``' memory."""
+    import numpy as np
+    import pyarrow as pa
+
+    held = np.ascontiguousarray(values, np.int64)
+    return pa.Array.from_buffers(pa.int64(), len(held), [None, pa.py_buffer(held)])
+
+
+def float64s(values: np.ndarray) -> pa.Array:
+    """A float64 array without nulls that shares ``values``' memory."""
+    import numpy as np
+    import pyarrow as pa
+
+    held = np.ascontiguousarray(values, np.float64)
+    return pa.Array.from_buffers(pa.float64(), len(held), [None, pa.py_buffer(held)])
+
+
+def booleans(values: np.ndarray) -> pa.Array:
+    """A boolean array without nulls."""
+    import numpy as np
+    import pyarrow as pa
+
+    bits = np.packbits(values, bitorder="little")
+    return pa.Array.from_buffers(pa.bool_(), len(values), [None, pa.py_buffer(bits)])
+
+
 def strings(texts: Sequence[str]) -> pa.StringArray:
     """A string array without nulls."""
     import numpy as np
     import pyarrow as pa
 
-    pieces = [text.encode() for text in texts]
-    offsets = np.zeros(len(pieces) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces)), out=offsets[1:])
+    joined = "".join(texts)
+    held = texts if joined.isascii() else [text.encode() for text in texts]
+    offsets = np.zeros(len(held) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, held), np.int64, len(held)), out=offsets[1:])
     if offsets[-1] >= 2**31:
         raise Unreadable("unreadable-file", "the distinct texts of one column take more than 2 GB")
-    data = pa.py_buffer(b"".join(pieces))
-    return pa.StringArray.from_buffers(len(pieces), pa.py_buffer(offsets.astype(np.int32)), data)
+    return pa.StringArray.from_buffers(len(held), pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(joined.encode()))
 
 
 def one(column: pa.Array | pa.ChunkedArray) -> pa.Array:
@@ -47,6 +74,15 @@ def one(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     if not column.num_chunks:
         return pa.nulls(0, column.type)
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+def concatenated(columns: Sequence[pa.Array | pa.ChunkedArray]) -> pa.Array:
+    """Columns of one type, none in a dictionary, one behind the other."""
+    import pyarrow as pa
+
+    several = [column.chunks if isinstance(column, pa.ChunkedArray) else [column] for column in columns]
+    chunks = [chunk for each in several for chunk in each if len(chunk)] or [pa.nulls(0, columns[0].type)]
+    return chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks)
 
 
 def nulls(array: pa.Array) -> np.ndarray:

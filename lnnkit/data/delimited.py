@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lnnkit.data.grid import Fault, Grid, Sheet, Unreadable
-from lnnkit.data.lines import RECORD, record_lines
+from lnnkit.data.lines import RECORD, Text, record_lines
 from lnnkit.data.source import RawTable
 
 if TYPE_CHECKING:
@@ -27,17 +27,16 @@ def open_delimited(raw: RawTable, header: bool) -> Sheet:
     if text[:2] in _WIDE:
         raise Unreadable("unreadable-file", f"{source} is {_WIDE[text[:2]]}, not UTF-8", "save it as UTF-8")
     text = text.removeprefix(b"\xef\xbb\xbf")
-    skipped = len(text) - len(text.lstrip(b"\r\n"))
+    skipped = Text(text, 0).filled()
     if skipped == len(text):
         raise Unreadable("empty-file", f"{source} is empty")
     cells, end = _first_record(text, skipped, raw.format == "csv", source)
     body = _behind_break(text, end) if header else skipped
     before = text[:body]
     first = 1 + before.count(b"\n") + before.count(b"\r") - before.count(b"\r\n")
-    rest = text[body:]
 
     def read(wanted: Sequence[int]) -> Grid:
-        return _read(rest, len(cells), wanted, raw, first)
+        return _read(Text(text, body), len(cells), wanted, raw, first)
 
     return Sheet(source, cells if header else _numbered(cells), header, read, raw.format)
 
@@ -74,12 +73,12 @@ def _behind_break(text: bytes, place: int) -> int:
     return place + (2 if text[place : place + 2] == b"\r\n" else 1 if place < len(text) else 0)
 
 
-def _read(text: bytes, width: int, wanted: Sequence[int], raw: RawTable, first: int) -> Grid:
+def _read(text: Text, width: int, wanted: Sequence[int], raw: RawTable, first: int) -> Grid:
     import numpy as np
     import pyarrow as pa
 
     bad: list[tuple[int, Fault]] = []
-    if text.strip(b"\r\n"):
+    if text.filled() < len(text.held):
         table = _parsed(text, width, wanted, raw, bad)
         columns = {position: table.column(str(position)) for position in wanted}
         count = table.num_rows
@@ -116,7 +115,7 @@ def _ragged(found: int, expected: int, kind: str) -> Fault:
     return Fault("bad-row", message, hint)
 
 
-def _parsed(text: bytes, width: int, wanted: Sequence[int], raw: RawTable, bad: list[tuple[int, Fault]]) -> pa.Table:
+def _parsed(text: Text, width: int, wanted: Sequence[int], raw: RawTable, bad: list[tuple[int, Fault]]) -> pa.Table:
     """The wanted columns as bytes; rows of another width go to ``bad`` by record, from 0."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
@@ -126,7 +125,7 @@ def _parsed(text: bytes, width: int, wanted: Sequence[int], raw: RawTable, bad: 
         return "skip"
 
     comma = raw.format == "csv"
-    quoting = comma and b'"' in text
+    quoting = comma and text.holds(b'"')
     parse = arrow_csv.ParseOptions(
         delimiter="," if comma else "\t",
         quote_char='"' if quoting else False,
@@ -148,7 +147,10 @@ def _parsed(text: bytes, width: int, wanted: Sequence[int], raw: RawTable, bad: 
         )
         try:
             return arrow_csv.read_csv(
-                pa.BufferReader(text), read_options=read, parse_options=parse, convert_options=convert
+                pa.BufferReader(pa.py_buffer(text.held).slice(text.start)),
+                read_options=read,
+                parse_options=parse,
+                convert_options=convert,
             )
         except (pa.ArrowException, OSError, ValueError) as error:
             problem = error

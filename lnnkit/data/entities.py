@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
+from lnnkit.data.names import Names
 from lnnkit.data.table import FactTable
 
 if TYPE_CHECKING:
@@ -16,21 +16,43 @@ if TYPE_CHECKING:
 LIMIT = 2**31 - 1
 SMALL = 20_000
 """Below this many texts plain Python beats the import of Arrow's kernels."""
+_LOOKED_UP = 1000
+"""So many texts of a program are looked up one by one among those of its tables; of more, all are interned."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entities:
-    """Distinct NFC texts sorted by code point; an entity's id is its place. Ids depend on no order of rows or files."""
+class Entities(Mapping[str, int]):
+    """From distinct NFC texts, sorted by code point, to their ids: an entity's id is its place. Ids depend on no order
+    of rows or files. Nothing is made of the texts before they are looked at."""
 
-    names: tuple[str, ...]
+    __slots__ = ("names",)
+
+    def __init__(self, names: Sequence[str] | Names) -> None:
+        self.names = names if isinstance(names, Names) else Names(names)
 
     def __len__(self) -> int:
         return len(self.names)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __getitem__(self, text: str) -> int:
+        place = self.index(text)
+        if place is None:
+            raise KeyError(text)
+        return place
 
     def index(self, text: str) -> int | None:
         """The id of ``text`` (under NFC), or None if no fact or program names it."""
         place = bisect_left(self.names, text)
         return place if place < len(self.names) and self.names[place] == text else None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Entities) and self.names == other.names
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
+
+    def __repr__(self) -> str:
+        return f"Entities({self.names!r})"
 
 
 def intern(
@@ -40,7 +62,7 @@ def intern(
     columns as int32 ids. ``OverflowError`` where ids would not fit int32. Without tables nothing is imported; the
     result does not depend on ``small``."""
     named = set(texts)
-    dictionaries = [cast("pa.StringArray", column.dictionary) for table in tables for column in table.columns]
+    dictionaries = [table.texts for table in tables if table.texts is not None]
     if sum(map(len, dictionaries)) <= small:
         names, places = _in_python(dictionaries, named)
     else:
@@ -50,9 +72,9 @@ def intern(
     return Entities(names), _ids(tables, places)
 
 
-def _in_python(dictionaries: Sequence[pa.StringArray], named: set[str]) -> tuple[tuple[str, ...], list[np.ndarray]]:
+def _in_python(dictionaries: Sequence[pa.StringArray], named: set[str]) -> tuple[Names, list[np.ndarray | None]]:
     held = [cast("list[str]", dictionary.to_pylist()) for dictionary in dictionaries]
-    names = tuple(sorted(named.union(*held)))
+    names = Names(sorted(named.union(*held)))
     if not held:
         return names, []
     import numpy as np
@@ -61,22 +83,28 @@ def _in_python(dictionaries: Sequence[pa.StringArray], named: set[str]) -> tuple
     return names, [np.fromiter(map(place.__getitem__, texts), np.int32, len(texts)) for texts in held]
 
 
-def _in_arrow(dictionaries: Sequence[pa.StringArray], named: set[str]) -> tuple[tuple[str, ...], list[np.ndarray]]:
-    """UTF-8 bytes sort as code points do, so Arrow's order is Python's."""
+def _in_arrow(dictionaries: Sequence[pa.StringArray], named: set[str]) -> tuple[Names, list[np.ndarray | None]]:
+    """Every dictionary is sorted: one that holds all texts already is the numbering itself (None as its places)."""
     import numpy as np
-    import pyarrow as pa
-    from pyarrow.compute import SetLookupOptions, call_function
 
-    from lnnkit.data.arrow import strings, view
+    from lnnkit.data.arrow import concatenated, strings
+    from lnnkit.data.ranked import ranked
 
-    distinct = pa.chunked_array([*dictionaries, strings(sorted(named))]).unique()
-    values = distinct.sort()
-    options = SetLookupOptions(value_set=values)
-    places = [view(call_function("index_in", [dictionary], options), np.int32) for dictionary in dictionaries]
-    return tuple(cast("list[str]", values.to_pylist())), places
+    largest = max(dictionaries, key=len)
+    known = Entities(Names(largest))
+    missing = sorted(text for text in named if len(named) > _LOOKED_UP or text not in known)
+    others = [each for each in dictionaries if each is not largest and not each.equals(largest)]
+    if not missing and not others:
+        return Names(largest), [None] * len(dictionaries)
+    parts = [largest, *others, strings(missing)]
+    codes, values = ranked(concatenated(parts))
+    ready = iter(np.split(codes, np.cumsum([len(part) for part in parts])[:-1]))
+    first = next(ready)
+    kept = {id(each) for each in others}
+    return Names(values), [next(ready) if id(each) in kept else first for each in dictionaries]
 
 
-def _ids(tables: Sequence[FactTable], places: list[np.ndarray]) -> list[tuple[np.ndarray, ...]]:
+def _ids(tables: Sequence[FactTable], places: list[np.ndarray | None]) -> list[tuple[np.ndarray, ...]]:
     if not tables:
         return []
     import numpy as np
@@ -84,4 +112,9 @@ def _ids(tables: Sequence[FactTable], places: list[np.ndarray]) -> list[tuple[np
     from lnnkit.data.arrow import view
 
     ready = iter(places)
-    return [tuple(next(ready)[view(column.indices, np.int32)] for column in table.columns) for table in tables]
+    found: list[tuple[np.ndarray, ...]] = []
+    for table in tables:
+        place = next(ready) if table.columns else None
+        codes = [view(column.indices, np.int32) for column in table.columns]
+        found.append(tuple(codes if place is None else [place.take(column) for column in codes]))
+    return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ from lnnkit.data.choose import Choice
 from lnnkit.data.grid import Fault, Grid, Sheet, Unreadable
 from lnnkit.data.numbers import Reals, reals_of
 from lnnkit.data.table import FactTable
-from lnnkit.data.texts import Texts, compacted, outer_blanks, texts_of
+from lnnkit.data.texts import Texts, compacted, outer_blanks, reunited, texts_together
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.span import Span
 
@@ -45,8 +45,8 @@ def facts(
     live = np.ones(total, bool)
     try:
         for position, text in choice.where:
-            live &= _texts(grid, sheet, position).equal(text)
-        keys = [_texts(grid, sheet, position) for position in choice.keys]
+            live &= _texts(grid, sheet, [position])[0].equal(text)
+        keys = _texts(grid, sheet, choice.keys)
         reals = [reals_of(grid.columns[position], sheet.title(position), not numeric) for position in choice.values]
     except pa.ArrowException as error:
         raise Unreadable("unreadable-file", f"{sheet.source} cannot be read: {error}") from None
@@ -66,17 +66,19 @@ def facts(
     if mask is not None:
         lower, upper = lower[mask], upper[mask]
     rows = grid.rows if mask is None else grid.rows[mask]
-    columns = tuple(compacted(texts, mask) for texts in keys)
-    table = FactTable(predicate, columns, lower, upper, rows, source, span)
+    table = FactTable(predicate, compacted(keys, mask), lower, upper, rows, source, span)
     found = _listed(grid, np.flatnonzero(bad), doubts, source, span)
     found += _warnings(table, sheet, choice, grid, keys, reals, keep, source, span)
     return table, found
 
 
-def _texts(grid: Grid, sheet: Sheet, position: int) -> Texts:
-    if position not in grid.texts:
-        grid.texts[position] = texts_of(grid.columns[position], sheet.title(position))
-    return grid.texts[position]
+def _texts(grid: Grid, sheet: Sheet, positions: Sequence[int]) -> list[Texts]:
+    """The texts of some columns, which share their values; each column is encoded once."""
+    missing = [position for position in dict.fromkeys(positions) if position not in grid.texts]
+    if missing:
+        read = texts_together([(grid.columns[position], sheet.title(position)) for position in missing])
+        grid.texts.update(zip(missing, read, strict=True))
+    return reunited([grid.texts[position] for position in positions])
 
 
 def _bounds(
@@ -185,8 +187,8 @@ def _warnings(
     if sheet.format in TEXT_FORMATS and sheet.named and _header_is_row(sheet, choice, keys):
         first = ", ".join(sheet.names[position] for position in (*choice.keys, *choice.values))
         warn("doubtful-header", f"the header looks like a row: {first}", 'end the statement in "no header"', 1)
+    blank = outer_blanks(keys[0]) if keys else np.empty(0, np.int64)
     for texts, position in zip(keys, choice.keys, strict=True):
-        blank = outer_blanks(texts)
         rows = np.flatnonzero(np.isin(texts.codes, blank) & keep) if len(blank) else blank
         if len(rows):
             value = texts.values[int(texts.codes[rows[0]])].as_py()

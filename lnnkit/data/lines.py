@@ -8,6 +8,7 @@ records as lines means one each, and only a text where the counts differ is look
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lnnkit.data.grid import Fault
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 _QUOTED = rb'"[^"]*+(?:""[^"]*+)*+(?:"(?P<tail%d>[^,\r\n]++)?+|(?P<open%d>\Z))'
 _CELL = rb"(?:%s|[^,\r\n]*+)"
+_BLOCK = 1 << 20
+_FILLED = re.compile(rb"[^\r\n]")
 RECORD = re.compile((_CELL % (_QUOTED % (1, 1))) + rb"(?:," + (_CELL % (_QUOTED % (2, 2))) + rb")*+")
 """One record of RFC 4180; quotes count only at the start of a cell. ``open`` and ``tail`` are the two mistakes."""
 
@@ -24,12 +27,39 @@ UNCLOSED = Fault("bad-row", "a quote opens here that never closes; nothing behin
 STRAY = Fault("bad-row", "text follows a closing quote", 'write a quote within a quoted value twice: "5"" pipe"')
 
 
-def record_lines(text: bytes, records: int, first: int, quoting: bool) -> tuple[np.ndarray, dict[int, Fault]] | None:
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text from ``start`` on; nothing is copied."""
+
+    held: bytes
+    start: int
+
+    def __len__(self) -> int:
+        return len(self.held) - self.start
+
+    def holds(self, part: bytes) -> bool:
+        return self.held.find(part, self.start) >= 0
+
+    def count(self, part: bytes) -> int:
+        return self.held.count(part, self.start)
+
+    def filled(self) -> int:
+        """The place (in ``held``) of the first byte that breaks no line; the length where there is none."""
+        found = _FILLED.search(self.held, self.start)
+        return found.start() if found else len(self.held)
+
+    def codes(self) -> np.ndarray:
+        import numpy as np
+
+        return np.frombuffer(self.held, np.uint8, offset=self.start)
+
+
+def record_lines(text: Text, records: int, first: int, quoting: bool) -> tuple[np.ndarray, dict[int, Fault]] | None:
     """The line of each of ``records`` records, the first line of ``text`` being ``first``, and the faulty ones by
     index; None if the records cannot be told apart."""
     import numpy as np
 
-    quoting = quoting and b'"' in text
+    quoting = quoting and text.holds(b'"')
     if _line_count(text) == records and not (quoting and _doubtful(text)):
         return np.arange(first, first + records, dtype=np.int64), {}
     starts, ends = _line_ends(text)
@@ -44,18 +74,21 @@ def record_lines(text: bytes, records: int, first: int, quoting: bool) -> tuple[
     return lines.astype(np.int64) + first, {int(np.searchsorted(lines, line)): fault for line, fault in faults.items()}
 
 
-def _line_count(text: bytes) -> int:
-    ends = text.count(b"\n")
-    if b"\r" in text:
+def _line_count(text: Text) -> int:
+    import numpy as np
+
+    codes = text.codes()
+    ends = sum(int(np.count_nonzero(codes[low : low + _BLOCK] == 10)) for low in range(0, len(codes), _BLOCK))
+    if text.holds(b"\r"):
         ends += text.count(b"\r") - text.count(b"\r\n")
-    return ends + (not text.endswith((b"\n", b"\r")))
+    return ends + (not text.held.endswith((b"\n", b"\r"), text.start))
 
 
-def _line_ends(text: bytes) -> tuple[np.ndarray, np.ndarray]:
+def _line_ends(text: Text) -> tuple[np.ndarray, np.ndarray]:
     """Where each line starts and where its content ends; ``\\n``, ``\\r\\n`` and a lone ``\\r`` end a line."""
     import numpy as np
 
-    codes = np.frombuffer(text, np.uint8)
+    codes = text.codes()
     feeds = np.flatnonzero(codes == 10)
     returns = np.flatnonzero(codes == 13)
     follow = np.minimum(returns + 1, len(codes) - 1)
@@ -70,12 +103,12 @@ def _line_ends(text: bytes) -> tuple[np.ndarray, np.ndarray]:
     return starts, ends - crlf
 
 
-def _doubtful(text: bytes) -> bool:
+def _doubtful(text: Text) -> bool:
     """Does a quote stand where RFC 4180 has none? By runs of quotes: with an even number of quotes before it, a run
     starts a cell, and if it is even itself it is the whole cell; with an odd number, an odd run ends the cell."""
     import numpy as np
 
-    codes = np.frombuffer(text, np.uint8)
+    codes = text.codes()
     quotes = np.flatnonzero(codes == 34)
     firsts = np.flatnonzero(np.diff(quotes, prepend=-2) != 1)
     lengths = np.diff(firsts, append=len(quotes))
@@ -89,19 +122,19 @@ def _doubtful(text: bytes) -> bool:
     return bool(len(quotes) & 1) or bool(wrong.any())
 
 
-def _join_quoted(text: bytes, starts: np.ndarray, begins: np.ndarray) -> list[tuple[int, Fault]]:
+def _join_quoted(text: Text, starts: np.ndarray, begins: np.ndarray) -> list[tuple[int, Fault]]:
     """Take the lines within quoted values out of ``begins``; the faulty records by their line."""
     import numpy as np
 
-    quotes = np.flatnonzero(np.frombuffer(text, np.uint8) == 34)
+    quotes = np.flatnonzero(text.codes() == 34)
     faults: list[tuple[int, Fault]] = []
     done = 0
     for line in np.unique(np.searchsorted(starts, quotes, "right") - 1).tolist():
         start = int(starts[line])
-        match = RECORD.match(text, start) if start >= done else None
+        match = RECORD.match(text.held, text.start + start) if start >= done else None
         if match is None:
             continue
-        done = match.end()
+        done = match.end() - text.start
         begins[line + 1 : int(np.searchsorted(starts, done, "right"))] = False
         if match["open1"] is not None or match["open2"] is not None:
             faults.append((line, UNCLOSED))

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from lnnkit.data.arrow import nulls, one, view
+from lnnkit.data.encode import SMALL
 from lnnkit.data.grid import Unreadable
 from lnnkit.data.objects import is_missing, unboxed
-from lnnkit.data.texts import SMALL, texts_of
+from lnnkit.data.texts import texts_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,9 +75,12 @@ def _from_arrow(column: pa.Array | pa.ChunkedArray, kind: pa.DataType) -> Reals:
 
 
 def _from_texts(column: pa.Array | pa.ChunkedArray, title: str) -> Reals:
-    """Each distinct text is read once."""
+    """Many texts in one go if nothing is amiss; else each distinct one is read once."""
     import numpy as np
 
+    many = _from_numerals(column) if len(column) > SMALL else None
+    if many is not None:
+        return many
     texts = texts_of(column, title)
     values, right, inexact = _spelled(texts.values)
     right[list(texts.faults)] = False
@@ -89,6 +93,24 @@ def _from_texts(column: pa.Array | pa.ChunkedArray, title: str) -> Reals:
 
     codes = texts.codes
     return Reals(values[codes], missing, ~right[codes] & ~missing, shown, inexact[codes])
+
+
+def _from_numerals(column: pa.Array | pa.ChunkedArray) -> Reals | None:
+    """Plain texts that all spell numbers that float64 holds; None if any does not."""
+    import numpy as np
+    import pyarrow as pa
+
+    if column.null_count or not (pa.types.is_string(column.type) or pa.types.is_binary(column.type)):
+        return None
+    array = one(column)
+    try:
+        values = view(array.view(pa.string()).cast(pa.float64()), np.float64)
+    except pa.ArrowInvalid:
+        return None
+    if not (np.abs(values) < EXACT).all():
+        return None
+    none = np.zeros(len(values), bool)
+    return Reals(values, none, none, lambda row: repr(array.view(pa.string())[row].as_py()), none)
 
 
 def _spelled(texts: pa.StringArray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -128,6 +150,9 @@ def _from_objects(column: list[object], truth: bool) -> Reals:
 
     import numpy as np
 
+    if len(column) > SMALL and set(map(type, column)) == {float}:
+        values, none = np.array(column, np.float64), np.zeros(len(column), bool)
+        return Reals(values, none, np.isnan(values), lambda row: f"{column[row]!r:.60}", none)
     values = np.zeros(len(column))
     missing, wrong, inexact = (np.zeros(len(column), bool) for _ in range(3))
     for row, value in enumerate(column):

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
+
+from lnnkit.data.arrow import int64s, strings
+from lnnkit.data.grid import Unreadable
 
 if TYPE_CHECKING:
     import numpy as np
+    import pyarrow as pa
 
 
 def entities_in(column: list[object]) -> tuple[list[str], np.ndarray, dict[int, str]]:
@@ -37,6 +41,22 @@ def entities_in(column: list[object]) -> tuple[list[str], np.ndarray, dict[int, 
             seen[key] = code
         codes[row] = code
     return texts, codes, faults
+
+
+def alike(column: list[object]) -> pa.Array | None:
+    """A list of nothing but texts (and gaps, as empty ones) or of nothing but whole numbers as an Arrow array, without
+    a step of Python for each; None for any other."""
+    import numpy as np
+
+    kinds = set(map(type, column))
+    try:
+        if kinds == {int}:
+            return int64s(np.array(column, np.int64))
+        if str in kinds and kinds <= {str, type(None)}:
+            return strings(cast("list[str]", column if kinds == {str} else [text or "" for text in column]))
+    except (OverflowError, UnicodeEncodeError, Unreadable):
+        pass
+    return None
 
 
 def _entity(value: object) -> tuple[str, str]:

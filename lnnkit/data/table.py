@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 class FactTable:
     """``n`` facts about one predicate, in the order of their source; the same fact may stand there twice.
 
-    ``columns`` holds one dictionary-encoded Arrow array (int32, string; no nulls) of NFC texts an argument; its
-    dictionary holds each text that a row uses once, and no other. ``lower`` and ``upper`` are float64 (truth bounds
-    in [0, 1], or the two ends of a number, -inf and inf where unknown), never nan, ``lower <= upper``. ``rows``
-    (int64) numbers each fact's row in its source, as an editor counts lines for text files and from 1 for others.
+    ``columns`` holds one dictionary-encoded Arrow array (int32, string; no nulls) of NFC texts an argument. All share
+    one dictionary: the texts that the rows use, each once, sorted, and no other. ``lower`` and ``upper`` are float64
+    (truth bounds in [0, 1], or the two ends of a number, -inf and inf where unknown), never nan, ``lower <= upper``.
+    ``rows`` (int64) numbers each fact's row in its source, as an editor counts lines for text files and from 1 for
+    others.
     """
 
     predicate: str
@@ -32,3 +33,8 @@ class FactTable:
 
     def __len__(self) -> int:
         return len(self.lower)
+
+    @property
+    def texts(self) -> pa.StringArray | None:
+        """The dictionary of all columns; None for a predicate without arguments."""
+        return cast("pa.StringArray", self.columns[0].dictionary) if self.columns else None

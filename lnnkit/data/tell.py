@@ -76,6 +76,9 @@ def _from_rows(arity: int, numeric: bool, rows: list[Any]) -> Sheet:
     import numpy as np
 
     allowed = range(arity + numeric, arity + 3)
+    if set(map(type, rows)) <= {tuple, list} and len(set(map(len, rows))) == 1 and len(rows[0]):
+        turned = enumerate(zip(*rows, strict=True), start=1)
+        return _from_columns({str(place): list(values) for place, values in turned}, named=False)
     if rows and isinstance(rows[0], Mapping):
         names = tuple(map(str, rows[0]))
         keys = tuple(rows[0])

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+import numpy as np
 import torch
+from torch import Tensor
 
-from lnnkit.check.program import CheckedProgram
+from lnnkit.check.program import CheckedProgram, Fact
 from lnnkit.data.entities import Entities, intern
+from lnnkit.ground.canonical import Part, merged
 from lnnkit.ground.layout import Given
 
 
-def given_facts(program: CheckedProgram, mentioned: Iterable[str]) -> tuple[Entities, dict[str, int], list[Given]]:
-    """All truth facts of a program, from its text and its tables. ``mentioned`` are entities that formulas name.
+def given_facts(program: CheckedProgram, mentioned: Iterable[str]) -> tuple[Entities, Entities, list[Given]]:
+    """All truth facts of a program, from its text and its tables: its entities, the same again as the map from texts
+    to ids, and the facts of each predicate. ``mentioned`` are entities that formulas name.
 
-    Ids are places in the sorted texts, so that nothing depends on the order of rows.
+    Nothing depends on the order of rows, statements or files: ids are places in the sorted texts, each predicate comes
+    once, in the order of their names, and its rows are in canonical order, sorted by columns, then by lower and upper
+    bounds. The same fact may stand there twice.
     """
     tables = [table for table in program.tables if not program.predicates[table.predicate].numeric]
-    facts: dict[str, list] = {}
+    facts: dict[str, list[Fact]] = {}
     texts = set(mentioned)
     for fact in program.facts:
         if not program.predicates[fact.predicate].numeric:
@@ -26,27 +32,32 @@ def given_facts(program: CheckedProgram, mentioned: Iterable[str]) -> tuple[Enti
     for label in program.labels:
         texts.update(label.arguments)
     entities, columns = intern([*tables, *program.label_tables], texts)
-    index = {name: position for position, name in enumerate(entities.names)}
-    given = [
-        Given(
-            table.predicate,
-            tuple(torch.tensor(column, dtype=torch.int32) for column in ids),
-            torch.tensor(table.lower, dtype=torch.float64),
-            torch.tensor(table.upper, dtype=torch.float64),
-        )
-        for table, ids in zip(tables, columns, strict=False)
-    ]
+    parts: dict[str, list[Part]] = {}
+    for table, ids in zip(tables, columns, strict=False):
+        parts.setdefault(table.predicate, []).append((*ids, table.lower, table.upper))
     for predicate, listed in facts.items():
-        arity = program.predicates[predicate].arity
-        given.append(
-            Given(
-                predicate,
-                tuple(
-                    torch.tensor([index[fact.arguments[place]] for fact in listed], dtype=torch.int32)
-                    for place in range(arity)
-                ),
-                torch.tensor([fact.lower for fact in listed], dtype=torch.float64),
-                torch.tensor([fact.upper for fact in listed], dtype=torch.float64),
-            )
-        )
-    return entities, index, given
+        parts.setdefault(predicate, []).append(_part(listed, entities))
+    given = [_given(predicate, parts[predicate], len(entities)) for predicate in sorted(parts)]
+    return entities, entities, given
+
+
+def _part(facts: Sequence[Fact], entities: Entities) -> Part:
+    ids = {text: entities[text] for text in {text for fact in facts for text in fact.arguments}}
+    columns = zip(*([ids[text] for text in fact.arguments] for fact in facts), strict=True)
+    return (
+        *(np.array(column, np.int32) for column in columns),
+        np.array([fact.lower for fact in facts], np.float64),
+        np.array([fact.upper for fact in facts], np.float64),
+    )
+
+
+def _given(predicate: str, parts: Sequence[Part], entities: int) -> Given:
+    *columns, lower, upper = (
+        _tensor(values, any(values is each for part in parts for each in part)) for values in merged(parts, entities)
+    )
+    return Given(predicate, tuple(columns), lower, upper)
+
+
+def _tensor(values: np.ndarray, borrowed: bool) -> Tensor:
+    """A tensor of its own; ``borrowed`` memory is that of a table, which is told again."""
+    return torch.from_numpy(values.copy() if borrowed else values).to(torch.get_default_device())

@@ -18,6 +18,8 @@ from lnnkit.ground.grounding import Grounding, Guard, leaf_modes
 from lnnkit.ground.layout import constants
 from lnnkit.ground.needs import Literal, Need, Needs
 from lnnkit.ground.relevance import ALL, SIDES
+from lnnkit.infer.arrange import arranged
+from lnnkit.infer.atomic import Evaluated, atomic, differ
 from lnnkit.infer.contested import Flags, defaulted, doubted
 from lnnkit.infer.inference import Budget, Fixpoint, guard_of
 from lnnkit.infer.prepare import Prepared
@@ -67,6 +69,29 @@ def answer(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root, *, budget: Budge
 
 
 def _answer(prepared: Prepared, flags: Flags, lifted: LiftedGraph, root: Root, negated: bool, guard: Guard) -> Rows:
+    found = atomic(prepared, flags, lifted, root)
+    if found is None:
+        found = _joined(prepared, flags, lifted, root, guard)
+    value, default = found.value, found.default
+    narrow = (value.lower > value.upper) & (value.lower <= value.upper + tolerance(value.lower.dtype))
+    if bool(narrow.any()):
+        value = Bounds(torch.where(narrow, value.upper, value.lower), torch.where(narrow, value.lower, value.upper))
+    if negated:
+        value, default = complement(value), complement(default)
+    differs = differ(value, default)
+    if not root.variables:
+        differs[:] = True
+    *columns, lower, upper, contested = _picked([*found.columns, value.lower, value.upper, found.contested], differs)
+    order = arranged(columns)
+    if order is not None:
+        *columns, lower, upper, contested = (
+            column.index_select(0, order) for column in (*columns, lower, upper, contested)
+        )
+    return Rows(root.variables, tuple(columns), lower, upper, contested)
+
+
+def _joined(prepared: Prepared, flags: Flags, lifted: LiftedGraph, root: Root, guard: Guard) -> Evaluated:
+    """The bindings that the query's needs name, evaluated."""
     state, atoms = prepared.state, prepared.grounding.atoms
     heard = [
         Reference(prepared.observers.get(each.node, each.node), each.arguments)
@@ -88,32 +113,24 @@ def _answer(prepared: Prepared, flags: Flags, lifted: LiftedGraph, root: Root, n
     length = len(batch.blocks[0])
     if not length:
         nothing = torch.empty(0, dtype=state.dtype)
-        return Rows(root.variables, tuple(ids), nothing, nothing, nothing.bool())
+        return Evaluated(tuple(ids), Bounds(nothing, nothing), Bounds(nothing, nothing), nothing.bool())
     view = whole(batch)
     told = [_rows(prepared, each, ids, length) for each in heard]
     value = _value(view, state, atoms, told)
     contested = torch.zeros(length, dtype=torch.bool)
     if any(bool(flagged.any()) for flagged in flags):
         for other in (doubted(state, flags), defaulted(state, flags, atoms)):
-            contested |= _differ(value, _value(view, other, atoms, told))
+            contested |= differ(value, _value(view, other, atoms, told))
     default = upward(formula, _defaults(view, prepared), view.groupings)[formula.top]
-    narrow = (value.lower > value.upper) & (value.lower <= value.upper + tolerance(state.dtype))
-    value = Bounds(torch.where(narrow, value.upper, value.lower), torch.where(narrow, value.lower, value.upper))
-    if negated:
-        value, default = complement(value), complement(default)
-    differs = _differ(value, default)
-    if not root.variables:
-        differs[:] = True
-    picked = differs.nonzero().squeeze(1)
-    for column in reversed(ids):
-        picked = picked[torch.argsort(column.index_select(0, picked), stable=True)]
-    return Rows(
-        root.variables,
-        tuple(column.index_select(0, picked) for column in ids),
-        value.lower.index_select(0, picked),
-        value.upper.index_select(0, picked),
-        contested.index_select(0, picked),
-    )
+    return Evaluated(tuple(ids), value, default, contested)
+
+
+def _picked(columns: Sequence[Tensor], which: Tensor) -> list[Tensor]:
+    """The marked rows of all columns, as tensors of their own."""
+    if bool(which.all()):
+        return [column.clone() for column in columns]
+    rows = which.nonzero().squeeze(1)
+    return [column.index_select(0, rows) for column in columns]
 
 
 def _value(view: View, state: State, atoms: Atoms, told: Sequence[Tensor]) -> Bounds:
@@ -127,12 +144,6 @@ def _value(view: View, state: State, atoms: Atoms, told: Sequence[Tensor]) -> Bo
         known = state.bounds(rows)
         value = Bounds(torch.maximum(value.lower, known.lower), torch.minimum(value.upper, known.upper))
     return value
-
-
-def _differ(one: Bounds, other: Bounds) -> Tensor:
-    """Where either end differs by more than the tolerance."""
-    eps = tolerance(one.lower.dtype)
-    return ((one.lower - other.lower).abs() > eps) | ((one.upper - other.upper).abs() > eps)
 
 
 def _needs(prepared: Prepared, lifted: LiftedGraph, root: Root, heard: Sequence[Reference]) -> Needs:

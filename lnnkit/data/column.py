@@ -1,0 +1,73 @@
+"""A column of entities: ids and the names that they stand for, which are made only where somebody looks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, overload
+
+from lnnkit.data.names import Names
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+_BLOCK = 1 << 12
+
+
+class EntityColumn(Sequence[str]):
+    """``codes`` (int32) are places in ``names``. A sequence of texts, equal to any other of the same texts."""
+
+    __slots__ = ("codes", "names")
+
+    def __init__(self, codes: np.ndarray, names: Names) -> None:
+        self.codes = codes
+        self.names = names
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> EntityColumn: ...
+    def __getitem__(self, index: int | slice) -> str | EntityColumn:
+        if isinstance(index, slice):
+            return EntityColumn(self.codes[index], self.names)
+        return self.names[int(self.codes[index])]
+
+    def __iter__(self) -> Iterator[str]:
+        for low in range(0, len(self), _BLOCK):
+            yield from self.names.at(self.codes[low : low + _BLOCK], len(self))
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, EntityColumn) and other.names is self.names:
+            return len(self) == len(other) and bool((self.codes == other.codes).all())
+        return (
+            isinstance(other, Sequence)
+            and not isinstance(other, str)
+            and len(self) == len(other)
+            and all(one == two for one, two in zip(self, other, strict=True))
+        )
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
+
+    def __repr__(self) -> str:
+        shown = ", ".join(map(repr, self[:5]))
+        return f"[{shown}, ... {len(self):,} in all]" if len(self) > 5 else f"[{shown}]"
+
+    def distinct(self) -> tuple[list[str], np.ndarray]:
+        """Each name of the column once, sorted, and for each row its place among them."""
+        import numpy as np
+
+        used = np.zeros(len(self.names), bool)
+        used[self.codes] = True
+        place = np.cumsum(used, dtype=np.int32) - np.int32(1)
+        return self.names.at(np.flatnonzero(used), len(self)), place.take(self.codes)
+
+    def to_arrow(self) -> pa.DictionaryArray:
+        """The ids as they are, and all names as their dictionary."""
+        import pyarrow as pa
+
+        from lnnkit.data.arrow import int32s
+
+        return pa.DictionaryArray.from_arrays(int32s(self.codes), self.names.arrow)

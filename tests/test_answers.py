@@ -1,0 +1,158 @@
+"""Answers as columns of ids, and as text, against the plain way: one answer after another."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import random
+
+import numpy as np
+import pytest
+
+import lnnkit
+from lnnkit.answers import STATES, Answers, finite, shown_bounds, shown_state, truth_state
+from lnnkit.cli import report
+from lnnkit.data.arrow import strings
+from lnnkit.data.column import EntityColumn
+from lnnkit.data.names import Names
+from lnnkit.outcome import Outcome
+
+TEXTS = sorted(["anna", 'say "hi"', "a,b", "100%", "%s", "é\u0301", "日本", "line\nbreak", "\x1b[31m", "x y", "\\"])
+DONE = Outcome("converged", 1)
+
+
+def some(seed: int, variables: int = 2, many: int = 60, in_arrow: bool = False) -> Answers:
+    rng = random.Random(seed)
+    ends = [0.0, 1.0, 0.5, 1e-10, 1 - 1e-10, 0.25, 1 / 3, 0.9999999, float("inf"), float("-inf"), -0.0]
+    names = Names(strings(TEXTS) if in_arrow else tuple(TEXTS))
+    size = many if variables else 1
+    ids = [np.array([rng.randrange(len(TEXTS)) for _ in range(size)], np.int32) for _ in range(variables)]
+    bounds = np.array([[rng.choice(ends) for _ in range(size)] for _ in range(2)])
+    contested = np.array([rng.random() < 0.3 for _ in range(size)])
+    return Answers(
+        'P(X, "100%, a") & "Q"(Y)',
+        ("X", "Größe%")[:variables],
+        tuple(EntityColumn(column, names) for column in ids),
+        bounds[0],
+        bounds[1],
+        contested,
+        rng.choice([1.0, 0.8]),
+    )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_states_of_many(seed: int) -> None:
+    answers = some(seed)
+    each = [
+        truth_state(low, high, answers.alpha)
+        for low, high in zip(answers.lower.tolist(), answers.upper.tolist(), strict=True)
+    ]
+    assert [STATES[place] for place in answers.states] == each == [answer.state for answer in answers]
+    assert answers.counts() == {state: each.count(state) for state in STATES if state in each}
+
+
+@pytest.mark.parametrize("in_arrow", [False, True])
+def test_columns_are_sequences_of_names(in_arrow: bool) -> None:
+    answers = some(1, in_arrow=in_arrow)
+    column = answers.columns[0]
+    plain = [TEXTS[code] for code in column.codes.tolist()]
+    assert list(column) == plain
+    assert column == plain
+    assert plain == column
+    assert column != plain[1:]
+    assert column[3:9] == plain[3:9]
+    assert column[3:9] == column[3:9]
+    assert (column[0], column[-1], column.index(plain[5])) == (plain[0], plain[-1], plain.index(plain[5]))
+    names, codes = column.distinct()
+    assert names == sorted(set(plain))
+    assert [names[code] for code in codes] == plain
+    assert [answer.bindings["X"] for answer in answers] == plain
+    assert [answers[row].bindings for row in range(len(answers))] == [answer.bindings for answer in answers]
+    assert list(zip(*answers.columns, strict=True)) == [tuple(answer.bindings.values()) for answer in answers]
+    assert repr(column[:2]) == repr(plain[:2])
+
+
+def test_names_are_made_where_somebody_looks() -> None:
+    names = Names(strings([f"n{place:05}" for place in range(5000)]))
+    column = EntityColumn(np.arange(5000, dtype=np.int32), names)
+    assert len(column) == 5000
+    assert column[4999] == "n04999"
+    assert column.to_arrow().dictionary.equals(names.arrow)
+    assert list(column[:3]) == ["n00000", "n00001", "n00002"]
+    assert names._python is None  # pyright: ignore[reportPrivateUsage]
+    assert list(column)[-1] == "n04999"
+    assert names == Names(tuple(column))
+    assert names == tuple(column)
+    assert names != ("a",)
+    assert repr(Names(("a", "b"))) == "Names(2: 'a', 'b')"
+
+
+def test_as_arrow_and_pandas() -> None:
+    pd = pytest.importorskip("pandas")
+    answers = some(2)
+    table = answers.to_arrow()
+    assert [str(field.type) for field in table.schema] == [
+        *["dictionary<values=string, indices=int32, ordered=0>"] * 2,
+        *["double"] * 2,
+        "dictionary<values=string, indices=int32, ordered=0>",
+        "bool",
+    ]
+    expected = [
+        {**a.bindings, "lower": a.lower, "upper": a.upper, "state": a.state, "contested": a.contested} for a in answers
+    ]
+    assert table.to_pylist() == expected
+    frame = answers.to_pandas()
+    assert frame.to_dict("records") == expected
+    assert isinstance(frame, pd.DataFrame)
+    assert frame["X"].dtype == frame["state"].dtype == pd.Series(["a"]).dtype
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_printed_as_one_after_another(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lnnkit.cli.cells._BLOCK", 7)
+    answers = [some(seed), some(seed, 0), some(seed, 1, 0), some(seed, 1, 1)]
+    said = json.dumps(
+        {"queries": [each.as_dict() for each in answers], **DONE.as_dict()}, ensure_ascii=False, allow_nan=False
+    )
+    assert "".join(report.as_json(answers, DONE)) == said + "\n"
+
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(("query", "bindings", "lower", "upper", "state"))
+    for each in answers:
+        for answer in each:
+            bindings = json.dumps(dict(answer.bindings), ensure_ascii=False)
+            writer.writerow((each.query, bindings, finite(answer.lower), finite(answer.upper), answer.state))
+    assert "".join(report.as_csv(answers)) == buffer.getvalue()
+
+    for line, answer in zip("".join(report.table(answers[:1], DONE)).splitlines()[2:], answers[0], strict=False):
+        assert f"  {shown_bounds(answer)}" in line
+        assert line.endswith(f"  {shown_state(answer)}")
+
+
+def test_atoms_of_one_predicate_and_joins_agree() -> None:
+    rng = random.Random(3)
+    facts = "".join(f"fact P({rng.choice('abcd')}, {rng.choice('abcd')}) in [0.{i % 5}, 0.9]\n" for i in range(12))
+    kb = lnnkit.loads(f"predicate P(e, e)\n{facts}fact P(a, a)\nfact ~P(a, a)\nrule P(X, Y) -> Q(Y, X)\n")
+    for name in ("P", "Q"):
+        plain = kb.ask(f"{name}(X, Y)")
+        joined = kb.ask(f"{name}(X, Y) & {name}(X, Y)")
+        assert len(plain) > 5
+        assert {tuple(a.bindings.values()) for a in joined} <= {tuple(a.bindings.values()) for a in plain}
+        turned = kb.ask(f"{name}(Y, X)")
+        assert turned.variables == ("Y", "X")
+        assert [tuple(a.bindings.values()) for a in turned] == [tuple(a.bindings.values()) for a in plain]
+        for answer in plain:
+            left, right = answer.bindings.values()
+            (one,) = kb.ask(f"{name}({left}, {right})")
+            assert (one.lower, one.upper, one.contested) == (answer.lower, answer.upper, answer.contested)
+            (denied,) = [
+                each for each in kb.ask(f"~{name}(X, Y)") if (each.bindings["X"], each.bindings["Y"]) == (left, right)
+            ]
+            assert (denied.lower, denied.upper) == (1 - answer.upper, 1 - answer.lower)
+        same = kb.ask(f"{name}(X, X)")
+        diagonal = [a for a in plain if a.bindings["X"] == a.bindings["Y"]]
+        assert [(a.bindings["X"], a.lower, a.upper) for a in same] == [
+            (a.bindings["X"], a.lower, a.upper) for a in diagonal
+        ]
