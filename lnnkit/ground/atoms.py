@@ -89,17 +89,27 @@ class Atoms:
                 return table.rows[known - count :]
         return table.rows.index_select(0, numbers)
 
-    def load(self, table: AtomTable, columns: Sequence[Tensor], length: int) -> None:
-        """Materialise distinct tuples, in lexicographic order, in a table without atoms, as given by facts."""
-        table.tuples.append(columns, length)
-        table.numbered.append(torch.arange(len(self), len(self) + length, dtype=torch.int32))
-        local = torch.arange(length, dtype=torch.int32)
-        start = len(self)
+    def load(self, table: AtomTable, columns: Sequence[Tensor], lower: Tensor, upper: Tensor) -> Tensor:
+        """Materialise distinct tuples, in lexicographic order, in a table without atoms, as given by facts that say
+        these bounds. Returns their rows."""
+        start, count = len(self), lower.numel()
+        table.tuples.append(columns, count)
+        rows = torch.arange(start, start + count, dtype=torch.int32)
+        table.numbered.append(rows)
+        local = torch.arange(count, dtype=torch.int32)
         self._grow(table.number, local)
-        for name in ("listed", "given"):
-            self.flags(name)[start : len(self)] = True
-            table.deviating[name].append(local)
-            self.growth.append((table.name, name))
+        for name, moved in (
+            ("listed", None),
+            ("given", None),
+            ("lower", lower != table.default[0]),
+            ("upper", upper != table.default[1]),
+        ):
+            if moved is not None and not bool(moved.any()):
+                continue
+            every = moved is None or bool(moved.all())
+            self._flags[name].reach(len(self))[start : start + count] = True if moved is None else moved
+            self._list(table, name, local if every else local[moved])
+        return rows
 
     def find(self, table: AtomTable, columns: Sequence[Tensor], length: int) -> Tensor:
         """(length,) row numbers of the tuples, the default row where an atom is not materialised."""
@@ -165,7 +175,9 @@ class Atoms:
             if not rows.numel():
                 return
         flags.index_fill_(0, rows.long(), True)
-        local = self.local.values.index_select(0, rows)
+        self._list(table, name, self.local.values.index_select(0, rows))
+
+    def _list(self, table: AtomTable, name: str, local: Tensor) -> None:
         table.deviating[name].append(local)
         if name in ("lower", "upper"):
             self._unlisted.setdefault(table.number, []).append(local)

@@ -50,8 +50,13 @@ class Growing:
         return self._length
 
     def append(self, values: Tensor) -> None:
-        """Add values at the end."""
-        self._reserve(values.numel()).copy_(values)
+        """Add values at the end. What is added first, if it is much, is kept as it is: nobody may write to it."""
+        count = values.numel()
+        if not self._length and count >= _LARGE and values.dtype == self._buffer.dtype and values.is_contiguous():
+            self._buffer = self.values = values
+            self._length = count
+        else:
+            self._reserve(count).copy_(values)
 
     def extend(self, count: int, value: float | bool) -> None:
         """Add one value ``count`` times."""
@@ -71,16 +76,18 @@ class Growing:
 class Marks:
     """A number (or a flag) for each of a growing number of rows, 0 until it is set."""
 
-    __slots__ = ("values",)
+    __slots__ = ("_reached", "values")
 
     def __init__(self, dtype: torch.dtype) -> None:
         self.values = zeros(16, dtype)
+        self._reached = 0
 
     def reach(self, count: int) -> Tensor:
         """The values, of at least ``count`` rows."""
         length = self.values.numel()
         if length < count:
             grown = zeros(max(count, _ahead(length)), self.values.dtype)
-            grown[:length] = self.values
+            grown[: self._reached] = self.values[: self._reached]
             self.values = grown
+        self._reached = max(self._reached, count)
         return self.values

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import torch
 from torch import Tensor
 
-from lnnkit.ground.atoms import FALSE, TRUE, UNKNOWN, Atoms
+from lnnkit.ground.atoms import FALSE, TRUE, UNKNOWN, Atoms, AtomTable
 from lnnkit.ground.growing import Growing
 from lnnkit.infer.state import State
 
@@ -29,12 +31,12 @@ class Classes:
         self._soft: set[int] = set()
         self._loose: set[int] = set()
         self._additions = 0
-        self.renew()
+        self.renew(atoms.numbered)
 
-    def renew(self) -> None:
-        """Classify all rows."""
+    def renew(self, tables: Iterable[AtomTable]) -> None:
+        """Classify all rows of some tables."""
         self.extend()
-        for table in self._atoms.numbered:
+        for table in tables:
             self._classify(table.number, table.rows)
 
     def extend(self) -> None:
@@ -62,6 +64,9 @@ class Classes:
         """Classify rows of one table that now have these bounds."""
         codes, known = self.codes.values, self._classes(table)
         if rows.numel() > _SAMPLE and table not in self._soft:
+            if _one_value(lower) and _one_value(upper):
+                self._uniform(table, rows, (float(lower[0]), float(upper[0])))
+                return
             step = rows.numel() // _SAMPLE
             if max(len(torch.unique(end[::step])) for end in (lower, upper)) > _CLASSES:
                 self._soft.add(table)
@@ -79,24 +84,42 @@ class Classes:
                     return
                 codes.index_fill_(0, rows[alike].long(), number)
                 rows, lower, upper = (each[~alike] for each in (rows, lower, upper))
-            number = self._number((float(lower[0]), float(upper[0])))
-            if len(known) == _CLASSES:
-                self._soft.add(table)
-            else:
-                known.append(number)
+            self._enter(table, (float(lower[0]), float(upper[0])))
         codes.index_fill_(0, rows.long(), OTHER)
 
+    def _uniform(self, table: int, rows: Tensor, pair: Pair) -> None:
+        """All of these rows have one pair of bounds."""
+        number = self._enter(table, pair)
+        if number == self._classes(table)[0]:
+            self._loose.add(table)
+        self.codes.values.index_fill_(0, rows.long(), number)
+
+    def _enter(self, table: int, pair: Pair) -> int:
+        """The class of a pair in a table; OTHER if it has too many."""
+        number, known = self._number(pair), self._classes(table)
+        if number in known:
+            return number
+        if len(known) == _CLASSES:
+            self._soft.add(table)
+            return OTHER
+        known.append(number)
+        return number
+
     def _classify(self, table: int, rows: Tensor) -> None:
+        if not rows.numel():
+            return
+        own = self._atoms.numbered[table]
         lower, upper = self._state.read(rows)
-        differ = (lower != self._atoms.numbered[table].default[0]) | (upper != self._atoms.numbered[table].default[1])
-        if not bool(differ.all()):
-            self.codes.values.index_fill_(0, rows[~differ].long(), self._classes(table)[0])
-            listed = self._atoms.flags("either").index_select(0, rows[~differ])
-            if bool(listed.any()):
-                self._loose.add(table)
-            rows, lower, upper = rows[differ], lower[differ], upper[differ]
-        if len(rows):
+        differ = (lower != own.default[0]) | (upper != own.default[1])
+        if bool(differ.all()):
             self.update(table, rows, lower, upper)
+            return
+        plain = rows[~differ]
+        self.codes.values.index_fill_(0, plain.long(), self._classes(table)[0])
+        if bool(self._atoms.flags("either").index_select(0, plain).any()):
+            self._loose.add(table)
+        if bool(differ.any()):
+            self.update(table, rows[differ], lower[differ], upper[differ])
 
     def _classes(self, table: int) -> list[int]:
         if table not in self._known:
@@ -108,3 +131,8 @@ class Classes:
             self._numbers[pair] = len(self.pairs)
             self.pairs.append(pair)
         return self._numbers[pair]
+
+
+def _one_value(values: Tensor) -> bool:
+    least, most = torch.aminmax(values)
+    return bool(least == most)

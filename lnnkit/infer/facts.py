@@ -26,13 +26,9 @@ def enter_facts(atoms: Atoms, state: State, given: Sequence[Given]) -> None:
     for predicate, parts in sorted(predicates.items()):
         table = atoms.tables[predicate]
         columns, bounds = _distinct(_joined(parts), Bounds(_cat([p.lower for p in parts]), _cat([p.upper for p in parts])))
-        start, count = len(atoms), len(bounds.lower)
-        atoms.load(table, columns, count)
+        rows = atoms.load(table, columns, *bounds)
         state.load(atoms, bounds)
-        rows = torch.arange(start, start + count, dtype=torch.int32)
-        crossed = state.arrest(rows)
-        atoms.deviate_of(table, rows, *state.read(rows))
-        atoms.enlist(crossed)
+        atoms.enlist(state.arrest(rows, bounds))
 
 
 def _cat(parts: Sequence[Tensor]) -> Tensor:

@@ -94,7 +94,7 @@ def infer(
         space = workspace(prepared.grounding, prepared.state)
         complete(prepared, space, first=True)
         initialise_shared(prepared)
-        space.classes.renew()
+        space.classes.renew(table for table in prepared.grounding.atoms.numbered if table.name in prepared.shared.untold)
         changed = NO_ROWS
         while True:
             run(space, prepared.inference, round_limit, changed)
