@@ -22,17 +22,17 @@ _LISTED = 10
 _SHOWN = 100
 
 
-def truth_state(lower: float, upper: float, alpha: float = 1.0) -> TruthState:
+def truth_state(lower: float, upper: float, alpha: float = 1.0, tolerance: float = _TOLERANCE) -> TruthState:
     """The state that bounds amount to at threshold ``alpha``: true from ``L >= alpha``, false from ``U <= 1 - alpha``,
     contradiction where ``L > U``; else by the midpoint, unknown where that says nothing."""
-    if lower > upper + _TOLERANCE:
+    if lower > upper + tolerance:
         return "contradiction"
-    if lower >= alpha - _TOLERANCE:
+    if lower >= alpha - tolerance:
         return "true"
-    if upper <= 1 - alpha + _TOLERANCE:
+    if upper <= 1 - alpha + tolerance:
         return "false"
     middle = (lower + upper) / 2
-    if abs(middle - 0.5) <= _TOLERANCE:
+    if abs(middle - 0.5) <= tolerance:
         return "unknown"
     return "likely_true" if middle > 0.5 else "likely_false"
 
@@ -49,10 +49,11 @@ class Answer:
     upper: float
     contested: bool = False
     alpha: float = field(default=1.0, repr=False)
+    tolerance: float = field(default=_TOLERANCE, repr=False)
 
     @property
     def state(self) -> TruthState:
-        return truth_state(self.lower, self.upper, self.alpha)
+        return truth_state(self.lower, self.upper, self.alpha, self.tolerance)
 
     def as_dict(self) -> dict[str, object]:
         """The object that ``lnnkit run --format json`` prints; an end that is unbounded is null."""
@@ -81,6 +82,7 @@ class Answers:
     contested: np.ndarray
     alpha: float = 1.0
     warnings: tuple[Diagnostic, ...] = ()
+    tolerance: float = _TOLERANCE  # below it, two truth values count as one
 
     def __len__(self) -> int:
         return len(self.lower)
@@ -104,6 +106,7 @@ class Answers:
             float(self.upper[index]),
             bool(self.contested[index]),
             self.alpha,
+            self.tolerance,
         )
 
     def __iter__(self) -> Iterator[Answer]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,8 +18,10 @@ from lnnkit.answers import Answers
 from lnnkit.check import check, check_query
 from lnnkit.check.checker import ordered
 from lnnkit.check.program import CheckedProgram, Query
+from lnnkit.computing import Computing, computing
 from lnnkit.errors import DataError, Error, ProgramError
-from lnnkit.outcome import Outcome
+from lnnkit.interrupt import Interruption, is_pythons_own
+from lnnkit.outcome import Contradiction, Outcome
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.parse import parse
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from lnnkit.data.table import FactTable
     from lnnkit.graph.lifted import LiftedGraph
     from lnnkit.infer.inference import Fixpoint
+    from lnnkit.infer.watch import Watch
 
 ROUND_LIMIT = 100_000
 
@@ -75,6 +79,7 @@ class KnowledgeBase:
             raise (DataError if in_data else ProgramError)(errors)
         self.warnings: tuple[Diagnostic, ...] = tuple(f for f in findings if f not in checked.unsupported)
         self._checked: CheckedProgram = checked
+        self._computing = Computing()
         self._lifted: LiftedGraph | None = None
 
     # --- what it holds ----------------------------------------------------------------------------------------------
@@ -120,11 +125,28 @@ class KnowledgeBase:
 
     # --- inference --------------------------------------------------------------------------------------------------
 
-    def infer(self, *, max_groundings: int | None = None, max_rounds: int = ROUND_LIMIT) -> Outcome:
+    def infer(
+        self,
+        *,
+        max_groundings: int | None = None,
+        max_rounds: int = ROUND_LIMIT,
+        precision: str = "double",
+        device: str = "cpu",
+        watch: Watch | None = None,
+    ) -> Outcome:
         """Run to the fixpoint. Raises `BudgetError` before more than ``max_groundings`` instances of one rule are
-        made (default: what free memory can hold)."""
+        made (default: what free memory can hold).
+
+        ``precision`` is double or single (half the memory; bounds to 1e-5), ``device`` cpu, cuda or cuda:N; answers
+        are computed in the same way until the next call. ``watch.after_round`` is told of every round, and ends
+        inference by returning False. So does a first Ctrl-C, where that would raise ``KeyboardInterrupt``: the outcome
+        is then interrupted, and what answers say holds, though it may be loose. A second one raises.
+        """
+        asked = computing(precision, device)
         self._fixpoints.clear()
-        return self._rest(self._checked.queries, max_groundings, max_rounds).outcome
+        self._computing = asked
+        with Interruption(watch) if is_pythons_own() else nullcontext(watch) as watching:
+            return self._rest(self._checked.queries, max_groundings, max_rounds, watching).outcome
 
     def ask(self, query: str, *, alpha: float = 1.0) -> Answers:
         """The answers to a query; infers first when facts or queries have changed what must be known.
@@ -178,7 +200,8 @@ class KnowledgeBase:
             lifted = add_queries(lifted, [query])
             root = lifted.queries[0]
         try:
-            found = answer(rested.fixpoint, lifted, root, budget=default_budget())
+            with self._computing.scope():
+                found = answer(rested.fixpoint, lifted, root, budget=default_budget())
         except TooLarge as problem:
             raise too_large(problem) from None
         names = rested.names
@@ -186,10 +209,11 @@ class KnowledgeBase:
             query.text,
             found.variables,
             tuple([names[int(i)] for i in column.tolist()] for column in found.columns),
-            found.lower.numpy(),
-            found.upper.numpy(),
-            found.contested.numpy(),
+            self._computing.numbers(found.lower),
+            self._computing.numbers(found.upper),
+            found.contested.cpu().numpy(),
             alpha,
+            tolerance=self._computing.tolerance,
         )
 
     def _rested(self, query: Query) -> _Rested:
@@ -207,7 +231,11 @@ class KnowledgeBase:
         return self._rest((*own, query))
 
     def _rest(
-        self, queries: tuple[Query, ...], max_groundings: int | None = None, max_rounds: int = ROUND_LIMIT
+        self,
+        queries: tuple[Query, ...],
+        max_groundings: int | None = None,
+        max_rounds: int = ROUND_LIMIT,
+        watch: Watch | None = None,
     ) -> _Rested:
         from lnnkit.budget import default_budget, too_large, too_many_entities
         from lnnkit.graph.build import add_queries
@@ -222,20 +250,21 @@ class KnowledgeBase:
                 raise ProgramError(self._refused())
             lifted = add_queries(self._graph(), queries)
             mentioned = {text for texts in constants(lifted).values() for text in texts}
-            try:
-                entities, index, given = given_facts(self._checked, mentioned)
-            except OverflowError as problem:
-                raise too_many_entities(problem) from None
             budget = default_budget() if max_groundings is None else Budget(instances=max_groundings)
-            try:
-                fixpoint = infer(lifted, index, given, budget=budget, round_limit=max_rounds)
-            except TooLarge as problem:
-                raise too_large(problem) from None
-            progress = fixpoint.progress
-            found = contradictions(fixpoint, entities.names)
-            self._fixpoints[key] = _Rested(
-                fixpoint, entities.names, Outcome(progress.status.value, progress.rounds, found)
-            )
+            dtype = self._computing.dtype
+            with self._computing.scope():
+                try:
+                    entities, index, given = given_facts(self._checked, mentioned)
+                except OverflowError as problem:
+                    raise too_many_entities(problem) from None
+                try:
+                    fixpoint = infer(
+                        lifted, index, given, budget=budget, round_limit=max_rounds, dtype=dtype, watch=watch
+                    )
+                except TooLarge as problem:
+                    raise too_large(problem) from None
+                found = contradictions(fixpoint, entities.names)
+            self._fixpoints[key] = _Rested(fixpoint, entities.names, _outcome(fixpoint, found))
         return self._fixpoints[key]
 
     def _graph(self) -> LiftedGraph:
@@ -301,6 +330,17 @@ class _Rested:
         self.fixpoint = fixpoint
         self.names = names
         self.outcome = outcome
+
+
+def _outcome(fixpoint: Fixpoint, found: Sequence[Contradiction]) -> Outcome:
+    progress, prepared = fixpoint.progress, fixpoint.prepared
+    return Outcome(
+        progress.status.value,
+        progress.rounds,
+        tuple(found),
+        len(prepared.grounding.atoms),
+        tuple(sorted(prepared.unfinished)),
+    )
 
 
 def _checked_alpha(alpha: float) -> None:

@@ -14,53 +14,57 @@ from torch import Tensor
 from lnnkit.ground.evaluate import least_heads, upward
 from lnnkit.infer.derivations import Derivations
 from lnnkit.infer.dirty import Dirty
-from lnnkit.infer.prepare import Prepared
-from lnnkit.infer.state import NOISE, Messages, distinct
+from lnnkit.infer.prepare import Prepared, completed
+from lnnkit.infer.rounds import Status
+from lnnkit.infer.state import Messages, distinct
 from lnnkit.infer.sweep import View, moved, reader
+from lnnkit.infer.unfinished import Unfinished, open_up, restore
+from lnnkit.infer.watch import Watch, goes_on
 
 ROUNDS = 10_000
 
 
-def complete(prepared: Prepared, derivations: Derivations, *, first: bool) -> Tensor:
-    """Complete every stratum, dependencies first. Returns the rows whose bounds changed."""
+def complete(prepared: Prepared, derivations: Derivations, *, first: bool, watch: Watch | None = None) -> Tensor:
+    """Complete every stratum, dependencies first. Returns the rows whose bounds changed. Raises `Unfinished` where it
+    was stopped; what it leaves then holds."""
     state = prepared.state
     moved_rows: list[Tensor] = []
-    for predicates, members in prepared.strata:
-        before = _completed(prepared, predicates)
+    for position, (predicates, members) in enumerate(prepared.strata):
+        before = completed(prepared, predicates)
         old = state.read(before)
         state.lower.values[before] = 0.0
         state.upper.values[before] = 0.0
-        _least_fixpoint(prepared, members, derivations)
-        rows = _completed(prepared, predicates)
+        stopped = _least_fixpoint(prepared, members, derivations, watch)
+        if stopped is not None:
+            if first:
+                open_up(prepared, (name for names, _ in prepared.strata[position:] for name in names))
+            else:
+                restore(prepared, predicates, before, old)
+            raise Unfinished(stopped)
+        rows = completed(prepared, predicates)
         if first:
             changed = rows
         else:
             *_, crossed = state.meet([(before, old.lower)], [(before, old.upper)])
             prepared.grounding.atoms.enlist(crossed)
             low, high = state.read(before)
-            changed = before[((low - old.lower).abs() > NOISE) | ((high - old.upper).abs() > NOISE)]
+            changed = before[((low - old.lower).abs() > state.noise) | ((high - old.upper).abs() > state.noise)]
         prepared.grounding.atoms.deviate(rows, *state.read(rows))
         moved_rows.append(changed)
     return torch.cat(moved_rows) if moved_rows else torch.empty(0, dtype=torch.int64)
 
 
-def _completed(prepared: Prepared, predicates: frozenset[str]) -> Tensor:
-    """The rows of a stratum's atoms that no fact lists and no contradiction has arrested."""
-    atoms = prepared.grounding.atoms
-    prepared.state.extend(atoms)
-    rows = torch.cat([atoms.tables[name].rows.values for name in sorted(predicates)])
-    fixed = atoms.flags["given"].values | prepared.state.frozen.values
-    return rows[~fixed.index_select(0, rows)]
-
-
-def _least_fixpoint(prepared: Prepared, members: Sequence[int], derivations: Derivations) -> None:
+def _least_fixpoint(
+    prepared: Prepared, members: Sequence[int], derivations: Derivations, watch: Watch | None
+) -> Status | None:
+    """The status with which it was stopped, if it was."""
     grounding, state = prepared.grounding, prepared.state
     batches = grounding.batches_of(members)
     for number in batches:
         grounding.batches[number].swept = 0
         grounding.batches[number].touched = True
     dirty = Dirty()
-    for _ in range(ROUNDS):
+    for rounds in range(ROUNDS):
         grounding.extend(members)
         state.extend(grounding.atoms)
         dirty.extend(len(grounding.atoms))
@@ -76,9 +80,12 @@ def _least_fixpoint(prepared: Prepared, members: Sequence[int], derivations: Der
         derivations.record(state, lower, upper)
         changed = distinct([m.row for m in (*lower, *upper)], len(grounding.atoms))
         if not len(changed):
-            return
+            return None
         grounding.atoms.deviate(changed, *state.read(changed))
         dirty.mark(changed, changed)
+        if not goes_on(watch, grounding, "completion", rounds + 1):
+            return Status.INTERRUPTED
+    return Status.ROUND_LIMIT
 
 
 def _raise_heads(number: int, view: View, prepared: Prepared, lower: list[Messages], upper: list[Messages]) -> None:
@@ -94,7 +101,7 @@ def _raise_heads(number: int, view: View, prepared: Prepared, lower: list[Messag
         for head, value in least_heads(formula, ends, values, impossible).items():
             rows = view.column(head)
             deaf = state.frozen.values.index_select(0, rows) | atoms.flags["given"].values.index_select(0, rows)
-            news = (value > own.values.index_select(0, rows) + NOISE) & ~deaf
+            news = (value > own.values.index_select(0, rows) + state.noise) & ~deaf
             picked = news.nonzero().squeeze(1)
             if len(picked):
                 instance = picked if view.rows[0] is None else view.rows[0].index_select(0, picked)

@@ -21,7 +21,7 @@ def enter_facts(atoms: Atoms, state: State, given: Sequence[Given]) -> None:
         state.lower.values[fresh] = 0.0
         state.upper.values[fresh] = 1.0
         atoms.mark(table, rows, given=True)
-        *_, crossed = state.meet([(rows, facts.lower)], [(rows, facts.upper)])
+        *_, crossed = state.meet([(rows, facts.lower.to(state.dtype))], [(rows, facts.upper.to(state.dtype))])
         atoms.enlist(crossed)
     rows = atoms.flags["given"].values.nonzero().squeeze(1)
     atoms.deviate(rows, *state.read(rows))

@@ -18,6 +18,8 @@ from lnnkit.infer.derivations import Derivations
 from lnnkit.infer.dirty import Dirty
 from lnnkit.infer.prepare import Prepared, initialise_shared, prepare
 from lnnkit.infer.rounds import Progress, Status, run
+from lnnkit.infer.unfinished import Unfinished
+from lnnkit.infer.watch import Watch
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,27 +78,41 @@ def infer(
     *,
     budget: Budget,
     round_limit: int,
+    dtype: torch.dtype = torch.float64,
+    watch: Watch | None = None,
 ) -> Fixpoint:
     """The fixpoint of a program whose entities are numbered by ``index`` (dense, by sorted text).
 
-    Raises `TooLarge` before more instances of one formula are made than the budget allows.
+    ``watch`` is told of every round and may stop there. Raises `TooLarge` before more instances of one formula are made
+    than the budget allows.
     """
     with torch.no_grad():
-        prepared = prepare(lifted, index, given, guard_of(budget))
+        prepared = prepare(lifted, index, given, guard_of(budget), dtype)
         grounding, state = prepared.grounding, prepared.state
         derivations = Derivations(grounding)
         progress = Progress()
-        complete(prepared, derivations, first=True)
-        initialise_shared(prepared)
-        dirty = Dirty()
-        while True:
-            run(grounding, prepared.inference, state, derivations, progress, round_limit, dirty)
-            if not prepared.strata or progress.status is not Status.CONVERGED:
-                break
-            changed = complete(prepared, derivations, first=False)
-            if not len(changed):
-                break
-            dirty.extend(len(grounding.atoms))
-            dirty.mark(changed, changed)
+        try:
+            _settle(prepared, derivations, progress, round_limit, watch)
+        except Unfinished as stopped:
+            progress.status = stopped.status
         arrested = [(instance.batch, instance.row) for instance in progress.arrested]
         return Fixpoint(prepared, derivations, progress, contested(grounding, derivations, state, arrested))
+
+
+def _settle(
+    prepared: Prepared, derivations: Derivations, progress: Progress, round_limit: int, watch: Watch | None
+) -> None:
+    """Completion and rounds, in turns, until neither changes anything."""
+    grounding, state = prepared.grounding, prepared.state
+    complete(prepared, derivations, first=True, watch=watch)
+    initialise_shared(prepared)
+    dirty = Dirty()
+    while True:
+        run(grounding, prepared.inference, state, derivations, progress, round_limit, dirty, watch)
+        if not prepared.strata or progress.status is not Status.CONVERGED:
+            return
+        changed = complete(prepared, derivations, first=False, watch=watch)
+        if not len(changed):
+            return
+        dirty.extend(len(grounding.atoms))
+        dirty.mark(changed, changed)

@@ -14,6 +14,7 @@ from lnnkit.infer.derivations import Derivations
 from lnnkit.infer.dirty import Dirty
 from lnnkit.infer.state import Messages, State, distinct
 from lnnkit.infer.sweep import moved, sweep
+from lnnkit.infer.watch import Watch, goes_on
 
 
 class Status(Enum):
@@ -62,9 +63,10 @@ def run(
     progress: Progress,
     limit: int,
     dirty: Dirty,
+    watch: Watch | None = None,
 ) -> None:
-    """Rounds over ``members`` until one changes nothing, creeps, or the limit is met. ``dirty`` flags the rows that
-    moved before."""
+    """Rounds over ``members`` until one changes nothing, creeps, the limit is met, or ``watch`` stops them. ``dirty``
+    flags the rows that moved before."""
     creeping: list[float] = []  # the gains of quiet rounds, one after the other
     batches = grounding.batches_of(members)
     state.extend(grounding.atoms)
@@ -113,6 +115,9 @@ def run(
         slow = len(creeping) > CREEP_ROUNDS and creeping[-1] > creeping[-CREEP_ROUNDS] / 2
         if (slow and gain < CREEP_GAIN) or len(creeping) >= CREEP_PATIENCE:
             progress.status = Status.CREEPING
+            return
+        if not goes_on(watch, grounding, "inference", progress.rounds):
+            progress.status = Status.INTERRUPTED
             return
 
 

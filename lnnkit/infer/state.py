@@ -10,9 +10,7 @@ from torch import Tensor
 
 from lnnkit.ground.atoms import FALSE, TRUE, Atoms
 from lnnkit.ground.tuples import Growing
-from lnnkit.logic.bounds import Bounds, tolerance
-
-NOISE = 1e-12  # a smaller gain is rounding, not news
+from lnnkit.logic.bounds import Bounds, noise, tolerance
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +46,7 @@ class State:
 
     def __init__(self, dtype: torch.dtype = torch.float64) -> None:
         self.dtype = dtype
+        self.noise = noise(dtype)  # a smaller gain is rounding, not news
         self.lower = Growing(dtype)
         self.upper = Growing(dtype)
         self.frozen = Growing(torch.bool)

@@ -15,7 +15,7 @@ from lnnkit.ground.formula import AUXILIARY
 from lnnkit.ground.relevance import ALL, LISTED
 from lnnkit.infer.classes import Classes
 from lnnkit.infer.dirty import Dirty
-from lnnkit.infer.state import NOISE, Messages, State
+from lnnkit.infer.state import Messages, State
 from lnnkit.logic.bounds import Bounds, enter, ordered, tolerance
 
 
@@ -142,8 +142,8 @@ def sweep(number: int, view: View, state: State, atoms: Atoms, classes: Classes)
     for neuron in batch.observed:  # what is said of it from above, beyond what its operands make it
         low, high = boxes[neuron].lower, boxes[neuron].upper
         said = Bounds(
-            torch.where(low > values[neuron].lower + NOISE, low, 0.0),
-            torch.where(high < values[neuron].upper - NOISE, high, 1.0),
+            torch.where(low > values[neuron].lower + state.noise, low, 0.0),
+            torch.where(high < values[neuron].upper - state.noise, high, 1.0),
         )
         _send(number, outcome, (view, looked, alike), state, atoms, neuron, said, silent, (ALL, ALL))
     return outcome
@@ -188,8 +188,8 @@ def _send(
     grouping = view.groupings[block]
     deaf = silent if grouping is None else grouping.virtual | silent.index_select(0, grouping.outermost)
     for mode, news, value, queue in (
-        (modes[0], box.lower > own.lower + NOISE, box.lower, outcome.lower),
-        (modes[1], box.upper < own.upper - NOISE, box.upper, outcome.upper),
+        (modes[0], box.lower > own.lower + state.noise, box.lower, outcome.lower),
+        (modes[1], box.upper < own.upper - state.noise, box.upper, outcome.upper),
     ):
         if not mode or not bool(news.any()):
             continue
