@@ -19,7 +19,7 @@ from lnnkit.check import check, check_query
 from lnnkit.check.checker import ordered
 from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.computing import Computing, computing
-from lnnkit.errors import DataError, Error, ProgramError
+from lnnkit.errors import BudgetError, DataError, Error, ProgramError
 from lnnkit.interrupt import Interruption, is_pythons_own
 from lnnkit.outcome import Contradiction, Outcome
 from lnnkit.syntax import ast
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from lnnkit.data.table import FactTable
     from lnnkit.graph.lifted import LiftedGraph
-    from lnnkit.infer.inference import Fixpoint
+    from lnnkit.infer.inference import Budget, Fixpoint
     from lnnkit.infer.watch import Watch
 
 ROUND_LIMIT = 100_000
@@ -80,6 +80,7 @@ class KnowledgeBase:
         self.warnings: tuple[Diagnostic, ...] = tuple(f for f in findings if f not in checked.unsupported)
         self._checked: CheckedProgram = checked
         self._computing = Computing()
+        self._most: int | None = None  # instances of one rule
         self._lifted: LiftedGraph | None = None
 
     # --- what it holds ----------------------------------------------------------------------------------------------
@@ -134,8 +135,8 @@ class KnowledgeBase:
         device: str = "cpu",
         watch: Watch | None = None,
     ) -> Outcome:
-        """Run to the fixpoint. Raises `BudgetError` before more than ``max_groundings`` instances of one rule are
-        made (default: what free memory can hold).
+        """Run to the fixpoint. Raises `BudgetError` before more than ``max_groundings`` instances of one rule or query
+        are made (default: what half of the free memory can hold).
 
         ``precision`` is double or single (half the memory; bounds to 1e-5), ``device`` cpu, cuda or cuda:N; answers
         are computed in the same way until the next call. ``watch.after_round`` is told of every round, and ends
@@ -145,8 +146,13 @@ class KnowledgeBase:
         asked = computing(precision, device)
         self._fixpoints.clear()
         self._computing = asked
+        self._most = max_groundings
         with Interruption(watch) if is_pythons_own() else nullcontext(watch) as watching:
-            return self._rest(self._checked.queries, max_groundings, max_rounds, watching).outcome
+            try:
+                return self._rest(self._checked.queries, max_rounds, watching).outcome
+            except BudgetError:
+                self._most = None
+                raise
 
     def ask(self, query: str, *, alpha: float = 1.0) -> Answers:
         """The answers to a query; infers first when facts or queries have changed what must be known.
@@ -188,7 +194,7 @@ class KnowledgeBase:
         self._fixpoints.clear()
 
     def _answer(self, query: Query, alpha: float) -> Answers:
-        from lnnkit.budget import default_budget, too_large
+        from lnnkit.budget import too_large
         from lnnkit.graph.build import add_queries
         from lnnkit.infer.answers import answer
         from lnnkit.infer.inference import TooLarge
@@ -201,9 +207,9 @@ class KnowledgeBase:
             root = lifted.queries[0]
         try:
             with self._computing.scope():
-                found = answer(rested.fixpoint, lifted, root, budget=default_budget())
+                found = answer(rested.fixpoint, lifted, root, budget=self._budget())
         except TooLarge as problem:
-            raise too_large(problem) from None
+            raise too_large(problem, lifted) from None
         names = rested.names
         return Answers(
             query.text,
@@ -233,16 +239,15 @@ class KnowledgeBase:
     def _rest(
         self,
         queries: tuple[Query, ...],
-        max_groundings: int | None = None,
         max_rounds: int = ROUND_LIMIT,
         watch: Watch | None = None,
     ) -> _Rested:
-        from lnnkit.budget import default_budget, too_large, too_many_entities
+        from lnnkit.budget import too_large, too_many_entities
         from lnnkit.graph.build import add_queries
         from lnnkit.ground.given import given_facts
         from lnnkit.ground.layout import constants
         from lnnkit.infer.contradictions import contradictions
-        from lnnkit.infer.inference import Budget, TooLarge, infer
+        from lnnkit.infer.inference import TooLarge, infer
 
         key = tuple(query.text for query in queries)
         if key not in self._fixpoints:
@@ -250,7 +255,7 @@ class KnowledgeBase:
                 raise ProgramError(self._refused())
             lifted = add_queries(self._graph(), queries)
             mentioned = {text for texts in constants(lifted).values() for text in texts}
-            budget = default_budget() if max_groundings is None else Budget(instances=max_groundings)
+            budget = self._budget()
             dtype = self._computing.dtype
             with self._computing.scope():
                 try:
@@ -262,10 +267,16 @@ class KnowledgeBase:
                         lifted, index, given, budget=budget, round_limit=max_rounds, dtype=dtype, watch=watch
                     )
                 except TooLarge as problem:
-                    raise too_large(problem) from None
+                    raise too_large(problem, lifted) from None
                 found = contradictions(fixpoint, entities.names)
             self._fixpoints[key] = _Rested(fixpoint, entities.names, _outcome(fixpoint, found))
         return self._fixpoints[key]
+
+    def _budget(self) -> Budget:
+        from lnnkit.budget import default_budget
+        from lnnkit.infer.inference import Budget
+
+        return default_budget() if self._most is None else Budget(instances=self._most)
 
     def _graph(self) -> LiftedGraph:
         if self._checked.unsupported:

@@ -56,7 +56,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         "--max-groundings",
         type=_count,
         metavar="N",
-        help="refuse to make more than N instances of one rule (default: what half of the free memory holds)",
+        help="refuse to make more than N instances of one rule or query (default: what half of the free memory holds)",
     )
     parser.add_argument("--max-rounds", type=_count, metavar="N", help="stop after N rounds (default: 100,000)")
     parser.add_argument("--threads", type=_count, default=1, metavar="N", help="threads to compute with (default: 1)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -42,6 +43,7 @@ def join(relations: Sequence[Relation], guard: Guard) -> Relation:
     if not all(part.length for part in parts):  # nothing satisfies all of them
         names = tuple(dict.fromkeys(v for part in parts for v in part.variables))
         return Relation(names, tuple(torch.empty(0, dtype=torch.int32) for _ in names), 0)
+    guard(math.prod(part.length for part in parts))  # all of it, before the first product
     result, *others = sorted(parts, key=lambda part: part.length)
     for other in others:
         result = pair(result, other, guard)

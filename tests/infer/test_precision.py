@@ -1,4 +1,4 @@
-"""Single precision says what double precision says, to 1e-4; and what there is no precision or device for is refused."""
+"""Single precision says what double precision says, to 1e-4; precisions and devices that there are not are refused."""
 
 from __future__ import annotations
 
