@@ -31,8 +31,10 @@ if TYPE_CHECKING:
 
     from lnnkit.data.table import FactTable
     from lnnkit.graph.lifted import LiftedGraph
+    from lnnkit.ground.plan import Recorder
     from lnnkit.infer.inference import Budget, Fixpoint
     from lnnkit.infer.watch import Watch
+    from lnnkit.plan import Plan
 
 ROUND_LIMIT = 100_000
 
@@ -143,16 +145,27 @@ class KnowledgeBase:
         inference by returning False. So does a first Ctrl-C, where that would raise ``KeyboardInterrupt``: the outcome
         is then interrupted, and what answers say holds, though it may be loose. A second one raises.
         """
-        asked = computing(precision, device)
-        self._fixpoints.clear()
-        self._computing = asked
-        self._most = max_groundings
-        with Interruption(watch) if is_pythons_own() else nullcontext(watch) as watching:
-            try:
-                return self._rest(self._checked.queries, max_rounds, watching).outcome
-            except BudgetError:
-                self._most = None
-                raise
+        return self._infer(max_groundings, max_rounds, computing(precision, device), watch).outcome
+
+    def plan(
+        self,
+        *,
+        max_groundings: int | None = None,
+        max_rounds: int = ROUND_LIMIT,
+        precision: str = "double",
+        device: str = "cpu",
+        watch: Watch | None = None,
+    ) -> Plan:
+        """Infer, as `infer` does, and return the plan of it: what each statement joined, in which order, with the rows
+        that went in and came out, and which sides of which predicates were computed. Print it."""
+        from lnnkit.ground.plan import Recorder
+        from lnnkit.infer.plan import statement_plans, table_plans
+        from lnnkit.plan import Plan
+
+        recorder = Recorder()
+        rested = self._infer(max_groundings, max_rounds, computing(precision, device), watch, recorder)
+        fixpoint = rested.fixpoint
+        return Plan(statement_plans(fixpoint, recorder), table_plans(fixpoint), rested.outcome)
 
     def ask(self, query: str, *, alpha: float = 1.0) -> Answers:
         """The answers to a query; infers first when facts or queries have changed what must be known.
@@ -192,6 +205,24 @@ class KnowledgeBase:
         self._checked = replace(self._checked, queries=tuple(checked), unsupported=unsupported)
         self._lifted = None
         self._fixpoints.clear()
+
+    def _infer(
+        self,
+        max_groundings: int | None,
+        max_rounds: int,
+        computing: Computing,
+        watch: Watch | None,
+        recorder: Recorder | None = None,
+    ) -> _Rested:
+        self._fixpoints.clear()
+        self._computing = computing
+        self._most = max_groundings
+        with Interruption(watch) if is_pythons_own() else nullcontext(watch) as watching:
+            try:
+                return self._rest(self._checked.queries, max_rounds, watching, recorder)
+            except BudgetError:
+                self._most = None
+                raise
 
     def _answer(self, query: Query, alpha: float) -> Answers:
         from lnnkit.budget import too_large
@@ -241,6 +272,7 @@ class KnowledgeBase:
         queries: tuple[Query, ...],
         max_rounds: int = ROUND_LIMIT,
         watch: Watch | None = None,
+        recorder: Recorder | None = None,
     ) -> _Rested:
         from lnnkit.budget import too_large, too_many_entities
         from lnnkit.graph.build import add_queries
@@ -264,7 +296,14 @@ class KnowledgeBase:
                     raise too_many_entities(problem) from None
                 try:
                     fixpoint = infer(
-                        lifted, index, given, budget=budget, round_limit=max_rounds, dtype=dtype, watch=watch
+                        lifted,
+                        index,
+                        given,
+                        budget=budget,
+                        round_limit=max_rounds,
+                        dtype=dtype,
+                        watch=watch,
+                        recorder=recorder,
                     )
                 except TooLarge as problem:
                     raise too_large(problem, lifted) from None

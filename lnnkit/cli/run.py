@@ -12,6 +12,7 @@ from lnnkit.cli.progress import STOPPING, ProgressLine
 from lnnkit.computing import is_device
 from lnnkit.errors import ProgramError
 from lnnkit.interrupt import Interruption, is_pythons_own
+from lnnkit.plan import Plan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +28,7 @@ is known, each with its truth bounds and their state."""
 EXAMPLE = """\
 example:
   lnnkit run triage.lnn
+  lnnkit run triage.lnn --plan
   lnnkit run triage.lnn -q 'AtRisk(X)' -q 'exists X: AtRisk(X) & ~Cough(X)' --format json
 """
 
@@ -70,11 +72,19 @@ def options(parser: argparse.ArgumentParser) -> None:
         "--device", type=_device, default="cpu", metavar="D", help="where to compute: cpu (default), cuda, or cuda:N"
     )
     parser.add_argument(
+        "--plan",
+        action="store_true",
+        help="print what was joined for each rule, in which order and with how many rows, instead of the answers",
+    )
+    parser.add_argument(
         "--quiet", action="store_true", help="show no progress; without a terminal there is none anyway"
     )
 
 
 def command(arguments: argparse.Namespace) -> int:
+    if arguments.plan and arguments.format == "csv":
+        streams.note("lnnkit run: error: a plan has no columns: --plan goes with --format table or json")
+        return 2
     shown = not arguments.quiet
     with ProgressLine(f"reading {streams.printable(arguments.file, keep='')}", shown=shown):
         kb = _load(arguments.file)
@@ -83,16 +93,21 @@ def command(arguments: argparse.Namespace) -> int:
     streams.findings(kb.warnings)
     _use_threads(arguments.threads)
     outcome, interrupted = _infer(kb, arguments)
+    code = streams.INTERRUPTED if interrupted else 0
+    if isinstance(outcome, Plan):
+        streams.write(report.plan(outcome, arguments.format))
+        return code
     with ProgressLine("answering", shown=shown):
         answers = kb.answers(alpha=arguments.alpha)
     if not answers:
         streams.note("hint: the program has no query; ask one with -q, as in -q 'P(X)'")
     _print(answers, outcome, arguments.format)
-    return streams.INTERRUPTED if interrupted else 0
+    return code
 
 
-def _infer(kb: KnowledgeBase, arguments: argparse.Namespace) -> tuple[Outcome, bool]:
-    """The outcome, and whether Ctrl-C was pressed: the first ends inference after the running round."""
+def _infer(kb: KnowledgeBase, arguments: argparse.Namespace) -> tuple[Outcome | Plan, bool]:
+    """The outcome, or the plan if that is asked for, and whether Ctrl-C was pressed: the first ends inference after the
+    running round."""
     limits = {} if arguments.max_rounds is None else {"max_rounds": arguments.max_rounds}
     with ProgressLine("grounding", shown=not arguments.quiet) as line:
 
@@ -102,7 +117,7 @@ def _infer(kb: KnowledgeBase, arguments: argparse.Namespace) -> tuple[Outcome, b
 
         at_once = None if is_pythons_own() else streams.end_interrupted
         with Interruption(line, noted, at_once) as watch:
-            outcome = kb.infer(
+            outcome = (kb.plan if arguments.plan else kb.infer)(
                 max_groundings=arguments.max_groundings,
                 precision=arguments.precision,
                 device=arguments.device,

@@ -12,6 +12,7 @@ from lnnkit.ground.batch import Batch, Modes, shape
 from lnnkit.ground.formula import AUXILIARY, Formula
 from lnnkit.ground.instances import Domain, Instances
 from lnnkit.ground.needs import Needs
+from lnnkit.ground.plan import Recorder
 from lnnkit.ground.relevance import SIDES, sides
 from lnnkit.ground.supports import Analysis
 
@@ -21,12 +22,13 @@ Guard = Callable[[Formula, int], None]
 class Grounding:
     """Grows as atoms come to differ from their defaults; ``members`` are its formulas' instances, in ``batches``."""
 
-    def __init__(self, atoms: Atoms, domain: Domain, guard: Guard) -> None:
+    def __init__(self, atoms: Atoms, domain: Domain, guard: Guard, recorder: Recorder | None = None) -> None:
         self.atoms = atoms
         self.domain = domain
         self.batches: list[Batch] = []
         self.members: list[Instances] = []
         self.guard = guard
+        self._recorder = recorder
         self._shapes: dict[object, int] = {}
         self._ranks: Tensor | None = None
         self._watching: dict[tuple[str, str], set[int]] = {}  # lists of deviating rows -> members that join them
@@ -50,11 +52,15 @@ class Grounding:
             self.batches.append(Batch(formula, analysis, modes, tuple(sorted(observers)), completes=stage is not None))
         number = self._shapes[key]
         batch = self.batches[number]
+        member = len(self.members)
         self.members.append(
-            Instances(formula, needs, self.atoms, self.domain, batch, len(self.members), kept, observers, self.guard)
+            Instances(
+                formula, needs, self.atoms, self.domain, batch, member, kept, observers, self.guard, self._recorder
+            )
         )
+        if self._recorder is not None:
+            self._recorder.enter(formula, needs, completes=stage is not None)
         self._ranks = None
-        member = len(self.members) - 1
         self._stale.add(member)
         for literals in (*(need.literals for need in needs.rows), *(s for sets in needs.fills.values() for s in sets)):
             for literal in literals:

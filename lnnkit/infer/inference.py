@@ -12,6 +12,7 @@ from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.ground.formula import Formula
 from lnnkit.ground.grounding import Guard
 from lnnkit.ground.layout import Given
+from lnnkit.ground.plan import Recorder
 from lnnkit.infer.completion import complete
 from lnnkit.infer.contested import contested
 from lnnkit.infer.derivations import Derivations
@@ -80,14 +81,15 @@ def infer(
     round_limit: int,
     dtype: torch.dtype = torch.float64,
     watch: Watch | None = None,
+    recorder: Recorder | None = None,
 ) -> Fixpoint:
     """The fixpoint of a program whose entities are numbered by ``index`` (dense, by sorted text).
 
-    ``watch`` is told of every round and may stop there. Raises `TooLarge` before more instances of one formula are made
-    than the budget allows.
+    ``watch`` is told of every round and may stop there; ``recorder`` of every join. Raises `TooLarge` before more
+    instances of one formula are made than the budget allows.
     """
     with torch.no_grad():
-        prepared = prepare(lifted, index, given, guard_of(budget), dtype)
+        prepared = prepare(lifted, index, given, guard_of(budget), dtype, recorder)
         grounding, state = prepared.grounding, prepared.state
         derivations = Derivations(grounding)
         progress = Progress()

@@ -14,6 +14,7 @@ from lnnkit.ground.formula import LEAF, Formula, unfold
 from lnnkit.ground.grounding import Grounding, Guard, leaf_modes
 from lnnkit.ground.layout import Given, domain, predicate_tables
 from lnnkit.ground.needs import NeedFinder
+from lnnkit.ground.plan import Recorder
 from lnnkit.ground.relevance import ALL, SIDES, Reading, Relevance
 from lnnkit.infer.auxiliaries import (
     SharedNeurons,
@@ -57,12 +58,13 @@ def prepare(
     given: Sequence[Given],
     guard: Guard,
     dtype: torch.dtype = torch.float64,
+    recorder: Recorder | None = None,
 ) -> Prepared:
     """Lay out atoms, enter the facts, find out what matters and what to join. Nothing is inferred yet."""
     world = domain(lifted, index, given)
     atoms = predicate_tables(lifted, world.stranger + 1)
     state = State(dtype)
-    grounding = Grounding(atoms, world, guard)
+    grounding = Grounding(atoms, world, guard, recorder)
     analyses = Analyses({name: table.default for name, table in atoms.tables.items()}, world)
     shared = add_shared_tables(lifted, grounding, analyses)
     statements = [
