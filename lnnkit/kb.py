@@ -180,7 +180,8 @@ class KnowledgeBase:
             raise ProgramError(errors or findings)
         if found.numeric or self._checked.unsupported:
             raise ProgramError([*self._refused(), *(f for f in findings if f.code == "not-yet-evaluated")])
-        return replace(self._answer(found, alpha), warnings=tuple(findings))
+        answers = self._answer(found, alpha)
+        return replace(answers, warnings=(*findings, *answers.warnings))
 
     def answers(self, *, alpha: float = 1.0) -> list[Answers]:
         """The answers to the program's own queries, in the order of the file."""
@@ -250,7 +251,8 @@ class KnowledgeBase:
             self._computing.numbers(found.upper),
             found.contested.cpu().numpy(),
             alpha,
-            tolerance=self._computing.tolerance,
+            _cut_short(rested.outcome),
+            self._computing.tolerance,
         )
 
     def _rested(self, query: Query) -> _Rested:
@@ -380,6 +382,13 @@ class _Rested:
         self.fixpoint = fixpoint
         self.names = names
         self.outcome = outcome
+
+
+def _cut_short(outcome: Outcome) -> tuple[Diagnostic, ...]:
+    """What is to be said with answers that inference was not let finish."""
+    if outcome.status != "interrupted":
+        return ()
+    return (Diagnostic("interrupted", outcome.summary, "infer again to let it finish", severity="warning"),)
 
 
 def _outcome(fixpoint: Fixpoint, found: Sequence[Contradiction]) -> Outcome:

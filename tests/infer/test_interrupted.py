@@ -101,9 +101,12 @@ def test_a_completion_midway() -> None:
     assert [(a.bindings["X"], a.state) for a in cut_off][-1] == ("a6", "true")
     assert len(cut) == len(alone) == 0
     assert kb.ask("Reach(a0, a5)")[0].state == kb.ask("Cut(a0, a5)")[0].state == "unknown"
+    (warning,) = kb.ask("Reach(a0, a6)").warnings
+    assert (warning.code, warning.severity, warning.message) == ("interrupted", "warning", outcome.summary)
     assert kb.infer().status == "converged"
     assert kb.ask("Reach(a0, a5)")[0].state == "true"
     assert kb.ask("Cut(a0, a5)")[0].state == "false"
+    assert kb.ask("Cut(a0, a5)").warnings == ()
 
 
 def test_between_strata() -> None:
