@@ -391,14 +391,14 @@ def _cut_short(outcome: Outcome) -> tuple[Diagnostic, ...]:
     return (Diagnostic("interrupted", outcome.summary, "infer again to let it finish", severity="warning"),)
 
 
-def _outcome(fixpoint: Fixpoint, found: Sequence[Contradiction]) -> Outcome:
+def _outcome(fixpoint: Fixpoint, found: tuple[Contradiction, ...]) -> Outcome:
     progress, prepared = fixpoint.progress, fixpoint.prepared
     return Outcome(
         progress.status.value,
         progress.rounds,
-        tuple(found),
-        len(prepared.grounding.atoms),
-        tuple(sorted(prepared.unfinished)),
+        found,
+        atoms=len(prepared.grounding.atoms),
+        unfinished=tuple(sorted(prepared.unfinished)),
     )
 
 

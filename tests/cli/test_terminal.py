@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from lnnkit.cli.progress import STOPPING, ProgressLine
+from lnnkit.cli.progress import PATIENCE, STOPPING, ProgressLine
 from lnnkit.infer.watch import RoundReport
 
 ROOT = Path(__file__).parents[2]
@@ -55,13 +55,13 @@ class Ended:
 class Terminal:
     """``lnnkit`` with standard error, and its control, on a pseudo-terminal; standard output is a pipe."""
 
-    def __init__(self, *arguments: str, settings: Mapping[str, str] | None = None) -> None:
+    def __init__(self, *arguments: str, settings: Mapping[str, str] | None = None, patience: float = PATIENCE) -> None:
         import pty
 
         self._master, slave = pty.openpty()
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": "150", **(settings or {})}
         self._process = subprocess.Popen(
-            [sys.executable, "-c", OWN_TERMINAL, *arguments],
+            [sys.executable, "-c", OWN_TERMINAL, str(patience), *arguments],
             env=environment,
             stdin=slave,
             stdout=subprocess.PIPE,
@@ -111,8 +111,10 @@ class Terminal:
 # the new session's terminal is its standard error, so that its keys reach it
 OWN_TERMINAL = """
 import fcntl, runpy, sys, termios
+import lnnkit.cli.progress
 fcntl.ioctl(2, termios.TIOCSCTTY, 0)
-sys.argv = ["lnnkit", *sys.argv[1:]]
+lnnkit.cli.progress.PATIENCE = float(sys.argv[1])
+sys.argv = ["lnnkit", *sys.argv[2:]]
 runpy.run_module("lnnkit", run_name="__main__")
 """
 
@@ -176,7 +178,7 @@ def test_no_colour(long: str) -> None:
 
 def test_short_work_shows_nothing(small: str) -> None:
     """Nor is rich imported for it."""
-    terminal = Terminal("run", small)
+    terminal = Terminal("run", small, patience=30)  # on a busy machine, half a second is short
     ended = terminal.ended()
     assert (ended.code, ended.terminal) == (0, b"")
     code = "import sys, lnnkit.cli\nassert lnnkit.cli.main(['run', sys.argv[1]]) == 0\nassert 'rich' not in sys.modules"
