@@ -313,7 +313,7 @@ def test_a_full_disk(triage: str) -> None:
 
 def test_ctrl_c(program) -> None:
     """While it loads it ends at once; see tests/cli/test_terminal.py for what it does while it infers."""
-    process = start("run", program("".join(f"fact A(e{i})\n" for i in range(50_000))))
+    process = start("run", program("".join(f"fact A(e{i})\n" for i in range(200_000))))
     time.sleep(1.5)  # past the interpreter's own start
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
