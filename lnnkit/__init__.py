@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from lnnkit.kb import loads as loads
     from lnnkit.outcome import Contradiction as Contradiction
     from lnnkit.outcome import Outcome as Outcome
+    from lnnkit.plan import Plan as Plan
     from lnnkit.syntax.ast import Program as Program
 
 __version__ = "0.1.0"
@@ -32,6 +33,7 @@ _HOMES = {
     "loads": "lnnkit.kb",
     "Contradiction": "lnnkit.outcome",
     "Outcome": "lnnkit.outcome",
+    "Plan": "lnnkit.plan",
     "Program": "lnnkit.syntax.ast",
 }
 

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
+from lnnkit.check.program import Assertion, Query
 from lnnkit.errors import BudgetError
+from lnnkit.graph.lifted import LiftedGraph
+from lnnkit.ground.formula import Formula
 from lnnkit.infer.inference import Budget, TooLarge
 from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.span import Span
 
 _UNKNOWN = 8 * 2**30  # free memory where nothing says how much there is
 _LEAST = 2**28
-_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")  # of a container
+_GROUPS = "/sys/fs/cgroup"
+_FILES = {  # of a control group, by the version of its hierarchy: its limit, its use, and its statistics
+    1: ("memory.limit_in_bytes", "memory.usage_in_bytes", "memory.stat"),
+    2: ("memory.max", "memory.current", "memory.stat"),
+}
 
 
 def default_budget() -> Budget:
@@ -30,9 +39,41 @@ def free_memory() -> int:
         if line.startswith("MemAvailable:"):  # with what the page cache would give back
             free = int(line.split()[1]) * 1024
     own = _read("/proc/self/statm").split()
-    used = int(own[1]) * page if own else 0
-    limits = [int(text) - used for text in map(_read, _LIMITS) if text.strip().isdigit()]
-    return max(0, min([free, *limits]))
+    size, used = (int(number) * page for number in own[:2]) if own else (0, 0)
+    return max(0, min([free, *_of_groups(used), *_of_process(size)]))
+
+
+def _of_groups(used: int) -> Iterator[int]:
+    """What the control groups leave of their limits that hold this process, or the container that it runs in, which
+    may show itself as the root. ``used`` is what this process uses, if a group does not say what it does."""
+    places = {(2, ""), (1, "/memory")}
+    for line in _read("/proc/self/cgroup").splitlines():
+        _, controllers, path = line.split(":", 2)
+        version, root = (1, "/memory") if "memory" in controllers.split(",") else (2, "")
+        if version == 2 and controllers:
+            continue
+        parts = [part for part in path.split("/") if part]
+        places |= {(version, "/".join([root, *parts[:count]])) for count in range(len(parts) + 1)}
+    for version, place in sorted(places):
+        limit, current, statistics = (_read(f"{_GROUPS}{place}/{file}").strip() for file in _FILES[version])
+        if not limit.isdigit():
+            continue
+        taken = int(current) if current.isdigit() else used
+        for line in statistics.splitlines():
+            if current.isdigit() and line.startswith(("inactive_file ", "total_inactive_file ")):
+                taken = min(taken, max(used, int(current) - int(line.split()[1])))  # files would give way
+        yield int(limit) - taken
+
+
+def _of_process(size: int) -> Iterator[int]:
+    """What ``ulimit -v`` leaves a process of this size."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit != resource.RLIM_INFINITY:
+        yield limit - size
 
 
 def _read(path: str) -> str:
@@ -46,14 +87,14 @@ def too_many_entities(problem: OverflowError) -> BudgetError:
     return BudgetError([Diagnostic("too-many-entities", str(problem), "take out tables that no rule needs")])
 
 
-def too_large(problem: TooLarge) -> BudgetError:
-    """The error that names the statement, its variables and the number of instances."""
-    root = problem.formula.root
-    assert root is not None
-    origin = root.origin
-    name = getattr(origin, "name", None)
-    statement = f"{getattr(origin, 'kind', 'query')}{f' `{name}`' if name else ''}"
-    over = ", ".join(root.variables)
+def too_large(problem: TooLarge, lifted: LiftedGraph) -> BudgetError:
+    """The error that names the statement, its variables, the number of instances and the budget."""
+    formula = problem.formula
+    assert formula.root is not None
+    what, span = _statement(formula.root.origin)
+    if formula.auxiliary is not None:
+        what, span = _within(formula, lifted)
+    over = f" over {', '.join(formula.root.variables)}" if formula.root.variables else ""
     allowed = f"{problem.allowed:,}"
     if problem.budget.instances is None:
         allowed += ", what half of the free memory can hold"
@@ -61,9 +102,27 @@ def too_large(problem: TooLarge) -> BudgetError:
         [
             Diagnostic(
                 "too-many-groundings",
-                f"the {statement} over {over} would take {problem.count:,} instances; the budget is {allowed}",
-                "bind its variables by another literal, close a predicate, or raise --max-groundings",
-                origin.span,
+                f"{what}{over} would take {problem.count:,} instances; the budget is {allowed}",
+                "bind its variables by another literal, close a predicate, or raise --max-groundings "
+                "(in Python: infer(max_groundings=...))",
+                span,
             )
         ]
     )
+
+
+def _statement(origin: Assertion | Query) -> tuple[str, Span]:
+    """A statement in words, and its place."""
+    name = getattr(origin, "name", None)
+    return f"the {getattr(origin, 'kind', 'query')}{f' `{name}`' if name else ''}", origin.span
+
+
+def _within(formula: Formula, lifted: LiftedGraph) -> tuple[str, Span]:
+    """A formula that several statements share, and the place of the first of them."""
+    from networkx import has_path
+
+    for root in (*lifted.statements, *lifted.queries):
+        if has_path(lifted.graph, root.reference.node, formula.auxiliary):
+            statement, span = _statement(root.origin)
+            return f"the formula `{formula.key}`, which {statement} shares,", span
+    raise AssertionError(f"no statement holds {formula.auxiliary}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,8 +18,10 @@ from lnnkit.answers import Answers
 from lnnkit.check import check, check_query
 from lnnkit.check.checker import ordered
 from lnnkit.check.program import CheckedProgram, Query
-from lnnkit.errors import DataError, Error, ProgramError
-from lnnkit.outcome import Outcome
+from lnnkit.computing import Computing, computing
+from lnnkit.errors import BudgetError, DataError, Error, ProgramError
+from lnnkit.interrupt import Interruption, is_pythons_own
+from lnnkit.outcome import Contradiction, Outcome
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.parse import parse
@@ -29,7 +32,10 @@ if TYPE_CHECKING:
     from lnnkit.data.names import Names
     from lnnkit.data.table import FactTable
     from lnnkit.graph.lifted import LiftedGraph
-    from lnnkit.infer.inference import Fixpoint
+    from lnnkit.ground.plan import Recorder
+    from lnnkit.infer.inference import Budget, Fixpoint
+    from lnnkit.infer.watch import Watch
+    from lnnkit.plan import Plan
 
 ROUND_LIMIT = 100_000
 
@@ -76,6 +82,8 @@ class KnowledgeBase:
             raise (DataError if in_data else ProgramError)(errors)
         self.warnings: tuple[Diagnostic, ...] = tuple(f for f in findings if f not in checked.unsupported)
         self._checked: CheckedProgram = checked
+        self._computing = Computing()
+        self._most: int | None = None  # instances of one rule
         self._lifted: LiftedGraph | None = None
 
     # --- what it holds ----------------------------------------------------------------------------------------------
@@ -121,11 +129,44 @@ class KnowledgeBase:
 
     # --- inference --------------------------------------------------------------------------------------------------
 
-    def infer(self, *, max_groundings: int | None = None, max_rounds: int = ROUND_LIMIT) -> Outcome:
-        """Run to the fixpoint. Raises `BudgetError` before more than ``max_groundings`` instances of one rule are
-        made (default: what free memory can hold)."""
-        self._fixpoints.clear()
-        return self._rest(self._checked.queries, max_groundings, max_rounds).outcome
+    def infer(
+        self,
+        *,
+        max_groundings: int | None = None,
+        max_rounds: int = ROUND_LIMIT,
+        precision: str = "double",
+        device: str = "cpu",
+        watch: Watch | None = None,
+    ) -> Outcome:
+        """Run to the fixpoint. Raises `BudgetError` before more than ``max_groundings`` instances of one rule or query
+        are made (default: what half of the free memory can hold).
+
+        ``precision`` is double or single (half the memory; bounds to 1e-5), ``device`` cpu, cuda or cuda:N; answers
+        are computed in the same way until the next call. ``watch.after_round`` is told of every round, and ends
+        inference by returning False. So does a first Ctrl-C, where that would raise ``KeyboardInterrupt``: the outcome
+        is then interrupted, and what answers say holds, though it may be loose. A second one raises.
+        """
+        return self._infer(max_groundings, max_rounds, computing(precision, device), watch).outcome
+
+    def plan(
+        self,
+        *,
+        max_groundings: int | None = None,
+        max_rounds: int = ROUND_LIMIT,
+        precision: str = "double",
+        device: str = "cpu",
+        watch: Watch | None = None,
+    ) -> Plan:
+        """Infer, as `infer` does, and return the plan of it: what each statement joined, in which order, with the rows
+        that went in and came out, and which sides of which predicates were computed. Print it."""
+        from lnnkit.ground.plan import Recorder
+        from lnnkit.infer.plan import statement_plans, table_plans
+        from lnnkit.plan import Plan
+
+        recorder = Recorder()
+        rested = self._infer(max_groundings, max_rounds, computing(precision, device), watch, recorder)
+        fixpoint = rested.fixpoint
+        return Plan(statement_plans(fixpoint, recorder), table_plans(fixpoint), rested.outcome)
 
     def ask(self, query: str, *, alpha: float = 1.0) -> Answers:
         """The answers to a query; infers first when facts or queries have changed what must be known.
@@ -140,7 +181,8 @@ class KnowledgeBase:
             raise ProgramError(errors or findings)
         if found.numeric or self._checked.unsupported:
             raise ProgramError([*self._refused(), *(f for f in findings if f.code == "not-yet-evaluated")])
-        return replace(self._answer(found, alpha), warnings=tuple(findings))
+        answers = self._answer(found, alpha)
+        return replace(answers, warnings=(*findings, *answers.warnings))
 
     def answers(self, *, alpha: float = 1.0) -> list[Answers]:
         """The answers to the program's own queries, in the order of the file."""
@@ -166,8 +208,26 @@ class KnowledgeBase:
         self._lifted = None
         self._fixpoints.clear()
 
+    def _infer(
+        self,
+        max_groundings: int | None,
+        max_rounds: int,
+        computing: Computing,
+        watch: Watch | None,
+        recorder: Recorder | None = None,
+    ) -> _Rested:
+        self._fixpoints.clear()
+        self._computing = computing
+        self._most = max_groundings
+        with Interruption(watch) if is_pythons_own() else nullcontext(watch) as watching:
+            try:
+                return self._rest(self._checked.queries, max_rounds, watching, recorder)
+            except BudgetError:
+                self._most = None
+                raise
+
     def _answer(self, query: Query, alpha: float) -> Answers:
-        from lnnkit.budget import default_budget, too_large
+        from lnnkit.budget import too_large
         from lnnkit.data.column import EntityColumn
         from lnnkit.graph.build import add_queries
         from lnnkit.infer.answers import answer
@@ -180,17 +240,20 @@ class KnowledgeBase:
             lifted = add_queries(lifted, [query])
             root = lifted.queries[0]
         try:
-            found = answer(rested.fixpoint, lifted, root, budget=default_budget())
+            with self._computing.scope():
+                found = answer(rested.fixpoint, lifted, root, budget=self._budget())
         except TooLarge as problem:
-            raise too_large(problem) from None
+            raise too_large(problem, lifted) from None
         return Answers(
             query.text,
             found.variables,
             tuple(EntityColumn(column.int().cpu().numpy(), rested.names) for column in found.columns),
-            found.lower.numpy(),
-            found.upper.numpy(),
-            found.contested.numpy(),
+            self._computing.numbers(found.lower),
+            self._computing.numbers(found.upper),
+            found.contested.cpu().numpy(),
             alpha,
+            _cut_short(rested.outcome),
+            self._computing.tolerance,
         )
 
     def _rested(self, query: Query) -> _Rested:
@@ -208,14 +271,18 @@ class KnowledgeBase:
         return self._rest((*own, query))
 
     def _rest(
-        self, queries: tuple[Query, ...], max_groundings: int | None = None, max_rounds: int = ROUND_LIMIT
+        self,
+        queries: tuple[Query, ...],
+        max_rounds: int = ROUND_LIMIT,
+        watch: Watch | None = None,
+        recorder: Recorder | None = None,
     ) -> _Rested:
-        from lnnkit.budget import default_budget, too_large, too_many_entities
+        from lnnkit.budget import too_large, too_many_entities
         from lnnkit.graph.build import add_queries
         from lnnkit.ground.given import given_facts
         from lnnkit.ground.layout import constants
         from lnnkit.infer.contradictions import contradictions
-        from lnnkit.infer.inference import Budget, TooLarge, infer
+        from lnnkit.infer.inference import TooLarge, infer
 
         key = tuple(query.text for query in queries)
         if key not in self._fixpoints:
@@ -223,21 +290,35 @@ class KnowledgeBase:
                 raise ProgramError(self._refused())
             lifted = add_queries(self._graph(), queries)
             mentioned = {text for texts in constants(lifted).values() for text in texts}
-            try:
-                entities, index, given = given_facts(self._checked, mentioned)
-            except OverflowError as problem:
-                raise too_many_entities(problem) from None
-            budget = default_budget() if max_groundings is None else Budget(instances=max_groundings)
-            try:
-                fixpoint = infer(lifted, index, given, budget=budget, round_limit=max_rounds)
-            except TooLarge as problem:
-                raise too_large(problem) from None
-            progress = fixpoint.progress
-            found = contradictions(fixpoint, entities.names)
-            self._fixpoints[key] = _Rested(
-                fixpoint, entities.names, Outcome(progress.status.value, progress.rounds, found)
-            )
+            budget = self._budget()
+            dtype = self._computing.dtype
+            with self._computing.scope():
+                try:
+                    entities, index, given = given_facts(self._checked, mentioned)
+                except OverflowError as problem:
+                    raise too_many_entities(problem) from None
+                try:
+                    fixpoint = infer(
+                        lifted,
+                        index,
+                        given,
+                        budget=budget,
+                        round_limit=max_rounds,
+                        dtype=dtype,
+                        watch=watch,
+                        recorder=recorder,
+                    )
+                except TooLarge as problem:
+                    raise too_large(problem, lifted) from None
+                found = contradictions(fixpoint, entities.names)
+            self._fixpoints[key] = _Rested(fixpoint, entities.names, _outcome(fixpoint, found))
         return self._fixpoints[key]
+
+    def _budget(self) -> Budget:
+        from lnnkit.budget import default_budget
+        from lnnkit.infer.inference import Budget
+
+        return default_budget() if self._most is None else Budget(instances=self._most)
 
     def _graph(self) -> LiftedGraph:
         if self._checked.unsupported:
@@ -302,6 +383,24 @@ class _Rested:
         self.fixpoint = fixpoint
         self.names = names
         self.outcome = outcome
+
+
+def _cut_short(outcome: Outcome) -> tuple[Diagnostic, ...]:
+    """What is to be said with answers that inference was not let finish."""
+    if outcome.status != "interrupted":
+        return ()
+    return (Diagnostic("interrupted", outcome.summary, "infer again to let it finish", severity="warning"),)
+
+
+def _outcome(fixpoint: Fixpoint, found: tuple[Contradiction, ...]) -> Outcome:
+    progress, prepared = fixpoint.progress, fixpoint.prepared
+    return Outcome(
+        progress.status.value,
+        progress.rounds,
+        found,
+        atoms=len(prepared.grounding.atoms),
+        unfinished=tuple(sorted(prepared.unfinished)),
+    )
 
 
 def _checked_alpha(alpha: float) -> None:

@@ -92,16 +92,33 @@ class Contradictions(Sequence[Contradiction]):
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """``status`` is converged, accelerated, creeping, round_limit or interrupted; ``rounds`` counts those that changed
-    something."""
+    something, ``atoms`` what had been reached by the end. Whatever the status, the bounds hold.
+
+    ``unfinished`` are closed predicates whose rules could not be followed to the end: what is not known to be true of
+    them reads as unknown instead of false.
+    """
 
     status: str
     rounds: int
     contradictions: Sequence[Contradiction] = field(default=())
+    atoms: int | None = None
+    unfinished: tuple[str, ...] = ()
 
     @property
     def summary(self) -> str:
         """How inference ended, in words: ``converged after 3 rounds``."""
+        atoms = ""
+        if self.atoms is not None:
+            atoms = f", with {self.atoms:,} atom{'' if self.atoms == 1 else 's'} reached"
+        if self.unfinished:
+            names = ", ".join(f"`{name}`" for name in self.unfinished)
+            ended = self.status.replace("_limit", " limit reached")
+            which = "it" if len(self.unfinished) == 1 else "them"
+            held = f"the bounds hold, but what is not known to be true of {which} reads as unknown"
+            return f"{ended} while closed {names} {'was' if which == 'it' else 'were'} completed{atoms}: {held}"
         rounds = f"{self.rounds:,} round{'' if self.rounds == 1 else 's'}"
+        if self.status == "interrupted":
+            rounds += atoms
         return _ENDS.get(self.status, f"{self.status} after {{}}").format(rounds)
 
     def as_dict(self) -> dict[str, object]:

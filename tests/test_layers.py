@@ -7,9 +7,10 @@ Each stage may import itself and the stages before it. Beside them stand
 - ``logic`` and ``numeric``: leaves, tensor functions that know no graph. They import nothing of lnnkit outside
   themselves; ``ground`` and what follows may import them, and nothing before, which has to stay free of torch.
 - ``errors``: exceptions over the diagnostics of ``syntax``, raised by ``kb`` and the surfaces alone.
-- ``answers``, ``outcome``: what inference comes back with, as values that import no stage but ``syntax`` and ``data``
-  (columns of names); so ``infer`` can make them and the surfaces can show them.
-- ``budget`` (what ``kb`` allows ``infer``) and ``output`` (files that ``kb`` and the surfaces write).
+- ``answers``, ``outcome``, ``plan``: what inference comes back with, as values that import no stage but ``syntax`` and
+  ``data`` (columns of names); so ``infer`` can make them and the surfaces can show them.
+- ``budget`` (what ``kb`` allows ``infer``), ``computing`` (the precision and device that it is given), ``interrupt``
+  (Ctrl-C as a watch of ``infer``) and ``output`` (files that ``kb`` and the surfaces write).
 
 Imports within functions and under ``TYPE_CHECKING`` count too. The package itself (``lnnkit/__init__.py``) is the door
 to all of them and is imported by the surfaces alone.
@@ -30,19 +31,22 @@ PACKAGE = ROOT / "lnnkit"
 STAGES = ("syntax", "data", "check", "graph", "ground", "infer", "learn", "kb")
 LEAVES = ("logic", "numeric")
 SURFACES = ("cli", "draw", "__main__")
-VALUES = ("answers", "outcome")
+VALUES = ("answers", "outcome", "plan")
 
 MAY: dict[str, set[str]] = {stage: set(STAGES[: place + 1]) for place, stage in enumerate(STAGES)}
 for _stage in ("ground", "infer", "learn", "kb"):
     MAY[_stage] |= set(LEAVES)
 for _stage in ("infer", "learn", "kb"):
     MAY[_stage] |= set(VALUES)
-MAY["kb"] |= {"errors", "budget", "output"}
+MAY["kb"] |= {"errors", "budget", "computing", "interrupt", "output"}
 MAY |= {leaf: {leaf} for leaf in LEAVES}
 MAY["errors"] = {"syntax"}
 MAY["answers"] = {"syntax", "data"}
 MAY["outcome"] = {"answers"}
-MAY["budget"] = {"errors", "syntax", "infer"}
+MAY["plan"] = {"outcome"}
+MAY["budget"] = {"errors", "syntax", "check", "graph", "ground", "infer"}
+MAY["computing"] = {"errors", "syntax", "logic"}
+MAY["interrupt"] = {"infer"}
 MAY["output"] = {"errors", "syntax", "data"}
 MAY |= {surface: {*MAY["kb"], *SURFACES, "lnnkit"} for surface in SURFACES}
 

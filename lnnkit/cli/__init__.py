@@ -16,7 +16,7 @@ from lnnkit.cli import streams
 from lnnkit.cli.arguments import parse_arguments
 from lnnkit.errors import Error
 
-DONE, WRONG, USAGE, INTERRUPTED = 0, 1, 2, 130
+DONE, WRONG, USAGE, INTERRUPTED = 0, 1, 2, streams.INTERRUPTED
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -38,8 +38,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def script() -> NoReturn:
     """The process of the command line: ends with the exit code of `main`.
 
-    Ctrl-C ends it at once: an exception instead could pass through C++ code that imports torch, and abort there. So
-    does the end: the interpreter's own takes torch down piece by piece, and an interrupt then would change the code.
+    Ctrl-C ends it at once (while it infers, the second one does; see `lnnkit.cli.run`): an exception instead could pass
+    through C++ code that imports torch, and abort there. So does the end: the interpreter's own takes torch down piece
+    by piece, and an interrupt then would change the code.
     """
     signal.signal(signal.SIGINT, _interrupted)
     code = main()
@@ -47,8 +48,7 @@ def script() -> NoReturn:
 
 
 def _interrupted(_signal: int, _frame: FrameType | None) -> NoReturn:
-    os.write(2, b"interrupted\n")
-    os._exit(INTERRUPTED)
+    streams.end_interrupted()
 
 
 def _command(argv: Sequence[str] | None) -> int:

@@ -14,6 +14,7 @@ from lnnkit.cli.streams import printable
 if TYPE_CHECKING:
     from lnnkit.answers import Answers
     from lnnkit.outcome import Contradiction, Outcome
+    from lnnkit.plan import Plan
 
 
 def as_json(answers: Sequence[Answers], outcome: Outcome) -> Iterator[str]:
@@ -47,6 +48,15 @@ def _bindings(answers: Answers) -> str:
 
 def _number(value: float) -> str:
     return _dump(finite(value))
+
+
+def plan(found: Plan, form: str) -> Iterator[str]:
+    """The plan of an inference, as text or as one JSON object."""
+    if form == "json":
+        yield f"{_dump(found.as_dict())}\n"
+        return
+    for line in found.lines():
+        yield f"{printable(line, keep='')}\n"
 
 
 def _dump(value: object) -> str:

@@ -8,10 +8,18 @@ from typing import TYPE_CHECKING
 
 from lnnkit.cli import report, streams
 from lnnkit.cli.program import read
+from lnnkit.cli.progress import STOPPING, ProgressLine
+from lnnkit.computing import is_device
 from lnnkit.errors import ProgramError
+from lnnkit.interrupt import Interruption, is_pythons_own
+from lnnkit.plan import Plan
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lnnkit.answers import Answers
     from lnnkit.kb import KnowledgeBase
+    from lnnkit.outcome import Outcome
 
 SUMMARY = "infer, and answer the queries of a program"
 DESCRIPTION = """\
@@ -20,6 +28,7 @@ is known, each with its truth bounds and their state."""
 EXAMPLE = """\
 example:
   lnnkit run triage.lnn
+  lnnkit run triage.lnn --plan
   lnnkit run triage.lnn -q 'AtRisk(X)' -q 'exists X: AtRisk(X) & ~Cough(X)' --format json
 """
 
@@ -49,33 +58,87 @@ def options(parser: argparse.ArgumentParser) -> None:
         "--max-groundings",
         type=_count,
         metavar="N",
-        help="refuse to make more than N instances of one rule (default: what half of the free memory holds)",
+        help="refuse to make more than N instances of one rule or query (default: what half of the free memory holds)",
     )
     parser.add_argument("--max-rounds", type=_count, metavar="N", help="stop after N rounds (default: 100,000)")
     parser.add_argument("--threads", type=_count, default=1, metavar="N", help="threads to compute with (default: 1)")
+    parser.add_argument(
+        "--precision",
+        choices=("single", "double"),
+        default="double",
+        help="of bounds: double (default), or single, to 1e-5 in half the memory",
+    )
+    parser.add_argument(
+        "--device", type=_device, default="cpu", metavar="D", help="where to compute: cpu (default), cuda, or cuda:N"
+    )
+    parser.add_argument(
+        "--plan",
+        action="store_true",
+        help="print what was joined for each rule, in which order and with how many rows, instead of the answers",
+    )
+    parser.add_argument(
+        "--quiet", action="store_true", help="show no progress; without a terminal there is none anyway"
+    )
 
 
 def command(arguments: argparse.Namespace) -> int:
-    kb = _load(arguments.file)
+    if arguments.plan and arguments.format == "csv":
+        streams.note("lnnkit run: error: a plan has no columns: --plan goes with --format table or json")
+        return 2
+    shown = not arguments.quiet
+    with ProgressLine(f"reading {streams.printable(arguments.file, keep='')}", shown=shown):
+        kb = _load(arguments.file)
     if arguments.query is not None:
         kb.replace_queries(arguments.query)
     streams.findings(kb.warnings)
     _use_threads(arguments.threads)
-    limits = {} if arguments.max_rounds is None else {"max_rounds": arguments.max_rounds}
-    outcome = kb.infer(max_groundings=arguments.max_groundings, **limits)
-    answers = kb.answers(alpha=arguments.alpha)
+    outcome, interrupted = _infer(kb, arguments)
+    code = streams.INTERRUPTED if interrupted else 0
+    if isinstance(outcome, Plan):
+        streams.write(report.plan(outcome, arguments.format))
+        return code
+    with ProgressLine("answering", shown=shown):
+        answers = kb.answers(alpha=arguments.alpha)
     if not answers:
         streams.note("hint: the program has no query; ask one with -q, as in -q 'P(X)'")
-    if arguments.format == "table":
+    _print(answers, outcome, arguments.format)
+    return code
+
+
+def _infer(kb: KnowledgeBase, arguments: argparse.Namespace) -> tuple[Outcome | Plan, bool]:
+    """The outcome, or the plan if that is asked for, and whether Ctrl-C was pressed: the first ends inference after the
+    running round."""
+    limits = {} if arguments.max_rounds is None else {"max_rounds": arguments.max_rounds}
+    with ProgressLine("grounding", shown=not arguments.quiet) as line:
+
+        def noted() -> None:
+            if not line.stop():
+                streams.note(STOPPING)
+
+        at_once = None if is_pythons_own() else streams.end_interrupted
+        with Interruption(line, noted, at_once) as watch:
+            outcome = (kb.plan if arguments.plan else kb.infer)(
+                max_groundings=arguments.max_groundings,
+                precision=arguments.precision,
+                device=arguments.device,
+                watch=watch,
+                **limits,
+            )
+    return outcome, watch.asked
+
+
+def _print(answers: Sequence[Answers], outcome: Outcome, form: str) -> None:
+    if form == "table":
         streams.write(report.table(answers, outcome))
-        return 0
+        return
     streams.in_utf8()
-    if arguments.format == "json":
+    if form == "json":
         streams.write(report.as_json(answers, outcome))
+        if outcome.status == "interrupted":
+            streams.note(outcome.summary)
     else:
         streams.write(report.as_csv(answers))
         streams.note("".join(report.ending(outcome)).strip())
-    return 0
 
 
 def _load(file: str) -> KnowledgeBase:
@@ -108,6 +171,12 @@ def _alpha(text: str) -> float:
     if not 0.5 < value <= 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no threshold: it is above 0.5 and at most 1")
     return value
+
+
+def _device(text: str) -> str:
+    if not is_device(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no device: name cpu, cuda, or one of several as cuda:1")
+    return text
 
 
 def _count(text: str) -> int:

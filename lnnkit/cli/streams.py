@@ -7,8 +7,11 @@ import io
 import os
 import sys
 from collections.abc import Iterable
+from typing import NoReturn
 
 from lnnkit.syntax.diagnostic import Diagnostic
+
+INTERRUPTED = 130  # the exit code
 
 
 def prepare() -> None:
@@ -57,6 +60,14 @@ def abandon() -> None:
         with contextlib.suppress(OSError, ValueError, AttributeError):
             os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
+
+
+def end_interrupted() -> NoReturn:
+    """End the process at once, from whatever thread: a line that is drawn on the terminal is wiped."""
+    if os.isatty(2) and os.environ.get("TERM", "dumb") not in ("dumb", "unknown"):
+        os.write(2, b"\r\x1b[2K\x1b[?25h")  # and the cursor is shown again
+    os.write(2, b"interrupted\n")
+    os._exit(INTERRUPTED)
 
 
 def printable(text: str, keep: str = "\n\t") -> str:

@@ -13,6 +13,7 @@ from lnnkit.ground.domain import Domain
 from lnnkit.ground.formula import AUXILIARY, Formula
 from lnnkit.ground.instances import Instances
 from lnnkit.ground.needs import Needs
+from lnnkit.ground.plan import Recorder
 from lnnkit.ground.relevance import SIDES, sides
 from lnnkit.ground.supports import Analysis
 from lnnkit.ground.visitor import Visitor
@@ -23,12 +24,13 @@ Guard = Callable[[Formula, int], None]
 class Grounding:
     """Grows as atoms come to differ from their defaults; ``members`` are its formulas' instances, in ``batches``."""
 
-    def __init__(self, atoms: Atoms, domain: Domain, guard: Guard) -> None:
+    def __init__(self, atoms: Atoms, domain: Domain, guard: Guard, recorder: Recorder | None = None) -> None:
         self.atoms = atoms
         self.domain = domain
         self.batches: list[Batch] = []
         self.members: list[Instances | Visitor] = []
         self.guard = guard
+        self._recorder = recorder
         self._shapes: dict[object, int] = {}
         self._watching: dict[tuple[str, str], set[int]] = {}  # lists of deviating rows -> members that join them
         self._numbers: list[int] = []  # each member's batch
@@ -57,12 +59,17 @@ class Grounding:
         member = len(self.members)
         self._numbers.append(number)
         batch.members.append(member)
+        if self._recorder is not None:
+            self._recorder.enter(formula, needs, completes=stage is not None)
         if visited and len(formula.blocks) == 1 and not observers:
-            visitor = Visitor(formula, needs.rows, batch.reads, self.atoms, self.domain, self.guard)
-            self.members.append(visitor)
+            self.members.append(
+                Visitor(formula, needs.rows, batch.reads, self.atoms, self.domain, self.guard, member, self._recorder)
+            )
             return number
         self.members.append(
-            Instances(formula, needs, self.atoms, self.domain, batch, member, kept, observers, self.guard)
+            Instances(
+                formula, needs, self.atoms, self.domain, batch, member, kept, observers, self.guard, self._recorder
+            )
         )
         self._stale.add(member)
         for literals in (*(need.literals for need in needs.rows), *(s for sets in needs.fills.values() for s in sets)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -15,6 +16,7 @@ from lnnkit.ground.domain import Domain
 from lnnkit.ground.formula import AUXILIARY, LEAF, Formula
 from lnnkit.ground.join import Relation, join
 from lnnkit.ground.needs import Literal, Needs
+from lnnkit.ground.plan import PARENTS, Reads, Recorder, Trace
 from lnnkit.ground.growing import Growing
 from lnnkit.ground.tuples import TupleSet
 
@@ -22,9 +24,10 @@ from lnnkit.ground.tuples import TupleSet
 class _Source:
     """A growing list of local rows to join, and how far it has been read."""
 
-    __slots__ = ("length", "read", "seen")
+    __slots__ = ("length", "read", "reads", "seen")
 
-    def __init__(self, length: Callable[[], int], read: Callable[[int, int], Relation]) -> None:
+    def __init__(self, reads: Reads, length: Callable[[], int], read: Callable[[int, int], Relation]) -> None:
+        self.reads: Reads = reads  # for a plan
         self.length = length
         self.read = read
         self.seen = 0
@@ -44,7 +47,9 @@ class Instances:
         kept: Mapping[str, bool],
         observers: Mapping[int, str],
         guard: Callable[[Formula, int], None],
+        recorder: Recorder | None = None,
     ) -> None:
+        self._recorder = recorder
         self.formula = formula
         self.atoms = atoms
         self.domain = domain
@@ -114,7 +119,11 @@ class Instances:
             if number in self._started:
                 return []
             self._started.add(number)
-            return [self._complete(Relation((), (), 1), wanted)]
+            trace = None if self._recorder is None else Trace()
+            found = [self._complete(Relation((), (), 1), wanted, trace)]
+            if self._recorder is not None and trace is not None:
+                self._recorder.joined(self.member, number, trace.finished())
+            return found
         lengths = [source.length() for source in sources]
         if all(length == source.seen for length, source in zip(lengths, sources, strict=True)):
             return []
@@ -129,21 +138,38 @@ class Instances:
                     continue
                 old = [other.read(0, other.seen) for other in sources[:i]]
                 rest = [other.read(0, lengths[j]) for j, other in enumerate(sources) if j > i]
-                found.append(self._complete(join([new, *old, *rest], self._guard), wanted))
+                relations = [new, *old, *rest]
+                if self._recorder is None:
+                    found.append(self._complete(join(relations, self._guard), wanted))
+                else:
+                    order = (source, *sources[:i], *sources[i + 1 :])
+                    found.append(self._recorded(number, [each.reads for each in order], relations, wanted))
         for source, length in zip(sources, lengths, strict=True):
             source.seen = length
         return found
 
-    def _complete(self, found: Relation, wanted: Sequence[int]) -> Relation:
+    def _recorded(
+        self, number: int, reads: Sequence[Reads], relations: Sequence[Relation], wanted: Sequence[int]
+    ) -> Relation:
+        """Join and complete, telling the recorder."""
+        assert self._recorder is not None
+        trace = Trace()
+        placed = [replace(r, origin=trace.place(what, r.length)) for what, r in zip(reads, relations, strict=True)]
+        found = self._complete(join(placed, self._guard, trace.made), wanted, trace)
+        self._recorder.joined(self.member, number, trace.finished())
+        return found
+
+    def _complete(self, found: Relation, wanted: Sequence[int], trace: Trace | None = None) -> Relation:
         """Multiply by the domain of each wanted variable that no literal binds."""
         parts = [found]
         for variable in wanted:
             if variable not in found.variables:
                 ids = self.domain.sorts[self.formula.sorts[variable]]
-                parts.append(Relation((variable,), (ids,), len(ids)))
+                origin = () if trace is None else trace.place(variable, len(ids))
+                parts.append(Relation((variable,), (ids,), len(ids), origin))
         size = math.prod(part.length for part in parts)
         self._guard(size)
-        return join(parts, self._guard)
+        return join(parts, self._guard, None if trace is None else trace.made)
 
     def _source(self, literal: Literal, carry: int | None = None) -> _Source:
         table = self.atoms.tables[literal.table]
@@ -176,7 +202,7 @@ class Instances:
             length = int(keep.sum()) if keep is not None else len(local)
             return Relation(tuple(names), tuple(columns), length)
 
-        return _Source(lambda: len(self.atoms.listing(table, literal.column)), read)
+        return _Source(literal, lambda: len(self.atoms.listing(table, literal.column)), read)
 
     def _parents(self, block: int) -> _Source:
         variables = self.formula.blocks[block].variables
@@ -185,7 +211,7 @@ class Instances:
             columns = tuple(column[start:stop] for column in self._tuples[block].columns)
             return Relation(variables, columns, stop - start)
 
-        return _Source(lambda: len(self._tuples[block]), read)
+        return _Source(PARENTS, lambda: len(self._tuples[block]), read)
 
     # --- rows -------------------------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -17,14 +18,16 @@ class Relation:
     variables: tuple[int, ...]
     columns: tuple[Tensor, ...]
     length: int
+    origin: tuple[int, ...] = ()  # for a plan: the places of the relations that it was joined from
 
 
+Made = Callable[[Relation, Relation, int], None]  # for a plan: told of two relations, and of how many rows they give
 Guard = Callable[[int], None]  # raises when so many rows would exceed the budget
 
 _TRIED = 6  # among so many relations any two may be joined first; among more, the smallest is one of them
 
 
-def join(relations: Sequence[Relation], guard: Guard) -> Relation:
+def join(relations: Sequence[Relation], guard: Guard, made: Made | None = None) -> Relation:
     """The natural join, greedily: from the smallest relation on, always the one with which the fewest rows come out.
 
     Where every join of the smallest gives more rows than all relations have, any two may be first. Relations that share
@@ -33,27 +36,29 @@ def join(relations: Sequence[Relation], guard: Guard) -> Relation:
     if not relations:
         return Relation((), (), 1)
     if len(relations) == 2:
-        return pair(relations[0], relations[1], guard)
+        return pair(relations[0], relations[1], guard, made)
     rest = list(relations)
     parts: list[Relation] = []
     while rest and all(part.length for part in (*parts, *rest)):
-        parts.append(_connected(rest, guard))
+        parts.append(_connected(rest, guard, made))
     parts += rest
     if not all(part.length for part in parts):  # nothing satisfies all of them
         names = tuple(dict.fromkeys(v for part in parts for v in part.variables))
         return Relation(names, tuple(torch.empty(0, dtype=torch.int32) for _ in names), 0)
+    if len(parts) > 2:
+        guard(math.prod(part.length for part in parts))  # all of it, before the first product
     result, *others = sorted(parts, key=lambda part: part.length)
     for other in others:
-        result = pair(result, other, guard)
+        result = pair(result, other, guard, made)
     return result
 
 
-def pair(left: Relation, right: Relation, guard: Guard) -> Relation:
+def pair(left: Relation, right: Relation, guard: Guard, made: Made | None = None) -> Relation:
     """The natural join of two relations. The smaller one is sorted."""
-    return _made(_match(left, right), guard)
+    return _made(_match(left, right), guard, made)
 
 
-def _connected(rest: list[Relation], guard: Guard) -> Relation:
+def _connected(rest: list[Relation], guard: Guard, made: Made | None) -> Relation:
     """Takes out of ``rest`` the smallest relation and all that hang together with it, and joins them."""
     count = len(rest)
     start = min(range(count), key=lambda i: rest[i].length)
@@ -66,7 +71,7 @@ def _connected(rest: list[Relation], guard: Guard) -> Relation:
         match, places = best
         for place in sorted(places, reverse=True):
             del rest[place]
-        rest.append(_made(match, guard))
+        rest.append(_made(match, guard, made))
         if not rest[-1].length:
             break
         last = len(rest) - 1
@@ -113,9 +118,11 @@ def _match(left: Relation, right: Relation) -> _Match:
     return _Match(left, right, int(counts.index_select(0, left_key).sum()), left_key, right_key, counts)
 
 
-def _made(match: _Match, guard: Guard) -> Relation:
+def _made(match: _Match, guard: Guard, made: Made | None) -> Relation:
     left, right, total = match.left, match.right, match.total
     guard(total)
+    if made is not None:
+        made(left, right, total)
     if match.left_key is None or match.right_key is None or match.counts is None:
         left_rows = torch.arange(left.length).repeat_interleave(right.length)
         right_rows = torch.arange(right.length).repeat(left.length)
@@ -133,6 +140,7 @@ def _made(match: _Match, guard: Guard) -> Relation:
         tuple(column.index_select(0, left_rows) for column in left.columns)
         + tuple(right.columns[i].index_select(0, right_rows) for i in added),
         len(left_rows),
+        left.origin + right.origin,
     )
 
 

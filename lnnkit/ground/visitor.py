@@ -22,6 +22,7 @@ from lnnkit.ground.formula import AUXILIARY, LEAF, Formula
 from lnnkit.ground.index import Hits, JoinIndex
 from lnnkit.ground.needs import Literal, Need
 from lnnkit.ground.pattern import Pattern, pattern
+from lnnkit.ground.plan import Reads, Recorder
 from lnnkit.ground.growing import Growing
 
 CHUNK = 2**17  # so many assignments are made at once
@@ -29,7 +30,6 @@ _BARE = ("listed", "given")  # literals that an atom at its default may satisfy
 _TRIED = 6  # among so many literals any may come first; among more, the shortest
 
 Reads = Mapping[int, tuple[bool, bool]]  # of a leaf: whether its lower and its upper side matter
-Guard = Callable[[int], None]
 
 
 class Moved(Protocol):
@@ -42,11 +42,20 @@ class Moved(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Trigger:
-    """Join ``rest`` onto the rows of ``pattern`` that moved on ``side``."""
+    """For a need, join ``rest`` onto the rows of ``pattern`` that moved on ``side``."""
 
+    need: int
     pattern: Pattern
     side: int
     rest: tuple[Literal, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Path:
+    """What a join for a need has read so far; kept only for a recorder."""
+
+    need: int
+    reads: tuple[Reads, ...] = ()
 
 
 class Visitor:
@@ -60,9 +69,13 @@ class Visitor:
         atoms: Atoms,
         domain: Domain,
         guard: Callable[[Formula, int], None],
+        member: int,
+        recorder: Recorder | None = None,
     ) -> None:
         self.formula = formula
-        self.made = 0  # assignments found with what was new
+        self.visited = 0  # assignments found
+        self._member = member
+        self._recorder = recorder
         self._atoms = atoms
         self._domain = domain
         self._guard = guard
@@ -104,14 +117,18 @@ class Visitor:
     def restart(self) -> None:
         """Find everything again."""
         self.started = False
-        self.made = 0
 
     def visits(self, moved: Moved) -> Iterator[Bindings]:
         """Assignments of all variables, up to `CHUNK` or so at a time; some may come twice."""
+        for found in self._found(moved):
+            self.visited += found.length
+            yield found
+
+    def _found(self, moved: Moved) -> Iterator[Bindings]:
         if not self.started:
             self.started = True
-            for literals in self._needs:
-                yield from self._whole(literals)
+            for number, literals in enumerate(self._needs):
+                yield from self._whole(literals, _Path(number))
             return
         if self._triggers is None:
             self._triggers = self._find_triggers()
@@ -121,7 +138,10 @@ class Visitor:
                 continue
             rows = trigger.pattern.fitting(rows)
             if len(rows):
-                yield from self._joined(self._matched(trigger.pattern, rows), trigger.rest)
+                own = trigger.pattern
+                literal = Literal(own.table.name, own.arguments, "lower" if trigger.side == 0 else "upper")
+                path = self._stepped(_Path(trigger.need), literal, len(rows), len(rows))
+                yield from self._joined(self._matched(own, rows), trigger.rest, path)
 
     def table(self, leaf: int) -> str:
         """The table that holds a leaf's bounds."""
@@ -158,7 +178,7 @@ class Visitor:
             for (atom, side), rest in sorted(starts.items(), key=lambda item: item[0][0][0]):
                 own = Literal(*atom, "lower" if side == 0 else "upper")
                 if not self._found_anyway(number, own, frozenset((*literals, own))):
-                    found.append(_Trigger(self.pattern(atom), side, rest))
+                    found.append(_Trigger(number, self.pattern(atom), side, rest))
         return found
 
     def _found_anyway(self, number: int, trigger: Literal, literals: frozenset[Literal]) -> bool:
@@ -195,17 +215,28 @@ class Visitor:
         }
         return Bindings(len(rows), makers, {(pattern.table.name, pattern.arguments): rows})
 
-    def _whole(self, literals: tuple[Literal, ...]) -> Iterator[Bindings]:
+    def _stepped(self, path: _Path, reads: Reads, rows: int, out: int) -> _Path:
+        """Count what a step of a join gives, and tell the recorder."""
+        self._guard(self.formula, out)
+        if self._recorder is None:
+            return path
+        path = _Path(path.need, (*path.reads, reads))
+        self._recorder.stepped(self._member, path.need, path.reads, rows, out)
+        return path
+
+    def _whole(self, literals: tuple[Literal, ...], path: _Path) -> Iterator[Bindings]:
         """Join a need as a whole, from the literal with which the first step gives the fewest rows."""
         if not literals:
-            yield from self._enumerated(Bindings(1, {}, {}))
+            yield from self._enumerated(Bindings(1, {}, {}), path)
             return
         if not all(len(self._listing(each)) for each in literals):
             return
         first = min(literals, key=lambda each: len(self._listing(each)))
         if 2 < len(literals) <= _TRIED:
             first = self._least_start(literals, first)
-        yield from self._joined(self._start(first), tuple(each for each in literals if each != first))
+        start = self._start(first)
+        path = self._stepped(path, first, start.length, start.length)
+        yield from self._joined(start, tuple(each for each in literals if each != first), path)
 
     def _start(self, literal: Literal) -> Bindings:
         own = self.pattern((literal.table, literal.arguments))
@@ -226,28 +257,30 @@ class Visitor:
     def _listing(self, literal: Literal) -> Tensor:
         return self._atoms.listing(self._atoms.tables[literal.table], literal.column).values
 
-    def _joined(self, found: Bindings, rest: tuple[Literal, ...]) -> Iterator[Bindings]:
+    def _joined(self, found: Bindings, rest: tuple[Literal, ...], path: _Path) -> Iterator[Bindings]:
         """Join the rest onto what is found, always the literal next with which the fewest rows come out."""
-        found, rest = self._filtered(found, rest)
+        found, rest, path = self._filtered(found, rest, path)
         if not found.length:
             return
         if not rest:
-            yield from self._enumerated(found)
+            yield from self._enumerated(found, path)
             return
         linked = [each for each in rest if self._shared(found, each)]
         if not linked:
-            yield from self._multiplied(found, rest)
+            yield from self._multiplied(found, rest, path)
             return
         hits = {each: self._hits(found, each) for each in linked}
         best = min(linked, key=lambda each: sum(hit.total for hit in hits[each]))
         others = tuple(each for each in rest if each != best)
-        self._counted(sum(hit.total for hit in hits[best]))
+        path = self._stepped(path, best, found.length, sum(hit.total for hit in hits[best]))
         own = self.pattern((best.table, best.arguments))
         for hit in hits[best]:
             for part in _parts(hit):
-                yield from self._joined(self._expanded(found, own, *part), others)
+                yield from self._joined(self._expanded(found, own, *part), others, path)
 
-    def _filtered(self, found: Bindings, rest: tuple[Literal, ...]) -> tuple[Bindings, tuple[Literal, ...]]:
+    def _filtered(
+        self, found: Bindings, rest: tuple[Literal, ...], path: _Path
+    ) -> tuple[Bindings, tuple[Literal, ...], _Path]:
         """Apply the literals whose variables are all bound."""
         left: list[Literal] = []
         for each in rest:
@@ -255,8 +288,10 @@ class Visitor:
             if not variables <= found.variables:
                 left.append(each)
             elif found.length:
+                before = found.length
                 found = self._with(found, each)
-        return found, tuple(left)
+                path = self._stepped(path, each, before, found.length)
+        return found, tuple(left), path
 
     def _with(self, found: Bindings, literal: Literal) -> Bindings:
         """Those assignments for which a literal, all bound, is there."""
@@ -305,17 +340,17 @@ class Visitor:
             result = result if bool(same.all()) else result.at(_true(same))
         return result
 
-    def _multiplied(self, found: Bindings, rest: tuple[Literal, ...]) -> Iterator[Bindings]:
+    def _multiplied(self, found: Bindings, rest: tuple[Literal, ...], path: _Path) -> Iterator[Bindings]:
         """Multiply by the shortest literal: none shares a variable."""
         best = min(rest, key=lambda each: len(self._listing(each)))
         others = tuple(each for each in rest if each != best)
         own = self.pattern((best.table, best.arguments))
         rows = own.fitting(self._listing(best))
-        self._counted(found.length * len(rows))
+        path = self._stepped(path, best, found.length, found.length * len(rows))
         for left, right in _product(found.length, len(rows)):
-            yield from self._joined(self._expanded(found, own, left, rows.index_select(0, right)), others)
+            yield from self._joined(self._expanded(found, own, left, rows.index_select(0, right)), others, path)
 
-    def _enumerated(self, found: Bindings) -> Iterator[Bindings]:
+    def _enumerated(self, found: Bindings, path: _Path) -> Iterator[Bindings]:
         """Multiply by the domain of each variable that nothing binds; cut into chunks."""
         free = [v for v in self.formula.blocks[0].variables if v not in found.variables]
         if not free:
@@ -323,12 +358,11 @@ class Visitor:
                 yield found.slice(start, min(start + 2 * CHUNK, found.length))
             return
         ids = self._domain.sorts[self.formula.sorts[free[0]]]
-        self._counted(found.length * math.prod(len(self._domain.sorts[self.formula.sorts[v]]) for v in free))
+        self._guard(self.formula, found.length * math.prod(len(self._domain.sorts[self.formula.sorts[v]]) for v in free))
+        path = self._stepped(path, free[0], found.length, found.length * len(ids))
         for left, right in _product(found.length, len(ids)):
-            yield from self._enumerated(Bindings(len(left), {free[0]: ids.index_select(0, right)}, {}, found, left))
-
-    def _counted(self, total: int) -> None:
-        self._guard(self.formula, total)
+            one = Bindings(len(left), {free[0]: ids.index_select(0, right)}, {}, found, left)
+            yield from self._enumerated(one, path)
 
 
 def _bound(need: Need) -> set[int | str]:

@@ -16,28 +16,38 @@ from lnnkit.infer.dirty import Dirty
 from lnnkit.infer.look import completing
 from lnnkit.infer.messages import Messages
 from lnnkit.infer.moves import Moves, rise
-from lnnkit.infer.prepare import Prepared
-from lnnkit.infer.state import NO_ROWS, NOISE
+from lnnkit.infer.prepare import Prepared, completed
+from lnnkit.infer.state import no_rows
 from lnnkit.infer.sweep import moved, reader
+from lnnkit.infer.unfinished import Unfinished, open_up, restore
 from lnnkit.infer.visit import Round
-from lnnkit.infer.workspace import Workspace
+from lnnkit.infer.watch import Watch, goes_on
+from lnnkit.infer.workspace import Status, Workspace
 
 ROUNDS = 10_000
 
 
-def complete(prepared: Prepared, space: Workspace, *, first: bool) -> Tensor:
-    """Complete every stratum, dependencies first. Returns the rows whose bounds changed."""
+def complete(prepared: Prepared, space: Workspace, *, first: bool, watch: Watch | None = None) -> Tensor:
+    """Complete every stratum, dependencies first. Returns the rows whose bounds changed. Raises `Unfinished` where it
+    was stopped; what it leaves then holds."""
     state, atoms = space.state, space.grounding.atoms
     moved_rows: list[Tensor] = []
-    for predicates, members in prepared.strata:
-        before = _completed(prepared, predicates)
+    for position, (predicates, members) in enumerate(prepared.strata):
+        before = completed(prepared, predicates)
         old = state.read(before)
         state.lower.values[before] = 0.0
         state.upper.values[before] = 0.0
         space.classes.extend()
         space.classes.refresh(before)
-        _least_fixpoint(space, members)
-        rows = _completed(prepared, predicates)
+        stopped = _least_fixpoint(space, members, watch)
+        if stopped is not None:
+            if first:
+                open_up(prepared, (name for names, _ in prepared.strata[position:] for name in names))
+            else:
+                restore(prepared, predicates, before, old)
+            space.classes.renew(atoms.numbered)
+            raise Unfinished(stopped)
+        rows = completed(prepared, predicates)
         if first:
             changed = rows
         else:
@@ -45,23 +55,16 @@ def complete(prepared: Prepared, space: Workspace, *, first: bool) -> Tensor:
             state.meet(1, before, old.upper)
             atoms.enlist(state.arrest(before))
             low, high = state.read(before)
-            changed = before[((low - old.lower).abs() > NOISE) | ((high - old.upper).abs() > NOISE)]
+            changed = before[((low - old.lower).abs() > state.noise) | ((high - old.upper).abs() > state.noise)]
         atoms.deviate(rows, *state.read(rows))
         space.classes.extend()
         space.classes.refresh(rows)
         moved_rows.append(changed)
-    return torch.cat(moved_rows) if moved_rows else NO_ROWS
+    return torch.cat(moved_rows) if moved_rows else no_rows()
 
 
-def _completed(prepared: Prepared, predicates: frozenset[str]) -> Tensor:
-    """The rows of a stratum's atoms that no fact lists and no contradiction has arrested."""
-    atoms = prepared.grounding.atoms
-    prepared.state.extend(atoms)
-    rows = torch.cat([atoms.tables[name].rows for name in sorted(predicates)])
-    return rows[~(atoms.flags("given").index_select(0, rows) | prepared.state.frozen.index_select(0, rows))]
-
-
-def _least_fixpoint(space: Workspace, members: Sequence[int]) -> None:
+def _least_fixpoint(space: Workspace, members: Sequence[int], watch: Watch | None) -> Status | None:
+    """The status with which it was stopped, if it was."""
     grounding, state, atoms = space.grounding, space.state, space.grounding.atoms
     visited = space.visited(members)
     for each in visited.values():
@@ -73,7 +76,7 @@ def _least_fixpoint(space: Workspace, members: Sequence[int]) -> None:
         grounding.batches[number].touched = True
     dirty = Dirty()
     moves = Moves()
-    for _ in range(ROUNDS):
+    for rounds in range(ROUNDS):
         now = Round(atoms, state, space.classes)
         for visits in agenda.due(moves):
             for found in visits.visitor.visits(moves):
@@ -89,10 +92,13 @@ def _least_fixpoint(space: Workspace, members: Sequence[int]) -> None:
         space.progress.visited += now.visited
         raised, lifted = (space.meeting.settle(side, now.queue.sides[side], rising=True) for side in (0, 1))
         if not raised.numel() and not lifted.numel():
-            return
+            return None
         moves = rise(raised, lifted, atoms, state, space.classes)
         if batches:
             dirty.mark(raised, lifted)
+        if not goes_on(watch, space, "completion", rounds + 1):
+            return Status.INTERRUPTED
+    return Status.ROUND_LIMIT
 
 
 def _raise_heads(number: int, space: Workspace, dirty: Dirty, now: Round) -> None:
@@ -105,7 +111,7 @@ def _raise_heads(number: int, space: Workspace, dirty: Dirty, now: Round) -> Non
     for (head, side), (news, value) in completing(batch, reader(view, state, atoms), view.groupings).said.items():
         rows = view.column(head)
         deaf = state.frozen.index_select(0, rows) | atoms.flags("given").index_select(0, rows)
-        gains = value > state.ends(side).values.index_select(0, rows) + NOISE
+        gains = value > state.ends(side).values.index_select(0, rows) + state.noise
         picked = (news & gains & ~deaf).nonzero().squeeze(1)
         if len(picked):
             instance = picked if view.rows[0] is None else view.rows[0].index_select(0, picked)

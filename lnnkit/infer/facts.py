@@ -25,7 +25,7 @@ def enter_facts(atoms: Atoms, state: State, given: Sequence[Given]) -> None:
             predicates.setdefault(facts.predicate, []).append(facts)
     for predicate, parts in sorted(predicates.items()):
         table = atoms.tables[predicate]
-        columns, bounds = _distinct(_joined(parts), Bounds(_cat([p.lower for p in parts]), _cat([p.upper for p in parts])))
+        columns, bounds = _distinct(_joined(parts), _bounds(parts, state.dtype))
         rows = atoms.load(table, columns, *bounds)
         state.load(atoms, bounds)
         atoms.enlist(state.arrest(rows, bounds))
@@ -33,6 +33,10 @@ def enter_facts(atoms: Atoms, state: State, given: Sequence[Given]) -> None:
 
 def _cat(parts: Sequence[Tensor]) -> Tensor:
     return parts[0] if len(parts) == 1 else torch.cat(list(parts))
+
+
+def _bounds(parts: Sequence[Given], dtype: torch.dtype) -> Bounds:
+    return Bounds(_cat([part.lower for part in parts]).to(dtype), _cat([part.upper for part in parts]).to(dtype))
 
 
 def _joined(parts: Sequence[Given]) -> list[Tensor]:

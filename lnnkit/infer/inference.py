@@ -12,11 +12,14 @@ from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.ground.formula import Formula
 from lnnkit.ground.grounding import Guard
 from lnnkit.ground.layout import Given
+from lnnkit.ground.plan import Recorder
 from lnnkit.infer.completion import complete
 from lnnkit.infer.contested import Flags, contested
 from lnnkit.infer.prepare import Prepared, initialise_shared, prepare
 from lnnkit.infer.rounds import run
-from lnnkit.infer.state import NO_ROWS
+from lnnkit.infer.state import no_rows
+from lnnkit.infer.unfinished import Unfinished
+from lnnkit.infer.watch import Watch
 from lnnkit.infer.workspace import Progress, Status, Workspace, workspace
 
 
@@ -84,23 +87,35 @@ def infer(
     *,
     budget: Budget,
     round_limit: int,
+    dtype: torch.dtype = torch.float64,
+    watch: Watch | None = None,
+    recorder: Recorder | None = None,
 ) -> Fixpoint:
     """The fixpoint of a program whose entities are numbered by ``index`` (dense, by sorted text).
 
-    Raises `TooLarge` before more instances of one formula are made than the budget allows.
+    ``watch`` is told of every round and may stop there; ``recorder`` of every join. Raises `TooLarge` before more
+    instances of one formula are made than the budget allows.
     """
     with torch.no_grad():
-        prepared = prepare(lifted, index, given, guard_of(budget))
+        prepared = prepare(lifted, index, given, guard_of(budget), dtype, recorder)
         space = workspace(prepared.grounding, prepared.state)
-        complete(prepared, space, first=True)
-        initialise_shared(prepared)
-        space.classes.renew(table for table in prepared.grounding.atoms.numbered if table.name in prepared.shared.untold)
-        changed = NO_ROWS
-        while True:
-            run(space, prepared.inference, round_limit, changed)
-            if not prepared.strata or space.progress.status is not Status.CONVERGED:
-                break
-            changed = complete(prepared, space, first=False)
-            if not len(changed):
-                break
+        try:
+            _settle(prepared, space, round_limit, watch)
+        except Unfinished as stopped:
+            space.progress.status = stopped.status
         return Fixpoint(prepared, space)
+
+
+def _settle(prepared: Prepared, space: Workspace, round_limit: int, watch: Watch | None) -> None:
+    """Completion and rounds, in turns, until neither changes anything."""
+    complete(prepared, space, first=True, watch=watch)
+    initialise_shared(prepared)
+    space.classes.renew(t for t in prepared.grounding.atoms.numbered if t.name in prepared.shared.untold)
+    changed = no_rows()
+    while True:
+        run(space, prepared.inference, round_limit, changed, watch)
+        if not prepared.strata or space.progress.status is not Status.CONVERGED:
+            return
+        changed = complete(prepared, space, first=False, watch=watch)
+        if not changed.numel():
+            return

@@ -11,8 +11,7 @@ from torch import Tensor
 from lnnkit.ground.batch import Batch
 from lnnkit.ground.evaluate import Grouping, downward, least_heads, upward
 from lnnkit.ground.formula import AUXILIARY, LEAF
-from lnnkit.infer.state import NOISE
-from lnnkit.logic.bounds import Bounds, enter, ordered, tolerance
+from lnnkit.logic.bounds import Bounds, enter, noise, ordered, tolerance
 
 Read = Callable[[int], Bounds]  # the bounds of a leaf, of a constant, or of AUXILIARY, as they are kept
 Target = tuple[int, int]  # a leaf, and its lower (0) or upper (1) side
@@ -37,6 +36,7 @@ def look(batch: Batch, read: Read, groupings: Sequence[Grouping | None]) -> Look
         return enter(read(index))
 
     values = upward(formula, entered, groupings)
+    least = noise(values[formula.top].lower.dtype)  # a smaller gain is rounding, not news
     up = values[formula.top]
     if formula.auxiliary is None:
         given = Bounds(torch.full_like(up.lower, formula.lower), torch.full_like(up.upper, formula.upper))
@@ -51,13 +51,13 @@ def look(batch: Batch, read: Read, groupings: Sequence[Grouping | None]) -> Look
     for leaf in batch.targets:
         box, own = safe if leaf == AUXILIARY else boxes[leaf], read(leaf)
         if batch.modes[leaf][0]:
-            said[leaf, 0] = box.lower > own.lower + NOISE, box.lower
+            said[leaf, 0] = box.lower > own.lower + least, box.lower
         if batch.modes[leaf][1]:
-            said[leaf, 1] = box.upper < own.upper - NOISE, box.upper
+            said[leaf, 1] = box.upper < own.upper - least, box.upper
     for neuron in batch.observed:  # what is said of it from above, beyond what its operands make it
         box, own, made = boxes[neuron], read(neuron), values[neuron]
-        said[neuron, 0] = (box.lower > made.lower + NOISE) & (box.lower > own.lower + NOISE), box.lower
-        said[neuron, 1] = (box.upper < made.upper - NOISE) & (box.upper < own.upper - NOISE), box.upper
+        said[neuron, 0] = (box.lower > made.lower + least) & (box.lower > own.lower + least), box.lower
+        said[neuron, 1] = (box.upper < made.upper - least) & (box.upper < own.upper - least), box.upper
     return Look(crossed | empty, Bounds(lower, upper), said)
 
 
@@ -73,7 +73,7 @@ def completing(batch: Batch, read: Read, groupings: Sequence[Grouping | None]) -
     said: dict[Target, tuple[Tensor, Tensor]] = {}
     for side, (end, impossible) in enumerate(((antecedent.lower, 0.0), (antecedent.upper, 1.0))):
         for head, value in least_heads(formula, end, values, impossible).items():
-            said[head, side] = value > NOISE, value
+            said[head, side] = value > noise(value.dtype), value
     return Look(torch.zeros(antecedent.lower.shape, dtype=torch.bool), antecedent, said)
 
 

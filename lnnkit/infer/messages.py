@@ -11,7 +11,7 @@ from torch import Tensor
 
 from lnnkit.ground.growing import Marks
 from lnnkit.infer.derivations import Derivations
-from lnnkit.infer.state import NO_ROWS, State
+from lnnkit.infer.state import State, no_rows
 
 
 class Pending(Protocol):
@@ -58,7 +58,7 @@ class Meeting:
         """Meet the messages for one side. Returns the rows that have moved, each once. Of equal messages for a row
         the first has set it: messages come in a canonical order. Upper ends that are ``rising`` are raised."""
         if not messages:
-            return NO_ROWS
+            return no_rows()
         row = messages[0].row if len(messages) == 1 else torch.cat([m.row for m in messages])
         value = messages[0].value if len(messages) == 1 else torch.cat([m.value for m in messages])
         ends = self._state.ends(side).values

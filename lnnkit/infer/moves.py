@@ -9,7 +9,7 @@ from torch import Tensor
 
 from lnnkit.ground.atoms import Atoms, AtomTable
 from lnnkit.infer.classes import Classes
-from lnnkit.infer.state import NO_ROWS, State, distinct
+from lnnkit.infer.state import State, distinct, no_rows
 from lnnkit.logic.bounds import Bounds
 
 
@@ -50,8 +50,8 @@ def note(raised: Tensor, lowered: Tensor, atoms: Atoms, state: State, classes: C
         if single:
             moves.add(table, 0, atoms.local.values.index_select(0, rows))
     if single and not arrested:
-        return moves, NO_ROWS
-    crossed = torch.cat(arrested) if arrested else NO_ROWS
+        return moves, no_rows()
+    crossed = torch.cat(arrested) if arrested else no_rows()
     atoms.enlist(crossed)
     for side, rows in enumerate((raised, lowered)):
         both = distinct([rows, crossed], len(atoms)) if arrested else rows

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import torch
+from torch import Tensor
+
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.ground.analyses import Analyses
 from lnnkit.ground.formula import LEAF, Formula, unfold
 from lnnkit.ground.grounding import Grounding, Guard, leaf_modes
 from lnnkit.ground.layout import Given, domain, predicate_tables
 from lnnkit.ground.needs import NeedFinder
+from lnnkit.ground.plan import Recorder
 from lnnkit.ground.relevance import ALL, SIDES, Reading, Relevance
 from lnnkit.infer.auxiliaries import (
     SharedNeurons,
@@ -40,6 +44,7 @@ class Prepared:
     kept: Mapping[str, bool]
     inference: list[int] = field(default_factory=list)
     strata: list[tuple[frozenset[str], list[int]]] = field(default_factory=list)
+    unfinished: frozenset[str] = frozenset()  # predicates whose first completion was stopped: they are read as open
 
     def finder(self, formula: Formula, seen: Reading | None = None) -> NeedFinder:
         """What finds the formula's needs; without a reading, only those that do not depend on what it sends."""
@@ -47,12 +52,19 @@ class Prepared:
         return NeedFinder(seen or Reading(formula, self.analyses.of(formula)), self.relevance, sizes)
 
 
-def prepare(lifted: LiftedGraph, index: Mapping[str, int], given: Sequence[Given], guard: Guard) -> Prepared:
+def prepare(
+    lifted: LiftedGraph,
+    index: Mapping[str, int],
+    given: Sequence[Given],
+    guard: Guard,
+    dtype: torch.dtype = torch.float64,
+    recorder: Recorder | None = None,
+) -> Prepared:
     """Lay out atoms, enter the facts, find out what matters and what to join. Nothing is inferred yet."""
     world = domain(lifted, index, given)
     atoms = predicate_tables(lifted, world.stranger + 1)
-    state = State()
-    grounding = Grounding(atoms, world, guard)
+    state = State(dtype)
+    grounding = Grounding(atoms, world, guard, recorder)
     analyses = Analyses({name: table.default for name, table in atoms.tables.items()}, world)
     shared = add_shared_tables(lifted, grounding, analyses)
     statements = [
@@ -78,6 +90,14 @@ def prepare(lifted: LiftedGraph, index: Mapping[str, int], given: Sequence[Given
     for stratum in lifted.program.strata:
         prepared.strata.append((stratum, _enter_stratum(prepared, stratum)))
     return prepared
+
+
+def completed(prepared: Prepared, predicates: frozenset[str]) -> Tensor:
+    """The rows of a stratum's atoms that no fact lists and no contradiction has arrested."""
+    atoms = prepared.grounding.atoms
+    prepared.state.extend(atoms)
+    rows = torch.cat([atoms.tables[name].rows for name in sorted(predicates)])
+    return rows[~(atoms.flags("given").index_select(0, rows) | prepared.state.frozen.index_select(0, rows))]
 
 
 def initialise_shared(prepared: Prepared) -> None:

@@ -15,6 +15,7 @@ from lnnkit.infer.moves import Moves, changes, note
 from lnnkit.infer.state import State
 from lnnkit.infer.sweep import moved, reader, send
 from lnnkit.infer.visit import Arrested, Round
+from lnnkit.infer.watch import Watch, goes_on
 from lnnkit.infer.workspace import Status, Workspace
 
 # A round is quiet if it only moves atoms that were there before, each by little. A cycle that gains ever less is quiet
@@ -26,9 +27,11 @@ CREEP_ROUNDS = 100
 CREEP_PATIENCE = 3000
 
 
-def run(space: Workspace, members: Sequence[int], limit: int, moved_before: Tensor) -> None:
-    """Rounds over ``members`` until one changes nothing, creeps, or the limit is met. ``moved_before`` are rows that
-    moved on either side since the members last looked at them."""
+def run(
+    space: Workspace, members: Sequence[int], limit: int, moved_before: Tensor, watch: Watch | None = None
+) -> None:
+    """Rounds over ``members`` until one changes nothing, creeps, or the limit is met, or until ``watch`` wants no more.
+    ``moved_before`` are rows that moved on either side since the members last looked at them."""
     grounding, state, atoms, progress = space.grounding, space.state, space.grounding.atoms, space.progress
     agenda = Agenda(space.visited(members))
     batches = grounding.kept(members)
@@ -70,6 +73,9 @@ def run(space: Workspace, members: Sequence[int], limit: int, moved_before: Tens
         if (slow and gain < CREEP_GAIN) or len(creeping) >= CREEP_PATIENCE:
             progress.status = Status.CREEPING
             return
+        if not goes_on(watch, space, "inference", progress.rounds):
+            progress.status = Status.INTERRUPTED
+            return
 
 
 def _sweep(number: int, space: Workspace, dirty: Dirty, now: Round) -> None:
@@ -78,6 +84,7 @@ def _sweep(number: int, space: Workspace, dirty: Dirty, now: Round) -> None:
     view = moved(batch, dirty)
     if view is None:
         return
+    now.visited += view.length(0)
     found = look(batch, reader(view, space.state, space.grounding.atoms), view.groupings)
     fresh, roots = send(number, view, found, space.state, space.grounding.atoms, now.queue)
     if len(fresh):

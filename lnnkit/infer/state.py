@@ -9,17 +9,18 @@ from torch import Tensor
 
 from lnnkit.ground.atoms import FALSE, TRUE, Atoms
 from lnnkit.ground.growing import Growing, Marks
-from lnnkit.logic.bounds import Bounds, tolerance
+from lnnkit.logic.bounds import Bounds, noise, tolerance
 
-NOISE = 1e-12  # a smaller gain is rounding, not news
-NO_ROWS = torch.empty(0, dtype=torch.int32)
+
+def no_rows() -> Tensor:
+    return torch.empty(0, dtype=torch.int32)
 
 
 def distinct(rows: Sequence[Tensor], count: int) -> Tensor:
     """Each of the ``rows``, all below ``count``, once, in order."""
     some = [each for each in rows if len(each)]
     if not some:
-        return NO_ROWS
+        return no_rows()
     if sum(map(len, some)) < count // 32:
         return torch.unique(torch.cat(some))
     flags = torch.zeros(count, dtype=torch.bool)
@@ -34,6 +35,7 @@ class State:
 
     def __init__(self, dtype: torch.dtype = torch.float64) -> None:
         self.dtype = dtype
+        self.noise = noise(dtype)  # a smaller gain is rounding, not news
         self.lower = Growing(dtype)
         self.upper = Growing(dtype)
         self._frozen = Marks(torch.bool)
@@ -95,7 +97,7 @@ class State:
         low, high = self.read(rows) if bounds is None else bounds
         at = low > high + tolerance(self.dtype)
         if not bool(at.any()):
-            return NO_ROWS
+            return no_rows()
         crossed = rows[at & ~self.frozen.index_select(0, rows)].int()
         self.crossed.append(crossed, *self.read(crossed))
         index = crossed.long()

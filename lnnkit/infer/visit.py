@@ -19,7 +19,7 @@ from lnnkit.ground.visitor import Visitor
 from lnnkit.infer.classes import Classes
 from lnnkit.infer.look import Read, Target, constant
 from lnnkit.infer.messages import Messages, Queue
-from lnnkit.infer.state import NOISE, State
+from lnnkit.infer.state import State
 from lnnkit.infer.truth_table import Column, TruthTable
 from lnnkit.logic.bounds import Bounds
 
@@ -157,7 +157,7 @@ class Visits:
             hears = awake if hears is None else hears & awake
         if completed:
             free = ~now.atoms.flags("given").index_select(0, rows)
-            free &= value > now.state.ends(side).values.index_select(0, rows) + NOISE
+            free &= value > now.state.ends(side).values.index_select(0, rows) + now.state.noise
             hears = free if hears is None else hears & free
         if hears is not None and not bool(hears.all()):
             at, rows, value = at[hears], rows[hears], value[hears]

@@ -36,6 +36,11 @@ def tolerance(dtype: torch.dtype) -> float:
     return 1e-9 if dtype == torch.float64 else 1e-5
 
 
+def noise(dtype: torch.dtype) -> float:
+    """The gain below which a bound has not moved, only been rounded: 1e-12 in double precision, 1e-6 in single."""
+    return 1e-12 if dtype == torch.float64 else 1e-6
+
+
 def enter(bounds: Bounds) -> Bounds:
     """Bounds as a neuron reads them: ends within ``tol`` of saying nothing say nothing, inside ``[0, 1]``, in order."""
     lower, upper = bounds

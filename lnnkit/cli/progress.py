@@ -1,0 +1,125 @@
+"""One line on a terminal that says how far long work has come; gone when the work is done."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from lnnkit.infer.watch import RoundReport
+
+PATIENCE = 0.5  # seconds; what is done sooner shows nothing
+REFRESHED = 8  # times a second
+STOPPING = "stopping after this round; Ctrl-C again ends at once"
+_UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+
+class ProgressLine:
+    """While entered, shows ``work`` and what rounds report, on standard error if that is a terminal.
+
+    A thread of its own draws it, so that it moves during long rounds too; rich is imported there, once it is needed.
+    """
+
+    def __init__(self, work: str, *, shown: bool) -> None:
+        self._work = work
+        self._shown = shown and _on_terminal()
+        self._report: RoundReport | None = None
+        self._stopping = False
+        self._ended = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._began = 0.0
+
+    def __enter__(self) -> Self:
+        self._began = time.monotonic()
+        if self._shown:
+            self._thread = threading.Thread(target=self._draw, daemon=True)
+            self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def after_round(self, report: RoundReport, /) -> bool:
+        self._report = report
+        return True
+
+    def stop(self) -> bool:
+        """Say that the work is about to stop; whether anybody can see that."""
+        self._stopping = True
+        return self._thread is not None
+
+    def _draw(self) -> None:
+        if self._ended.wait(PATIENCE):
+            return
+        from rich.console import Console
+        from rich.live import Live
+        from rich.spinner import Spinner
+        from rich.text import Text
+
+        console = Console(stderr=True)
+        spinner = Spinner("dots", style="cyan")
+
+        def line() -> Text:
+            frame = spinner.render(console.get_time())
+            assert isinstance(frame, Text)
+            text = Text(no_wrap=True, overflow="ellipsis")
+            return text.append_text(frame).append(f" {self.text(time.monotonic() - self._began)}")
+
+        with Live(
+            console=console,
+            get_renderable=line,
+            auto_refresh=False,
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        ) as live:
+            while not self._ended.wait(1 / REFRESHED):
+                live.refresh()
+
+    def text(self, seconds: float) -> str:
+        """What the line says after so many seconds of work."""
+        parts = [self._work]
+        report = self._report
+        if report is not None:
+            stage = "completing, round" if report.stage == "completion" else "round"
+            parts = [
+                f"{stage} {report.rounds:,}",
+                f"{report.atoms:,} atoms",
+                f"{report.instances:,} instances",
+                f"{_short(report.instances / seconds)} instances/s" if seconds else "",
+            ]
+        parts.append(_elapsed(seconds))
+        if self._stopping:
+            parts.insert(0, STOPPING)
+        return " · ".join(filter(None, parts))
+
+
+def _on_terminal() -> bool:
+    """Whether standard error is a terminal on which a line can be drawn over."""
+    return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM", "dumb") not in ("dumb", "unknown")
+
+
+def _short(number: float) -> str:
+    """Two to three digits and a unit: ``1.2 M``."""
+    for size, unit in _UNITS:
+        if number >= size:
+            return f"{number / size:.3g} {unit}" if number < 1000 * size else f"{number / size:,.0f} {unit}"
+    return f"{number:.0f}"
+
+
+def _elapsed(seconds: float) -> str:
+    """``12 s``, ``3:05 min``, ``1:02:03 h``."""
+    whole = int(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 60:
+        return f"{minutes}:{rest:02} min"
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02} h"

@@ -1,0 +1,91 @@
+"""What inference computes with: the precision of bounds, and the device that holds them."""
+
+from __future__ import annotations
+
+import re
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lnnkit.errors import Error
+from lnnkit.syntax.diagnostic import Diagnostic
+
+if TYPE_CHECKING:
+    import numpy as np
+    import torch
+
+PRECISIONS = ("single", "double")
+_DEVICE = re.compile(r"cpu|cuda(:\d+)?")
+_DIGITS = 7  # after the point: what single precision tells apart in [0, 1]
+
+
+def is_device(name: object) -> bool:
+    """Whether ``name`` is that of a device, if perhaps of one that is not there: ``cpu``, ``cuda``, ``cuda:1``."""
+    return isinstance(name, str) and _DEVICE.fullmatch(name) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Computing:
+    """``precision`` is double or single, ``device`` cpu, cuda or cuda:N."""
+
+    precision: str = "double"
+    device: str = "cpu"
+
+    @property
+    def dtype(self) -> torch.dtype:
+        import torch
+
+        return torch.float64 if self.precision == "double" else torch.float32
+
+    @property
+    def tolerance(self) -> float:
+        """The distance below which two truth values count as one."""
+        from lnnkit.logic.bounds import tolerance
+
+        return tolerance(self.dtype)
+
+    def scope(self) -> AbstractContextManager[object]:
+        """New tensors are on the device within it."""
+        if self.device == "cpu":
+            return nullcontext()
+        import torch
+
+        return torch.device(self.device)
+
+    def numbers(self, bounds: torch.Tensor) -> np.ndarray:
+        """Bounds as float64; those of single precision without the digits that it does not have."""
+        found = bounds.cpu().numpy()
+        return found if self.precision == "double" else found.astype("float64").round(_DIGITS)
+
+
+def computing(precision: str, device: str) -> Computing:
+    """As a user asks for it. Raises `Error` where there is no such precision, or no such device here."""
+    if precision not in PRECISIONS:
+        message = f"there is no precision {precision!r}"
+        raise Error([Diagnostic("unknown-precision", message, "ask for 'single' or 'double'")])
+    if not is_device(device):
+        message = f"there is no device {device!r}"
+        raise Error([Diagnostic("unknown-device", message, "ask for 'cpu', 'cuda' or 'cuda:1'")])
+    if device != "cpu":
+        _look_for(device)
+    return Computing(precision, device)
+
+
+def _look_for(device: str) -> None:
+    """Raise `Error` unless torch can compute on this CUDA device."""
+    import torch
+
+    found = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    number = int(device.partition(":")[2] or 0)
+    if number < found:
+        return
+    if not found:
+        built = torch.version.cuda is not None
+        message = f"the device {device!r} is not there: " + (
+            "torch finds no CUDA device" if built else f"torch {torch.__version__} is built without CUDA"
+        )
+        hint = "compute on the CPU" + ("" if built else ", or install a build of torch with CUDA")
+    else:
+        message = f"the device {device!r} is not there: torch finds {found} CUDA device{'' if found == 1 else 's'}"
+        hint = f"they are numbered from cuda:0 to cuda:{found - 1}"
+    raise Error([Diagnostic("missing-device", message, hint)])

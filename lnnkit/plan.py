@@ -1,0 +1,157 @@
+"""The plan of an inference, as a value: what each statement joined, in which order, and how many rows came of it."""
+
+from __future__ import annotations
+
+import html
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from lnnkit.outcome import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class PlanStep:
+    """``rows`` of what it ``reads`` are joined with what the steps before gave, which leaves ``out`` rows.
+
+    ``out`` is None where the step was never taken: nothing was left to join with.
+    """
+
+    reads: str
+    rows: int
+    out: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanJoin:
+    """One order of joining, taken so many ``times`` (each time for what was new); its rows are those of all times."""
+
+    times: int
+    steps: tuple[PlanStep, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StatementPlan:
+    """A rule, an axiom, or a formula that several of them share (``kind`` neuron), and the joins that find its
+    ``instances``. ``purpose`` is inference, or the completion of the closed predicate that it defines."""
+
+    kind: str
+    name: str | None
+    text: str
+    file: str | None
+    line: int | None
+    purpose: str
+    instances: int
+    joins: tuple[PlanJoin, ...]
+
+    def lines(self) -> Iterator[str]:
+        called = f" {self.name}" if self.name else ""
+        place = "" if self.line is None else f", line {self.line}" if not self.file else f", {self.file}:{self.line}"
+        yield f"{self.kind}{called}{place}: {_counted(self.instances, 'instance')} for {self.purpose}"
+        yield f"  {self.text}"
+        made = [join for join in self.joins if join.times]
+        width = max((len(step.reads) for join in made for step in join.steps), default=0)
+        digits = max((len(f"{step.rows:,}") for join in made for step in join.steps), default=0)
+        for number, join in enumerate(made, 1):
+            yield f"  join {number}, {_counted(join.times, 'time')}"
+            for position, step in enumerate(join.steps):
+                out = "not reached" if step.out is None else f"-> {step.out:,}"
+                shown = out if position or step.out != step.rows else ""
+                yield f"    {step.reads:<{width}}  {step.rows:>{digits},}  {shown}".rstrip()
+        idle = Counter(", ".join(step.reads for step in j.steps if not step.rows) for j in self.joins if not j.times)
+        for empty, count in idle.items():
+            yield f"  {_counted(count, 'join')} not made" + (f": no rows of {empty}" if empty else "")
+
+
+@dataclass(frozen=True, slots=True)
+class SidePlan:
+    """One end of the atoms of a predicate (or shared formula): how it comes about, and of how many atoms it differs
+    from the default. ``status`` is completed, derived, derived-where-listed, facts, not-needed or default."""
+
+    status: str
+    atoms: int
+
+    def __str__(self) -> str:
+        return f"{self.status.replace('-', ' ')} ({self.atoms:,})" if self.atoms else self.status.replace("-", " ")
+
+
+@dataclass(frozen=True, slots=True)
+class TablePlan:
+    """A predicate, or a formula that statements share, with its two sides."""
+
+    name: str
+    lower: SidePlan
+    upper: SidePlan
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What an inference joined for each statement, and which sides of which predicates it computed. It prints as text;
+    ``as_dict`` is for JSON."""
+
+    statements: tuple[StatementPlan, ...]
+    tables: tuple[TablePlan, ...]
+    outcome: Outcome
+
+    def as_dict(self) -> dict[str, object]:
+        """The object that ``lnnkit run --plan --format json`` prints."""
+        return {
+            "statements": [
+                {
+                    "kind": statement.kind,
+                    "name": statement.name,
+                    "text": statement.text,
+                    "file": statement.file,
+                    "line": statement.line,
+                    "purpose": statement.purpose,
+                    "instances": statement.instances,
+                    "joins": [
+                        {
+                            "times": join.times,
+                            "steps": [{"reads": s.reads, "rows": s.rows, "out": s.out} for s in join.steps],
+                        }
+                        for join in statement.joins
+                    ],
+                }
+                for statement in self.statements
+            ],
+            "sides": [
+                {
+                    "name": table.name,
+                    "lower": {"status": table.lower.status, "atoms": table.lower.atoms},
+                    "upper": {"status": table.upper.status, "atoms": table.upper.atoms},
+                }
+                for table in self.tables
+            ],
+            "status": self.outcome.status,
+            "rounds": self.outcome.rounds,
+        }
+
+    def lines(self) -> Iterator[str]:
+        for statement in self.statements:
+            yield from statement.lines()
+            yield ""
+        if self.tables:
+            yield "sides, and the atoms on which they differ from the default"
+            rows = [("", "lower", "upper"), *((t.name, str(t.lower), str(t.upper)) for t in self.tables)]
+            yield from _aligned(rows)
+            yield ""
+        yield self.outcome.summary
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _aligned(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  " + "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
