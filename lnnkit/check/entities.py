@@ -125,20 +125,21 @@ def but_for_case(symbols: Symbols, names: Collection[str]) -> dict[str, str]:
 
 def _dictionaries(symbols: Symbols) -> Iterator[pa.Array]:
     for table in (*symbols.tables, *symbols.label_tables, *symbols.told):
-        for column in table.columns:
-            yield column.dictionary
+        if table.texts is not None:
+            yield table.texts
 
 
 def _matches(symbols: Symbols, names: Collection[str], lower: bool = False) -> Iterable[str]:
     """The entities of tables that are among ``names``, compared in lower case if asked."""
     if not names or not (symbols.tables or symbols.label_tables or symbols.told):
         return
-    import pyarrow as pa
     from pyarrow import compute
 
+    from lnnkit.data.arrow import strings
+
+    wanted = strings(sorted(names))
     for texts in _dictionaries(symbols):
         folded = compute.call_function("utf8_lower", [texts]) if lower else texts
-        wanted = pa.array(sorted(names), type=folded.type)
         mask = compute.call_function("is_in", [folded], compute.SetLookupOptions(wanted))
         yield from texts.filter(mask).to_pylist()
 

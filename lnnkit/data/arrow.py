@@ -85,6 +85,11 @@ def concatenated(columns: Sequence[pa.Array | pa.ChunkedArray]) -> pa.Array:
     return chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks)
 
 
+def filled(texts: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """Strings, or binary, with empty ones for nulls."""
+    return texts.fill_null(strings([""]).view(texts.type)[0]) if texts.null_count else texts
+
+
 def nulls(array: pa.Array) -> np.ndarray:
     """Where the array is null."""
     import numpy as np

@@ -6,7 +6,7 @@ import unicodedata
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from lnnkit.data.arrow import nulls, strings, text_buffers
+from lnnkit.data.arrow import filled, nulls, strings, text_buffers
 from lnnkit.data.encode import Piece
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def cleaned(piece: Piece) -> Piece:
     if values.null_count:
         gaps = np.flatnonzero(nulls(values))
         codes = _mapped(codes, gaps, np.full(len(gaps), -1), len(values))
-        values = values.fill_null(b"" if pa.types.is_binary(values.type) else "")
+        values = filled(values)
     if not pa.types.is_string(values.type):
         values = values.view(pa.string())
     offsets, data = text_buffers(values)

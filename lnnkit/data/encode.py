@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
-from lnnkit.data.arrow import concatenated, int64s, nulls, one, strings, view
+from lnnkit.data.arrow import concatenated, filled, int64s, nulls, one, strings, view
 from lnnkit.data.grid import Unreadable
 from lnnkit.data.objects import alike, entities_in
 from lnnkit.data.ranked import ranked
@@ -66,7 +66,7 @@ def _from_texts(arrays: Sequence[pa.Array | pa.ChunkedArray]) -> Piece:
     import pyarrow as pa
 
     plain = [array if pa.types.is_binary(array.type) else array.cast(pa.binary()) for array in arrays]
-    codes, values = ranked(concatenated([array.fill_null(b"") if array.null_count else array for array in plain]))
+    codes, values = ranked(concatenated([filled(array) for array in plain]))
     return Piece(codes, values, ordered=True)
 
 

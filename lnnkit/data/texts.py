@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 from lnnkit.data.arrow import concatenated, int32s, strings, text_buffers
 from lnnkit.data.clean import cleaned
 from lnnkit.data.encode import SMALL, Piece, encoded
+from lnnkit.data.names import Names
 from lnnkit.data.ranked import ranked, taken
 
 if TYPE_CHECKING:
@@ -47,8 +49,9 @@ class Texts:
             return self.codes < 0
         if len(self.values) <= SMALL:
             found = [code for code, value in enumerate(self.values.to_pylist()) if value == text]
-        else:
-            found = [code for code in [self.values.index(text).as_py()] if code >= 0]
+        else:  # not by Arrow's search, which would import pandas
+            place = bisect_left(Names(self.values), text, hi=len(self.values) - len(self.faults))
+            found = [place] if place < len(self.values) and self.values[place].as_py() == text else []
         found = [code for code in found if code not in self.faults]
         return self.codes == found[0] if found else np.zeros(len(self.codes), bool)
 

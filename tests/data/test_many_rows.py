@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import random
+import subprocess
+import sys
 import unicodedata
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +16,8 @@ import pytest
 from lnnkit.data import delimited, encode, numbers, texts
 from lnnkit.data.tell import told_table
 from tests.data.reading import Read, Reader
+
+ENV = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
 
 
 def told(table: object, arity: int = 2, *, numeric: bool = False) -> Read:
@@ -99,3 +105,19 @@ def test_rows_of_one_width_and_others() -> None:
     assert told([("a", "b"), ["c", "d"]]).keys == [("a", "b"), ("c", "d")]
     assert told([("a", "b", "c", "d", "e")] * 2).table is None
     assert told([("a", "b"), ("c",)]).errors == [("bad-row", 2)]
+
+
+def test_large_tables_are_read_without_pandas(tmp_path: Path) -> None:
+    script = """
+import sys
+import lnnkit
+rows = [(f"person {number} \\u00e9", str(number % 50), f"0.{number}") for number in range(30_000)]
+with open("f.csv", "w", encoding="utf-8") as file:
+    file.write("left,right,truth\\n" + "".join(f"{a},{b},{t}\\n" for a, b, t in rows) * 20)
+kb = lnnkit.loads('load P from "f.csv"\\nquery P(Person, nobody)')
+kb.tell("P", {"a": [None if number == 5 else a for number, (a, _, _) in enumerate(rows)][6:], "b": range(6, 30_000)})
+kb.tell("P", [(a, b, 0.5) for a, b, _ in rows[:25_000]])
+assert len(kb.ask("P(X, Y)").to_arrow()) > 30_000
+assert "pandas" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-W", "error", "-c", script], check=True, timeout=120, cwd=tmp_path, env=ENV)
