@@ -7,6 +7,7 @@ instances anyway.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -40,22 +41,26 @@ class Moved(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Trigger:
-    """For a need, join ``rest`` onto the rows of ``pattern`` that moved on ``side``."""
+    """For a need, join ``rest`` onto the rows of ``pattern`` that moved on ``side``. ``literal`` is the need's own that
+    they satisfy, if it has such a one: ``seen`` so many rows did."""
 
     need: int
     pattern: Pattern
     side: int
     rest: tuple[Literal, ...]
+    literal: Literal | None
+    seen: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class _Path:
-    """What a join for a need has read so far; kept only for a recorder."""
+    """A join for a need: what it has read so far is kept only for a recorder."""
 
     need: int
     reads: tuple[Reads, ...] = ()
+    share: float = 1.0  # of what it finds that was not found before
 
 
 class Visitor:
@@ -73,7 +78,8 @@ class Visitor:
         recorder: Recorder | None = None,
     ) -> None:
         self.formula = formula
-        self.visited = 0  # assignments found
+        self.visited = 0  # assignments found, some of them again
+        self._made = [0 for _ in needs]  # those that a need has found for the first time
         self._member = member
         self._recorder = recorder
         self._atoms = atoms
@@ -120,19 +126,21 @@ class Visitor:
 
     def visits(self, moved: Moved) -> Iterator[Bindings]:
         """Assignments of all variables, up to `CHUNK` or so at a time; some may come twice."""
-        for found in self._found(moved):
+        for need, share, found in self._found(moved):
             self.visited += found.length
+            self._made[need] += round(share * found.length)
             yield found
 
-    def _found(self, moved: Moved) -> Iterator[Bindings]:
+    def _found(self, moved: Moved) -> Iterator[tuple[int, float, Bindings]]:
+        """With the need that finds assignments, and the share of them that it could not find before."""
         if not self.started:
             self.started = True
             for number, literals in enumerate(self._needs):
-                yield from self._whole(literals, _Path(number))
+                yield from ((number, 1.0, found) for found in self._whole(literals, _Path(number)))
+            for trigger in self._found_triggers():
+                self._new(trigger)
             return
-        if self._triggers is None:
-            self._triggers = self._find_triggers()
-        for trigger in self._triggers:
+        for trigger in self._found_triggers():
             rows = moved.rows(trigger.pattern.table.name, trigger.side)
             if rows is None:
                 continue
@@ -140,8 +148,10 @@ class Visitor:
             if len(rows):
                 own = trigger.pattern
                 literal = Literal(own.table.name, own.arguments, "lower" if trigger.side == 0 else "upper")
-                path = self._stepped(_Path(trigger.need), literal, len(rows), len(rows))
-                yield from self._joined(self._matched(own, rows), trigger.rest, path)
+                share = min(1.0, self._new(trigger) / len(rows))
+                path = self._stepped(_Path(trigger.need, share=share), literal, len(rows), len(rows))
+                for found in self._joined(self._matched(own, rows), trigger.rest, path):
+                    yield trigger.need, share, found
 
     def table(self, leaf: int) -> str:
         """The table that holds a leaf's bounds."""
@@ -165,6 +175,18 @@ class Visitor:
 
     # --- triggers ---------------------------------------------------------------------------------------------------
 
+    def _found_triggers(self) -> list[_Trigger]:
+        if self._triggers is None:
+            self._triggers = self._find_triggers()
+        return self._triggers
+
+    def _new(self, trigger: _Trigger) -> int:
+        """How many rows have come to satisfy a trigger's literal since this was last asked; 0 where it has none."""
+        if trigger.literal is None:
+            return 0
+        before, trigger.seen = trigger.seen, len(self._listing(trigger.literal))
+        return trigger.seen - before
+
     def _find_triggers(self) -> list[_Trigger]:
         found: list[_Trigger] = []
         for number, literals in enumerate(self._needs):
@@ -178,7 +200,7 @@ class Visitor:
             for (atom, side), rest in sorted(starts.items(), key=lambda item: item[0][0][0]):
                 own = Literal(*atom, "lower" if side == 0 else "upper")
                 if not self._found_anyway(number, own, frozenset((*literals, own))):
-                    found.append(_Trigger(number, self.pattern(atom), side, rest))
+                    found.append(_Trigger(number, self.pattern(atom), side, rest, own if own in literals else None))
         return found
 
     def _found_anyway(self, number: int, trigger: Literal, literals: frozenset[Literal]) -> bool:
@@ -217,12 +239,15 @@ class Visitor:
 
     def _stepped(self, path: _Path, reads: Reads, rows: int, out: int) -> _Path:
         """Count what a step of a join gives, and tell the recorder."""
-        self._guard(self.formula, out)
+        self._counted(path, out)
         if self._recorder is None:
             return path
-        path = _Path(path.need, (*path.reads, reads))
+        path = _Path(path.need, (*path.reads, reads), path.share)
         self._recorder.stepped(self._member, path.need, path.reads, rows, out)
         return path
+
+    def _counted(self, path: _Path, out: int) -> None:
+        self._guard(self.formula, round(self._made[path.need] + path.share * out))
 
     def _whole(self, literals: tuple[Literal, ...], path: _Path) -> Iterator[Bindings]:
         """Join a need as a whole, from the literal with which the first step gives the fewest rows."""
@@ -346,6 +371,8 @@ class Visitor:
         others = tuple(each for each in rest if each != best)
         own = self.pattern((best.table, best.arguments))
         rows = own.fitting(self._listing(best))
+        if all(set(one.arguments).isdisjoint(two.arguments) for one, two in itertools.combinations(rest, 2)):
+            self._counted(path, found.length * math.prod(len(self._listing(each)) for each in rest))
         path = self._stepped(path, best, found.length, found.length * len(rows))
         for left, right in _product(found.length, len(rows)):
             yield from self._joined(self._expanded(found, own, left, rows.index_select(0, right)), others, path)
@@ -358,7 +385,7 @@ class Visitor:
                 yield found.slice(start, min(start + 2 * CHUNK, found.length))
             return
         ids = self._domain.sorts[self.formula.sorts[free[0]]]
-        self._guard(self.formula, found.length * math.prod(len(self._domain.sorts[self.formula.sorts[v]]) for v in free))
+        self._counted(path, found.length * math.prod(len(self._domain.sorts[self.formula.sorts[v]]) for v in free))
         path = self._stepped(path, free[0], found.length, found.length * len(ids))
         for left, right in _product(found.length, len(ids)):
             one = Bindings(len(left), {free[0]: ids.index_select(0, right)}, {}, found, left)
