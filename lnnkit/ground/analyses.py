@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 
 from lnnkit.ground.batch import shape
-from lnnkit.ground.formula import Formula
 from lnnkit.ground.domain import Domain
+from lnnkit.ground.formula import Formula
 from lnnkit.ground.reactions import Cause, Port
 from lnnkit.ground.supports import NARROW, Analysis
 

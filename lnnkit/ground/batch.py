@@ -9,8 +9,8 @@ from torch import Tensor
 
 from lnnkit.ground.evaluate import Grouping
 from lnnkit.ground.formula import AUXILIARY, LEAF, Formula
-from lnnkit.ground.supports import Analysis
 from lnnkit.ground.growing import Growing, Marks
+from lnnkit.ground.supports import Analysis
 
 Modes = Mapping[int, tuple[int, int]]  # for each leaf, how far its lower and its upper side are kept
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.ground.formula import LEAF, Formula, Neuron
-from lnnkit.logic.bounds import Bounds, Inverse, complement
+from lnnkit.logic.bounds import Bounds, Inverse, asks, complement
 from lnnkit.logic.quantifier import exists, exists_inverse, forall, forall_inverse
 
 
@@ -52,7 +52,24 @@ def neuron_upward(neuron: Neuron, operands: Sequence[Bounds]) -> Bounds:
 
 
 def neuron_downward(neuron: Neuron, node: Bounds, operands: Sequence[Bounds]) -> Inverse:
-    """What the bounds of a connective leave of its operands."""
+    """What the bounds of a connective leave of its operands; rows that say nothing leave them as they are."""
+    lower, upper = asks(node)
+    asking = (lower | upper).nonzero().squeeze(1)
+    count = asking.numel()
+    if not count:
+        return Inverse(tuple(operands), lower)
+    if 2 * count > lower.numel():
+        return _inverse(neuron, node, operands)
+    some = [Bounds(*(end.index_select(0, asking) for end in box)) for box in (node, *operands)]
+    found = _inverse(neuron, some[0], some[1:])
+    boxes = tuple(
+        Bounds(*(old.index_copy(0, asking, new) for old, new in zip(box, hull, strict=True)))
+        for box, hull in zip(operands, found.operands, strict=True)
+    )
+    return Inverse(boxes, torch.zeros_like(lower).index_copy(0, asking, found.empty))
+
+
+def _inverse(neuron: Neuron, node: Bounds, operands: Sequence[Bounds]) -> Inverse:
     logic = neuron.logic
     assert logic is not None
     if neuron.kind == "and":

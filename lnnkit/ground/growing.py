@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
-import numpy as np
+from mmap import mmap
+
 import torch
 from torch import Tensor
 
 _LARGE = 2**18  # from so many entries on room is made far ahead: memory counts only once it is written to
-_DTYPES = {
-    torch.bool: np.bool_,
-    torch.int16: np.int16,
-    torch.int32: np.int32,
-    torch.int64: np.int64,
-    torch.float32: np.float32,
-    torch.float64: np.float64,
-}
 
 
 def zeros(count: int, dtype: torch.dtype) -> Tensor:
-    """(count,) zeros. On the CPU they take memory only where they are written to, in huge pages: numpy asks for those,
-    and torch does not."""
-    if torch.get_default_device().type != "cpu":
+    """(count,) zeros. On the CPU, many take memory only where they are written to."""
+    if count < _LARGE or torch.get_default_device().type != "cpu":
         return torch.zeros(count, dtype=dtype)
-    return torch.from_numpy(np.zeros(count, dtype=_DTYPES[dtype]))
-
-
-def empty(count: int, dtype: torch.dtype) -> Tensor:
-    """(count,) entries that are still to be written, as ``zeros``."""
-    if torch.get_default_device().type != "cpu":
-        return torch.empty(count, dtype=dtype)
-    return torch.from_numpy(np.empty(count, dtype=_DTYPES[dtype]))
+    return torch.frombuffer(mmap(-1, count * dtype.itemsize), dtype=dtype)
 
 
 def _ahead(length: int) -> int:
@@ -65,7 +50,7 @@ class Growing:
     def _reserve(self, count: int) -> Tensor:
         start, needed = self._length, self._length + count
         if needed > self._buffer.numel():
-            grown = empty(max(needed, _ahead(self._buffer.numel())), self._buffer.dtype)
+            grown = torch.empty(max(needed, _ahead(self._buffer.numel())), dtype=self._buffer.dtype)
             grown[:start] = self.values
             self._buffer = grown
         self._length = needed

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from lnnkit.ground.pattern import Pattern
 from lnnkit.ground.growing import Growing
+from lnnkit.ground.pattern import Pattern
 
 _LIMIT = 2**62  # mixed-radix keys stay below it
 _DENSE = 2**16  # so many possible keys are tabulated, or four times as many as there are rows

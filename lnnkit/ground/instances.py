@@ -14,10 +14,10 @@ from lnnkit.ground.atoms import FALSE, TRUE, UNKNOWN, Atoms, AtomTable
 from lnnkit.ground.batch import Batch
 from lnnkit.ground.domain import Domain
 from lnnkit.ground.formula import AUXILIARY, LEAF, Formula
+from lnnkit.ground.growing import Growing
 from lnnkit.ground.join import Relation, join
 from lnnkit.ground.needs import Literal, Needs
 from lnnkit.ground.plan import PARENTS, Reads, Recorder, Trace
-from lnnkit.ground.growing import Growing
 from lnnkit.ground.tuples import TupleSet
 
 
@@ -307,7 +307,9 @@ class Instances:
             if arguments[0] == arguments[1]:
                 return torch.full((length,), TRUE, dtype=torch.int32)
             equal = torch.where(values[0] == values[1], TRUE, FALSE).int()
-            return torch.where((values[0] >= self.domain.generic) & (values[1] >= self.domain.generic), UNKNOWN, equal).int()
+            return torch.where(
+                (values[0] >= self.domain.generic) & (values[1] >= self.domain.generic), UNKNOWN, equal
+            ).int()
         rows = torch.full((length,), table.default_row, dtype=torch.int32)
         if not table.predictable:
             rows[stranger] = UNKNOWN

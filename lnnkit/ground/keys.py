@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from lnnkit.ground.growing import Growing, zeros
+from lnnkit.ground.growing import Growing
 
 _LIMIT = 2**62  # mixed-radix keys stay below it
 # a table of so many possible keys is worthwhile once so many of them are there
@@ -15,6 +16,13 @@ _WORTHWHILE = ((2**12, 0), (2**24, 2**14), (2**28, 2**25))
 _SPREAD = -7046029254386353131  # 2^64 divided by the golden ratio: multiplying by it scatters keys
 _CLAIM = 2**30  # a key that claims a slot writes its place less so much
 _PART = 2**17  # so many keys are entered at once
+
+
+def _slots(count: int) -> Tensor:
+    """(count,) zeros to be read and written here and there: numpy, other than torch, asks for huge pages."""
+    if torch.get_default_device().type != "cpu":
+        return torch.zeros(count, dtype=torch.int32)
+    return torch.from_numpy(np.zeros(count, dtype=np.int32))
 
 
 class _Hashed:
@@ -28,7 +36,7 @@ class _Hashed:
     def _resize(self, bits: int) -> None:
         self._shift = 64 - bits
         self._mask = (1 << bits) - 1
-        self._slots = zeros(1 << bits, torch.int32)
+        self._slots = _slots(1 << bits)
 
     def _first_slots(self, keys: Tensor) -> Tensor:
         return ((keys * _SPREAD) >> self._shift).bitwise_and_(self._mask)
@@ -122,7 +130,7 @@ class _Table:
     """A number for every possible key. What is kept is one more: 0 where a key is not there."""
 
     def __init__(self, size: int) -> None:
-        self._numbers = zeros(size, torch.int32)
+        self._numbers = _slots(size)
 
     def find(self, keys: Tensor) -> Tensor:
         return self._numbers.index_select(0, keys) - 1

@@ -10,8 +10,8 @@ from torch import Tensor
 
 from lnnkit.check.program import ENTITY
 from lnnkit.ground.atoms import AtomTable
-from lnnkit.ground.formula import Formula
 from lnnkit.ground.domain import Domain
+from lnnkit.ground.formula import Formula
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,9 +50,7 @@ class Pattern:
         """The columns of the table's tuples, from columns of the variables' ids."""
         entities = dict(self.constants)
         return [
-            column[argument]
-            if isinstance(argument, int)
-            else torch.full((length,), entities[place], dtype=torch.int32)
+            column[argument] if isinstance(argument, int) else torch.full((length,), entities[place], dtype=torch.int32)
             for place, argument in enumerate(self.arguments)
         ]
 

@@ -74,7 +74,6 @@ class Recorder:
         else:
             found[key] = Joined(list(steps))
 
-
     def stepped(self, member: int, number: int, path: tuple[Reads, ...], rows: int, out: int) -> None:
         """Told of one step of a join that is made part by part: what was read up to it, the rows read and given."""
         found = self.paths.setdefault((member, number), {})

@@ -20,11 +20,11 @@ from lnnkit.ground.atoms import Atoms
 from lnnkit.ground.bindings import Bindings, Matched
 from lnnkit.ground.domain import Domain
 from lnnkit.ground.formula import AUXILIARY, LEAF, Formula
+from lnnkit.ground.growing import Growing
 from lnnkit.ground.index import Hits, JoinIndex
 from lnnkit.ground.needs import Literal, Need
 from lnnkit.ground.pattern import Pattern, pattern
 from lnnkit.ground.plan import Reads, Recorder
-from lnnkit.ground.growing import Growing
 
 CHUNK = 2**17  # so many assignments are made at once
 _BARE = ("listed", "given")  # literals that an atom at its default may satisfy
@@ -101,7 +101,10 @@ class Visitor:
     def triggers(self) -> set[tuple[str, int]]:
         """The tables and sides whose moves matter."""
         return {
-            (self.table(leaf), side) for leaf, sides in self._reads.items() for side, matters in enumerate(sides) if matters
+            (self.table(leaf), side)
+            for leaf, sides in self._reads.items()
+            for side, matters in enumerate(sides)
+            if matters
         }
 
     @property
@@ -135,8 +138,12 @@ class Visitor:
         """With the need that finds assignments, and the share of them that it could not find before."""
         if not self.started:
             self.started = True
-            for number, literals in enumerate(self._needs):
-                yield from ((number, 1.0, found) for found in self._whole(literals, _Path(number)))
+            at_once = self._at_once()
+            if at_once is not None:
+                yield from ((0, 1.0, found) for found in at_once)
+            else:
+                for number, literals in enumerate(self._needs):
+                    yield from ((number, 1.0, found) for found in self._whole(literals, _Path(number)))
             for trigger in self._found_triggers():
                 self._new(trigger)
             return
@@ -263,6 +270,50 @@ class Visitor:
         path = self._stepped(path, first, start.length, start.length)
         yield from self._joined(start, tuple(each for each in literals if each != first), path)
 
+    def _at_once(self) -> Iterator[Bindings] | None:
+        """All needs together, where their literals say something of the same tuples, which their tables have in the
+        same order: then a row is found where all literals of any need list it."""
+        literals = list(dict.fromkeys(each for need in self._needs for each in need))
+        variables = self.formula.blocks[0].variables
+        if len(literals) < 2 or not variables or not all(self._needs):
+            return None
+        if any(each.arguments != literals[0].arguments or set(each.arguments) != set(variables) for each in literals):
+            return None
+        own = [self.pattern((each.table, each.arguments)) for each in literals]
+        columns = own[0].table.tuples.columns
+        if not all(
+            pattern.plain
+            and len(pattern.table.tuples) == len(own[0].table.tuples)
+            and all(map(torch.equal, pattern.table.tuples.columns, columns))
+            for pattern in own
+        ):
+            return None
+        return self._aligned(own[0], literals)
+
+    def _aligned(self, own: Pattern, literals: Sequence[Literal]) -> Iterator[Bindings]:
+        flags = {
+            each: self._atoms.flags(each.column).index_select(0, self._atoms.tables[each.table].rows)
+            for each in literals
+        }
+        found = torch.zeros(len(own.table.tuples), dtype=torch.bool)
+        for number, need in enumerate(self._needs):
+            every = flags[need[0]].clone()
+            for each in need[1:]:
+                every &= flags[each]
+            for length, each in enumerate(need):
+                reads = (*need[: length + 1],)
+                path = _Path(number, reads[:-1])
+                if self._recorder is not None:
+                    self._stepped(path, each, len(self._listing(each)), int(every.sum()))
+            found |= every
+        rows = _true(found).int()
+        self._counted(_Path(0), rows.numel())
+        atoms = {(each.table, each.arguments) for each in literals}
+        for start in range(0, rows.numel(), CHUNK):
+            part = rows[start : start + CHUNK]
+            under = self._matched(own, part)
+            yield Bindings(part.numel(), {v: under.column(v) for v in own.places}, dict.fromkeys(atoms, part))
+
     def _start(self, literal: Literal) -> Bindings:
         own = self.pattern((literal.table, literal.arguments))
         return self._matched(own, own.fitting(self._listing(literal)))
@@ -297,7 +348,7 @@ class Visitor:
         hits = {each: self._hits(found, each) for each in linked}
         best = min(linked, key=lambda each: sum(hit.total for hit in hits[each]))
         others = tuple(each for each in rest if each != best)
-        path = self._stepped(path, best, found.length, sum(hit.total for hit in hits[best]))
+        path = self._stepped(path, best, len(self._listing(best)), sum(hit.total for hit in hits[best]))
         own = self.pattern((best.table, best.arguments))
         for hit in hits[best]:
             for part in _parts(hit):
@@ -313,9 +364,8 @@ class Visitor:
             if not variables <= found.variables:
                 left.append(each)
             elif found.length:
-                before = found.length
                 found = self._with(found, each)
-                path = self._stepped(path, each, before, found.length)
+                path = self._stepped(path, each, len(self._listing(each)), found.length)
         return found, tuple(left), path
 
     def _with(self, found: Bindings, literal: Literal) -> Bindings:
@@ -373,7 +423,7 @@ class Visitor:
         rows = own.fitting(self._listing(best))
         if all(set(one.arguments).isdisjoint(two.arguments) for one, two in itertools.combinations(rest, 2)):
             self._counted(path, found.length * math.prod(len(self._listing(each)) for each in rest))
-        path = self._stepped(path, best, found.length, found.length * len(rows))
+        path = self._stepped(path, best, len(rows), found.length * len(rows))
         for left, right in _product(found.length, len(rows)):
             yield from self._joined(self._expanded(found, own, left, rows.index_select(0, right)), others, path)
 
@@ -386,7 +436,7 @@ class Visitor:
             return
         ids = self._domain.sorts[self.formula.sorts[free[0]]]
         self._counted(path, found.length * math.prod(len(self._domain.sorts[self.formula.sorts[v]]) for v in free))
-        path = self._stepped(path, free[0], found.length, found.length * len(ids))
+        path = self._stepped(path, free[0], len(ids), found.length * len(ids))
         for left, right in _product(found.length, len(ids)):
             one = Bindings(len(left), {free[0]: ids.index_select(0, right)}, {}, found, left)
             yield from self._enumerated(one, path)

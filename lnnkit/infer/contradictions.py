@@ -24,7 +24,6 @@ from lnnkit.syntax.span import Source, Span
 _NOWHERE = Span(Source("", ""), 0, 0)
 
 
-
 @dataclass(frozen=True)
 class _Group:
     """What contradicts itself in one way for some entities: ``columns`` of their ids, the bounds that crossed."""

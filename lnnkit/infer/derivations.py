@@ -8,6 +8,7 @@ from torch import Tensor
 
 from lnnkit.ground.growing import Marks
 
+
 class _Side:
     """The last setters of one side of all atoms. Numbers of batches and leaves are kept one and two greater: 0 says
     that nothing has set the side."""

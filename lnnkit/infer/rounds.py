@@ -11,7 +11,7 @@ from lnnkit.infer.agenda import Agenda
 from lnnkit.infer.dirty import Dirty
 from lnnkit.infer.look import look
 from lnnkit.infer.messages import Queue
-from lnnkit.infer.moves import Moves, changes, note
+from lnnkit.infer.moves import changes, note
 from lnnkit.infer.state import State
 from lnnkit.infer.sweep import moved, reader, send
 from lnnkit.infer.visit import Arrested, Round
@@ -27,9 +27,7 @@ CREEP_ROUNDS = 100
 CREEP_PATIENCE = 3000
 
 
-def run(
-    space: Workspace, members: Sequence[int], limit: int, moved_before: Tensor, watch: Watch | None = None
-) -> None:
+def run(space: Workspace, members: Sequence[int], limit: int, moved_before: Tensor, watch: Watch | None = None) -> None:
     """Rounds over ``members`` until one changes nothing, creeps, or the limit is met, or until ``watch`` wants no more.
     ``moved_before`` are rows that moved on either side since the members last looked at them."""
     grounding, state, atoms, progress = space.grounding, space.state, space.grounding.atoms, space.progress

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from lnnkit.ground.atoms import UNKNOWN, Atoms
 from lnnkit.ground.batch import Batch
 from lnnkit.ground.evaluate import Grouping
 from lnnkit.ground.formula import AUXILIARY
-from lnnkit.ground.atoms import UNKNOWN, Atoms
 from lnnkit.ground.relevance import ALL, LISTED
 from lnnkit.infer.dirty import Dirty
 from lnnkit.infer.look import Look, Read, constant

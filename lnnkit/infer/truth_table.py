@@ -33,7 +33,11 @@ class TruthTable:
     """The combinations of one batch. ``leaves`` are the columns that it depends on."""
 
     def __init__(
-        self, batch: Batch, leaves: Sequence[int], evaluate: Callable[[Batch, Read, Sequence[Grouping | None]], Look], dtype: torch.dtype
+        self,
+        batch: Batch,
+        leaves: Sequence[int],
+        evaluate: Callable[[Batch, Read, Sequence[Grouping | None]], Look],
+        dtype: torch.dtype,
     ) -> None:
         self.leaves = tuple(leaves)
         self.useful = True

@@ -23,7 +23,7 @@ from lnnkit.infer.state import State
 from lnnkit.infer.truth_table import Column, TruthTable
 from lnnkit.logic.bounds import Bounds
 
-_STRIP = 2**15  # so many instances are worked out at once: what they need fits the cache
+_STRIP = 2**13  # so many instances are worked out at once: what they need fits the cache
 
 
 @dataclass(frozen=True, slots=True)

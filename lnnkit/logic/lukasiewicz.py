@@ -33,8 +33,7 @@ class Lukasiewicz:
     name: str = "lukasiewicz"
 
     def conjunction(self, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> Bounds:
-        boxes = stack(operands)
-        return complement(_sum(complement(boxes), column(weights, boxes.lower), scalar(bias, boxes.lower)))
+        return complement(_sum([complement(box) for box in operands], weights, bias))
 
     def conjunction_inverse(
         self, node: Bounds, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight
@@ -45,8 +44,7 @@ class Lukasiewicz:
         return Inverse(unstack(uncomplement(hull, boxes)), empty)
 
     def disjunction(self, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> Bounds:
-        boxes = stack(operands)
-        return _sum(boxes, column(weights, boxes.lower), scalar(bias, boxes.lower))
+        return _sum(operands, weights, bias)
 
     def disjunction_inverse(
         self, node: Bounds, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight
@@ -101,10 +99,19 @@ def _sum_of_both(weights: tuple[Weight, Weight], bias: Weight, like: Tensor) -> 
     return 2 - 2 * scalar(bias, like) + scalar(weights[0], like) + scalar(weights[1], like)
 
 
-def _sum(terms: Bounds, weight: Tensor, bias: Tensor) -> Bounds:
-    """``clamp(1 - b + sum w_i t_i)``: shapes ``[k, n]``, ``[k, 1]``, ``[]`` give ``[n]``."""
-    lower, upper = (1 - bias + (weight * end).sum(0) for end in terms)
-    return Bounds(lower.clamp(0.0, 1.0), upper.clamp(0.0, 1.0))
+def _sum(terms: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> Bounds:
+    """``clamp(1 - b + sum w_i t_i)``, row by row: the terms are added in their order."""
+    if len(weights) != len(terms):
+        raise ValueError(f"{len(terms)} operands, but {len(weights)} weights")
+    start = 1 - scalar(bias, terms[0].lower)
+    lower, upper = terms[0].lower * weights[0], terms[0].upper * weights[0]
+    for term, weight in zip(terms[1:], weights[1:], strict=True):
+        lower, upper = _plus(lower, weight, term.lower), _plus(upper, weight, term.upper)
+    return Bounds((start + lower).clamp(0.0, 1.0), (start + upper).clamp(0.0, 1.0))
+
+
+def _plus(total: Tensor, weight: Weight, term: Tensor) -> Tensor:
+    return total + weight * term if isinstance(weight, Tensor) else total.add_(term, alpha=weight)
 
 
 def _sum_inverse(node: Bounds, terms: Bounds, weight: Tensor, bias: Tensor) -> tuple[Bounds, Tensor]:
