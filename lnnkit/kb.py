@@ -392,7 +392,7 @@ def _cut_short(outcome: Outcome) -> tuple[Diagnostic, ...]:
     return (Diagnostic("interrupted", outcome.summary, "infer again to let it finish", severity="warning"),)
 
 
-def _outcome(fixpoint: Fixpoint, found: tuple[Contradiction, ...]) -> Outcome:
+def _outcome(fixpoint: Fixpoint, found: Sequence[Contradiction]) -> Outcome:
     progress, prepared = fixpoint.progress, fixpoint.prepared
     return Outcome(
         progress.status.value,

@@ -53,7 +53,7 @@ class Contradiction:
 
 
 class Contradictions(Sequence[Contradiction]):
-    """A sequence of contradictions that are put into words when they are looked at; equal to any other with the same."""
+    """Contradictions that are put into words when they are looked at; equal to any other sequence of the same."""
 
     __slots__ = ("_count", "_entry")
 
@@ -83,7 +83,7 @@ class Contradictions(Sequence[Contradiction]):
             return NotImplemented
         return len(self) == len(other) and all(map(eq, self, other))
 
-    __hash__ = None
+    __hash__ = None  # pyright: ignore[reportAssignmentType]  # equal to sequences that have none
 
     def __repr__(self) -> str:
         return repr(self[:])

@@ -56,7 +56,7 @@ class Pattern:
 
 
 def pattern(table: AtomTable, arguments: tuple[int | str, ...], formula: Formula, domain: Domain) -> Pattern:
-    """The pattern of an atom of ``formula``; a variable of a narrower sort than its place binds that sort's ids only."""
+    """How an atom of ``formula`` binds variables. One of a narrower sort than its place binds that sort's ids only."""
     places: dict[int, int] = {}
     constants: list[tuple[int, int]] = []
     repeats: list[tuple[int, int]] = []

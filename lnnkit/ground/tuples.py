@@ -12,7 +12,7 @@ from lnnkit.ground.keys import KeyIndex
 
 
 class TupleSet:
-    """A set of tuples of entity ids, in columns. What is known to be new is indexed only when something is looked up."""
+    """A set of tuples of entity ids, in columns. What is known to be new is indexed when something is looked up."""
 
     __slots__ = ("_columns", "_index", "_indexed", "_length", "width")
 

@@ -30,7 +30,7 @@ CHUNK = 2**17  # so many assignments are made at once
 _BARE = ("listed", "given")  # literals that an atom at its default may satisfy
 _TRIED = 6  # among so many literals any may come first; among more, the shortest
 
-Reads = Mapping[int, tuple[bool, bool]]  # of a leaf: whether its lower and its upper side matter
+Matters = Mapping[int, tuple[bool, bool]]  # of a leaf: whether its lower and its upper side do
 
 
 class Moved(Protocol):
@@ -70,7 +70,7 @@ class Visitor:
         self,
         formula: Formula,
         needs: Sequence[Need],
-        reads: Reads,
+        reads: Matters,
         atoms: Atoms,
         domain: Domain,
         guard: Callable[[Formula, int], None],

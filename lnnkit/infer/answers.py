@@ -15,6 +15,7 @@ from lnnkit.ground.atoms import Atoms
 from lnnkit.ground.evaluate import upward
 from lnnkit.ground.formula import LEAF, unfold
 from lnnkit.ground.grounding import Grounding, Guard, leaf_modes
+from lnnkit.ground.instances import Instances
 from lnnkit.ground.layout import constants
 from lnnkit.ground.needs import Literal, Need, Needs
 from lnnkit.ground.relevance import ALL, SIDES
@@ -109,7 +110,9 @@ def _joined(prepared: Prepared, flags: Flags, lifted: LiftedGraph, root: Root, g
     )
     scratch.extend([0])
     state.extend(atoms)
-    batch, ids = scratch.batches[number], scratch.members[0].variables(0)
+    batch, rows = scratch.batches[number], scratch.members[0]
+    assert isinstance(rows, Instances)
+    ids = rows.variables(0)
     length = len(batch.blocks[0])
     if not length:
         nothing = torch.empty(0, dtype=state.dtype)
