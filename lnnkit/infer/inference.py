@@ -14,6 +14,7 @@ from lnnkit.ground.grounding import Guard
 from lnnkit.ground.layout import Given
 from lnnkit.infer.completion import complete
 from lnnkit.infer.contested import contested
+from lnnkit.infer.creeping import Disturbed, Leaps
 from lnnkit.infer.derivations import Derivations
 from lnnkit.infer.dirty import Dirty
 from lnnkit.infer.prepare import Prepared, initialise_shared, prepare
@@ -82,21 +83,31 @@ def infer(
     Raises `TooLarge` before more instances of one formula are made than the budget allows.
     """
     with torch.no_grad():
-        prepared = prepare(lifted, index, given, guard_of(budget))
-        grounding, state = prepared.grounding, prepared.state
-        derivations = Derivations(grounding)
-        progress = Progress()
-        complete(prepared, derivations, first=True)
-        initialise_shared(prepared)
-        dirty = Dirty()
-        while True:
-            run(grounding, prepared.inference, state, derivations, progress, round_limit, dirty)
-            if not prepared.strata or progress.status is not Status.CONVERGED:
-                break
-            changed = complete(prepared, derivations, first=False)
-            if not len(changed):
-                break
-            dirty.extend(len(grounding.atoms))
-            dirty.mark(changed, changed)
-        arrested = [(instance.batch, instance.row) for instance in progress.arrested]
-        return Fixpoint(prepared, derivations, progress, contested(grounding, derivations, state, arrested))
+        try:
+            return _infer(prepare(lifted, index, given, guard_of(budget)), Progress(), round_limit)
+        except Disturbed:  # seldom: contradictions that leaps may have brought about; once more, with leaps in step
+            return _infer(prepare(lifted, index, given, guard_of(budget)), Progress(leaps=Leaps(strict=True)), round_limit)
+
+
+def _infer(prepared: Prepared, progress: Progress, round_limit: int) -> Fixpoint:
+    grounding, state = prepared.grounding, prepared.state
+    derivations = Derivations(grounding)
+    progress.creeping |= complete(prepared, derivations, progress.leaps, first=True).creeping
+    initialise_shared(prepared)
+    dirty = Dirty()
+    while True:
+        run(grounding, prepared.inference, state, derivations, progress, round_limit, dirty)
+        if not prepared.strata or progress.status is not Status.CONVERGED:
+            break
+        completed = complete(prepared, derivations, progress.leaps, first=False)
+        progress.creeping |= completed.creeping
+        if not len(completed.changed):
+            break
+        dirty.extend(len(grounding.atoms))
+        dirty.mark(completed.changed, completed.changed)
+    if progress.status is Status.CONVERGED and progress.creeping:
+        progress.status = Status.CREEPING
+    elif progress.status is Status.CONVERGED and progress.leaps.made_so_far:
+        progress.status = Status.ACCELERATED
+    arrested = [(instance.batch, instance.row) for instance in progress.arrested]
+    return Fixpoint(prepared, derivations, progress, contested(grounding, derivations, state, arrested))

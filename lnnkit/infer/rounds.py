@@ -10,6 +10,7 @@ import torch
 
 from lnnkit.ground.grounding import Grounding
 from lnnkit.infer.classes import Classes
+from lnnkit.infer.creeping import Creep, Leaps, Pace
 from lnnkit.infer.derivations import Derivations
 from lnnkit.infer.dirty import Dirty
 from lnnkit.infer.state import Messages, State, distinct
@@ -38,20 +39,17 @@ class ArrestedInstance:
 
 @dataclass(slots=True)
 class Progress:
-    """How far the rounds have come; ``rounds`` counts those that changed something."""
+    """How far the rounds have come; ``rounds`` counts those that changed something.
+
+    ``leaps`` says how often they leapt ahead, ``creeping`` which members' instances still set bounds when they
+    stopped. ``strict`` leaps end where anything else happens.
+    """
 
     rounds: int = 0
     status: Status = Status.CONVERGED
     arrested: list[ArrestedInstance] = field(default_factory=list)
-
-
-# A round is quiet if it only moves atoms that were there before, each by little. A cycle that gains ever less is quiet
-# for ever: it stops once the gains are below CREEP_GAIN and have not halved in CREEP_ROUNDS rounds, or after
-# CREEP_PATIENCE quiet rounds.
-QUIET_GAIN = 1e-2
-CREEP_GAIN = 1e-6
-CREEP_ROUNDS = 100
-CREEP_PATIENCE = 3000
+    creeping: set[int] = field(default_factory=set)
+    leaps: Leaps = field(default_factory=Leaps)
 
 
 def run(
@@ -65,8 +63,8 @@ def run(
 ) -> None:
     """Rounds over ``members`` until one changes nothing, creeps, or the limit is met. ``dirty`` flags the rows that
     moved before."""
-    creeping: list[float] = []  # the gains of quiet rounds, one after the other
     batches = grounding.batches_of(members)
+    pace, creep = Pace(), Creep(grounding, state, derivations, batches)
     state.extend(grounding.atoms)
     classes = Classes(state)
     while True:
@@ -106,13 +104,24 @@ def run(
         dirty.mark(torch.cat([raised, crossed]), torch.cat([lowered, crossed]))
         if not len(changed) and not fresh:
             progress.status = Status.CONVERGED
+            progress.leaps.rested()
             return
         progress.rounds += 1
-        quiet = gain < QUIET_GAIN and not len(crossed) and not fresh
-        creeping = [*creeping, gain] if quiet else []
-        slow = len(creeping) > CREEP_ROUNDS and creeping[-1] > creeping[-CREEP_ROUNDS] / 2
-        if (slow and gain < CREEP_GAIN) or len(creeping) >= CREEP_PATIENCE:
+        disturbed = fresh > 0 or len(crossed) > 0
+        if disturbed:
+            progress.leaps.disturbed()
+        pace.note(gain, steady=not growing and not disturbed)
+        if pace.due:
+            moved_ahead = creep.leap(progress.leaps, raised, lowered)
+            pace.tried(leapt=moved_ahead is not None)
+            if moved_ahead is not None:
+                changed = distinct(moved_ahead, len(grounding.atoms))
+                classes.update(changed)
+                grounding.atoms.deviate(changed, *state.read(changed))
+                dirty.mark(torch.cat([raised, moved_ahead[0]]), torch.cat([lowered, moved_ahead[1]]))
+        if pace.creeps:
             progress.status = Status.CREEPING
+            progress.creeping |= creep.members(raised, lowered)
             return
 
 

@@ -1,0 +1,184 @@
+"""When rounds creep: when to leap ahead, when to give up, and which statements to name.
+
+A round is *steady* if it adds no atoms and meets no contradiction, and *quiet* if, besides, it moves every bound by
+little. A cycle that gains ever less is quiet for ever: it stops once the gains are below ``_GAIN`` and have not halved
+in ``_ROUNDS`` rounds, or after ``_PATIENCE`` quiet rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import networkx as nx
+import torch
+from torch import Tensor
+
+from lnnkit.check.program import Assertion
+from lnnkit.graph.lifted import LiftedGraph
+from lnnkit.ground.grounding import Grounding
+from lnnkit.infer.acceleration import Clash, Leap, leap
+from lnnkit.infer.derivations import Derivations
+from lnnkit.infer.followers import Followers, followers
+from lnnkit.infer.state import State
+from lnnkit.infer.survey import survey_of
+
+_QUIET = 1e-2
+_GAIN = 1e-6
+_ROUNDS = 100
+_PATIENCE = 3000
+_STEADY = 256  # steady rounds before the first leap is tried; a quiet one counts for
+_WORTH = 8  # of them
+_AGAIN = 64  # the same after a leap
+_REACH = 2e6  # all leaps together amplify rounding by no more
+
+
+class Pace:
+    """The gains of rounds, one after the other."""
+
+    def __init__(self) -> None:
+        self._gains: list[float] = []  # of quiet rounds since the last leap
+        self._quiet = 0
+        self._credit = 0
+        self._price = _STEADY
+
+    def note(self, gain: float, *, steady: bool) -> None:
+        """A round moved some bound by ``gain``, and none by more."""
+        quiet = steady and gain < _QUIET
+        self._gains = [*self._gains[-_ROUNDS:], gain] if quiet else []
+        self._quiet = self._quiet + 1 if quiet else 0
+        self._credit = self._credit + (_WORTH if quiet else 1) if steady else 0
+
+    @property
+    def due(self) -> bool:
+        """Whether it is time to try a leap."""
+        return self._credit >= self._price
+
+    def tried(self, *, leapt: bool) -> None:
+        self._credit = 0
+        if leapt:
+            self._price = _AGAIN
+            self._gains.clear()
+        else:
+            self._price = 2 * max(self._price, _STEADY)
+
+    @property
+    def creeps(self) -> bool:
+        """Whether to give up."""
+        gains = self._gains
+        slow = len(gains) > _ROUNDS and gains[-1] < _GAIN and gains[-1] > gains[-_ROUNDS] / 2
+        return slow or self._quiet >= _PATIENCE
+
+
+class Disturbed(Exception):
+    """A contradiction after a leap that did not keep step: which one comes first may depend on it."""
+
+
+@dataclass(slots=True)
+class Leaps:
+    """The leaps of a run. ``strict`` ones keep step: all that moves goes the same number of rounds, up to the last one
+    before anything else happens; so contradictions are met as they are round by round."""
+
+    strict: bool = False
+    made_so_far: int = 0
+    _reach: float = 0.0  # the amplification of rounding by all of them
+    _out_of_step: bool = False
+
+    @property
+    def allowed(self) -> bool:
+        return self._reach < _REACH
+
+    def made(self, leapt: Leap) -> None:
+        self.made_so_far += 1
+        self._reach += leapt.reach
+        self._out_of_step |= not leapt.exact
+
+    def rested(self) -> None:
+        """Nothing moves any more: however the rounds came here, they would have come here."""
+        self._out_of_step = False
+
+    def disturbed(self) -> None:
+        """A contradiction is met. Raises `Disturbed` if the order of leaps may have brought it about."""
+        if self._out_of_step:
+            raise Disturbed
+
+
+class Creep:
+    """What moves in rounds over ``batches``, and how it leaps. ``completes``: they complete closed predicates."""
+
+    def __init__(
+        self,
+        grounding: Grounding,
+        state: State,
+        derivations: Derivations,
+        batches: Sequence[int],
+        *,
+        completes: bool = False,
+    ) -> None:
+        self._grounding = grounding
+        self._state = state
+        self._derivations = derivations
+        self._batches = batches
+        self._completes = completes
+
+    def leap(self, leaps: Leaps, raised: Tensor, lowered: Tensor) -> tuple[Tensor, Tensor] | None:
+        """Carry what moves with those rows ahead. Returns the rows raised and lowered; None if there is no way."""
+        found = self._followers(raised, lowered) if leaps.allowed else None
+        if found is None:
+            return None
+        moving, survey = found.moving, None
+        if not self._completes:
+            survey = survey_of(self._grounding, self._state, self._batches, moving)
+        try:
+            leapt = leap(moving, survey, strict=leaps.strict)
+        except Clash:
+            leaps.disturbed()
+            leaps.strict = True
+            leapt = leap(moving, survey, strict=True)
+        if leapt is None:
+            return None
+        leaps.made(leapt)
+        return moving.write(leapt.bounds)
+
+    def members(self, raised: Tensor, lowered: Tensor) -> set[int]:
+        """The formulas whose instances set the bounds on the cycles that those rows are on."""
+        found = self._followers(raised, lowered)
+        if found is None:
+            return set()
+        core = found.core()
+        numbers: set[int] = set()
+        for each in found.moving.setters:
+            batch = self._grounding.batches[each.batch]
+            block = 0 if each.leaf < 0 else batch.formula.neurons[each.leaf].block
+            instances = each.instances[core.index_select(0, each.movers)]
+            numbers.update(torch.unique(batch.blocks[block].member.values.index_select(0, instances)).tolist())
+        return numbers
+
+    def _followers(self, raised: Tensor, lowered: Tensor) -> Followers | None:
+        return followers(
+            self._grounding,
+            self._state,
+            self._derivations,
+            self._batches,
+            (raised, lowered),
+            completes=self._completes,
+        )
+
+
+def statements(lifted: LiftedGraph, grounding: Grounding, members: set[int]) -> list[Assertion]:
+    """The statements behind formulas, in the order of the program; for a shared neuron alone, those that hold it."""
+    roots = {id(root.origin): root for root in lifted.statements}
+    named: set[int] = set()
+    neurons: set[str] = set()
+    for member in members:
+        formula = grounding.members[member].formula
+        if formula.auxiliary is None and formula.root is not None:
+            named.add(id(formula.root.origin))
+        elif formula.auxiliary is not None:
+            neurons.add(formula.auxiliary)
+    named |= {key for key, root in roots.items() if root.reference.node in neurons}
+    if not named:
+        holders = neurons.union(*(nx.ancestors(lifted.graph, neuron) for neuron in neurons))
+        named = {key for key, root in roots.items() if root.reference.node in holders}
+    return [root.origin for key, root in roots.items() if key in named and isinstance(root.origin, Assertion)]
+
