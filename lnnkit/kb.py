@@ -214,6 +214,7 @@ class KnowledgeBase:
         from lnnkit.ground.given import given_facts
         from lnnkit.ground.layout import constants
         from lnnkit.infer.contradictions import contradictions
+        from lnnkit.infer.creepers import creeping
         from lnnkit.infer.inference import Budget, TooLarge, infer
 
         key = tuple(query.text for query in queries)
@@ -234,7 +235,7 @@ class KnowledgeBase:
             progress = fixpoint.progress
             found = contradictions(fixpoint, entities.names)
             self._fixpoints[key] = _Rested(
-                fixpoint, entities.names, Outcome(progress.status.value, progress.rounds, found)
+                fixpoint, entities.names, Outcome(progress.status.value, progress.rounds, found, creeping(fixpoint))
             )
         return self._fixpoints[key]
 

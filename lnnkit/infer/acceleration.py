@@ -20,7 +20,8 @@ from lnnkit.infer.matrix import components, matrix
 from lnnkit.infer.moving import Moving
 from lnnkit.infer.powers import Powers
 
-_WAY = (0.25, 0.5, 0.75, 0.9375, 1.0)  # where what is sent is compared, as parts of the way
+# Where what is sent is compared, as parts of the way: close to its end too, for there the tolerances of the neurons lie.
+_WAY = (0.25, 0.5, 0.75, 0.94, 1 - 1e-2, 1 - 1e-3, 1 - 1e-4, 1 - 1e-5, 1 - 1e-6, 1 - 1e-7, 1.0)
 _ERROR = 5e-10  # what rounding may come to
 _REACH = 5e5  # rounds amplify the rounding of each by no more
 _SHORTEST = 3  # 2^3 rounds are as soon made one by one
@@ -60,7 +61,7 @@ def leap(moving: Moving, survey: Survey | None, *, strict: bool) -> Leap | None:
     Each component of what moves goes as far as it can by itself, and a contradiction met on the way raises `Clash`.
     ``strict``: all go the same number of rounds, up to the last one before anything else happens.
     """
-    now, sent = moving.coordinates(moving.current()), moving.coordinates(moving.sent())
+    now, sent = moving.coordinates(moving.current()), moving.coordinates(moving.sent(afresh=True))
     slopes = moving.slopes()
     if slopes is None or not len(now):
         return None

@@ -1,4 +1,4 @@
-"""When rounds creep: when to leap ahead, when to give up, and which statements to name.
+"""When rounds creep: when to leap ahead, when to give up, and whose instances set what still moves.
 
 A round is *steady* if it adds no atoms and meets no contradiction, and *quiet* if, besides, it moves every bound by
 little. A cycle that gains ever less is quiet for ever: it stops once the gains are below ``_GAIN`` and have not halved
@@ -10,12 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import networkx as nx
 import torch
 from torch import Tensor
 
-from lnnkit.check.program import Assertion
-from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.ground.grounding import Grounding
 from lnnkit.infer.acceleration import Clash, Leap, leap
 from lnnkit.infer.derivations import Derivations
@@ -163,22 +160,4 @@ class Creep:
             (raised, lowered),
             completes=self._completes,
         )
-
-
-def statements(lifted: LiftedGraph, grounding: Grounding, members: set[int]) -> list[Assertion]:
-    """The statements behind formulas, in the order of the program; for a shared neuron alone, those that hold it."""
-    roots = {id(root.origin): root for root in lifted.statements}
-    named: set[int] = set()
-    neurons: set[str] = set()
-    for member in members:
-        formula = grounding.members[member].formula
-        if formula.auxiliary is None and formula.root is not None:
-            named.add(id(formula.root.origin))
-        elif formula.auxiliary is not None:
-            neurons.add(formula.auxiliary)
-    named |= {key for key, root in roots.items() if root.reference.node in neurons}
-    if not named:
-        holders = neurons.union(*(nx.ancestors(lifted.graph, neuron) for neuron in neurons))
-        named = {key for key, root in roots.items() if root.reference.node in holders}
-    return [root.origin for key, root in roots.items() if key in named and isinstance(root.origin, Assertion)]
 
