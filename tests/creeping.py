@@ -6,11 +6,24 @@
 from __future__ import annotations
 
 import random
+from contextlib import ExitStack
 from dataclasses import dataclass
 from unittest import mock
 
 import lnnkit
-from tests.oracle import Fact, Predicate, Program, Result, Statement, inference, robust, run
+from tests.oracle import (
+    Fact,
+    Predicate,
+    Program,
+    Result,
+    Statement,
+    completion,
+    inference,
+    neurons,
+    passes,
+    robust,
+    run,
+)
 from tests.oracle.program import Formula, rename
 from tests.programs import to_text
 
@@ -101,8 +114,12 @@ class Compared:
 
 
 def patient(program: Program) -> Result | None:
-    """The oracle's answer after up to ``PATIENCE`` rounds that may each gain next to nothing."""
-    with mock.patch.object(inference, "STEP", 1e-15):
+    """The oracle's answer after up to ``PATIENCE`` rounds that may each gain next to nothing. Its tolerance is small:
+    in Goedel logic it takes ends that close for equal, and would stop a cycle that gains ever less before its limit."""
+    with ExitStack() as stack:
+        stack.enter_context(mock.patch.object(inference, "STEP", 1e-15))
+        for module in (completion, inference, neurons, passes):
+            stack.enter_context(mock.patch.object(module, "TOL", 1e-13))
         result = run(program, PATIENCE)
         sturdy = result.rounds < PATIENCE and robust(program, result, PATIENCE, jitter=1e-14, within=1e-10)
     return result if sturdy else None

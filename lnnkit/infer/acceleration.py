@@ -16,15 +16,15 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from lnnkit.infer.matrix import components, matrix
-from lnnkit.infer.moving import Moving
+from lnnkit.infer.matrix import Matrix, components, matrix
+from lnnkit.infer.moving import Moving, Slopes
 from lnnkit.infer.powers import Powers
 
 # Where what is sent is compared, as parts of the way: close to its end too, for there the tolerances of the neurons lie.
 _WAY = (0.25, 0.5, 0.75, 0.94, 1 - 1e-2, 1 - 1e-3, 1 - 1e-4, 1 - 1e-5, 1 - 1e-6, 1 - 1e-7, 1.0)
 _ERROR = 5e-10  # what rounding may come to
 _REACH = 5e5  # rounds amplify the rounding of each by no more
-_SHORTEST = 3  # 2^3 rounds are as soon made one by one
+_SHORTEST = 5  # 2^5 rounds are as soon made one by one
 _HELD = 1e-12
 _LEAST_GAIN = 1e-10
 
@@ -43,11 +43,12 @@ Survey = Callable[[Tensor, Tensor], Surveyed]  # of the movers' bounds, and of t
 
 @dataclass(frozen=True, slots=True)
 class Leap:
-    """The movers' new ``bounds``; ``exact`` if all would stand there after the same number of rounds, one by one.
-    ``reach`` is what rounding was amplified by."""
+    """The movers' new ``bounds``; ``exact`` if all would stand there after the same number of rounds, one by one, and
+    ``limited`` if some are at the limit of their linear piece. ``reach`` is what rounding was amplified by."""
 
     bounds: Tensor
     exact: bool
+    limited: bool
     reach: float
 
 
@@ -59,50 +60,62 @@ def leap(moving: Moving, survey: Survey | None, *, strict: bool) -> Leap | None:
     """As many rounds as one linear piece holds; None where that is not worth while.
 
     Each component of what moves goes as far as it can by itself, and a contradiction met on the way raises `Clash`.
-    ``strict``: all go the same number of rounds, up to the last one before anything else happens.
+    Where what is sent bends, the lesser of its derivatives here and at the end of the way serve. ``strict``: all go the
+    same number of rounds, up to the last one before anything else happens.
     """
-    now, sent = moving.coordinates(moving.current()), moving.coordinates(moving.sent(afresh=True))
     slopes = moving.slopes()
-    if slopes is None or not len(now):
+    if slopes is None or not len(moving):
         return None
-    lost = ~(now.isfinite() & sent.isfinite())
-    lost[slopes.target[~slopes.value.isfinite() | (slopes.value < -1e-12)]] = True
-    held = sent < now - _HELD  # by what the setter would not say again; it can only tighten
-    sent = torch.where(held, now, sent)
-    still = held.index_select(0, slopes.target) | lost[slopes.target] | lost[slopes.source]
-    value = torch.where(still, 0.0, slopes.value)
-    label = torch.zeros(len(now), dtype=torch.int64) if strict else components(len(now), slopes.target, slopes.source)
-    powers = Powers(matrix(len(now), slopes.target, slopes.source, value), _REACH)
-    way = _Way(moving, powers, label, now, torch.where(lost, 0.0, sent), held, strict)
-    return way.walk(_anywhere(lost, label), survey)
+    way = _Way(moving, slopes, None, strict=strict)
+    found = way.walk(survey)
+    if found is not None or strict:
+        return found
+    with moving.at(moving.bounds(way.far())):
+        slopes_there = moving.slopes()
+    return None if slopes_there is None else _Way(moving, slopes, slopes_there, strict=False).walk(survey, top_only=True)
 
 
 class _Way:
-    """Where the components have come to, each by itself."""
+    """Where the components of what moves have come to, each by itself, in coordinates."""
 
-    def __init__(
-        self, moving: Moving, powers: Powers, label: Tensor, now: Tensor, sent: Tensor, held: Tensor, strict: bool
-    ) -> None:
+    def __init__(self, moving: Moving, slopes: Slopes, other: Slopes | None, *, strict: bool) -> None:
+        now, sent = moving.coordinates(moving.current()), moving.coordinates(moving.sent())
+        lost = ~(now.isfinite() & sent.isfinite())
         self.moving = moving
-        self.powers = powers
-        self.label = label
-        self.start = torch.where(now.isfinite(), now, 0.0)
-        self.sent = sent
-        self.held = held
         self.strict = strict
+        self.held = sent < now - _HELD  # by what the setter would not say again; it can only tighten
+        self.start = torch.where(lost, 0.0, now)
+        self.sent = torch.where(lost, 0.0, torch.where(self.held, now, sent))
         self.here = self.start
-        self.step = (sent - self.start).clamp(min=0.0)
+        self.step = (self.sent - self.start).clamp(min=0.0)
         self.more = False
+        linear = self._matrix(slopes, lost)
+        if other is not None:
+            linear = linear.least(self._matrix(other, lost))
+        self.label = torch.zeros(len(now), dtype=torch.int64) if strict else components(linear)
+        self.lost = _anywhere(lost, self.label)
+        self.powers = Powers(linear, _REACH)
 
-    def walk(self, resting: Tensor, survey: Survey | None) -> Leap | None:
-        """``resting`` (n,) marks components that stay where they are."""
-        moving, powers = self.moving, self.powers
+    def _matrix(self, slopes: Slopes, lost: Tensor) -> Matrix:
+        """Without what is held; a row whose slopes make no sense is lost."""
+        lost[slopes.target[~slopes.value.isfinite() | (slopes.value < -_HELD)]] = True
+        off = (self.held | lost).index_select(0, slopes.target) | lost.index_select(0, slopes.source)
+        value = torch.where(off, 0.0, slopes.value)
+        return matrix(len(lost), slopes.target, slopes.source, value)
+
+    def far(self) -> Tensor:
+        """Where all would be after as many rounds as their powers are known for."""
+        return self.start + self.powers.step(len(self.powers) - 1, self.step)
+
+    def walk(self, survey: Survey | None, *, top_only: bool = False) -> Leap | None:
+        """As far as it goes; ``top_only``: all the way, or not at all."""
+        moving, powers, resting = self.moving, self.powers, self.lost
         limited = torch.zeros_like(resting)  # components that are at their limit
         moved = torch.zeros_like(resting)
         reach = torch.zeros_like(self.start)
         top = len(powers) - 1
         exact = True
-        for level in range(top, min(top, _SHORTEST) - 1, -1):
+        for level in range(top, top - 1 if top_only else min(top, _SHORTEST) - 1, -1):
             go = ~resting & ~limited & ~_anywhere(powers.reach[level] > _REACH, self.label)
             go &= _anywhere(self.step > 0, self.label)
             if bool(go.any()):
@@ -125,7 +138,7 @@ class _Way:
         if not bool(((after - before).abs() > _LEAST_GAIN).any()):
             return None
         exact = self.strict or (exact and bool(limited.all()) and not self.more)
-        return Leap(after, exact, float(reach.max()))
+        return Leap(after, exact, bool(limited.any()), float(reach.max()))
 
     def _off(self, level: int, ahead: Tensor) -> Tensor:
         """(n,) where the setters do not send what they are to send on the way ``ahead``."""

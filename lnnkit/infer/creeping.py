@@ -14,9 +14,10 @@ import torch
 from torch import Tensor
 
 from lnnkit.ground.grounding import Grounding
-from lnnkit.infer.acceleration import Clash, Leap, leap
+from lnnkit.infer.acceleration import Clash, Leap, Survey, leap
 from lnnkit.infer.derivations import Derivations
 from lnnkit.infer.followers import Followers, followers
+from lnnkit.infer.moving import Moving
 from lnnkit.infer.state import State
 from lnnkit.infer.survey import survey_of
 
@@ -27,6 +28,7 @@ _PATIENCE = 3000
 _STEADY = 256  # steady rounds before the first leap is tried; a quiet one counts for
 _WORTH = 8  # of them
 _AGAIN = 64  # the same after a leap
+_NEARER = 12  # leaps one after the other, each to the limit of a linear piece where what is sent bends
 _REACH = 2e6  # all leaps together amplify rounding by no more
 
 
@@ -126,16 +128,25 @@ class Creep:
         moving, survey = found.moving, None
         if not self._completes:
             survey = survey_of(self._grounding, self._state, self._batches, moving)
+        before = moving.current()
+        for _ in range(_NEARER):
+            leapt = self._next(moving, survey, leaps)
+            if leapt is None:
+                break
+            leaps.made(leapt)
+            moving.write(leapt.bounds)
+            if not leapt.limited:
+                break
+        rows = moving.changed(before)
+        return rows if any(map(len, rows)) else None
+
+    def _next(self, moving: Moving, survey: Survey | None, leaps: Leaps) -> Leap | None:
         try:
-            leapt = leap(moving, survey, strict=leaps.strict)
+            return leap(moving, survey, strict=leaps.strict)
         except Clash:
             leaps.disturbed()
             leaps.strict = True
-            leapt = leap(moving, survey, strict=True)
-        if leapt is None:
-            return None
-        leaps.made(leapt)
-        return moving.write(leapt.bounds)
+            return leap(moving, survey, strict=True)
 
     def members(self, raised: Tensor, lowered: Tensor) -> set[int]:
         """The formulas whose instances set the bounds on the cycles that those rows are on."""

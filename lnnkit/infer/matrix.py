@@ -40,6 +40,15 @@ class Matrix:
         return matrix(self.rows, self.target.index_select(0, left), self.source.index_select(0, right), value)
 
 
+    def least(self, other: Matrix) -> Matrix:
+        """The lesser entry at each place."""
+        mine, theirs = (each.target * self.rows + each.source for each in (self, other))
+        place = torch.searchsorted(theirs, mine).clamp(max=max(len(theirs) - 1, 0))
+        both = theirs.index_select(0, place) == mine if len(theirs) else torch.zeros_like(mine, dtype=torch.bool)
+        value = torch.minimum(self.value[both], other.value.index_select(0, place[both]))
+        return Matrix(self.rows, self.target[both], self.source[both], value)
+
+
 def matrix(rows: int, target: Tensor, source: Tensor, value: Tensor) -> Matrix:
     """The matrix with these entries, those at one place added up in their order."""
     key, order = (target * rows + source).sort(stable=True)
@@ -50,12 +59,12 @@ def matrix(rows: int, target: Tensor, source: Tensor, value: Tensor) -> Matrix:
     return Matrix(rows, place // rows, place % rows, total)
 
 
-def components(rows: int, target: Tensor, source: Tensor) -> Tensor:
-    """(rows,) for each row the least row that edges connect it with, whatever their direction."""
-    label = torch.arange(rows)
+def components(edges: Matrix) -> Tensor:
+    """(rows,) for each row the least row that entries connect it with, whatever their direction."""
+    label = torch.arange(edges.rows)
     while True:
-        best = torch.minimum(label.index_select(0, target), label.index_select(0, source))
-        least = label.scatter_reduce(0, target, best, "amin").scatter_reduce(0, source, best, "amin")
+        best = torch.minimum(label.index_select(0, edges.target), label.index_select(0, edges.source))
+        least = label.scatter_reduce(0, edges.target, best, "amin").scatter_reduce(0, edges.source, best, "amin")
         least = least.scatter_reduce(0, label, least, "amin")  # a root hears of what its rows have met
         least = least.index_select(0, least)
         if torch.equal(least, label):

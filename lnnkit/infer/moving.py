@@ -154,36 +154,36 @@ class Moving:
     def at(self, bounds: Tensor) -> Iterator[None]:
         """The state with other bounds for the movers, for a while."""
         before = self.current()
-        self._write(bounds)
+        self.write(bounds)
         try:
             yield
         finally:
-            self._write(before)
+            self.write(before)
 
-    def write(self, bounds: Tensor) -> tuple[Tensor, Tensor]:
-        """Give the movers other bounds. Returns the rows whose lower and whose upper end that moved, sorted."""
-        changed = bounds != self.current()
-        self._write(bounds)
+    def changed(self, before: Tensor) -> tuple[Tensor, Tensor]:
+        """The rows whose lower and whose upper end is no longer as it was in ``before``, sorted."""
+        changed = before != self.current()
         lower, upper = (self.rows[own[changed[own]]].sort().values for own in self._ends)
         return lower, upper
 
-    def _write(self, bounds: Tensor) -> None:
+    def write(self, bounds: Tensor) -> None:
+        """Give the movers other bounds."""
         for end, own in zip((self._state.lower, self._state.upper), self._ends, strict=True):
             end.values[self.rows[own]] = bounds[own]
 
-    def sent(self, *, afresh: bool = False) -> Tensor:
-        """(n,) what the setters send at the present bounds; ``afresh``: as if they did not know what they set."""
+    def sent(self) -> Tensor:
+        """(n,) what the setters send at the present bounds, as if they did not know what they set."""
         found = torch.empty(len(self), dtype=self._state.dtype)
         for each in self.setters:
-            found[each.movers] = self._message(each, afresh=afresh)[1]
+            found[each.movers] = self._message(each)[1]
         return found
 
     def slopes(self) -> Slopes | None:
-        """The derivatives, in coordinates, of what the setters send afresh; None where that takes too long."""
+        """The derivatives, in coordinates, of what the setters send; None where that takes too long."""
         parts: list[tuple[Tensor, Tensor, Tensor]] = []
         with torch.enable_grad():
             for each in self.setters:
-                leaves, message = self._message(each, afresh=True)
+                leaves, message = self._message(each)
                 if not message.requires_grad:
                     continue
                 if not self._grounding.batches[each.batch].formula.blocks[1:]:
@@ -197,7 +197,7 @@ class Moving:
             nothing = torch.empty(0, dtype=torch.int64)
             return Slopes(nothing, nothing, torch.empty(0, dtype=self._state.dtype))
         target, source, value = (torch.cat(column) for column in zip(*parts, strict=True))
-        inner, outer = self.current(), self.sent(afresh=True)
+        inner, outer = self.current(), self.sent()
         inner = torch.where(self._logs, inner, 1.0).index_select(0, source)
         outer = torch.where(self._logs, outer, 1.0).index_select(0, target)
         turn = self._sign.index_select(0, source) * self._sign.index_select(0, target)
@@ -221,7 +221,7 @@ class Moving:
         place = torch.searchsorted(self._nodes, nodes).clamp(max=len(self._nodes) - 1)
         return torch.where(self._nodes.index_select(0, place) == nodes, self._order.index_select(0, place), -1)
 
-    def _message(self, each: Setters, *, afresh: bool) -> tuple[Leaves, Tensor]:
+    def _message(self, each: Setters) -> tuple[Leaves, Tensor]:
         batch = self._grounding.batches[each.batch]
         block = 0 if each.leaf == AUXILIARY else batch.formula.neurons[each.leaf].block
         if not batch.formula.blocks[1:]:
@@ -232,7 +232,7 @@ class Moving:
             own = each.instances if alive is None else torch.searchsorted(alive, each.instances)
             unknown = None  # the other rows of the leaf are read too
         given = self._grounding.atoms.flags["given"].values
-        leaves = Leaves(view, self._state, given, unknown if afresh else None)
+        leaves = Leaves(view, self._state, given, unknown)
         message = self._say(view, leaves, each.leaf)[each.side]
         return leaves, message if own is None else message.index_select(0, own)
 
