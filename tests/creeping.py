@@ -74,13 +74,15 @@ class _Creeping:
         if kind < 0.15:
             here = ("and", ((rng.choice(WEIGHTS), here), (rng.choice(WEIGHTS), rng.choice(self.atoms))), 1.0, logic)
         elif kind < 0.3:
-            here = ("or", ((rng.choice(WEIGHTS), here), (rng.choice([0.1, 0.5, 1.0]), rng.choice(self.atoms))), 1.0, logic)
+            first = rng.choice(WEIGHTS), here
+            here = ("or", (first, (rng.choice([0.1, 0.5, 1.0]), rng.choice(self.atoms))), 1.0, logic)
         elif kind < 0.34 and self.argument:
             here = (rng.choice(["exists", "forall"]), ("Y",), rename(here, {"X": "Y"}))
         if kind > 0.95 and logic != "product":
-            return Statement("axiom", ("iff", (weight, here), (rng.choice(WEIGHTS), there), 1.0, logic), *rng.choice(TRUTHS))
-        return Statement("axiom", ("implies", (weight, here), (rng.choice([1.0, 1.0, 0.99, 1.01]), there), bias, logic),
-                         *rng.choice(TRUTHS))
+            formula = ("iff", (weight, here), (rng.choice(WEIGHTS), there), 1.0, logic)
+        else:
+            formula = ("implies", (weight, here), (rng.choice([1.0, 1.0, 0.99, 1.01]), there), bias, logic)
+        return Statement("axiom", formula, *rng.choice(TRUTHS))
 
     def extra(self) -> Statement:
         rng = self.rng

@@ -1,11 +1,14 @@
 """Many rounds at once, where the bounds that move stay on one linear piece (``semantics.md`` point 17).
 
-Let ``G(t) = A t + b`` be what the last setters send, ``A >= 0`` its derivatives now. Rounds without contradictions are
-monotone, and whatever else is sent only tightens, so ``2^k`` rounds of ``G`` lead to bounds that the rounds reach too, if
-the setters really send at least ``G`` on the way. Each sends a composition of clamps, least and greatest values, affine
-in between, of neurons' ends that only tighten: a clamp that stands alike at both ends of the way stands so between them.
-So what they send is compared with ``G`` at both ends and at points between. With the spectral radius below 1 there is no
-last round: the way leads to the one fixpoint ``x* = G(x*)``, which is then the least that the rounds can come to rest at.
+Let ``G(t) = A t + b`` be what the last setters send, ``A >= 0`` its derivatives now. Short of contradictions rounds are
+monotone, and whatever else is sent only tightens. So ``2^k`` rounds of ``G`` lead no further than rounds do, if on the
+way the setters really send ``G`` or more. What they send is made of clamps, least and greatest values, affine between,
+of ends that only tighten: a clamp that is open at both ends of the way is open between them. So what is sent is
+compared with ``G`` at the end of the way and at points before it.
+
+Where the powers of ``A`` vanish (spectral radius below 1), the way leads to the fixpoint ``x* = G(x*)``. Short of it,
+each point ``y`` of the way has ``G(y) >= y``, strictly where a bound moves once all are taken a little looser; so no
+rounds can rest before ``x*``. ``F(x*) = x*`` alone would not tell it from a later fixpoint.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from lnnkit.infer.matrix import Matrix, components, matrix
 from lnnkit.infer.moving import Moving, Slopes
 from lnnkit.infer.powers import Powers
 
-# Where what is sent is compared, as parts of the way: close to its end too, for there the tolerances of the neurons lie.
+# Where what is sent is compared, as parts of the way; close to its end too, where the neurons' tolerances lie.
 _WAY = (0.25, 0.5, 0.75, 0.94, 1 - 1e-2, 1 - 1e-3, 1 - 1e-4, 1 - 1e-5, 1 - 1e-6, 1 - 1e-7, 1.0)
 _ERROR = 5e-10  # what rounding may come to
 _REACH = 5e5  # rounds amplify the rounding of each by no more
@@ -72,7 +75,9 @@ def leap(moving: Moving, survey: Survey | None, *, strict: bool) -> Leap | None:
         return found
     with moving.at(moving.bounds(way.far())):
         slopes_there = moving.slopes()
-    return None if slopes_there is None else _Way(moving, slopes, slopes_there, strict=False).walk(survey, top_only=True)
+    if slopes_there is None:
+        return None
+    return _Way(moving, slopes, slopes_there, strict=False).walk(survey, top_only=True)
 
 
 class _Way:
@@ -105,7 +110,7 @@ class _Way:
 
     def far(self) -> Tensor:
         """Where all would be after as many rounds as their powers are known for."""
-        return self.start + self.powers.step(len(self.powers) - 1, self.step)
+        return (self.start + self.powers.step(len(self.powers) - 1, self.step)).nan_to_num()
 
     def walk(self, survey: Survey | None, *, top_only: bool = False) -> Leap | None:
         """As far as it goes; ``top_only``: all the way, or not at all."""
@@ -116,14 +121,7 @@ class _Way:
         top = len(powers) - 1
         exact = True
         for level in range(top, top - 1 if top_only else min(top, _SHORTEST) - 1, -1):
-            go = ~resting & ~limited & ~_anywhere(powers.reach[level] > _REACH, self.label)
-            go &= _anywhere(self.step > 0, self.label)
-            if bool(go.any()):
-                ahead = torch.where(go, self.here + powers.step(level, self.step), self.here)
-                go &= ~_anywhere(self._off(level, ahead), self.label)
-            if bool(go.any()):
-                ahead = torch.where(go, ahead, self.here)
-                go &= ~self._stopped(ahead, survey)
+            go, ahead = self._open(level, ~resting & ~limited, survey)
             if bool(go.any()):
                 self.here = torch.where(go, ahead, self.here)
                 self.step = torch.where(go, powers.after(level, self.step), self.step)
@@ -139,6 +137,18 @@ class _Way:
             return None
         exact = self.strict or (exact and bool(limited.all()) and not self.more)
         return Leap(after, exact, bool(limited.any()), float(reach.max()))
+
+    def _open(self, level: int, go: Tensor, survey: Survey | None) -> tuple[Tensor, Tensor]:
+        """Which components of those that may ``go`` can go 2^level rounds, and where they are then."""
+        go = go & _anywhere(self.step > 0, self.label) & ~_anywhere(self.powers.reach[level] > _REACH, self.label)
+        if not bool(go.any()):
+            return go, self.here
+        ahead = torch.where(go, self.here + self.powers.step(level, self.step), self.here)
+        go = go & ~_anywhere(self._off(level, ahead), self.label)
+        if not bool(go.any()):
+            return go, self.here
+        ahead = torch.where(go, ahead, self.here)
+        return go & ~self._stopped(ahead, survey), ahead
 
     def _off(self, level: int, ahead: Tensor) -> Tensor:
         """(n,) where the setters do not send what they are to send on the way ``ahead``."""

@@ -1,8 +1,8 @@
 """Closed derived predicates, completed stratum by stratum: what no rule can make true is false.
 
 The lower ends are the least fixpoint of the rules read at their inputs' lower ends, the upper ends that of the upper
-ends. With crisp closed inputs this is negation as failure. Where the rounds creep, lower ends that stop early are sound,
-but upper ends rise from below: those that have not come to rest, and what they go on to raise, become 1.
+ends. With crisp closed inputs this is negation as failure. Where the rounds creep, lower ends that stop early are
+sound, but upper ends rise from below: those that have not come to rest become 1, until all rest.
 """
 
 from __future__ import annotations

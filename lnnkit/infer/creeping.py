@@ -171,4 +171,3 @@ class Creep:
             (raised, lowered),
             completes=self._completes,
         )
-

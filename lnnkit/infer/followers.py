@@ -74,9 +74,9 @@ def followers(
         tuple(torch.cat(column) for column in zip(*parts, strict=True))
     )
     setters = [
-        Setters(s, b, l, mine, instances.index_select(0, mine))
-        for s, b, l in torch.stack([side, batch, leaf], 1).unique(dim=0).tolist()
-        for mine in [((side == s) & (batch == b) & (leaf == l)).nonzero().squeeze(1)]
+        Setters(key[0], key[1], key[2], mine, instances.index_select(0, mine))
+        for key in torch.stack([side, batch, leaf], 1).unique(dim=0).tolist()
+        for mine in [((side == key[0]) & (batch == key[1]) & (leaf == key[2])).nonzero().squeeze(1)]
     ]
     moving = Moving(grounding, state, rows, side, setters, completes=completes)
     return Followers(moving, *_inner(2 * rows + side, reached[reached >= 2 * len(grounding.atoms)], source, target))

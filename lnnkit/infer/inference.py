@@ -84,22 +84,22 @@ def infer(
     """
     with torch.no_grad():
         try:
-            return _infer(prepare(lifted, index, given, guard_of(budget)), Progress(), round_limit)
-        except Disturbed:  # seldom: contradictions that leaps may have brought about; once more, with leaps in step
-            return _infer(prepare(lifted, index, given, guard_of(budget)), Progress(leaps=Leaps(strict=True)), round_limit)
+            return _infer(prepare(lifted, index, given, guard_of(budget)), Leaps(), round_limit)
+        except Disturbed:  # once more, with leaps that meet contradictions in the order of rounds
+            return _infer(prepare(lifted, index, given, guard_of(budget)), Leaps(strict=True), round_limit)
 
 
-def _infer(prepared: Prepared, progress: Progress, round_limit: int) -> Fixpoint:
+def _infer(prepared: Prepared, leaps: Leaps, round_limit: int) -> Fixpoint:
     grounding, state = prepared.grounding, prepared.state
-    derivations = Derivations(grounding)
-    progress.creeping |= complete(prepared, derivations, progress.leaps, first=True).creeping
+    derivations, progress = Derivations(grounding), Progress(leaps=leaps)
+    progress.creeping |= complete(prepared, derivations, leaps, first=True).creeping
     initialise_shared(prepared)
     dirty = Dirty()
     while True:
         run(grounding, prepared.inference, state, derivations, progress, round_limit, dirty)
         if not prepared.strata or progress.status is not Status.CONVERGED:
             break
-        completed = complete(prepared, derivations, progress.leaps, first=False)
+        completed = complete(prepared, derivations, leaps, first=False)
         progress.creeping |= completed.creeping
         if not len(completed.changed):
             break
@@ -107,7 +107,7 @@ def _infer(prepared: Prepared, progress: Progress, round_limit: int) -> Fixpoint
         dirty.mark(completed.changed, completed.changed)
     if progress.status is Status.CONVERGED and progress.creeping:
         progress.status = Status.CREEPING
-    elif progress.status is Status.CONVERGED and progress.leaps.made_so_far:
+    elif progress.status is Status.CONVERGED and leaps.made_so_far:
         progress.status = Status.ACCELERATED
     arrested = [(instance.batch, instance.row) for instance in progress.arrested]
     return Fixpoint(prepared, derivations, progress, contested(grounding, derivations, state, arrested))

@@ -39,7 +39,6 @@ class Matrix:
         value = self.value.index_select(0, left) * self.value.index_select(0, right)
         return matrix(self.rows, self.target.index_select(0, left), self.source.index_select(0, right), value)
 
-
     def least(self, other: Matrix) -> Matrix:
         """The lesser entry at each place."""
         mine, theirs = (each.target * self.rows + each.source for each in (self, other))

@@ -1,8 +1,8 @@
 """What many rounds of one linear piece add up to: the powers of a nonnegative matrix, by squaring.
 
-Where every round moves the bounds by ``G(t) = A t + b``, ``2^k`` rounds from ``t`` move them by ``S_k d`` with
-``d = G(t) - t`` and ``S_k = sum of A^j for j < 2^k = product of (I + A^(2^i)) for i < k``. All is nonnegative, so nothing
-cancels. Once ``A^(2^k)`` vanishes, the spectral radius is below 1 and ``S_k d`` leads to the one fixpoint of the piece.
+Where a round makes ``G(t) = A t + b`` of ``t``, ``2^k`` rounds move it by ``S_k d`` with ``d = G(t) - t`` and
+``S_k = sum of A^j for j < 2^k = product of (I + A^(2^i)) for i < k``. All is nonnegative, so nothing cancels. Once
+``A^(2^k)`` vanishes, the spectral radius is below 1 and ``S_k d`` leads to the one fixpoint of the piece.
 """
 
 from __future__ import annotations

@@ -41,8 +41,7 @@ class ArrestedInstance:
 class Progress:
     """How far the rounds have come; ``rounds`` counts those that changed something.
 
-    ``leaps`` says how often they leapt ahead, ``creeping`` which members' instances still set bounds when they
-    stopped. ``strict`` leaps end where anything else happens.
+    ``creeping`` holds the members whose instances still set bounds when they gave up.
     """
 
     rounds: int = 0

@@ -42,8 +42,11 @@ def survey_of(grounding: Grounding, state: State, batches: Sequence[int], moving
             rows = torch.cat([m.row for m in (*lower, *upper)]) if lower or upper else torch.empty(0, dtype=torch.int64)
             if bool(_crossed(state, rows.unique(), lower, upper).any()):
                 return Surveyed(True, True)
-        return Surveyed(False, any(_exceed(moving, each, following, 0) for each in lower)
-                        or any(_exceed(moving, each, following, 1) for each in upper))
+        return Surveyed(
+            False,
+            any(_exceed(moving, each, following, 0) for each in lower)
+            or any(_exceed(moving, each, following, 1) for each in upper),
+        )
 
     return survey
 

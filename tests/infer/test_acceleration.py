@@ -142,8 +142,8 @@ def test_what_cannot_be_carried_creeps_and_says_which_rules() -> None:
 
 def test_a_shared_neuron_that_creeps_is_named_by_its_statements() -> None:
     kb = lnnkit.loads(
-        "axiom one: (A & C) -> B\naxiom two: (A & C) -> D\naxiom back: (B@0.99999999 -> A)\nfact A in [0.5, 1]\nfact C\n"
-        "axiom grow: (D@0.99999999 -> A)\n"
+        "axiom one: (A & C) -> B\naxiom two: (A & C) -> D\naxiom back: (B@0.99999999 -> A)\nfact A in [0.5, 1]\n"
+        "fact C\naxiom grow: (D@0.99999999 -> A)\n"
     )
     outcome = kb.infer()
     assert outcome.status == "creeping"
