@@ -47,7 +47,8 @@ Survey = Callable[[Tensor, Tensor], Surveyed]  # of the movers' bounds, and of t
 @dataclass(frozen=True, slots=True)
 class Leap:
     """The movers' new ``bounds``; ``exact`` if all would stand there after the same number of rounds, one by one, and
-    ``limited`` if some are at the limit of their linear piece. ``reach`` is what rounding was amplified by."""
+    ``limited`` if some are at the limit of their linear piece. ``reach`` is what rounding was amplified by on the way
+    of the others; a limit does not depend on the way to it."""
 
     bounds: Tensor
     exact: bool
@@ -136,7 +137,7 @@ class _Way:
         if not bool(((after - before).abs() > _LEAST_GAIN).any()):
             return None
         exact = self.strict or (exact and bool(limited.all()) and not self.more)
-        return Leap(after, exact, bool(limited.any()), float(reach.max()))
+        return Leap(after, exact, bool(limited.any()), float(torch.where(limited, 0.0, reach).max()))
 
     def _open(self, level: int, go: Tensor, survey: Survey | None) -> tuple[Tensor, Tensor]:
         """Which components of those that may ``go`` can go 2^level rounds, and where they are then."""

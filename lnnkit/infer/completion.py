@@ -101,6 +101,7 @@ def _least_fixpoint(prepared: Prepared, members: Sequence[int], derivations: Der
         raised = [distinct([m.row for m in queue], len(grounding.atoms)) for queue in (lower, upper)]
         changed = distinct(raised, len(grounding.atoms))
         if not len(changed):
+            leaps.rested()
             return creeping
         pace.note(gain, steady=known == len(grounding.atoms))
         if pace.due and not widened:

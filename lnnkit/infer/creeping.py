@@ -29,7 +29,7 @@ _STEADY = 256  # steady rounds before the first leap is tried; a quiet one count
 _WORTH = 8  # of them
 _AGAIN = 64  # the same after a leap
 _NEARER = 12  # leaps one after the other, each to the limit of a linear piece where what is sent bends
-_REACH = 2e6  # all leaps together amplify rounding by no more
+_REACH = 2e6  # on the ways of all leaps together, rounding is amplified by no more
 
 
 class Pace:
@@ -80,7 +80,7 @@ class Leaps:
 
     strict: bool = False
     made_so_far: int = 0
-    _reach: float = 0.0  # the amplification of rounding by all of them
+    _reach: float = 0.0  # what rounding was amplified by on all their ways
     _out_of_step: bool = False
 
     @property

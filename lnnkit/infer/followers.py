@@ -137,7 +137,7 @@ def _edges(
         for leaf, sides in read or grounding.reads(each.batch, each.leaf, each.side):
             column = batch.blocks[0].columns[leaf].values.index_select(0, each.instances)
             for side in sides:
-                yield 2 * column + side, target
+                yield 2 * column.long() + side, target
         return
     first = hubs.of((each.batch, each.leaf, each.side), len(batch.blocks[0]))
     outer = _outermost(grounding, each.batch, each.leaf, each.instances)
@@ -149,7 +149,7 @@ def _edges(
         owner = _outermost(grounding, each.batch, leaf, torch.arange(len(column)))
         mine = told.index_select(0, owner)
         for side in sides:
-            yield 2 * column[mine] + side, first + owner[mine]
+            yield 2 * column[mine].long() + side, first + owner[mine]
 
 
 def _reached(source: Tensor, target: Tensor, start: Tensor) -> Tensor:

@@ -155,7 +155,7 @@ class Moving:
 
     def find(self, rows: Tensor, side: int) -> Tensor:
         """The movers that are these rows' bounds, -1 for what does not move."""
-        nodes = 2 * rows + side
+        nodes = 2 * rows.long() + side
         place = torch.searchsorted(self._nodes, nodes).clamp(max=len(self._nodes) - 1)
         return torch.where(self._nodes.index_select(0, place) == nodes, self._order.index_select(0, place), -1)
 

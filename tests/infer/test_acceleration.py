@@ -18,7 +18,7 @@ from tests.creeping import compared, creeping
 from tests.programs import to_text
 
 EXACT = 1e-9
-QUICK, ALL, BLOCK = 60, 3000, 20
+QUICK, ALL, BLOCK = 40, 3000, 20
 
 
 def ends(kb: lnnkit.KnowledgeBase, query: str) -> tuple[float, float]:
