@@ -24,7 +24,7 @@ from lnnkit.infer.moving import Moving, Slopes
 from lnnkit.infer.powers import Powers
 
 # Where what is sent is compared, as parts of the way; close to its end too, where the neurons' tolerances lie.
-_WAY = (0.25, 0.5, 0.75, 0.94, 1 - 1e-2, 1 - 1e-3, 1 - 1e-4, 1 - 1e-5, 1 - 1e-6, 1 - 1e-7, 1.0)
+_WAY = (1.0, 0.25, 0.5, 0.75, 0.94, 1 - 1e-2, 1 - 1e-3, 1 - 1e-4, 1 - 1e-5, 1 - 1e-6, 1 - 1e-7)
 _ERROR = 5e-10  # what rounding may come to
 _REACH = 5e5  # rounds amplify the rounding of each by no more
 _SHORTEST = 5  # 2^5 rounds are as soon made one by one
@@ -60,18 +60,18 @@ class Clash(Exception):
     """There are contradictions on the way, and which come first depends on the round at which bounds arrive."""
 
 
-def leap(moving: Moving, survey: Survey | None, *, strict: bool) -> Leap | None:
+def leap(moving: Moving, survey: Survey | None, *, strict: bool, top_only: bool = False) -> Leap | None:
     """As many rounds as one linear piece holds; None where that is not worth while.
 
     Each component of what moves goes as far as it can by itself, and a contradiction met on the way raises `Clash`.
     Where what is sent bends, the lesser of its derivatives here and at the end of the way serve. ``strict``: all go the
-    same number of rounds, up to the last one before anything else happens.
+    same number of rounds, up to the last one before anything else happens. ``top_only``: all the way, or not at all.
     """
     slopes = moving.slopes()
     if slopes is None or not len(moving):
         return None
     way = _Way(moving, slopes, None, strict=strict)
-    found = way.walk(survey)
+    found = way.walk(survey, top_only=top_only)
     if found is not None or strict:
         return found
     with moving.at(moving.bounds(way.far())):
@@ -113,8 +113,8 @@ class _Way:
         """Where all would be after as many rounds as their powers are known for."""
         return (self.start + self.powers.step(len(self.powers) - 1, self.step)).nan_to_num()
 
-    def walk(self, survey: Survey | None, *, top_only: bool = False) -> Leap | None:
-        """As far as it goes; ``top_only``: all the way, or not at all."""
+    def walk(self, survey: Survey | None, *, top_only: bool) -> Leap | None:
+        """As far as it goes."""
         moving, powers, resting = self.moving, self.powers, self.lost
         limited = torch.zeros_like(resting)  # components that are at their limit
         moved = torch.zeros_like(resting)
@@ -145,14 +145,15 @@ class _Way:
         if not bool(go.any()):
             return go, self.here
         ahead = torch.where(go, self.here + self.powers.step(level, self.step), self.here)
-        go = go & ~_anywhere(self._off(level, ahead), self.label)
+        go = go & ~self._off(level, ahead, go)
         if not bool(go.any()):
             return go, self.here
         ahead = torch.where(go, ahead, self.here)
         return go & ~self._stopped(ahead, survey), ahead
 
-    def _off(self, level: int, ahead: Tensor) -> Tensor:
-        """(n,) where the setters do not send what they are to send on the way ``ahead``."""
+    def _off(self, level: int, ahead: Tensor, going: Tensor) -> Tensor:
+        """(n,) components whose setters do not send what they are to send on the way ``ahead``; found at the end of
+        the way for most of them, and then not looked for on it."""
         off = torch.zeros(len(ahead), dtype=torch.bool)
         slack = (_ERROR / _greatest(self.powers.reach[level], self.label)).clamp(max=1e-12)
         for part in _WAY:
@@ -160,7 +161,9 @@ class _Way:
             with self.moving.at(self.moving.bounds(there)):
                 got = self.moving.coordinates(self.moving.sent())
             missing = torch.where(self.held, 0.0, self._predicted(there) - got)
-            off |= ~((missing.abs() if self.strict else missing) <= slack)
+            off |= _anywhere(~((missing.abs() if self.strict else missing) <= slack), self.label)
+            if bool(off[going].all()):
+                break
         return off
 
     def _predicted(self, there: Tensor) -> Tensor:

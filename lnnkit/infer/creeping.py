@@ -129,8 +129,8 @@ class Creep:
         if not self._completes:
             survey = survey_of(self._grounding, self._state, self._batches, moving)
         before = moving.current()
-        for _ in range(_NEARER):
-            leapt = self._next(moving, survey, leaps)
+        for number in range(_NEARER):
+            leapt = self._next(moving, survey, leaps, top_only=number > 0)
             if leapt is None:
                 break
             leaps.made(leapt)
@@ -140,13 +140,13 @@ class Creep:
         rows = moving.changed(before)
         return rows if any(map(len, rows)) else None
 
-    def _next(self, moving: Moving, survey: Survey | None, leaps: Leaps) -> Leap | None:
+    def _next(self, moving: Moving, survey: Survey | None, leaps: Leaps, *, top_only: bool) -> Leap | None:
         try:
-            return leap(moving, survey, strict=leaps.strict)
+            return leap(moving, survey, strict=leaps.strict, top_only=top_only)
         except Clash:
             leaps.disturbed()
             leaps.strict = True
-            return leap(moving, survey, strict=True)
+            return leap(moving, survey, strict=True, top_only=top_only)
 
     def members(self, raised: Tensor, lowered: Tensor) -> set[int]:
         """The formulas whose instances set the bounds on the cycles that those rows are on."""

@@ -255,7 +255,7 @@ def check(seeds: range) -> None:
         assert not found.wrong, f"seed {seed}:\n{to_text(program)}\n" + "\n".join(found.wrong)
 
 
-@pytest.mark.parametrize("seed", [0, 47, 83, 467, 474, 477])
+@pytest.mark.parametrize("seed", [0, 47, 406, 467, 474, 477])
 def test_order_is_nothing_to_leaps(seed: int) -> None:
     """Bitwise: programs that leap, with contradictions and without, whatever the order of facts and statements."""
     program = creeping(seed)
