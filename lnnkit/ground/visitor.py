@@ -121,7 +121,7 @@ class Visitor:
         if leaf in self.formula.heads or (leaf != AUXILIARY and self.formula.neurons[leaf].kind != LEAF):
             return False
         atom = self.atom(leaf)
-        return atom in found.matched and atom not in self._bare
+        return atom in found.listed and atom not in self._bare
 
     def restart(self) -> None:
         """Find everything again."""
@@ -309,10 +309,12 @@ class Visitor:
         rows = _true(found).int()
         self._counted(_Path(0), rows.numel())
         atoms = {(each.table, each.arguments) for each in literals}
+        listed = frozenset(a for a in atoms if all(a in {(e.table, e.arguments) for e in need} for need in self._needs))
         for start in range(0, rows.numel(), CHUNK):
             part = rows[start : start + CHUNK]
             under = self._matched(own, part)
-            yield Bindings(part.numel(), {v: under.column(v) for v in own.places}, dict.fromkeys(atoms, part))
+            columns = {v: under.column(v) for v in own.places}
+            yield Bindings(part.numel(), columns, dict.fromkeys(atoms, part), listed=listed)
 
     def _start(self, literal: Literal) -> Bindings:
         own = self.pattern((literal.table, literal.arguments))
