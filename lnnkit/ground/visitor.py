@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -214,16 +214,18 @@ class Visitor:
         """Whether another need, joined from the same trigger, finds all that need ``number`` does."""
         for other, others in enumerate(self._needs):
             wider = {*others, trigger}
-            if other != number and all(any(self._implies(one, each) for one in literals) for each in wider):
-                narrower = all(any(self._implies(one, each) for one in wider) for each in literals)
+            if other != number and self._imply(literals, wider):
+                narrower = self._imply(wider, literals)
                 if not narrower or other < number:
                     return True
         return False
 
+    def _imply(self, some: Collection[Literal], others: Collection[Literal]) -> bool:
+        """Whether the atoms that ``some`` find are found by ``others``."""
+        return all(each in some or any(self._implies(one, each) for one in some) for each in others)
+
     def _implies(self, one: Literal, other: Literal) -> bool:
         """Whether every row of ``one`` is a row of ``other``, now and for ever."""
-        if one == other:
-            return True
         if (one.table, one.arguments) != (other.table, other.arguments):
             return False
         if other.column == "either":
@@ -280,33 +282,50 @@ class Visitor:
         if any(each.arguments != literals[0].arguments or set(each.arguments) != set(variables) for each in literals):
             return None
         own = [self.pattern((each.table, each.arguments)) for each in literals]
+        if not all(pattern.plain for pattern in own):
+            return None
         columns = own[0].table.tuples.columns
-        if not all(
-            pattern.plain
-            and len(pattern.table.tuples) == len(own[0].table.tuples)
+        if all(
+            len(pattern.table.tuples) == len(own[0].table.tuples)
             and all(map(torch.equal, pattern.table.tuples.columns, columns))
             for pattern in own
         ):
-            return None
-        return self._aligned(own[0], literals)
+            return self._aligned(own[0], literals)
+        return self._of_one_variable(literals) if len(variables) == 1 else None
+
+    def _of_one_variable(self, literals: Sequence[Literal]) -> Iterator[Bindings]:
+        """The entities that all literals of any need list."""
+        flags: dict[Literal, Tensor] = {}
+        for each in literals:
+            (ids,) = self._atoms.tables[each.table].tuples.columns
+            there = torch.zeros(self.radix, dtype=torch.bool)
+            flags[each] = there.index_fill_(0, ids.index_select(0, self._listing(each)).long(), True)
+        ids = _true(self._any_need(flags)).int()
+        self._counted(_Path(0), ids.numel())
+        (variable,) = self.formula.blocks[0].variables
+        for start in range(0, ids.numel(), CHUNK):
+            part = ids[start : start + CHUNK]
+            yield Bindings(part.numel(), {variable: part}, {})
+
+    def _any_need(self, flags: Mapping[Literal, Tensor]) -> Tensor:
+        """Where all literals of any need are there."""
+        found = torch.zeros_like(next(iter(flags.values())))
+        for number, need in enumerate(self._needs):
+            every = flags[need[0]].clone()
+            for each in need[1:]:
+                every &= flags[each]
+            for length, each in enumerate(need):
+                if self._recorder is not None:
+                    self._stepped(_Path(number, need[:length]), each, len(self._listing(each)), int(every.sum()))
+            found |= every
+        return found
 
     def _aligned(self, own: Pattern, literals: Sequence[Literal]) -> Iterator[Bindings]:
         flags = {
             each: self._atoms.flags(each.column).index_select(0, self._atoms.tables[each.table].rows)
             for each in literals
         }
-        found = torch.zeros(len(own.table.tuples), dtype=torch.bool)
-        for number, need in enumerate(self._needs):
-            every = flags[need[0]].clone()
-            for each in need[1:]:
-                every &= flags[each]
-            for length, each in enumerate(need):
-                reads = (*need[: length + 1],)
-                path = _Path(number, reads[:-1])
-                if self._recorder is not None:
-                    self._stepped(path, each, len(self._listing(each)), int(every.sum()))
-            found |= every
-        rows = _true(found).int()
+        rows = _true(self._any_need(flags)).int()
         self._counted(_Path(0), rows.numel())
         atoms = {(each.table, each.arguments) for each in literals}
         listed = frozenset(a for a in atoms if all(a in {(e.table, e.arguments) for e in need} for need in self._needs))
