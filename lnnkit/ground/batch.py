@@ -62,9 +62,10 @@ class Batch:
     ) -> None:
         self.formula = formula
         self.completes = completes
-        self.reads = (
-            dict.fromkeys(formula.leaves, (True, True)) if completes or observed else analysis.polarity.read_sides()
-        )
+        if completes or observed:  # of the heads that it defines a completion reads nothing
+            self.reads = {leaf: (not (completes and leaf in formula.heads),) * 2 for leaf in formula.leaves}
+        else:
+            self.reads = analysis.polarity.read_sides()
         self.analysis = analysis
         self.modes = modes
         self.observed = observed
