@@ -62,10 +62,11 @@ class Batch:
     ) -> None:
         self.formula = formula
         self.completes = completes
-        if completes or observed:  # of the heads that it defines a completion reads nothing
-            self.reads = {leaf: (not (completes and leaf in formula.heads),) * 2 for leaf in formula.leaves}
-        else:
-            self.reads = analysis.polarity.read_sides()
+        self.reads = (
+            dict.fromkeys(formula.leaves, (True, True)) if completes or observed else analysis.polarity.read_sides()
+        )
+        if completes:  # nothing is read of the heads that it defines
+            self.reads |= dict.fromkeys(formula.heads, (False, False))
         self.analysis = analysis
         self.modes = modes
         self.observed = observed

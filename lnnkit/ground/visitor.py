@@ -271,7 +271,7 @@ class Visitor:
         return path
 
     def _size(self, literal: Literal) -> int:
-        """How many rows a literal has, for a recorder."""
+        """How many rows a literal has."""
         own, listing = self.pattern((literal.table, literal.arguments)), self._listing(literal)
         if own.plain:
             return len(listing)
@@ -293,7 +293,7 @@ class Visitor:
             return
         if not all(len(self._listing(each)) for each in literals):
             return
-        first = min(literals, key=lambda each: len(self._listing(each)))
+        first = min(literals, key=self._size)
         if 2 < len(literals) <= _TRIED:
             first = self._least_start(literals, first)
         start = self._start(first)
