@@ -33,7 +33,8 @@ class PlanJoin:
 @dataclass(frozen=True, slots=True)
 class StatementPlan:
     """A rule, an axiom, or a formula that several of them share (``kind`` neuron), and the joins that find its
-    ``instances``. ``purpose`` is inference, or the completion of the closed predicate that it defines."""
+    ``instances``: each counts as often as it was looked at (with a quantifier, once). ``purpose`` is inference, or the
+    completion of the closed predicate that it defines."""
 
     kind: str
     name: str | None

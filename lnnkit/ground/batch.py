@@ -65,6 +65,8 @@ class Batch:
         self.reads = (
             dict.fromkeys(formula.leaves, (True, True)) if completes or observed else analysis.polarity.read_sides()
         )
+        if completes:  # nothing is read of the heads that it defines
+            self.reads |= dict.fromkeys(formula.heads, (False, False))
         self.analysis = analysis
         self.modes = modes
         self.observed = observed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 from typing import Literal as OneOf
@@ -30,17 +30,20 @@ class JoinStep:
 
 @dataclass(slots=True)
 class Joined:
-    """The same steps, taken so many ``times``; their rows add up."""
+    """The same steps, taken so many ``times``; their rows add up, those of a step as often as it was reached (if it
+    never was, they are those that the last time did not get to)."""
 
     steps: list[JoinStep]
     times: int = 1
 
-    def add(self, steps: Sequence[JoinStep]) -> None:
-        self.times += 1
-        self.steps = [
-            JoinStep(one.reads, one.rows + two.rows, _sum(one.out, two.out))
-            for one, two in zip(self.steps, steps, strict=True)
-        ]
+    def add(self, steps: Sequence[JoinStep], times: int = 1) -> None:
+        self.times += times
+        self.steps = [_sum(one, two) for one, two in zip(self.steps, steps, strict=True)]
+
+    @property
+    def reached(self) -> tuple[Reads, ...]:
+        """What was read before nothing was left."""
+        return tuple(step.reads for step in self.steps if step.out is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,7 @@ class Recorder:
 
     entered: list[Entered] = field(default_factory=list)
     joins: dict[tuple[int, int], dict[tuple[Reads, ...], Joined]] = field(default_factory=dict)
-    paths: dict[tuple[int, int], dict[tuple[Reads, ...], _Step]] = field(default_factory=dict)
+    _running: _Running | None = None
 
     def enter(self, formula: Formula, needs: Needs, *, completes: bool) -> None:
         self.entered.append(Entered(formula, needs, completes))
@@ -74,35 +77,65 @@ class Recorder:
         else:
             found[key] = Joined(list(steps))
 
-    def stepped(self, member: int, number: int, path: tuple[Reads, ...], rows: int, out: int) -> None:
-        """Told of one step of a join that is made part by part: what was read up to it, the rows read and given."""
-        found = self.paths.setdefault((member, number), {})
-        step = found.setdefault(path, _Step())
-        step.rows += rows
-        step.out += out
-        step.times += 1
+    def begin(self, member: int, number: int, rest: Mapping[Literal, int]) -> None:
+        """Told that a join starts that is made part by part; the literals with so many rows are to follow its first.
+        One join is made at a time."""
+        self._finish()
+        self._running = _Running(member, number, rest)
 
-    def made(self, member: int, number: int) -> dict[tuple[Reads, ...], Joined] | None:
-        """The joins that were made for a need, by what they read, in order."""
-        paths = self.paths.get((member, number))
-        if paths is None:
-            return self.joins.get((member, number))
-        ends = [path for path in paths if not any(o[: len(path)] == path for o in paths if len(o) > len(path))]
-        found: dict[tuple[Reads, ...], Joined] = {}
-        for path in ends:
-            steps = [paths[path[:length]] for length in range(1, len(path) + 1)]
-            listed = [JoinStep(reads, step.rows, step.out) for reads, step in zip(path, steps, strict=True)]
-            found[path] = Joined(listed, steps[0].times)
+    def stepped(self, path: tuple[Reads, ...], rows: int, out: int) -> None:
+        """Told of one step, for one part: what was read up to it, how many rows there are of that, and what it gave."""
+        assert self._running is not None
+        step = self._running.steps.get(path)
+        self._running.steps[path] = JoinStep(path[-1], rows, out + (step.out or 0 if step is not None else 0))
+
+    def made(self, member: int, number: int) -> list[Joined] | None:
+        """The joins that were made for a need. One that ended early counts with one that began in the same way."""
+        self._finish()
+        found: list[Joined] = []
+        every = self.joins.get((member, number))
+        if every is None:
+            return None
+        for each in sorted(every.values(), key=lambda each: -len(each.reached)):
+            reached = each.reached
+            for other in found:
+                if other.reached[: len(reached)] == reached and {s.reads for s in each.steps} <= {
+                    s.reads for s in other.steps
+                }:
+                    left = [JoinStep(s.reads, s.rows, None) for s in other.steps[len(reached) :]]
+                    other.add([*each.steps[: len(reached)], *left], each.times)
+                    break
+            else:
+                found.append(Joined(list(each.steps), each.times))
         return found
+
+    def _finish(self) -> None:
+        if self._running is not None:
+            for steps in self._running.joins():
+                self.joined(self._running.member, self._running.number, steps)
+        self._running = None
 
 
 @dataclass(slots=True)
-class _Step:
-    """What all the times came to that one step was made."""
+class _Running:
+    """A join of which parts are still to come: each may go on in another order."""
 
-    rows: int = 0
-    out: int = 0
-    times: int = 0
+    member: int
+    number: int
+    rest: Mapping[Literal, int]
+    steps: dict[tuple[Reads, ...], JoinStep] = field(default_factory=dict)
+
+    def joins(self) -> list[list[JoinStep]]:
+        """The steps of each order; those last that no part has reached."""
+        paths = list(self.steps)
+        ends = [path for path in paths if not any(o[: len(path)] == path for o in paths if len(o) > len(path))]
+        return [
+            [
+                *(self.steps[path[:length]] for length in range(1, len(path) + 1)),
+                *(JoinStep(literal, rows, None) for literal, rows in self.rest.items() if literal not in path),
+            ]
+            for path in ends
+        ]
 
 
 class Sized(Protocol):
@@ -152,7 +185,7 @@ class Trace:
         return [*self.steps, *(JoinStep(self.reads[place], self.lengths[place], out) for place in left)]
 
 
-def _sum(one: int | None, other: int | None) -> int | None:
-    if one is None or other is None:
-        return one if other is None else other
-    return one + other
+def _sum(one: JoinStep, other: JoinStep) -> JoinStep:
+    if one.out is None or other.out is None:
+        return one if other.out is None and one.out is not None else other
+    return JoinStep(one.reads, one.rows + other.rows, one.out + other.out)

@@ -44,7 +44,7 @@ class Moved(Protocol):
 @dataclass(slots=True)
 class _Trigger:
     """For a need, join ``rest`` onto the rows of ``pattern`` that moved on ``side``. ``literal`` is the need's own that
-    they satisfy, if it has such a one: ``seen`` so many rows did."""
+    they satisfy, if it has such a one: ``seen`` so many rows did. ``twin``: from the other side it finds as much."""
 
     need: int
     pattern: Pattern
@@ -52,6 +52,7 @@ class _Trigger:
     rest: tuple[Literal, ...]
     literal: Literal | None
     seen: int = 0
+    twin: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,7 @@ class Visitor:
         self.formula = formula
         self.visited = 0  # assignments found, some of them again
         self._made = [0 for _ in needs]  # those that a need has found for the first time
+        self._sizes: dict[Literal, tuple[int, int]] = {}  # how much of a list was read, and how many rows fit there
         self._member = member
         self._recorder = recorder
         self._atoms = atoms
@@ -126,6 +128,7 @@ class Visitor:
     def restart(self) -> None:
         """Find everything again."""
         self.started = False
+        self._made = [0 for _ in self._needs]
 
     def visits(self, moved: Moved) -> Iterator[Bindings]:
         """Assignments of all variables, up to `CHUNK` or so at a time; some may come twice."""
@@ -151,12 +154,15 @@ class Visitor:
             rows = moved.rows(trigger.pattern.table.name, trigger.side)
             if rows is None:
                 continue
+            other = moved.rows(trigger.pattern.table.name, 1 - trigger.side) if trigger.twin else None
+            if other is not None and torch.equal(rows, other):
+                continue
             rows = trigger.pattern.fitting(rows)
             if len(rows):
                 own = trigger.pattern
                 literal = Literal(own.table.name, own.arguments, "lower" if trigger.side == 0 else "upper")
                 share = min(1.0, self._new(trigger) / len(rows))
-                path = self._stepped(_Path(trigger.need, share=share), literal, len(rows), len(rows))
+                path = self._begun(_Path(trigger.need, share=share), literal, len(rows), trigger.rest)
                 for found in self._joined(self._matched(own, rows), trigger.rest, path):
                     yield trigger.need, share, found
 
@@ -208,6 +214,11 @@ class Visitor:
                 own = Literal(*atom, "lower" if side == 0 else "upper")
                 if not self._found_anyway(number, own, frozenset((*literals, own))):
                     found.append(_Trigger(number, self.pattern(atom), side, rest, own if own in literals else None))
+        places = {(each.need, each.pattern, each.side): each for each in found}
+        for each in found:
+            other = places.get((each.need, each.pattern, 1 - each.side))
+            if other is not None and each.literal is None:
+                each.twin = other.literal is not None or each.side == 1
         return found
 
     def _found_anyway(self, number: int, trigger: Literal, literals: frozenset[Literal]) -> bool:
@@ -246,14 +257,31 @@ class Visitor:
         }
         return Bindings(len(rows), makers, {(pattern.table.name, pattern.arguments): rows})
 
-    def _stepped(self, path: _Path, reads: Reads, rows: int, out: int) -> _Path:
-        """Count what a step of a join gives, and tell the recorder."""
+    def _begun(self, path: _Path, first: Literal, rows: int, rest: Sequence[Literal]) -> _Path:
+        """A join starts with rows of one literal; the ``rest`` is to follow."""
+        if self._recorder is not None:
+            self._recorder.begin(self._member, path.need, {each: self._size(each) for each in rest})
+        return self._stepped(path, first, rows, rows)
+
+    def _stepped(self, path: _Path, reads: Literal | int, out: int, rows: int = -1) -> _Path:
+        """Count what a step of a join gives, and tell the recorder. It reads all ``rows`` of a literal unless said."""
         self._counted(path, out)
         if self._recorder is None:
             return path
         path = _Path(path.need, (*path.reads, reads), path.share)
-        self._recorder.stepped(self._member, path.need, path.reads, rows, out)
+        self._recorder.stepped(path.reads, self._size(reads) if isinstance(reads, Literal) and rows < 0 else rows, out)
         return path
+
+    def _size(self, literal: Literal) -> int:
+        """How many rows a literal has."""
+        own, listing = self.pattern((literal.table, literal.arguments)), self._listing(literal)
+        if own.plain:
+            return len(listing)
+        read, count = self._sizes.get(literal, (0, 0))
+        if read < len(listing):
+            count += len(own.fitting(listing[read:]))
+            self._sizes[literal] = len(listing), count
+        return count
 
     def _counted(self, path: _Path, out: int) -> None:
         self._guard(self.formula, round(self._made[path.need] + path.share * out))
@@ -261,16 +289,18 @@ class Visitor:
     def _whole(self, literals: tuple[Literal, ...], path: _Path) -> Iterator[Bindings]:
         """Join a need as a whole, from the literal with which the first step gives the fewest rows."""
         if not literals:
+            if self._recorder is not None:
+                self._recorder.begin(self._member, path.need, {})
             yield from self._enumerated(Bindings(1, {}, {}), path)
             return
         if not all(len(self._listing(each)) for each in literals):
             return
-        first = min(literals, key=lambda each: len(self._listing(each)))
+        first = min(literals, key=self._size)
         if 2 < len(literals) <= _TRIED:
             first = self._least_start(literals, first)
         start = self._start(first)
-        path = self._stepped(path, first, start.length, start.length)
-        yield from self._joined(start, tuple(each for each in literals if each != first), path)
+        rest = tuple(each for each in literals if each != first)
+        yield from self._joined(start, rest, self._begun(path, first, start.length, rest))
 
     def _at_once(self) -> Iterator[Bindings] | None:
         """All needs together, where their literals say something of the same tuples, which their tables have in the
@@ -312,11 +342,13 @@ class Visitor:
         found = torch.zeros_like(next(iter(flags.values())))
         for number, need in enumerate(self._needs):
             every = flags[need[0]].clone()
-            for each in need[1:]:
+            if self._recorder is not None:
+                self._recorder.begin(self._member, number, {})
+                self._recorder.stepped(need[:1], self._size(need[0]), int(every.sum()))
+            for place, each in enumerate(need[1:], 2):
                 every &= flags[each]
-            for length, each in enumerate(need):
                 if self._recorder is not None:
-                    self._stepped(_Path(number, need[:length]), each, len(self._listing(each)), int(every.sum()))
+                    self._recorder.stepped(need[:place], self._size(each), int(every.sum()))
             found |= every
         return found
 
@@ -369,7 +401,7 @@ class Visitor:
         hits = {each: self._hits(found, each) for each in linked}
         best = min(linked, key=lambda each: sum(hit.total for hit in hits[each]))
         others = tuple(each for each in rest if each != best)
-        path = self._stepped(path, best, len(self._listing(best)), sum(hit.total for hit in hits[best]))
+        path = self._stepped(path, best, sum(hit.total for hit in hits[best]))
         own = self.pattern((best.table, best.arguments))
         for hit in hits[best]:
             for part in _parts(hit):
@@ -386,7 +418,7 @@ class Visitor:
                 left.append(each)
             elif found.length:
                 found = self._with(found, each)
-                path = self._stepped(path, each, len(self._listing(each)), found.length)
+                path = self._stepped(path, each, found.length)
         return found, tuple(left), path
 
     def _with(self, found: Bindings, literal: Literal) -> Bindings:
@@ -444,7 +476,7 @@ class Visitor:
         rows = own.fitting(self._listing(best))
         if all(set(one.arguments).isdisjoint(two.arguments) for one, two in itertools.combinations(rest, 2)):
             self._counted(path, found.length * math.prod(len(self._listing(each)) for each in rest))
-        path = self._stepped(path, best, len(rows), found.length * len(rows))
+        path = self._stepped(path, best, found.length * len(rows))
         for left, right in _product(found.length, len(rows)):
             yield from self._joined(self._expanded(found, own, left, rows.index_select(0, right)), others, path)
 
@@ -457,7 +489,7 @@ class Visitor:
             return
         ids = self._domain.sorts[self.formula.sorts[free[0]]]
         self._counted(path, found.length * math.prod(len(self._domain.sorts[self.formula.sorts[v]]) for v in free))
-        path = self._stepped(path, free[0], len(ids), found.length * len(ids))
+        path = self._stepped(path, free[0], found.length * len(ids), len(ids))
         for left, right in _product(found.length, len(ids)):
             one = Bindings(len(left), {free[0]: ids.index_select(0, right)}, {}, found, left)
             yield from self._enumerated(one, path)

@@ -131,8 +131,9 @@ def _settle(prepared: Prepared, space: Workspace, round_limit: int, watch: Watch
     space.classes.renew(t for t in prepared.grounding.atoms.numbered if t.name in prepared.shared.untold)
     changed = no_rows()
     while True:
+        before = space.progress.rounds
         run(space, prepared.inference, round_limit, changed, watch)
-        if not prepared.strata or space.progress.status is not Status.CONVERGED:
+        if not prepared.strata or space.progress.status is not Status.CONVERGED or space.progress.rounds == before:
             return
         changed = complete(prepared, space, first=False, watch=watch)
         if not changed.numel():

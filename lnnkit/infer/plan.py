@@ -54,7 +54,7 @@ def _statement(fixpoint: Fixpoint, recorder: Recorder, member: int, entered: Ent
                 joins.append(_join(fixpoint, formula, 0, steps))
         elif number not in told:
             told.add(number)
-            joins += [_join(fixpoint, formula, each.times, each.steps) for each in made.values()]
+            joins += [_join(fixpoint, formula, each.times, each.steps) for each in made]
     origin = formula.root.origin
     own = fixpoint.prepared.grounding.members[member]
     instances = own.visited if isinstance(own, Visitor) else len(own)
