@@ -27,6 +27,7 @@ from lnnkit.ground.pattern import Pattern, pattern
 from lnnkit.ground.plan import Reads, Recorder
 
 CHUNK = 2**17  # so many assignments are made at once
+_COMPARED = 32  # of so many needs it is found out which find the same
 _BARE = ("listed", "given")  # literals that an atom at its default may satisfy
 _TRIED = 6  # among so many literals any may come first; among more, the shortest
 
@@ -202,18 +203,22 @@ class Visitor:
 
     def _find_triggers(self) -> list[_Trigger]:
         found: list[_Trigger] = []
-        for number, literals in enumerate(self._needs):
-            starts: dict[tuple[Matched, int], tuple[Literal, ...]] = {}
-            for leaf, sides in sorted(self._reads.items()):
-                for side, matters in enumerate(sides):
-                    if matters:
-                        atom = self.atom(leaf)
-                        own = Literal(*atom, "lower" if side == 0 else "upper")
-                        starts[atom, side] = tuple(each for each in literals if each != own)
-            for (atom, side), rest in sorted(starts.items(), key=lambda item: item[0][0][0]):
-                own = Literal(*atom, "lower" if side == 0 else "upper")
-                if not self._found_anyway(number, own, frozenset((*literals, own))):
-                    found.append(_Trigger(number, self.pattern(atom), side, rest, own if own in literals else None))
+        starts = {
+            (self.atom(leaf), side): None
+            for leaf, sides in sorted(self._reads.items())
+            for side, matters in enumerate(sides)
+            if matters and self._needs
+        }
+        for atom, side in sorted(starts, key=lambda start: start[0][0]):
+            own, pattern = Literal(*atom, "lower" if side == 0 else "upper"), self.pattern(atom)
+            if set(self.formula.blocks[0].variables) <= pattern.places.keys():  # the instance is known already
+                need = next((number for number, need in enumerate(self._needs) if own in need), None)
+                found.append(_Trigger(need or 0, pattern, side, (), None if need is None else own))
+                continue
+            for number, literals in enumerate(self._needs):
+                if len(self._needs) > _COMPARED or not self._found_anyway(number, own, frozenset((*literals, own))):
+                    rest = tuple(each for each in literals if each != own)
+                    found.append(_Trigger(number, pattern, side, rest, own if own in literals else None))
         places = {(each.need, each.pattern, each.side): each for each in found}
         for each in found:
             other = places.get((each.need, each.pattern, 1 - each.side))
@@ -307,7 +312,9 @@ class Visitor:
         same order: then a row is found where all literals of any need list it."""
         literals = list(dict.fromkeys(each for need in self._needs for each in need))
         variables = self.formula.blocks[0].variables
-        if len(literals) < 2 or not variables or not all(self._needs):
+        if not variables and self._needs:
+            return iter([Bindings(1, {}, {})])
+        if len(literals) < 2 or not all(self._needs):
             return None
         if any(each.arguments != literals[0].arguments or set(each.arguments) != set(variables) for each in literals):
             return None
