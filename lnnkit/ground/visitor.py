@@ -262,7 +262,7 @@ class Visitor:
         return self._stepped(path, first, rows, rows)
 
     def _stepped(self, path: _Path, reads: Literal | int, out: int, rows: int = -1) -> _Path:
-        """Tell the recorder of a step of a join, which gives ``out``. It reads all ``rows`` of a literal unless said."""
+        """Tell the recorder of a step of a join, which gives ``out``. It reads all rows of a literal unless said."""
         if self._recorder is None:
             return path
         path = _Path(path.need, (*path.reads, reads), path.share)

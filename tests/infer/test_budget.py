@@ -97,7 +97,8 @@ CHAIN = (
     "predicate Edge(n, n) closed\npredicate Path(n, n){kind}\n"
     + "".join(f"fact Edge(n{i}, n{i + 1})\n" for i in range(30))
     + "fact Start(n0)\nrule begin: Start(X) -> Begun(X)\n"
-    "rule Edge(X, Y) -> Path(X, Y)\nrule step: Path(X, Y) & Edge(Y, Z) -> Path(X, Z)\nquery Path(X, Y)\nquery Begun(X)\n"
+    "rule Edge(X, Y) -> Path(X, Y)\nrule step: Path(X, Y) & Edge(Y, Z) -> Path(X, Z)\n"
+    "query Path(X, Y)\nquery Begun(X)\n"
 )
 
 
