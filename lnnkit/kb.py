@@ -393,11 +393,14 @@ def _cut_short(outcome: Outcome) -> tuple[Diagnostic, ...]:
 
 
 def _outcome(fixpoint: Fixpoint, found: Sequence[Contradiction]) -> Outcome:
+    from lnnkit.infer.creepers import creeping
+
     progress, prepared = fixpoint.progress, fixpoint.prepared
     return Outcome(
         progress.status.value,
         progress.rounds,
         found,
+        creeping(fixpoint),
         atoms=len(prepared.grounding.atoms),
         unfinished=tuple(sorted(prepared.unfinished)),
     )

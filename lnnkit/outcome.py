@@ -14,8 +14,8 @@ _LISTED = 10
 _SHOWN = 100
 _ENDS = {
     "converged": "converged after {}",
-    "accelerated": "converged after {}, a cycle carried to its limit at once",
-    "creeping": "creeping after {}: a cycle gains ever less, so its bounds may still be a little loose",
+    "accelerated": "converged after {}, cycles that creep carried ahead at once",
+    "creeping": "creeping after {}: the bounds hold, but a cycle gains ever less, so they may still be a little loose",
     "round_limit": "round limit reached after {}: the bounds hold, but more rounds may tighten them",
     "interrupted": "interrupted after {}: the bounds hold, but more rounds may tighten them",
 }
@@ -90,17 +90,38 @@ class Contradictions(Sequence[Contradiction]):
 
 
 @dataclass(frozen=True, slots=True)
+class Creeping:
+    """A statement that still set bounds, ever less of them, when inference stopped. ``rule`` is its name, if it has
+    one, ``text`` what stands in its file."""
+
+    kind: Literal["rule", "axiom"]
+    rule: str | None
+    line: int
+    file: str
+    text: str
+
+    def as_dict(self) -> dict[str, object]:
+        """The object that ``lnnkit run --format json`` prints."""
+        return {"kind": self.kind, "rule": self.rule, "line": self.line, "file": self.file}
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.rule or self.text} ({self.file}:{self.line})"
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """``status`` is converged, accelerated, creeping, round_limit or interrupted; ``rounds`` counts those that changed
     something, ``atoms`` what had been reached by the end. Whatever the status, the bounds hold.
 
-    ``unfinished`` are closed predicates whose rules could not be followed to the end: what is not known to be true of
-    them reads as unknown instead of false.
+    ``creeping`` names the statements on the cycles that gain ever less, where it stopped for those. ``unfinished`` are
+    closed predicates whose rules could not be followed to the end: what is not known to be true of them reads as
+    unknown instead of false.
     """
 
     status: str
     rounds: int
     contradictions: Sequence[Contradiction] = field(default=())
+    creeping: tuple[Creeping, ...] = field(default=())
     atoms: int | None = None
     unfinished: tuple[str, ...] = ()
 
@@ -123,11 +144,12 @@ class Outcome:
 
     def as_dict(self) -> dict[str, object]:
         """What ``lnnkit run --format json`` prints behind the queries."""
-        return {
+        found: dict[str, object] = {
             "contradictions": [contradiction.as_dict() for contradiction in self.contradictions],
             "status": self.status,
             "rounds": self.rounds,
         }
+        return found | {"creeping": [each.as_dict() for each in self.creeping]} if self.creeping else found
 
     def __repr__(self) -> str:
         count = len(self.contradictions)
@@ -137,6 +159,9 @@ class Outcome:
             lines += [f"  {contradiction}" for contradiction in self.contradictions[:_LISTED]]
         if count > _LISTED:
             lines.append(f"  … and {count - _LISTED:,} more")
+        lines += [f"  {each}" for each in self.creeping[:_LISTED]]
+        if len(self.creeping) > _LISTED:
+            lines.append(f"  … and {len(self.creeping) - _LISTED:,} more")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -145,4 +170,6 @@ class Outcome:
         if count > _SHOWN:
             shown.append(f"… and {count - _SHOWN:,} more")
         items = "".join(f"<li>{html.escape(text)}</li>" for text in shown)
-        return f"<p>{html.escape(self.summary)}</p>" + (f"<ul>{items}</ul>" if items else "")
+        creeping = "".join(f"<li>{html.escape(str(each))}</li>" for each in self.creeping[:_SHOWN])
+        lists = "".join(f"<ul>{each}</ul>" for each in (items, creeping) if each)
+        return f"<p>{html.escape(self.summary)}</p>{lists}"

@@ -13,7 +13,7 @@ from lnnkit.cli.streams import printable
 
 if TYPE_CHECKING:
     from lnnkit.answers import Answers
-    from lnnkit.outcome import Contradiction, Outcome
+    from lnnkit.outcome import Contradiction, Creeping, Outcome
     from lnnkit.plan import Plan
 
 
@@ -133,13 +133,15 @@ def _cell(text: str) -> str:
 
 
 def ending(outcome: Outcome) -> Iterator[str]:
-    """The contradictions, and the status."""
+    """The contradictions, the status, and the statements that creep."""
     found = outcome.contradictions
     if found:
         yield f"{len(found):,} contradiction{'' if len(found) == 1 else 's'}\n"
         yield from _aligned([_contradiction(each) for each in found])
         yield "\n"
     yield f"{outcome.summary}\n"
+    if outcome.creeping:
+        yield from _aligned([_creeping(each) for each in outcome.creeping])
 
 
 def _contradiction(found: Contradiction) -> tuple[str, ...]:
@@ -147,6 +149,10 @@ def _contradiction(found: Contradiction) -> tuple[str, ...]:
     named = f"{found.kind} {found.rule}" if found.rule else found.kind
     bounds = format_bounds(found.lower, found.upper)
     return _cell(named), bounds, _cell(found.atom), _cell(place)
+
+
+def _creeping(found: Creeping) -> tuple[str, ...]:
+    return _cell(found.kind), _cell(found.rule or found.text), _cell(f"{found.file}:{found.line}")
 
 
 def _aligned(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:

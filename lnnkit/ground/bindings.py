@@ -14,10 +14,11 @@ Matched = tuple[str, tuple[int | str, ...]]  # a table's name and an atom's argu
 class Bindings:
     """``length`` assignments. Each layer holds what was bound last, and where in the layer beneath the rest stands.
 
+    Of the ``matched`` atoms those ``listed`` stand in the lists of their tables that they were matched in.
     ``column(v)`` gives (length,) entity ids of a variable, ``local(m)`` the rows of a matched atom in its table.
     """
 
-    __slots__ = ("_columns", "_makers", "_rows", "_under", "_via", "length", "matched", "variables")
+    __slots__ = ("_columns", "_makers", "_rows", "_under", "_via", "length", "listed", "matched", "variables")
 
     def __init__(
         self,
@@ -26,6 +27,7 @@ class Bindings:
         rows: Mapping[Matched, Tensor],
         under: Bindings | None = None,
         via: Tensor | None = None,
+        listed: frozenset[Matched] | None = None,
     ) -> None:
         self.length = length
         self._columns = {v: made for v, made in columns.items() if isinstance(made, Tensor)}
@@ -34,6 +36,8 @@ class Bindings:
         self._under = under
         self._via = via
         self.variables: frozenset[int] = frozenset(columns) | (under.variables if under is not None else frozenset())
+        own = frozenset(rows) if listed is None else listed
+        self.listed: frozenset[Matched] = own | (under.listed if under is not None else frozenset())
         self.matched: frozenset[Matched] = frozenset(rows) | (under.matched if under is not None else frozenset())
 
     def column(self, variable: int) -> Tensor:

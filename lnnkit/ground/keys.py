@@ -12,7 +12,7 @@ from lnnkit.ground.growing import Growing
 
 _LIMIT = 2**62  # mixed-radix keys stay below it
 # a table of so many possible keys is worthwhile once so many of them are there
-_WORTHWHILE = ((2**12, 0), (2**24, 2**14), (2**28, 2**25))
+_WORTHWHILE = ((2**12, 0), (2**20, 2**10), (2**24, 2**14), (2**28, 2**25))
 _SPREAD = -7046029254386353131  # 2^64 divided by the golden ratio: multiplying by it scatters keys
 _CLAIM = 2**30  # a key that claims a slot writes its place less so much
 _PART = 2**17  # so many keys are entered at once

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -27,6 +27,7 @@ from lnnkit.ground.pattern import Pattern, pattern
 from lnnkit.ground.plan import Reads, Recorder
 
 CHUNK = 2**17  # so many assignments are made at once
+_COMPARED = 32  # of so many needs it is found out which find the same
 _BARE = ("listed", "given")  # literals that an atom at its default may satisfy
 _TRIED = 6  # among so many literals any may come first; among more, the shortest
 
@@ -123,7 +124,7 @@ class Visitor:
         if leaf in self.formula.heads or (leaf != AUXILIARY and self.formula.neurons[leaf].kind != LEAF):
             return False
         atom = self.atom(leaf)
-        return atom in found.matched and atom not in self._bare
+        return atom in found.listed and atom not in self._bare
 
     def restart(self) -> None:
         """Find everything again."""
@@ -202,18 +203,22 @@ class Visitor:
 
     def _find_triggers(self) -> list[_Trigger]:
         found: list[_Trigger] = []
-        for number, literals in enumerate(self._needs):
-            starts: dict[tuple[Matched, int], tuple[Literal, ...]] = {}
-            for leaf, sides in sorted(self._reads.items()):
-                for side, matters in enumerate(sides):
-                    if matters:
-                        atom = self.atom(leaf)
-                        own = Literal(*atom, "lower" if side == 0 else "upper")
-                        starts[atom, side] = tuple(each for each in literals if each != own)
-            for (atom, side), rest in sorted(starts.items(), key=lambda item: item[0][0][0]):
-                own = Literal(*atom, "lower" if side == 0 else "upper")
-                if not self._found_anyway(number, own, frozenset((*literals, own))):
-                    found.append(_Trigger(number, self.pattern(atom), side, rest, own if own in literals else None))
+        starts = {
+            (self.atom(leaf), side): None
+            for leaf, sides in sorted(self._reads.items())
+            for side, matters in enumerate(sides)
+            if matters and self._needs
+        }
+        for atom, side in sorted(starts, key=lambda start: start[0][0]):
+            own, pattern = Literal(*atom, "lower" if side == 0 else "upper"), self.pattern(atom)
+            if set(self.formula.blocks[0].variables) <= pattern.places.keys():  # the instance is known already
+                need = next((number for number, need in enumerate(self._needs) if own in need), None)
+                found.append(_Trigger(need or 0, pattern, side, (), None if need is None else own))
+                continue
+            for number, literals in enumerate(self._needs):
+                if len(self._needs) > _COMPARED or not self._found_anyway(number, own, frozenset((*literals, own))):
+                    rest = tuple(each for each in literals if each != own)
+                    found.append(_Trigger(number, pattern, side, rest, own if own in literals else None))
         places = {(each.need, each.pattern, each.side): each for each in found}
         for each in found:
             other = places.get((each.need, each.pattern, 1 - each.side))
@@ -225,16 +230,18 @@ class Visitor:
         """Whether another need, joined from the same trigger, finds all that need ``number`` does."""
         for other, others in enumerate(self._needs):
             wider = {*others, trigger}
-            if other != number and all(any(self._implies(one, each) for one in literals) for each in wider):
-                narrower = all(any(self._implies(one, each) for one in wider) for each in literals)
+            if other != number and self._imply(literals, wider):
+                narrower = self._imply(wider, literals)
                 if not narrower or other < number:
                     return True
         return False
 
+    def _imply(self, some: Collection[Literal], others: Collection[Literal]) -> bool:
+        """Whether the atoms that ``some`` find are found by ``others``."""
+        return all(each in some or any(self._implies(one, each) for one in some) for each in others)
+
     def _implies(self, one: Literal, other: Literal) -> bool:
         """Whether every row of ``one`` is a row of ``other``, now and for ever."""
-        if one == other:
-            return True
         if (one.table, one.arguments) != (other.table, other.arguments):
             return False
         if other.column == "either":
@@ -306,27 +313,41 @@ class Visitor:
         same order: then a row is found where all literals of any need list it."""
         literals = list(dict.fromkeys(each for need in self._needs for each in need))
         variables = self.formula.blocks[0].variables
-        if len(literals) < 2 or not variables or not all(self._needs):
+        if not variables and self._needs:
+            return iter([Bindings(1, {}, {})])
+        if len(literals) < 2 or not all(self._needs):
             return None
         if any(each.arguments != literals[0].arguments or set(each.arguments) != set(variables) for each in literals):
             return None
         own = [self.pattern((each.table, each.arguments)) for each in literals]
+        if not all(pattern.plain for pattern in own):
+            return None
         columns = own[0].table.tuples.columns
-        if not all(
-            pattern.plain
-            and len(pattern.table.tuples) == len(own[0].table.tuples)
+        if all(
+            len(pattern.table.tuples) == len(own[0].table.tuples)
             and all(map(torch.equal, pattern.table.tuples.columns, columns))
             for pattern in own
         ):
-            return None
-        return self._aligned(own[0], literals)
+            return self._aligned(own[0], literals)
+        return self._of_one_variable(literals) if len(variables) == 1 else None
 
-    def _aligned(self, own: Pattern, literals: Sequence[Literal]) -> Iterator[Bindings]:
-        flags = {
-            each: self._atoms.flags(each.column).index_select(0, self._atoms.tables[each.table].rows)
-            for each in literals
-        }
-        found = torch.zeros(len(own.table.tuples), dtype=torch.bool)
+    def _of_one_variable(self, literals: Sequence[Literal]) -> Iterator[Bindings]:
+        """The entities that all literals of any need list."""
+        flags: dict[Literal, Tensor] = {}
+        for each in literals:
+            (ids,) = self._atoms.tables[each.table].tuples.columns
+            there = torch.zeros(self.radix, dtype=torch.bool)
+            flags[each] = there.index_fill_(0, ids.index_select(0, self._listing(each)).long(), True)
+        ids = _true(self._any_need(flags)).int()
+        self._counted(_Path(0), ids.numel())
+        (variable,) = self.formula.blocks[0].variables
+        for start in range(0, ids.numel(), CHUNK):
+            part = ids[start : start + CHUNK]
+            yield Bindings(part.numel(), {variable: part}, {})
+
+    def _any_need(self, flags: Mapping[Literal, Tensor]) -> Tensor:
+        """Where all literals of any need are there."""
+        found = torch.zeros_like(next(iter(flags.values())))
         for number, need in enumerate(self._needs):
             every = flags[need[0]].clone()
             if self._recorder is not None:
@@ -337,13 +358,22 @@ class Visitor:
                 if self._recorder is not None:
                     self._recorder.stepped(need[:place], self._size(each), int(every.sum()))
             found |= every
-        rows = _true(found).int()
+        return found
+
+    def _aligned(self, own: Pattern, literals: Sequence[Literal]) -> Iterator[Bindings]:
+        flags = {
+            each: self._atoms.flags(each.column).index_select(0, self._atoms.tables[each.table].rows)
+            for each in literals
+        }
+        rows = _true(self._any_need(flags)).int()
         self._counted(_Path(0), rows.numel())
         atoms = {(each.table, each.arguments) for each in literals}
+        listed = frozenset(a for a in atoms if all(a in {(e.table, e.arguments) for e in need} for need in self._needs))
         for start in range(0, rows.numel(), CHUNK):
             part = rows[start : start + CHUNK]
             under = self._matched(own, part)
-            yield Bindings(part.numel(), {v: under.column(v) for v in own.places}, dict.fromkeys(atoms, part))
+            columns = {v: under.column(v) for v in own.places}
+            yield Bindings(part.numel(), columns, dict.fromkeys(atoms, part), listed=listed)
 
     def _start(self, literal: Literal) -> Bindings:
         own = self.pattern((literal.table, literal.arguments))

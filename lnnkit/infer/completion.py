@@ -1,30 +1,35 @@
 """Closed derived predicates, completed stratum by stratum: what no rule can make true is false.
 
 The lower ends are the least fixpoint of the rules read at their inputs' lower ends, the upper ends that of the upper
-ends. With crisp closed inputs this is negation as failure.
+ends. With crisp closed inputs this is negation as failure. Where the rounds creep, lower ends that stop early are
+sound, but upper ends rise from below: those that have not come to rest become 1, until all rest.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
 from lnnkit.infer.agenda import Agenda
+from lnnkit.infer.creeping import Creep, Pace
 from lnnkit.infer.dirty import Dirty
 from lnnkit.infer.look import completing
 from lnnkit.infer.messages import Messages
 from lnnkit.infer.moves import Moves, rise
 from lnnkit.infer.prepare import Prepared, completed
-from lnnkit.infer.state import no_rows
+from lnnkit.infer.rounds import largest_gain
+from lnnkit.infer.state import distinct, no_rows
 from lnnkit.infer.sweep import moved, reader
 from lnnkit.infer.unfinished import Unfinished, open_up, restore
 from lnnkit.infer.visit import Round
 from lnnkit.infer.watch import Watch, goes_on
 from lnnkit.infer.workspace import Status, Workspace
 
-ROUNDS = 10_000
+_WIDENINGS = 20  # so often only what still moves becomes 1, then all that the rounds have raised;
+_SETTLING = 100  # after so many rounds each
 
 
 def complete(prepared: Prepared, space: Workspace, *, first: bool, watch: Watch | None = None) -> Tensor:
@@ -39,7 +44,7 @@ def complete(prepared: Prepared, space: Workspace, *, first: bool, watch: Watch 
         state.upper.values[before] = 0.0
         space.classes.extend()
         space.classes.refresh(before)
-        stopped = _least_fixpoint(space, members, watch)
+        stopped = _least_fixpoint(prepared, space, predicates, members, watch)
         if stopped is not None:
             if first:
                 open_up(prepared, (name for names, _ in prepared.strata[position:] for name in names))
@@ -63,8 +68,11 @@ def complete(prepared: Prepared, space: Workspace, *, first: bool, watch: Watch 
     return torch.cat(moved_rows) if moved_rows else no_rows()
 
 
-def _least_fixpoint(space: Workspace, members: Sequence[int], watch: Watch | None) -> Status | None:
-    """The status with which it was stopped, if it was."""
+def _least_fixpoint(
+    prepared: Prepared, space: Workspace, predicates: frozenset[str], members: Sequence[int], watch: Watch | None
+) -> Status | None:
+    """Rounds to the least fixpoint, or until they creep: then upper ends are raised until those rest. Returns the
+    status with which it was stopped, if it was."""
     grounding, state, atoms = space.grounding, space.state, space.grounding.atoms
     visited = space.visited(members)
     for each in visited.values():
@@ -74,9 +82,11 @@ def _least_fixpoint(space: Workspace, members: Sequence[int], watch: Watch | Non
     for number in batches:
         grounding.batches[number].swept = 0
         grounding.batches[number].touched = True
-    dirty = Dirty()
-    moves = Moves()
-    for rounds in range(ROUNDS):
+    dirty, moves = Dirty(), Moves()
+    pace, creep = Pace(), Creep(space, members, completes=True)
+    widened, since = 0, 0
+    for rounds in itertools.count(1):
+        known = len(atoms)
         now = Round(atoms, state, space.classes)
         for visits in agenda.due(moves):
             for found in visits.visitor.visits(moves):
@@ -90,15 +100,38 @@ def _least_fixpoint(space: Workspace, members: Sequence[int], watch: Watch | Non
             for number in batches:
                 _raise_heads(number, space, dirty, now)
         space.progress.visited += now.visited
+        if widened:
+            now.queue.sides[0].clear()
+        gain = largest_gain(state, now.queue)
         raised, lifted = (space.meeting.settle(side, now.queue.sides[side], rising=True) for side in (0, 1))
         if not raised.numel() and not lifted.numel():
+            space.leaps.rested()
             return None
+        pace.note(gain, steady=known == len(atoms))
+        if pace.due and not widened:
+            ahead = creep.leap(space.leaps, raised, lifted)
+            pace.tried(leapt=ahead is not None)
+            if ahead is not None:
+                raised, lifted = (
+                    distinct([rows, more], len(atoms)) for rows, more in zip((raised, lifted), ahead, strict=True)
+                )
+        since += 1
+        if since >= _SETTLING if widened else pace.creeps:
+            space.progress.creeping |= creep.members(raised, lifted)
+            widened += 1
+            since = 0
+            rising = lifted
+            if widened > _WIDENINGS:
+                own = completed(prepared, predicates)
+                rising = own[state.upper.values.index_select(0, own) > 0]
+            state.upper.values[rising] = 1.0
+            lifted = distinct([lifted, rising], len(atoms))
         moves = rise(raised, lifted, atoms, state, space.classes)
         if batches:
             dirty.mark(raised, lifted)
-        if not goes_on(watch, space, "completion", rounds + 1):
+        if not goes_on(watch, space, "completion", rounds):
             return Status.INTERRUPTED
-    return Status.ROUND_LIMIT
+    return None
 
 
 def _raise_heads(number: int, space: Workspace, dirty: Dirty, now: Round) -> None:

@@ -46,26 +46,11 @@ def contested(space: Workspace) -> Flags:
         return suspect
     for flags in suspect:
         flags |= state.crossed.flags(count)
-    bad = _arrested(space)
+    bad = {found.batch: space.arrested(found.batch) for found in space.progress.arrested}
     setters = [_Setter(side, *each) for side in (0, 1) for each in space.derivations.setters(side)]
     _suspect(grounding, setters, bad, suspect)
     _clear(grounding, state, setters, bad, suspect)
     return suspect
-
-
-def _arrested(space: Workspace) -> dict[int, Tensor]:
-    """For each batch with arrested instances, which of its rows are such an instance: those that an instance was given
-    when it set a bound before it was arrested are among them."""
-    bad = {found.batch: space.grounding.batches[found.batch].arrested.clone() for found in space.progress.arrested}
-    for member, visits in space.visits.items():
-        number = space.grounding.number(member)
-        if number not in bad or not len(visits.arrests):
-            continue
-        batch = space.grounding.batches[number]
-        rows = (batch.blocks[0].member == batch.members.index(member)).nonzero().squeeze(1)
-        columns = space.grounding.variables(number, visits.visitor, rows)
-        bad[number].index_copy_(0, rows, visits.arrests.holds(columns, len(rows)))
-    return bad
 
 
 def doubted(state: State, flags: Flags, lower: Tensor | None = None, upper: Tensor | None = None) -> State:

@@ -15,6 +15,7 @@ from lnnkit.ground.layout import Given
 from lnnkit.ground.plan import Recorder
 from lnnkit.infer.completion import complete
 from lnnkit.infer.contested import Flags, contested
+from lnnkit.infer.leaps import Disturbed, Leaps
 from lnnkit.infer.prepare import Prepared, initialise_shared, prepare
 from lnnkit.infer.rounds import run
 from lnnkit.infer.state import no_rows
@@ -117,13 +118,26 @@ def infer(
     instances of one formula are made than the budget allows.
     """
     with torch.no_grad():
-        prepared = prepare(lifted, index, given, guard_of(budget), dtype, recorder)
-        space = workspace(prepared.grounding, prepared.state)
         try:
-            _settle(prepared, space, round_limit, watch)
-        except Unfinished as stopped:
-            space.progress.status = stopped.status
-        return Fixpoint(prepared, space)
+            prepared = prepare(lifted, index, given, guard_of(budget), dtype, recorder)
+            return _infer(prepared, Leaps(), round_limit, watch)
+        except Disturbed:  # once more, with leaps that meet contradictions in the order of rounds
+            prepared = prepare(lifted, index, given, guard_of(budget), dtype, recorder)
+            return _infer(prepared, Leaps(strict=True), round_limit, watch)
+
+
+def _infer(prepared: Prepared, leaps: Leaps, round_limit: int, watch: Watch | None) -> Fixpoint:
+    space = workspace(prepared.grounding, prepared.state, leaps)
+    progress = space.progress
+    try:
+        _settle(prepared, space, round_limit, watch)
+    except Unfinished as stopped:
+        progress.status = stopped.status
+    if progress.status is Status.CONVERGED and progress.creeping:
+        progress.status = Status.CREEPING
+    elif progress.status is Status.CONVERGED and leaps.made_so_far:
+        progress.status = Status.ACCELERATED
+    return Fixpoint(prepared, space)
 
 
 def _settle(prepared: Prepared, space: Workspace, round_limit: int, watch: Watch | None) -> None:

@@ -8,23 +8,16 @@ import torch
 from torch import Tensor
 
 from lnnkit.infer.agenda import Agenda
+from lnnkit.infer.creeping import Creep, Pace
 from lnnkit.infer.dirty import Dirty
 from lnnkit.infer.look import look
 from lnnkit.infer.messages import Queue
 from lnnkit.infer.moves import changes, note
-from lnnkit.infer.state import State
+from lnnkit.infer.state import State, distinct
 from lnnkit.infer.sweep import moved, reader, send
 from lnnkit.infer.visit import Arrested, Round
 from lnnkit.infer.watch import Watch, goes_on
 from lnnkit.infer.workspace import Status, Workspace
-
-# A round is quiet if it only moves atoms that were there before, each by little. A cycle that gains ever less is quiet
-# for ever: it stops once the gains are below CREEP_GAIN and have not halved in CREEP_ROUNDS rounds, or after
-# CREEP_PATIENCE quiet rounds.
-QUIET_GAIN = 1e-2
-CREEP_GAIN = 1e-6
-CREEP_ROUNDS = 100
-CREEP_PATIENCE = 3000
 
 
 def run(space: Workspace, members: Sequence[int], limit: int, moved_before: Tensor, watch: Watch | None = None) -> None:
@@ -37,7 +30,7 @@ def run(space: Workspace, members: Sequence[int], limit: int, moved_before: Tens
     moves = changes(moved_before, atoms)
     dirty.extend(len(atoms))
     dirty.mark(moved_before, moved_before)
-    creeping: list[float] = []  # the gains of quiet rounds, one after the other
+    pace, creep = Pace(), Creep(space, members)
     while True:
         now = Round(atoms, state, space.classes)
         known = len(atoms)
@@ -56,7 +49,8 @@ def run(space: Workspace, members: Sequence[int], limit: int, moved_before: Tens
         if (now.queue or now.arrested) and progress.rounds >= limit:
             progress.status = Status.ROUND_LIMIT
             return
-        gain = 1.0 if known < len(atoms) or now.arrested else largest_gain(state, now.queue)
+        steady = known == len(atoms) and not now.arrested
+        gain = largest_gain(state, now.queue) if steady else 1.0
         progress.arrested += now.arrested
         raised, lowered = (space.meeting.settle(side, now.queue.sides[side]) for side in (0, 1))
         moves, crossed = note(raised, lowered, atoms, state, space.classes)
@@ -64,12 +58,25 @@ def run(space: Workspace, members: Sequence[int], limit: int, moved_before: Tens
             dirty.mark(torch.cat([raised, crossed]), torch.cat([lowered, crossed]))
         if not raised.numel() and not lowered.numel() and not now.arrested:
             progress.status = Status.CONVERGED
+            space.leaps.rested()
             return
         progress.rounds += 1
-        creeping = [*creeping, gain] if gain < QUIET_GAIN and not len(crossed) else []
-        slow = len(creeping) > CREEP_ROUNDS and creeping[-1] > creeping[-CREEP_ROUNDS] / 2
-        if (slow and gain < CREEP_GAIN) or len(creeping) >= CREEP_PATIENCE:
+        if now.arrested or crossed.numel():
+            space.leaps.disturbed()
+        pace.note(gain, steady=steady and not crossed.numel())
+        if pace.due:
+            ahead = creep.leap(space.leaps, raised, lowered)
+            pace.tried(leapt=ahead is not None)
+            if ahead is not None:
+                raised, lowered = (
+                    distinct([rows, more], len(atoms)) for rows, more in zip((raised, lowered), ahead, strict=True)
+                )
+                moves, _ = note(raised, lowered, atoms, state, space.classes)
+                if batches:
+                    dirty.mark(raised, lowered)
+        if pace.creeps:
             progress.status = Status.CREEPING
+            progress.creeping |= creep.members(raised, lowered)
             return
         if not goes_on(watch, space, "inference", progress.rounds):
             progress.status = Status.INTERRUPTED
@@ -91,12 +98,10 @@ def _sweep(number: int, space: Workspace, dirty: Dirty, now: Round) -> None:
 
 
 def largest_gain(state: State, queue: Queue) -> float:
-    """The most that any bound is about to move; 1 as soon as it is not little."""
+    """The most that any bound is about to move."""
     most = 0.0
     for side in (0, 1):
         for message in queue.sides[side]:
             gains = (message.value - state.ends(side).values.index_select(0, message.row)).abs()
             most = max(most, float(gains.max()))
-            if most >= QUIET_GAIN:
-                return 1.0
     return most

@@ -70,7 +70,7 @@ class Visits:
 
     def send(self, found: Bindings, now: Round) -> None:
         """Look at instances, and queue their messages."""
-        visit = _Visit(self._batch, self._member, self.visitor, found, now)
+        visit = _Visit(self._batch, self._member, self.visitor, found, now.atoms, now.classes)
         said = self._said(visit, now)
         if said is None:
             return
@@ -84,6 +84,26 @@ class Visits:
             if at.numel():
                 self._queue(visit, leaf, side, at, value, now)
 
+    def say(self, found: Bindings, atoms: Atoms, state: State) -> tuple[bool, list[tuple[int, Tensor, Tensor]]]:
+        """Whether any of the instances cannot be satisfied, arrested ones apart; and what they would send: sides, atom
+        rows and bounds. Nothing changes: an atom that is not there yet stands as its table's default row."""
+        visit = _Visit(self._batch, self._member, self.visitor, found, atoms, None)
+        silent = self.arrests.flags(found)
+        bad, said = False, []
+        for start in range(0, found.length, _STRIP):
+            strip = self._worked_out(visit, start, min(start + _STRIP, found.length), state)
+            bad = bad or bool((~silent.index_select(0, strip.bad)).any())
+            for (leaf, side), (at, value) in strip.targets.items():
+                rows = visit.rows(leaf).index_select(0, at)
+                hears = ~silent.index_select(0, at)
+                absent = rows == visit.table(leaf).default_row
+                if self._batch.modes[leaf][side] == LISTED:
+                    hears &= atoms.flags("listed").index_select(0, rows)
+                else:
+                    hears &= absent | ~state.frozen.index_select(0, rows)
+                said.append((side, rows[hears], value[hears]))
+        return bad, said
+
     def _said(self, visit: _Visit, now: Round) -> _Said | None:
         """What the instances say, by the truth table where their bounds take few values."""
         length = visit.found.length
@@ -96,7 +116,7 @@ class Visits:
                     return None
                 return self._looked_up(code, at)
         strips = [
-            self._worked_out(visit, start, min(start + _STRIP, length), now) for start in range(0, length, _STRIP)
+            self._worked_out(visit, start, min(start + _STRIP, length), now.state) for start in range(0, length, _STRIP)
         ]
         return strips[0] if len(strips) == 1 else _together(strips)
 
@@ -115,8 +135,8 @@ class Visits:
         nothing = torch.empty(0, dtype=torch.int64)
         return _Said(targets, nothing, Bounds(nothing, nothing))
 
-    def _worked_out(self, visit: _Visit, start: int, stop: int, now: Round) -> _Said:
-        found = self._table.evaluate(visit.reader(start, stop, now.state))
+    def _worked_out(self, visit: _Visit, start: int, stop: int, state: State) -> _Said:
+        found = self._table.evaluate(visit.reader(start, stop, state))
         bad = found.bad.nonzero().squeeze(1)
         targets: dict[Target, tuple[Tensor, Tensor]] = {}
         for target, (news, value) in found.said.items():
@@ -168,13 +188,15 @@ class Visits:
 class _Visit:
     """Instances with the atom rows of their leaves; they are stored only when asked to be."""
 
-    def __init__(self, batch: Batch, member: int, visitor: Visitor, found: Bindings, now: Round) -> None:
+    def __init__(
+        self, batch: Batch, member: int, visitor: Visitor, found: Bindings, atoms: Atoms, classes: Classes | None
+    ) -> None:
         self.found = found
         self._batch = batch
         self._member = member
         self._visitor = visitor
-        self._atoms = now.atoms
-        self._classes = now.classes
+        self._atoms = atoms
+        self._classes = classes
         self._rows: dict[int, Tensor] = {}
 
     def table(self, leaf: int) -> AtomTable:
@@ -182,7 +204,7 @@ class _Visit:
 
     def column(self, leaf: int) -> Column:
         """A leaf's rows, or their class if all are known to have the same."""
-        if self._visitor.differs(leaf, self.found):
+        if self._classes is not None and self._visitor.differs(leaf, self.found):
             sole = self._classes.sole(self.table(leaf).number)
             if sole is not None:
                 return Column(None, sole)

@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
+from torch import Tensor
+
 from lnnkit.ground.grounding import Grounding
 from lnnkit.ground.visitor import Visitor
 from lnnkit.infer.classes import Classes
 from lnnkit.infer.derivations import Derivations
+from lnnkit.infer.leaps import Leaps
 from lnnkit.infer.look import completing, look
 from lnnkit.infer.messages import Meeting
 from lnnkit.infer.state import State
@@ -35,6 +38,7 @@ class Progress:
     status: Status = Status.CONVERGED
     visited: int = 0
     arrested: list[Arrested] = field(default_factory=list)
+    creeping: set[int] = field(default_factory=set)  # members whose instances crept
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +53,27 @@ class Workspace:
     meeting: Meeting
     visits: dict[int, Visits]
     progress: Progress
+    leaps: Leaps
+
+    def arrested(self, number: int) -> Tensor:
+        """Which rows of a batch are an arrested instance: those that an instance was given when it set a bound, before
+        it was arrested, are among them."""
+        batch = self.grounding.batches[number]
+        flags = batch.arrested.clone()
+        for member in batch.members:
+            visits = self.visits.get(member)
+            if visits is not None and len(visits.arrests):
+                rows = (batch.blocks[0].member == batch.members.index(member)).nonzero().squeeze(1)
+                columns = self.grounding.variables(number, visits.visitor, rows)
+                flags.index_copy_(0, rows, visits.arrests.holds(columns, len(rows)))
+        return flags
 
     def visited(self, members: Sequence[int]) -> dict[int, Visits]:
         """Those of ``members`` that are visited."""
         return {member: self.visits[member] for member in members if member in self.visits}
 
 
-def workspace(grounding: Grounding, state: State) -> Workspace:
+def workspace(grounding: Grounding, state: State, leaps: Leaps) -> Workspace:
     """Ready for the first round."""
     derivations = Derivations()
     tables: dict[int, TruthTable] = {}
@@ -70,4 +88,4 @@ def workspace(grounding: Grounding, state: State) -> Workspace:
             tables[number] = TruthTable(batch, leaves, completing if batch.completes else look, state.dtype)
         visits[member] = Visits(number, batch, member, visitor, tables[number])
     classes = Classes(state, grounding.atoms)
-    return Workspace(grounding, state, classes, derivations, Meeting(state, derivations), visits, Progress())
+    return Workspace(grounding, state, classes, derivations, Meeting(state, derivations), visits, Progress(), leaps)

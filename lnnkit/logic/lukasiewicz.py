@@ -21,9 +21,9 @@ import torch
 from torch import Tensor
 
 from lnnkit.logic.bounds import Bounds, Inverse, asks, complement, ordered, tolerance
-from lnnkit.logic.hulls import candidate, fit, swapped, uncomplement, union
+from lnnkit.logic.hulls import NO_LOWER, NO_UPPER, swapped, uncomplement, union
 from lnnkit.logic.logic import Weight
-from lnnkit.logic.operands import column, scalar, stack, sum_of_others, unstack, unweigh
+from lnnkit.logic.operands import scalar, sums_of_others, unweighed
 
 
 @dataclass(frozen=True)
@@ -38,10 +38,9 @@ class Lukasiewicz:
     def conjunction_inverse(
         self, node: Bounds, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight
     ) -> Inverse:
-        boxes = stack(operands)
-        weight, offset = column(weights, boxes.lower), scalar(bias, boxes.lower)
-        hull, empty = _sum_inverse(complement(node), complement(boxes), weight, offset)
-        return Inverse(unstack(uncomplement(hull, boxes)), empty)
+        terms = [complement(box) for box in operands]
+        hulls, empty = _sum_inverse(complement(node), terms, weights, bias)
+        return Inverse(tuple(map(_uncomplemented, hulls, terms, operands)), empty)
 
     def disjunction(self, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> Bounds:
         return _sum(operands, weights, bias)
@@ -49,9 +48,8 @@ class Lukasiewicz:
     def disjunction_inverse(
         self, node: Bounds, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight
     ) -> Inverse:
-        boxes = stack(operands)
-        hull, empty = _sum_inverse(node, boxes, column(weights, boxes.lower), scalar(bias, boxes.lower))
-        return Inverse(unstack(hull), empty)
+        hulls, empty = _sum_inverse(node, operands, weights, bias)
+        return Inverse(tuple(hulls), empty)
 
     def implication(
         self, antecedent: Bounds, consequent: Bounds, weights: tuple[Weight, Weight], bias: Weight
@@ -61,8 +59,9 @@ class Lukasiewicz:
     def implication_inverse(
         self, node: Bounds, antecedent: Bounds, consequent: Bounds, weights: tuple[Weight, Weight], bias: Weight
     ) -> Inverse:
-        found = self.disjunction_inverse(node, (complement(antecedent), consequent), weights, bias)
-        return Inverse((uncomplement(found.operands[0], antecedent), found.operands[1]), found.empty)
+        term = complement(antecedent)
+        found = self.disjunction_inverse(node, (term, consequent), weights, bias)
+        return Inverse((_uncomplemented(found.operands[0], term, antecedent), found.operands[1]), found.empty)
 
     def equivalence(self, left: Bounds, right: Bounds, weights: tuple[Weight, Weight], bias: Weight) -> Bounds:
         """With ``f`` and ``g`` the two implications before the clamp, ``f + g = C = 2 - 2 b + w_x + w_y``, so
@@ -86,9 +85,7 @@ class Lukasiewicz:
         too_high = asks_lower & (node.lower > both / 2 + tolerance(node.lower.dtype))
 
         def forth(x: Bounds, y: Bounds, pair: tuple[Weight, Weight]) -> Inverse:
-            terms, excess = stack((complement(x), y)), scalar(bias, node.lower) - 1
-            hull, empty = _band(band, sides, terms, column(pair, terms.lower), excess)
-            first, second = unstack(hull)
+            (first, second), empty = _band(band, sides, (complement(x), y), pair, scalar(bias, node.lower) - 1)
             return Inverse((uncomplement(first, x), second), empty | too_high)
 
         return union([forth(left, right, weights), swapped(forth(right, left, (weights[1], weights[0])))])
@@ -114,21 +111,62 @@ def _plus(total: Tensor, weight: Weight, term: Tensor) -> Tensor:
     return total + weight * term if isinstance(weight, Tensor) else total.add_(term, alpha=weight)
 
 
-def _sum_inverse(node: Bounds, terms: Bounds, weight: Tensor, bias: Tensor) -> tuple[Bounds, Tensor]:
-    """The terms that the clamped sum leaves, ``[k, n]``, and where there are none, ``[n]``."""
-    return _band(node, asks(node), terms, weight, bias - 1)
+def _uncomplemented(hull: Bounds, term: Bounds, box: Bounds) -> Bounds:
+    """The hull of ``x`` from that of ``term = 1 - x``; an end that is the term's own is the box's own."""
+    if hull is term:
+        return box
+    lower = box.lower if hull.upper is term.upper else None
+    upper = box.upper if hull.lower is term.lower else None
+    if lower is None and upper is None:
+        return uncomplement(hull, box)
+    if lower is None:
+        lower = torch.where(hull.upper == term.upper, box.lower, 1 - hull.upper).clamp(box.lower, box.upper)
+    if upper is None:
+        upper = torch.where(hull.lower == term.lower, box.upper, 1 - hull.lower).clamp(box.lower, box.upper)
+    return Bounds(lower, upper)
+
+
+def _sum_inverse(
+    node: Bounds, terms: Sequence[Bounds], weights: Sequence[Weight], bias: Weight
+) -> tuple[list[Bounds], Tensor]:
+    """The terms that the clamped sum leaves, and where there are none, ``[n]``."""
+    return _band(node, asks(node), terms, weights, scalar(bias, node.lower) - 1)
 
 
 def _band(
-    node: Bounds, sides: tuple[Tensor, Tensor], terms: Bounds, weight: Tensor, excess: Tensor
-) -> tuple[Bounds, Tensor]:
-    """The same for the sum before the clamp; ``sides`` says where each end of ``node`` counts."""
+    node: Bounds, sides: tuple[Tensor, Tensor], terms: Sequence[Bounds], weights: Sequence[Weight], excess: Tensor
+) -> tuple[list[Bounds], Tensor]:
+    """The same for the sum before the clamp; ``sides`` says where each end of ``node`` counts. The upper ends of the
+    others leave a lower end of each term, and the other way round; where no row asks for a side, ends stay as they
+    are."""
+    if len(weights) != len(terms):
+        raise ValueError(f"{len(terms)} operands, but {len(weights)} weights")
     tol = tolerance(node.lower.dtype)
     low, high = node.lower + excess, node.upper + excess
-    shares = Bounds(weight * terms.lower, weight * terms.upper)
-    empty = sides[0] & (shares.upper.sum(0) < low - tol)
-    empty = empty | (sides[1] & (shares.lower.sum(0) > high + tol))
-    left_over = Bounds(low - sum_of_others(shares.upper), high - sum_of_others(shares.lower))
-    found = unweigh(left_over, weight, 1 + high.abs())
-    found = candidate(*found, sides[0] & (weight > 0), sides[1] & (weight > 0))
-    return fit(found, terms, empty), empty
+    slack = 1 + high.abs()
+    empty = torch.zeros_like(sides[0])
+    lowers: list[Tensor] | None = None
+    uppers: list[Tensor] | None = None
+    if bool(sides[0].any()):
+        others, total = sums_of_others([weight * term.upper for weight, term in zip(weights, terms, strict=True)])
+        empty = empty | (sides[0] & (total < low - tol))
+        lowers = [unweighed(low - other, weight, -slack) for other, weight in zip(others, weights, strict=True)]
+    if bool(sides[1].any()):
+        others, total = sums_of_others([weight * term.lower for weight, term in zip(weights, terms, strict=True)])
+        empty = empty | (sides[1] & (total > high + tol))
+        uppers = [unweighed(high - other, weight, slack) for other, weight in zip(others, weights, strict=True)]
+    hulls: list[Bounds] = []
+    for place, (term, weight) in enumerate(zip(terms, weights, strict=True)):
+        lower, upper = term
+        if lowers is not None:
+            lower = torch.where(sides[0] & (weight > 0), lowers[place], NO_LOWER).clamp(term.lower, term.upper)
+        if uppers is not None:
+            upper = torch.where(sides[1] & (weight > 0), uppers[place], NO_UPPER).clamp(term.lower, term.upper)
+        if lowers is not None and uppers is not None:
+            lower, upper = ordered(lower, upper)
+        if lowers is not None:
+            lower = torch.where(empty, term.lower, lower)
+        if uppers is not None:
+            upper = torch.where(empty, term.upper, upper)
+        hulls.append(term if lowers is None and uppers is None else Bounds(lower, upper))
+    return hulls, empty

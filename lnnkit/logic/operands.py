@@ -62,3 +62,29 @@ def unweigh(share: Bounds, weight: Tensor, magnitude: Tensor | float) -> Bounds:
     slack = torch.where(weight < SMALL_WEIGHT, 8 * torch.finfo(weight.dtype).eps, 0.0) * magnitude
     divisor = torch.where(weight > 0, weight, 1.0)
     return Bounds((share.lower - slack) / divisor, (share.upper + slack) / divisor)
+
+
+def sums_of_others(values: Sequence[Tensor]) -> tuple[list[Tensor], Tensor]:
+    """For each value the sum of the others, never by subtraction; and the sum of all. One operand at a time."""
+    total = values[0]
+    before: list[Tensor] = [torch.zeros_like(total)]
+    for value in values[1:]:
+        before.append(total)
+        total = total + value
+    others: list[Tensor] = [before[-1]]
+    after = values[-1]
+    for place in range(len(values) - 2, -1, -1):
+        others.append(before[place] + after if place else after)
+        after = after + values[place]
+    return others[::-1], total
+
+
+def unweighed(share: Tensor, weight: Weight, magnitude: Tensor) -> Tensor:
+    """``share / weight``, with slack for rounding under a small weight in the direction of ``magnitude``, the size of
+    the numbers whose difference ``share`` is. Where the weight is 0 the result is finite and means nothing."""
+    if isinstance(weight, Tensor):
+        slack = torch.where(weight < SMALL_WEIGHT, 8 * torch.finfo(share.dtype).eps, 0.0) * magnitude
+        return (share + slack) / torch.where(weight > 0, weight, 1.0)
+    if weight < SMALL_WEIGHT:
+        share = share + 8 * torch.finfo(share.dtype).eps * magnitude
+    return share / weight if weight > 0 and weight != 1 else share

@@ -50,7 +50,7 @@ class Engine:
         try:
             return version(self.distribution)
         except PackageNotFoundError:
-            return None
+            return "of this checkout" if self.name == "lnnkit" else None
 
     def runs(self) -> Mapping[str, Prepare]:
         module = import_module(f"benchmarks.relational.engines.{self.name}_engine")
