@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Literal, Protocol
 
 import torch
 from torch import Tensor
@@ -18,7 +20,13 @@ from lnnkit.ground.relevance import SIDES, sides
 from lnnkit.ground.supports import Analysis
 from lnnkit.ground.visitor import Visitor
 
-Guard = Callable[[Formula, int], None]
+Use = Literal["visited", "kept", "evaluated"]  # what becomes of an instance: how much memory it takes
+
+
+class Guard(Protocol):
+    """Raises where so many instances of a formula are too many."""
+
+    def __call__(self, formula: Formula, count: int, use: Use = "evaluated") -> None: ...
 
 
 class Grounding:
@@ -49,7 +57,7 @@ class Grounding:
         visited: bool = False,
     ) -> int:
         """Enter a formula; formulas of one shape and ``stage`` share a batch. If it may be ``visited``, its instances
-        are not kept where they need not be. Returns the batch's number."""
+        are not kept where they need not be; if not, they are only evaluated. Returns the batch's number."""
         key = (stage, shape(formula, modes, tuple(sorted(observers))))
         if key not in self._shapes:
             self._shapes[key] = len(self.batches)
@@ -62,14 +70,14 @@ class Grounding:
         if self._recorder is not None:
             self._recorder.enter(formula, needs, completes=stage is not None)
         if visited and len(formula.blocks) == 1 and not observers:
+            guard = partial(self.guard, use="visited")
             self.members.append(
-                Visitor(formula, needs.rows, batch.reads, self.atoms, self.domain, self.guard, member, self._recorder)
+                Visitor(formula, needs.rows, batch.reads, self.atoms, self.domain, guard, member, self._recorder)
             )
             return number
+        guard = partial(self.guard, use="kept" if visited else "evaluated")
         self.members.append(
-            Instances(
-                formula, needs, self.atoms, self.domain, batch, member, kept, observers, self.guard, self._recorder
-            )
+            Instances(formula, needs, self.atoms, self.domain, batch, member, kept, observers, guard, self._recorder)
         )
         self._stale.add(member)
         for literals in (*(need.literals for need in needs.rows), *(s for sets in needs.fills.values() for s in sets)):

@@ -81,7 +81,7 @@ class Visitor:
     ) -> None:
         self.formula = formula
         self.visited = 0  # assignments found, some of them again
-        self._made = [0 for _ in needs]  # those that a need has found for the first time
+        self._made = [0.0 for _ in needs]  # those that a need has found for the first time
         self._sizes: dict[Literal, tuple[int, int]] = {}  # how much of a list was read, and how many rows fit there
         self._member = member
         self._recorder = recorder
@@ -129,13 +129,13 @@ class Visitor:
     def restart(self) -> None:
         """Find everything again."""
         self.started = False
-        self._made = [0 for _ in self._needs]
+        self._made = [0.0 for _ in self._needs]
 
     def visits(self, moved: Moved) -> Iterator[Bindings]:
         """Assignments of all variables, up to `CHUNK` or so at a time; some may come twice."""
         for need, share, found in self._found(moved):
             self.visited += found.length
-            self._made[need] += round(share * found.length)
+            self._made[need] += share * found.length
             yield found
 
     def _found(self, moved: Moved) -> Iterator[tuple[int, float, Bindings]]:
@@ -269,8 +269,7 @@ class Visitor:
         return self._stepped(path, first, rows, rows)
 
     def _stepped(self, path: _Path, reads: Literal | int, out: int, rows: int = -1) -> _Path:
-        """Count what a step of a join gives, and tell the recorder. It reads all ``rows`` of a literal unless said."""
-        self._counted(path, out)
+        """Tell the recorder of a step of a join, which gives ``out``. It reads all rows of a literal unless said."""
         if self._recorder is None:
             return path
         path = _Path(path.need, (*path.reads, reads), path.share)
@@ -288,8 +287,10 @@ class Visitor:
             self._sizes[literal] = len(listing), count
         return count
 
-    def _counted(self, path: _Path, out: int) -> None:
-        self._guard(self.formula, round(self._made[path.need] + path.share * out))
+    def _counted(self, path: _Path, out: int, *, last: bool = True) -> None:
+        """Before a join gives so many assignments: refuse them if they are too many, together with those found before
+        if they are instances at ``last``."""
+        self._guard(self.formula, round((self._made[path.need] if last else 0) + path.share * out))
 
     def _whole(self, literals: tuple[Literal, ...], path: _Path) -> Iterator[Bindings]:
         """Join a need as a whole, from the literal with which the first step gives the fewest rows."""
@@ -399,6 +400,7 @@ class Visitor:
         if not found.length:
             return
         if not rest:
+            self._counted(path, found.length)
             yield from self._enumerated(found, path)
             return
         linked = [each for each in rest if self._shared(found, each)]
@@ -408,7 +410,9 @@ class Visitor:
         hits = {each: self._hits(found, each) for each in linked}
         best = min(linked, key=lambda each: sum(hit.total for hit in hits[each]))
         others = tuple(each for each in rest if each != best)
-        path = self._stepped(path, best, sum(hit.total for hit in hits[best]))
+        total = sum(hit.total for hit in hits[best])
+        self._counted(path, total, last=not others)
+        path = self._stepped(path, best, total)
         own = self.pattern((best.table, best.arguments))
         for hit in hits[best]:
             for part in _parts(hit):
@@ -482,7 +486,8 @@ class Visitor:
         own = self.pattern((best.table, best.arguments))
         rows = own.fitting(self._listing(best))
         if all(set(one.arguments).isdisjoint(two.arguments) for one, two in itertools.combinations(rest, 2)):
-            self._counted(path, found.length * math.prod(len(self._listing(each)) for each in rest))
+            self._counted(path, found.length * math.prod(self._size(each) for each in rest))
+        self._counted(path, found.length * len(rows), last=not others)
         path = self._stepped(path, best, found.length * len(rows))
         for left, right in _product(found.length, len(rows)):
             yield from self._joined(self._expanded(found, own, left, rows.index_select(0, right)), others, path)
