@@ -122,6 +122,8 @@ def infer(
             prepared = prepare(lifted, index, given, guard_of(budget), dtype, recorder)
             return _infer(prepared, Leaps(), round_limit, watch)
         except Disturbed:  # once more, with leaps that meet contradictions in the order of rounds
+            if recorder is not None:
+                recorder.restart()
             prepared = prepare(lifted, index, given, guard_of(budget), dtype, recorder)
             return _infer(prepared, Leaps(strict=True), round_limit, watch)
 
