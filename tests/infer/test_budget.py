@@ -53,14 +53,14 @@ def test_a_formula_that_is_larger_has_a_smaller_budget(monkeypatch: pytest.Monke
 
 def test_what_is_kept_has_a_smaller_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     """A quantifier's instances are kept: with 7 neurons, 4 of them leaves, and an inner block each of the 400 takes
-    300 + 140 + 600 + 50 = 1090 bytes, and so does each of the 800 rows within: its one candidate, and the others."""
+    300 + 140 + 400 + 50 = 890 bytes, and so does each of the 800 rows within: its one candidate, and the others."""
     text = PRODUCT.replace("P(X) &", "P(X) & (exists Z: E(X, Z)) &")
     program = kb(20, "predicate E(x, x)\n" + text)
     program.tell("E", [(f"e{i}", f"e{i}") for i in range(20)])
-    monkeypatch.setattr(budget, "default_budget", lambda: Budget(memory=1090 * 399))
+    monkeypatch.setattr(budget, "default_budget", lambda: Budget(memory=890 * 399))
     with pytest.raises(lnnkit.BudgetError, match="400 instances; the budget is 399, what"):
         program.infer()
-    monkeypatch.setattr(budget, "default_budget", lambda: Budget(memory=1090 * 800))
+    monkeypatch.setattr(budget, "default_budget", lambda: Budget(memory=890 * 800))
     program.infer()
 
 
@@ -237,4 +237,4 @@ def test_an_instance_takes_what_it_is_counted_as(rule: str, query: str, kind: st
     text = f"{DECLARED.format(kind=kind)}rule r: {rule}\nquery Q(X, Y)\nquery R(X, Y)"
     code = PEAK.format(text=text, query=query, count=count)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert 0.4 < float(done.stdout) < 1.3
+    assert 0.3 < float(done.stdout) < 1.3

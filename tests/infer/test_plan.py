@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 import lnnkit
 from lnnkit.cli import main
 from lnnkit.ground import visitor
+from lnnkit.infer import inference
 from lnnkit.plan import Plan, StatementPlan
 from tests.programs import MODES, generate, to_text
 
@@ -241,6 +243,18 @@ def test_recording_changes_nothing(seed: int) -> None:
             outs = [step.out for step in join.steps]
             reached = [out for out in outs if out is not None]
             assert outs[: len(reached)] == reached  # what is not reached comes last
+
+
+def test_only_the_last_run_is_planned() -> None:
+    """A contradiction after a leap starts inference over."""
+    text = (
+        "fact P in [0, 0.56]\naxiom one: (P@0.995 -> Q) {bias: 1.005, logic: godel} in [0.9, 1]\n"
+        "axiom two: (Q -> P) {bias: 1.001, logic: godel}\nquery P\n"
+    )
+    with mock.patch.object(inference, "_infer", wraps=inference._infer) as runs:
+        plan = lnnkit.loads(text).plan()
+    assert runs.call_count == 2
+    assert [statement.name for statement in plan.statements] == ["one", "two"]
 
 
 def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
