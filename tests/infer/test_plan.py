@@ -10,7 +10,7 @@ import pytest
 
 import lnnkit
 from lnnkit.cli import main
-from lnnkit.ground import visitor
+from lnnkit.ground import joining
 from lnnkit.infer import inference
 from lnnkit.plan import Plan, StatementPlan
 from tests.programs import MODES, generate, to_text
@@ -120,8 +120,8 @@ def test_parts_of_a_join(monkeypatch: pytest.MonkeyPatch) -> None:
     facts = "".join(f"fact A(a{i})\n" for i in range(3)) + "".join(f"fact B(b{j})\n" for j in range(5))
     facts += "".join(f"fact E(a{i}, b{j})\n" for i in range(3) for j in range(4))
     expected = [[("A(X) lower above 0", 3, 3), ("E(X, Y) lower above 0", 12, 12), ("B(Y) lower above 0", 5, 12)]]
-    for chunk in (visitor.CHUNK, 2):
-        monkeypatch.setattr(visitor, "CHUNK", chunk)
+    for chunk in (joining.CHUNK, 2):
+        monkeypatch.setattr(joining, "CHUNK", chunk)
         statement = only(
             "predicate A(n) closed\npredicate E(n, n) closed\npredicate B(n) closed\npredicate Q(n, n)\n"
             f"{facts}rule A(X) & E(X, Y) & B(Y) -> Q(X, Y)\nquery Q(X, Y)\n"
