@@ -147,6 +147,11 @@ class Atoms:
             if bool(moved.any()):
                 self._enlist(table, end, rows if bool(moved.all()) else rows[moved])
 
+    def deviate_new(self, table: AtomTable, name: str, start: int, stop: int) -> None:
+        """As ``deviate_of``, for new rows that follow one another and deviate on one end."""
+        self._flags[name].reach(len(self))[start:stop] = True
+        self._list(table, name, self.local.values[start:stop])
+
     def by_table(self, rows: Tensor) -> list[tuple[AtomTable, Tensor | None]]:
         """The tables of rows, constants left out, with the positions of each; None for all positions."""
         if not rows.numel():

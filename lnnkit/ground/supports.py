@@ -186,10 +186,12 @@ class Analysis:
                 if family:
                     found.append(Send(leaf, side, family))
         if self.formula.auxiliary is not None:
-            moves = self.upward.reach[1][self.formula.top]
-            found += [
-                Send(AUXILIARY, side, family) for side, family in zip(("lower", "upper"), moves, strict=True) if family
-            ]
+            sides: tuple[Literal["lower", "upper"], ...] = ("lower", "upper")
+            for side, moves in zip(sides, self.upward.reach[1][self.formula.top], strict=True):
+                # where a leaf is looser than its default, less than what passes the default is news
+                family = union([moves, self.upward.loosenings(self.formula.top, side)])
+                if family:
+                    found.append(Send(AUXILIARY, side, family))
         return tuple(found)
 
     def hears(self, node: int) -> Family:

@@ -13,21 +13,25 @@ rounds can rest before ``x*``. ``F(x*) = x*`` alone would not tell it from a lat
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from lnnkit.infer.matrix import Matrix, components, matrix
+from lnnkit.infer.components import anywhere, components, greatest
+from lnnkit.infer.matrix import Matrix, matrix
 from lnnkit.infer.moving import Moving, Slopes
-from lnnkit.infer.powers import Powers
+from lnnkit.infer.powers import LEVELS, Powers
 
 # Where what is sent is compared, as parts of the way; close to its end too, where the neurons' tolerances lie.
 _WAY = (1.0, 0.25, 0.5, 0.75, 0.94, 1 - 1e-2, 1 - 1e-3, 1 - 1e-4, 1 - 1e-5, 1 - 1e-6, 1 - 1e-7)
 _ERROR = 5e-10  # what rounding may come to
 _REACH = 5e5  # rounds amplify the rounding of each by no more
 _SHORTEST = 5  # 2^5 rounds are as soon made one by one
+_ROUNDS = 8  # one by one, these rounds are compared too where leaps keep step
+_FAR = (LEVELS, 9)  # 2^level rounds ahead, the derivatives are looked at too where what is sent bends
+_WORTH = 8.0  # what a leap adds up to, in rounds like the next one
 _HELD = 1e-12
 _LEAST_GAIN = 1e-10
 
@@ -64,7 +68,7 @@ def leap(moving: Moving, survey: Survey | None, *, strict: bool, top_only: bool 
     """As many rounds as one linear piece holds; None where that is not worth while.
 
     Each component of what moves goes as far as it can by itself, and a contradiction met on the way raises `Clash`.
-    Where what is sent bends, the lesser of its derivatives here and at the end of the way serve. ``strict``: all go the
+    Where what is sent bends, the lesser of its derivatives here and further on serve. ``strict``: all go the
     same number of rounds, up to the last one before anything else happens. ``top_only``: all the way, or not at all.
     """
     slopes = moving.slopes()
@@ -74,11 +78,13 @@ def leap(moving: Moving, survey: Survey | None, *, strict: bool, top_only: bool 
     found = way.walk(survey, top_only=top_only)
     if found is not None or strict:
         return found
-    with moving.at(moving.bounds(way.far())):
-        slopes_there = moving.slopes()
-    if slopes_there is None:
-        return None
-    return _Way(moving, slopes, slopes_there, strict=False).walk(survey, top_only=True)
+    for level in _FAR:
+        with moving.at(moving.bounds(way.far(level))):
+            there = moving.slopes()
+        found = None if there is None else _Way(moving, slopes, there, strict=False).walk(survey, top_only=top_only)
+        if found is not None or top_only:
+            return found
+    return None
 
 
 class _Way:
@@ -99,7 +105,7 @@ class _Way:
         if other is not None:
             linear = linear.least(self._matrix(other, lost))
         self.label = torch.zeros(len(now), dtype=torch.int64) if strict else components(linear)
-        self.lost = _anywhere(lost, self.label)
+        self.lost = anywhere(lost, self.label)
         self.powers = Powers(linear, _REACH)
 
     def _matrix(self, slopes: Slopes, lost: Tensor) -> Matrix:
@@ -109,9 +115,9 @@ class _Way:
         value = torch.where(off, 0.0, slopes.value)
         return matrix(len(lost), slopes.target, slopes.source, value)
 
-    def far(self) -> Tensor:
-        """Where all would be after as many rounds as their powers are known for."""
-        return (self.start + self.powers.step(len(self.powers) - 1, self.step)).nan_to_num()
+    def far(self, level: int) -> Tensor:
+        """Where all would be after 2^level rounds, or as many as their powers are known for."""
+        return (self.start + self.powers.step(min(level, len(self.powers) - 1), self.step)).nan_to_num()
 
     def walk(self, survey: Survey | None, *, top_only: bool) -> Leap | None:
         """As far as it goes."""
@@ -128,20 +134,20 @@ class _Way:
                 self.step = torch.where(go, powers.after(level, self.step), self.step)
                 reach = torch.where(go, reach + powers.reach[level], reach)
                 moved |= go
-                limited |= go & ~_anywhere(~powers.vanished(level), self.label)
+                limited |= go & ~anywhere(~powers.vanished(level), self.label)
             exact &= level == top
             if bool((limited | resting).all()):
                 break
         before, after = moving.current(), moving.bounds(self.here)
         after = torch.where(moved, after, before)
-        if not bool(((after - before).abs() > _LEAST_GAIN).any()):
+        if float(reach.max()) < _WORTH or not bool(((after - before).abs() > _LEAST_GAIN).any()):
             return None
         exact = self.strict or (exact and bool(limited.all()) and not self.more)
         return Leap(after, exact, bool(limited.any()), float(torch.where(limited, 0.0, reach).max()))
 
     def _open(self, level: int, go: Tensor, survey: Survey | None) -> tuple[Tensor, Tensor]:
         """Which components of those that may ``go`` can go 2^level rounds, and where they are then."""
-        go = go & _anywhere(self.step > 0, self.label) & ~_anywhere(self.powers.reach[level] > _REACH, self.label)
+        go = go & anywhere(self.step > 0, self.label) & ~anywhere(self.powers.reach[level] > _REACH, self.label)
         if not bool(go.any()):
             return go, self.here
         ahead = torch.where(go, self.here + self.powers.step(level, self.step), self.here)
@@ -155,16 +161,27 @@ class _Way:
         """(n,) components whose setters do not send what they are to send on the way ``ahead``; found at the end of
         the way for most of them, and then not looked for on it."""
         off = torch.zeros(len(ahead), dtype=torch.bool)
-        slack = (_ERROR / _greatest(self.powers.reach[level], self.label)).clamp(max=1e-12)
-        for part in _WAY:
-            there = self.here + part * (ahead - self.here)
+        slack = (_ERROR / greatest(self.powers.reach[level], self.label)).clamp(max=1e-12)
+        for there in (*(self.here + part * (ahead - self.here) for part in _WAY), *self._stations(level)):
             with self.moving.at(self.moving.bounds(there)):
                 got = self.moving.coordinates(self.moving.sent())
             missing = torch.where(self.held, 0.0, self._predicted(there) - got)
-            off |= _anywhere(~((missing.abs() if self.strict else missing) <= slack), self.label)
+            off |= anywhere(~((missing.abs() if self.strict else missing) <= slack), self.label)
             if bool(off[going].all()):
                 break
         return off
+
+    def _stations(self, level: int) -> Iterator[Tensor]:
+        """Where single rounds come past, if leaps keep step. They need not keep to the straight way: which of two ends
+        is the lesser may change from round to round."""
+        there = self.here
+        for _ in range(_ROUNDS if self.strict else 0):
+            there = self._predicted(there)
+            yield there
+        for below in range(_SHORTEST if self.strict else level, level):
+            there = self.here + self.powers.step(below, self.step)
+            yield there
+            yield self._predicted(there)
 
     def _predicted(self, there: Tensor) -> Tensor:
         return self.sent + self.powers.after(0, there - self.start)
@@ -179,15 +196,3 @@ class _Way:
             raise Clash
         self.more |= found.more
         return stopped | (self.strict and (found.arrested or found.more))
-
-
-def _anywhere(flags: Tensor, label: Tensor) -> Tensor:
-    """(n,) flags of whole components: set where any member's is."""
-    found = torch.zeros(len(flags), dtype=torch.bool)
-    found[label[flags]] = True
-    return found.index_select(0, label)
-
-
-def _greatest(values: Tensor, label: Tensor) -> Tensor:
-    """(n,) the greatest value of each member's component."""
-    return torch.zeros_like(values).scatter_reduce(0, label, values, "amax").index_select(0, label)

@@ -87,6 +87,10 @@ class Classes:
             self._enter(table, (float(lower[0]), float(upper[0])))
         codes.index_fill_(0, rows.long(), OTHER)
 
+    def tell_new(self, table: int, start: int, stop: int, pair: Pair) -> None:
+        """Classify new rows of one table that follow one another and all have one pair of bounds."""
+        self.codes.values[start:stop] = OTHER if table in self._soft else self._enter(table, pair)
+
     def _uniform(self, table: int, rows: Tensor, pair: Pair) -> None:
         """All of these rows have one pair of bounds."""
         number = self._enter(table, pair)

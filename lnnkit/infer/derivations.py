@@ -52,6 +52,14 @@ class Derivations:
                 found.append((rows, number - 1, index - 2, instance[rows]))
         return found
 
+    def record_run(self, side: int, start: int, stop: int, batch: int, leaf: int, instances: Tensor) -> None:
+        """As ``record``, for the rows from ``start`` to ``stop``."""
+        own = self._sides[side]
+        own.reach(stop)
+        own.batch.values[start:stop] = batch + 1
+        own.leaf.values[start:stop] = leaf + 2
+        own.instance.values[start:stop] = instances
+
     def record(self, side: int, rows: Tensor, batch: int, leaf: int, instances: Tensor) -> None:
         """Note that instances have set one side of rows, each once, through a leaf."""
         if not len(rows):

@@ -56,16 +56,3 @@ def matrix(rows: int, target: Tensor, source: Tensor, value: Tensor) -> Matrix:
     keep = total > _DUST
     place, total = place[keep], total[keep]
     return Matrix(rows, place // rows, place % rows, total)
-
-
-def components(edges: Matrix) -> Tensor:
-    """(rows,) for each row the least row that entries connect it with, whatever their direction."""
-    label = torch.arange(edges.rows)
-    while True:
-        best = torch.minimum(label.index_select(0, edges.target), label.index_select(0, edges.source))
-        least = label.scatter_reduce(0, edges.target, best, "amin").scatter_reduce(0, edges.source, best, "amin")
-        least = least.scatter_reduce(0, label, least, "amin")  # a root hears of what its rows have met
-        least = least.index_select(0, least)
-        if torch.equal(least, label):
-            return label
-        label = least

@@ -45,6 +45,14 @@ class Queue:
     def __bool__(self) -> bool:
         return any(self.sides)
 
+    @property
+    def alone(self) -> tuple[int, Messages] | None:
+        """The side and the message, if there is but one."""
+        lower, upper = self.sides
+        if len(lower) + len(upper) != 1:
+            return None
+        return (0, lower[0]) if lower else (1, upper[0])
+
 
 class Meeting:
     """Lets messages meet the state, all at once, and records who set each bound."""
@@ -86,6 +94,19 @@ class Meeting:
                     self._record(side, message, winners[low:high], message.instance.index_select(0, mine))
             start = stop
         return winners
+
+    def settle_new(self, side: int, message: Messages) -> tuple[int, float] | None:
+        """Meet one message that tells all of some new atoms, and nothing else, one bound. Returns the first of their
+        rows, which follow one another, and the bound; None where it is not such a one."""
+        least, most = torch.aminmax(message.value)
+        if not message.distinct or message.pending is None or bool(least != most):
+            return None
+        start, value = int(message.row[0]), float(least)
+        stop = start + message.row.numel()
+        self._state.ends(side).values[start:stop] = value
+        stored = message.pending.store(message.instance)
+        self._derivations.record_run(side, start, stop, message.batch, message.leaf, stored)
+        return start, value
 
     def _record(self, side: int, message: Messages, rows: Tensor, instances: Tensor) -> None:
         stored = instances if message.pending is None else message.pending.store(instances)

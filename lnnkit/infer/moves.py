@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.ground.atoms import Atoms, AtomTable
+from lnnkit.ground.relevance import SIDES
 from lnnkit.infer.classes import Classes
 from lnnkit.infer.state import State, distinct, no_rows
 from lnnkit.logic.bounds import Bounds
@@ -59,6 +60,24 @@ def note(raised: Tensor, lowered: Tensor, atoms: Atoms, state: State, classes: C
             some = both if mine is None else both.index_select(0, mine)
             moves.add(table, side, atoms.local.values.index_select(0, some))
     return moves, crossed
+
+
+def note_new(
+    rows: tuple[int, int], side: int, value: float, atoms: Atoms, classes: Classes, eps: float
+) -> Moves | None:
+    """As ``note``, for new atoms of one table, from one row to before another, that now have the bound ``value`` on one
+    side. None where they cross."""
+    start, stop = rows
+    table = atoms.numbered[int(atoms.owner.values[start])]
+    low, high = table.default
+    pair = (low, value) if side else (value, high)
+    if pair[0] > pair[1] + eps:
+        return None
+    atoms.deviate_new(table, SIDES[side], start, stop)
+    classes.tell_new(table.number, start, stop, pair)
+    moves = Moves()
+    moves.add(table, side, atoms.local.values[start:stop])
+    return moves
 
 
 def rise(raised: Tensor, lifted: Tensor, atoms: Atoms, state: State, classes: Classes) -> Moves:

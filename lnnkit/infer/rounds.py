@@ -12,12 +12,13 @@ from lnnkit.infer.creeping import Creep, Pace
 from lnnkit.infer.dirty import Dirty
 from lnnkit.infer.look import look
 from lnnkit.infer.messages import Queue
-from lnnkit.infer.moves import changes, note
-from lnnkit.infer.state import State, distinct
+from lnnkit.infer.moves import Moves, changes, note, note_new
+from lnnkit.infer.state import State, distinct, no_rows
 from lnnkit.infer.sweep import moved, reader, send
 from lnnkit.infer.visit import Arrested, Round
 from lnnkit.infer.watch import Watch, goes_on
 from lnnkit.infer.workspace import Status, Workspace
+from lnnkit.logic.bounds import tolerance
 
 
 def run(space: Workspace, members: Sequence[int], limit: int, moved_before: Tensor, watch: Watch | None = None) -> None:
@@ -52,8 +53,7 @@ def run(space: Workspace, members: Sequence[int], limit: int, moved_before: Tens
         steady = known == len(atoms) and not now.arrested
         gain = largest_gain(state, now.queue) if steady else 1.0
         progress.arrested += now.arrested
-        raised, lowered = (space.meeting.settle(side, now.queue.sides[side]) for side in (0, 1))
-        moves, crossed = note(raised, lowered, atoms, state, space.classes)
+        raised, lowered, crossed, moves = _meet(space, now.queue)
         if batches:
             dirty.mark(torch.cat([raised, crossed]), torch.cat([lowered, crossed]))
         if not raised.numel() and not lowered.numel() and not now.arrested:
@@ -81,6 +81,26 @@ def run(space: Workspace, members: Sequence[int], limit: int, moved_before: Tens
         if not goes_on(watch, space, "inference", progress.rounds):
             progress.status = Status.INTERRUPTED
             return
+
+
+def _meet(space: Workspace, queue: Queue) -> tuple[Tensor, Tensor, Tensor, Moves]:
+    """Let a round's messages meet. Returns the rows raised, lowered and arrested, and the moves."""
+    atoms, state = space.grounding.atoms, space.state
+    alone = queue.alone
+    told = None if alone is None else space.meeting.settle_new(*alone)
+    if alone is None or told is None:
+        raised, lowered = (space.meeting.settle(side, queue.sides[side]) for side in (0, 1))
+        moves, crossed = note(raised, lowered, atoms, state, space.classes)
+        return raised, lowered, crossed, moves
+    side, message = alone
+    start, value = told
+    rows, none = (start, start + message.row.numel()), no_rows()
+    raised, lowered = (none, message.row) if side else (message.row, none)
+    moves = note_new(rows, side, value, atoms, space.classes, tolerance(state.dtype))
+    if moves is not None:
+        return raised, lowered, none, moves
+    moves, crossed = note(raised, lowered, atoms, state, space.classes)
+    return raised, lowered, crossed, moves
 
 
 def _sweep(number: int, space: Workspace, dirty: Dirty, now: Round) -> None:

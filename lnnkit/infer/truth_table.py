@@ -3,6 +3,7 @@ combination is looked at once, and looked up from then on."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -110,9 +111,11 @@ class TruthTable:
         return self._said
 
     def _admit(self, columns: Mapping[int, Column], classes: Classes) -> bool:
-        """Give places to the classes that the leaves have. False where a row has none, or too many combinations."""
-        for position, leaf in enumerate(self.leaves):
-            column, seen = columns[leaf], self._seen[position]
+        """Give places to the classes that the leaves have. False where a row has none, or too many combinations: then
+        all stays as it was."""
+        grown: list[list[int]] = []
+        for leaf, seen in zip(self.leaves, self._seen, strict=True):
+            column = columns[leaf]
             if column.sole is not None:
                 present = [column.sole]
             else:
@@ -122,13 +125,11 @@ class TruthTable:
                 present = flags.nonzero().squeeze(1).tolist()
             if OTHER in present:
                 return False
-            seen += [each for each in present if each not in seen]
-        size = 1
-        for seen in self._seen:
-            size *= _room(len(seen))
-        if size > _SIZE:
+            grown.append([*seen, *(each for each in present if each not in seen)])
+        if math.prod(_room(len(seen)) for seen in grown) > _SIZE:
             self.useful = False
             return False
+        self._seen = grown
         self._clear()
         stride = 1
         for position, seen in enumerate(self._seen):
@@ -140,9 +141,7 @@ class TruthTable:
         return True
 
     def _clear(self) -> None:
-        size = 1
-        for seen in self._seen:
-            size *= _room(len(seen))
+        size = math.prod(_room(len(seen)) for seen in self._seen)
         self._strides = []
         self._states = torch.zeros(size, dtype=torch.int8)
         self._bad = torch.zeros(size, dtype=torch.bool)

@@ -238,16 +238,22 @@ class _Visit:
         """The atom rows behind a leaf at positions ``at``: those ``absent`` among them are made."""
         every = absent.numel() == at.numel()
         positions = at if every else at.index_select(0, absent)
-        found = self.found.at(positions)
+        whole = positions.numel() == self.found.length
+        found = self.found if whole else self.found.at(positions)
         own = self._visitor.pattern(self._visitor.atom(leaf))
         columns = own.tuples({v: found.column(v) for v in own.places}, found.length)
         made = self._atoms.materialise(own.table, columns, found.length)
-        self._rows[leaf].index_copy_(0, positions, made)
+        if whole:
+            self._rows[leaf] = made
+        else:
+            self._rows[leaf].index_copy_(0, positions, made)
         return made if every else self._rows[leaf].index_select(0, at)
 
     def store(self, positions: Tensor) -> Tensor:
         """Give instances rows in their batch."""
-        columns = {leaf: self.rows(leaf).index_select(0, positions) for leaf in self._batch.blocks[0].columns}
+        columns = {leaf: self.rows(leaf) for leaf in self._batch.blocks[0].columns}
+        if positions.numel() != self.found.length:
+            columns = {leaf: rows.index_select(0, positions) for leaf, rows in columns.items()}
         local = -1
         if self._visitor.enumerates:
             local = len(self._visitor.kept[0]) if self._visitor.kept else 0

@@ -111,3 +111,17 @@ def test_what_the_last_candidate_says_reaches_its_inner_rows() -> None:
     )
     found = {tuple(answer.bindings.values()): (answer.lower, answer.upper) for answer in kb.answers()[0]}
     assert found == {("bob", "art"): (1.0, 1.0), ("ann", "maths"): (0.0, 0.0), ("bob", "maths"): (0.0, 0.0)}
+
+
+def test_a_shared_neuron_whose_leaf_is_looser_than_its_default() -> None:
+    """`P | ~D` is true by default, D being closed; a listed D(bob) loosens it, and P(bob) raises it again."""
+    text = """
+predicate D(entity) closed
+fact D(bob) in [0.25, 1]
+fact A(bob)
+rule A(X) -> P(X)
+rule (P(X) | ~D(X)) -> Q(X)
+rule (P(X) | ~D(X)) -> R(X)
+"""
+    (answer,) = lnnkit.loads(text).ask("Q(bob)")
+    assert (answer.lower, answer.upper) == (1, 1)
