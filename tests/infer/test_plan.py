@@ -209,6 +209,12 @@ def test_completion_and_shared_formulas() -> None:
     assert any(step.reads.startswith("[A(X0) | B(X0)](X) ") for join in one.joins for step in join.steps)
 
 
+def test_without_variables_nothing_is_joined() -> None:
+    statement = only("fact A\nrule A -> B\nquery B\n")
+    assert list(statement.lines())[2:] == ["  1 join not needed"]
+    assert statement.instances == 1
+
+
 def test_sides() -> None:
     """Open friendships that nobody asks for are not inferred, so the contrapositive is not joined."""
     text = SMOKERS.replace(" closed", "") + "fact ~Smokes(dora)\n"
