@@ -61,7 +61,7 @@ class StatementPlan:
                 yield f"    {step.reads:<{width}}  {step.rows:>{digits},}  {shown}".rstrip()
         idle = Counter(", ".join(step.reads for step in j.steps if not step.rows) for j in self.joins if not j.times)
         for empty, count in idle.items():
-            yield f"  {_counted(count, 'join')} not made" + (f": no rows of {empty}" if empty else "")
+            yield f"  {_counted(count, 'join')} not " + (f"made: no rows of {empty}" if empty else "needed")
 
 
 @dataclass(frozen=True, slots=True)
