@@ -17,7 +17,8 @@ from lnnkit.infer.look import Look, Read, Target, constant
 from lnnkit.logic.bounds import Bounds
 
 _SIZE = 2**13  # so many combinations at most
-_ABSENT = 2**24  # the place of a class that a leaf has not had yet
+_ABSENT = 2**24  # the place of a class that a leaf has not had yet;
+_LEAVES = 2**6  # so many of them add up without overflow
 
 _UNSEEN, _SILENT, _SPEAKS = 0, 1, 2
 
@@ -41,7 +42,7 @@ class TruthTable:
         dtype: torch.dtype,
     ) -> None:
         self.leaves = tuple(leaves)
-        self.useful = True
+        self.useful = len(leaves) < _LEAVES
         self._batch = batch
         self._evaluate = evaluate
         self._dtype = dtype

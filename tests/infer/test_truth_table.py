@@ -19,3 +19,14 @@ def test_a_table_that_cannot_grow_stays_as_it_was() -> None:
     for answer in kb.ask("C2(X)"):
         number = int(answer.bindings["X"][1:])
         assert answer.lower == min(0.5 if number % 2 else 0.55, round(0.3 + number / 1000, 3))
+
+
+def test_wide_formulas_of_one_shape() -> None:
+    """The places of classes that 256 leaves have not had before add up to more than 32 bits hold."""
+    facts = [f"fact P{i}(a1)\nfact P{i}(a2) = 0.25\nfact Q{i}(b1) = 0.5\nfact Q{i}(b2) = 0.75" for i in range(256)]
+    rules = [
+        " & ".join(f"{name}{i}(X)" for i in range(256)) + f" -> {head}(X)" for name, head in (("P", "C"), ("Q", "D"))
+    ]
+    kb = lnnkit.loads("\n".join(["logic godel", *facts, *(f"rule {rule}" for rule in rules)]))
+    assert [(a.bindings["X"], a.lower) for a in kb.ask("D(X)")] == [("b1", 0.5), ("b2", 0.75)]
+    assert [(a.bindings["X"], a.lower) for a in kb.ask("C(X)")] == [("a1", 1.0), ("a2", 0.25)]
