@@ -16,7 +16,8 @@ from lnnkit.ground.domain import Domain
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """Facts about one predicate: a column of entity ids an argument, and their truth bounds."""
+    """All facts about one predicate: a column of entity ids an argument, and their truth bounds. Rows are sorted by
+    their ids from the left; one tuple may stand there more than once."""
 
     predicate: str
     columns: tuple[Tensor, ...]

@@ -23,9 +23,10 @@ from lnnkit.infer.arrange import arranged
 from lnnkit.infer.atomic import Evaluated, atomic, differ
 from lnnkit.infer.contested import Flags, defaulted, doubted
 from lnnkit.infer.inference import Budget, Fixpoint, guard_of
+from lnnkit.infer.look import entering
 from lnnkit.infer.prepare import Prepared
 from lnnkit.infer.state import State
-from lnnkit.infer.sweep import View, entering, reader, whole
+from lnnkit.infer.sweep import View, reader, whole
 from lnnkit.logic.bounds import Bounds, complement, enter, tolerance
 
 

@@ -17,8 +17,9 @@ from lnnkit.ground.join import Relation, join
 from lnnkit.ground.needs import Needs
 from lnnkit.ground.read_back import as_text
 from lnnkit.ground.relevance import ALL
+from lnnkit.infer.look import entering
 from lnnkit.infer.state import State
-from lnnkit.infer.sweep import entering, reader, whole
+from lnnkit.infer.sweep import reader, whole
 from lnnkit.logic.bounds import tolerance
 
 Pair = tuple[float, float]

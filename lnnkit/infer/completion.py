@@ -16,11 +16,11 @@ from torch import Tensor
 from lnnkit.infer.agenda import Agenda
 from lnnkit.infer.creeping import Creep, Pace
 from lnnkit.infer.dirty import Dirty
+from lnnkit.infer.gathering import gather, largest_gain
 from lnnkit.infer.look import completing
 from lnnkit.infer.messages import Messages
 from lnnkit.infer.moves import Moves, rise
 from lnnkit.infer.prepare import Prepared, completed
-from lnnkit.infer.rounds import largest_gain
 from lnnkit.infer.state import distinct, no_rows
 from lnnkit.infer.sweep import moved, reader
 from lnnkit.infer.unfinished import Unfinished, open_up, restore
@@ -87,19 +87,7 @@ def _least_fixpoint(
     widened, since = 0, 0
     for rounds in itertools.count(1):
         known = len(atoms)
-        now = Round(atoms, state, space.classes)
-        for visits in agenda.due(moves):
-            for found in visits.visitor.visits(moves):
-                now.visited += found.length
-                visits.send(found, now)
-        if batches:
-            grounding.extend(members)
-            state.extend(atoms)
-            space.classes.extend()
-            dirty.extend(len(atoms))
-            for number in batches:
-                _raise_heads(number, space, dirty, now)
-        space.progress.visited += now.visited
+        now = gather(space, members, batches, agenda, moves, dirty, _raise_heads)
         if widened:
             now.queue.sides[0].clear()
         gain = largest_gain(state, now.queue)
@@ -108,13 +96,8 @@ def _least_fixpoint(
             space.leaps.rested()
             return None
         pace.note(gain, steady=known == len(atoms))
-        if pace.due and not widened:
-            ahead = creep.leap(space.leaps, raised, lifted)
-            pace.tried(leapt=ahead is not None)
-            if ahead is not None:
-                raised, lifted = (
-                    distinct([rows, more], len(atoms)) for rows, more in zip((raised, lifted), ahead, strict=True)
-                )
+        ahead = None if widened else creep.carry(space.leaps, pace, raised, lifted)
+        raised, lifted = (raised, lifted) if ahead is None else ahead
         since += 1
         if since >= _SETTLING if widened else pace.creeps:
             space.progress.creeping |= creep.members(raised, lifted)

@@ -16,10 +16,10 @@ from lnnkit.ground.atoms import Atoms
 from lnnkit.ground.evaluate import least_heads, upward
 from lnnkit.ground.formula import AUXILIARY
 from lnnkit.ground.grounding import Grounding
-from lnnkit.infer.look import look
+from lnnkit.infer.look import entering, look
 from lnnkit.infer.messages import Queue
 from lnnkit.infer.state import State
-from lnnkit.infer.sweep import View, entering, reader, send, whole
+from lnnkit.infer.sweep import View, reader, send, whole
 from lnnkit.infer.workspace import Workspace
 from lnnkit.logic.bounds import tolerance
 

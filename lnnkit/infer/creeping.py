@@ -16,6 +16,7 @@ from lnnkit.infer.acceleration import Clash, Leap, Survey, leap
 from lnnkit.infer.followers import Followers, followers
 from lnnkit.infer.leaps import Leaps
 from lnnkit.infer.moving import Moving
+from lnnkit.infer.state import distinct
 from lnnkit.infer.survey import survey_of
 from lnnkit.infer.workspace import Workspace
 
@@ -100,6 +101,18 @@ class Creep:
                 break
         rows = moving.changed(before)
         return rows if any(map(len, rows)) else None
+
+    def carry(self, leaps: Leaps, pace: Pace, raised: Tensor, lowered: Tensor) -> tuple[Tensor, Tensor] | None:
+        """Leap if it is time to. Returns the rows raised and lowered with those that the leap has moved besides; None
+        without a leap."""
+        if not pace.due:
+            return None
+        ahead = self.leap(leaps, raised, lowered)
+        pace.tried(leapt=ahead is not None)
+        if ahead is None:
+            return None
+        count = len(self._space.grounding.atoms)
+        return distinct([raised, ahead[0]], count), distinct([lowered, ahead[1]], count)
 
     def _next(self, moving: Moving, survey: Survey | None, leaps: Leaps, *, top_only: bool) -> Leap | None:
         try:

@@ -27,15 +27,16 @@ class Look:
     said: Mapping[Target, tuple[Tensor, Tensor]]
 
 
+def entering(read: Read) -> Read:
+    """As neurons read it."""
+    return lambda index: enter(read(index))
+
+
 def look(batch: Batch, read: Read, groupings: Sequence[Grouping | None]) -> Look:
     """What instances send in a round of inference. ``bad`` has a flag for each row of block 0, news one for each row of
     their leaf's block."""
     formula = batch.formula
-
-    def entered(index: int) -> Bounds:
-        return enter(read(index))
-
-    values = upward(formula, entered, groupings)
+    values = upward(formula, entering(read), groupings)
     least = noise(values[formula.top].lower.dtype)  # a smaller gain is rounding, not news
     up = values[formula.top]
     if formula.auxiliary is None:
@@ -64,11 +65,7 @@ def look(batch: Batch, read: Read, groupings: Sequence[Grouping | None]) -> Look
 def completing(batch: Batch, read: Read, groupings: Sequence[Grouping | None]) -> Look:
     """What defining statements make of their heads, by the two ends of their antecedents."""
     formula = batch.formula
-
-    def entered(index: int) -> Bounds:
-        return enter(read(index))
-
-    values = upward(formula, entered, groupings)
+    values = upward(formula, entering(read), groupings)
     antecedent = values[formula.neurons[formula.top].operands[0]]
     said: dict[Target, tuple[Tensor, Tensor]] = {}
     for side, (end, impossible) in enumerate(((antecedent.lower, 0.0), (antecedent.upper, 1.0))):

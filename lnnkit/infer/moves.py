@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 import torch
 from torch import Tensor
@@ -30,7 +30,21 @@ class Moves:
         return self._rows.keys()
 
     def add(self, table: AtomTable, side: int, local: Tensor) -> None:
+        """Those of one table, numbered in it."""
         self._rows[table.name, side] = local
+
+    def add_all(self, rows: Tensor, sides: Sequence[int], atoms: Atoms) -> None:
+        """Atom rows of any tables."""
+        for table, some in _by_table(rows, atoms):
+            local = atoms.local.values.index_select(0, some)
+            for side in sides:
+                self.add(table, side, local)
+
+
+def _by_table(rows: Tensor, atoms: Atoms) -> Iterator[tuple[AtomTable, Tensor]]:
+    """The rows of each table."""
+    for table, mine in atoms.by_table(rows):
+        yield table, rows if mine is None else rows.index_select(0, mine)
 
 
 def note(raised: Tensor, lowered: Tensor, atoms: Atoms, state: State, classes: Classes) -> tuple[Moves, Tensor]:
@@ -40,8 +54,7 @@ def note(raised: Tensor, lowered: Tensor, atoms: Atoms, state: State, classes: C
     single = not lowered.numel()
     changed = raised if single else distinct([raised, lowered], len(atoms))
     arrested: list[Tensor] = []
-    for table, mine in atoms.by_table(changed):
-        rows = changed if mine is None else changed.index_select(0, mine)
+    for table, rows in _by_table(changed, atoms):
         bounds = state.read(rows)
         crossed = state.arrest(rows, bounds)
         if crossed.numel():
@@ -55,10 +68,7 @@ def note(raised: Tensor, lowered: Tensor, atoms: Atoms, state: State, classes: C
     crossed = torch.cat(arrested) if arrested else no_rows()
     atoms.enlist(crossed)
     for side, rows in enumerate((raised, lowered)):
-        both = distinct([rows, crossed], len(atoms)) if arrested else rows
-        for table, mine in atoms.by_table(both):
-            some = both if mine is None else both.index_select(0, mine)
-            moves.add(table, side, atoms.local.values.index_select(0, some))
+        moves.add_all(distinct([rows, crossed], len(atoms)) if arrested else rows, (side,), atoms)
     return moves, crossed
 
 
@@ -83,14 +93,10 @@ def note_new(
 def rise(raised: Tensor, lifted: Tensor, atoms: Atoms, state: State, classes: Classes) -> Moves:
     """As ``note``, for a completion, whose ends both rise: until it is done they may cross."""
     moves = Moves()
-    changed = distinct([raised, lifted], len(atoms))
-    for table, mine in atoms.by_table(changed):
-        rows = changed if mine is None else changed.index_select(0, mine)
+    for table, rows in _by_table(distinct([raised, lifted], len(atoms)), atoms):
         enter(table, rows, state.read(rows), atoms, classes)
-    for side, rows in enumerate((raised, lifted)):
-        for table, mine in atoms.by_table(rows):
-            some = rows if mine is None else rows.index_select(0, mine)
-            moves.add(table, side, atoms.local.values.index_select(0, some))
+    moves.add_all(raised, (0,), atoms)
+    moves.add_all(lifted, (1,), atoms)
     return moves
 
 
@@ -103,8 +109,5 @@ def enter(table: AtomTable, rows: Tensor, bounds: Bounds, atoms: Atoms, classes:
 def changes(rows: Tensor, atoms: Atoms) -> Moves:
     """Rows that have moved on both sides."""
     moves = Moves()
-    for table, mine in atoms.by_table(rows):
-        local = atoms.local.values.index_select(0, rows if mine is None else rows.index_select(0, mine))
-        for side in (0, 1):
-            moves.add(table, side, local)
+    moves.add_all(rows, (0, 1), atoms)
     return moves

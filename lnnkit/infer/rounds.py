@@ -10,10 +10,11 @@ from torch import Tensor
 from lnnkit.infer.agenda import Agenda
 from lnnkit.infer.creeping import Creep, Pace
 from lnnkit.infer.dirty import Dirty
+from lnnkit.infer.gathering import gather, largest_gain
 from lnnkit.infer.look import look
 from lnnkit.infer.messages import Queue
 from lnnkit.infer.moves import Moves, changes, note, note_new
-from lnnkit.infer.state import State, distinct, no_rows
+from lnnkit.infer.state import no_rows
 from lnnkit.infer.sweep import moved, reader, send
 from lnnkit.infer.visit import Arrested, Round
 from lnnkit.infer.watch import Watch, goes_on
@@ -33,20 +34,8 @@ def run(space: Workspace, members: Sequence[int], limit: int, moved_before: Tens
     dirty.mark(moved_before, moved_before)
     pace, creep = Pace(), Creep(space, members)
     while True:
-        now = Round(atoms, state, space.classes)
         known = len(atoms)
-        for visits in agenda.due(moves):
-            for found in visits.visitor.visits(moves):
-                now.visited += found.length
-                visits.send(found, now)
-        if batches:
-            grounding.extend(members)
-            state.extend(atoms)
-            space.classes.extend()
-            dirty.extend(len(atoms))
-            for number in batches:
-                _sweep(number, space, dirty, now)
-        progress.visited += now.visited
+        now = gather(space, members, batches, agenda, moves, dirty, _sweep)
         if (now.queue or now.arrested) and progress.rounds >= limit:
             progress.status = Status.ROUND_LIMIT
             return
@@ -64,16 +53,12 @@ def run(space: Workspace, members: Sequence[int], limit: int, moved_before: Tens
         if now.arrested or crossed.numel():
             space.leaps.disturbed()
         pace.note(gain, steady=steady and not crossed.numel())
-        if pace.due:
-            ahead = creep.leap(space.leaps, raised, lowered)
-            pace.tried(leapt=ahead is not None)
-            if ahead is not None:
-                raised, lowered = (
-                    distinct([rows, more], len(atoms)) for rows, more in zip((raised, lowered), ahead, strict=True)
-                )
-                moves, _ = note(raised, lowered, atoms, state, space.classes)
-                if batches:
-                    dirty.mark(raised, lowered)
+        ahead = creep.carry(space.leaps, pace, raised, lowered)
+        if ahead is not None:
+            raised, lowered = ahead
+            moves, _ = note(raised, lowered, atoms, state, space.classes)
+            if batches:
+                dirty.mark(raised, lowered)
         if pace.creeps:
             progress.status = Status.CREEPING
             progress.creeping |= creep.members(raised, lowered)
@@ -115,13 +100,3 @@ def _sweep(number: int, space: Workspace, dirty: Dirty, now: Round) -> None:
     if len(fresh):
         now.arrested.append(Arrested(number, fresh, roots))
         batch.arrested[fresh] = True
-
-
-def largest_gain(state: State, queue: Queue) -> float:
-    """The most that any bound is about to move."""
-    most = 0.0
-    for side in (0, 1):
-        for message in queue.sides[side]:
-            gains = (message.value - state.ends(side).values.index_select(0, message.row)).abs()
-            most = max(most, float(gains.max()))
-    return most

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
@@ -17,7 +17,7 @@ from lnnkit.infer.dirty import Dirty
 from lnnkit.infer.look import Look, Read, constant
 from lnnkit.infer.messages import Messages, Queue
 from lnnkit.infer.state import State
-from lnnkit.logic.bounds import Bounds, enter
+from lnnkit.logic.bounds import Bounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +93,6 @@ def reader(view: View, state: State, atoms: Atoms) -> Read:
         return state.read(rows)
 
     return read
-
-
-def entering(read: Read) -> Callable[[int], Bounds]:
-    """As neurons read it."""
-    return lambda index: enter(read(index))
 
 
 def send(number: int, view: View, found: Look, state: State, atoms: Atoms, queue: Queue) -> tuple[Tensor, Bounds]:
