@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from lnnkit.data.names import Names
     from lnnkit.data.table import FactTable
     from lnnkit.graph.lifted import LiftedGraph
+    from lnnkit.ground.analyses import Known
     from lnnkit.ground.plan import Recorder
     from lnnkit.infer.inference import Budget, Fixpoint
     from lnnkit.infer.watch import Watch
@@ -85,6 +86,7 @@ class KnowledgeBase:
         self._computing = Computing()
         self._most: int | None = None  # instances of one rule
         self._lifted: LiftedGraph | None = None
+        self._known: Known | None = None
 
     # --- what it holds ----------------------------------------------------------------------------------------------
 
@@ -279,11 +281,13 @@ class KnowledgeBase:
     ) -> _Rested:
         from lnnkit.budget import too_large, too_many_entities
         from lnnkit.graph.build import add_queries
+        from lnnkit.ground.analyses import Known
         from lnnkit.ground.given import given_facts
         from lnnkit.ground.layout import constants
         from lnnkit.infer.contradictions import contradictions
         from lnnkit.infer.inference import TooLarge, infer
 
+        self._known = self._known or Known()
         key = tuple(query.text for query in queries)
         if key not in self._fixpoints:
             if self._checked.unsupported:
@@ -307,6 +311,7 @@ class KnowledgeBase:
                         dtype=dtype,
                         watch=watch,
                         recorder=recorder,
+                        known=self._known,
                     )
                 except TooLarge as problem:
                     raise too_large(problem, lifted) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
+from dataclasses import dataclass, field
 
 from lnnkit.ground.batch import shape
 from lnnkit.ground.domain import Domain
@@ -13,15 +14,22 @@ from lnnkit.ground.supports import NARROW, Analysis
 Bounds = tuple[float, float]
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What was found out of shapes of formulas: the same whatever the facts, so that it outlives an inference."""
+
+    analyses: dict[object, Analysis] = field(default_factory=dict)
+    neurons: dict[object, dict[Port, list[Cause]]] = field(default_factory=dict)
+
+
 class Analyses:
     """``defaults`` gives each table's default bounds; it may still grow while formulas are analysed."""
 
-    def __init__(self, defaults: Mapping[str, Bounds], domain: Domain) -> None:
+    def __init__(self, defaults: Mapping[str, Bounds], domain: Domain, known: Known) -> None:
         self.defaults: dict[str, Bounds] = dict(defaults)
         self._empty = frozenset(sort for sort, ids in domain.sorts.items() if not len(ids))
         self._open: Set[str] = domain.open_sorts
-        self._found: dict[object, Analysis] = {}
-        self._memory: dict[object, dict[Port, list[Cause]]] = {}
+        self.known = known
 
     def of(self, formula: Formula) -> Analysis:
         """The analysis of a formula. Formulas of one shape over tables of the same defaults share it."""
@@ -35,9 +43,10 @@ class Analyses:
             if any(len(n.operands) > NARROW for n in formula.neurons)
             else (),
         )
-        if key not in self._found:
-            self._found[key] = Analysis(formula, self.defaults, vacant, self._memory)
-        return self._found[key]
+        found = self.known.analyses.get(key)
+        if found is None:
+            found = self.known.analyses[key] = Analysis(formula, self.defaults, vacant, self.known.neurons)
+        return found
 
     def _vacant(self, formula: Formula) -> dict[int, Bounds]:
         """The quantifiers over a sort that has no entities: ``forall`` is true and ``exists`` false. Where the sort is

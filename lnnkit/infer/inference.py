@@ -9,6 +9,7 @@ from functools import cached_property
 import torch
 
 from lnnkit.graph.lifted import LiftedGraph
+from lnnkit.ground.analyses import Known
 from lnnkit.ground.formula import LEAF, Formula
 from lnnkit.ground.grounding import Guard, Use
 from lnnkit.ground.layout import Given
@@ -111,20 +112,22 @@ def infer(
     dtype: torch.dtype = torch.float64,
     watch: Watch | None = None,
     recorder: Recorder | None = None,
+    known: Known | None = None,
 ) -> Fixpoint:
     """The fixpoint of a program whose entities are numbered by ``index`` (dense, by sorted text).
 
-    ``watch`` is told of every round and may stop there; ``recorder`` of every join. Raises `TooLarge` before more
+    ``watch`` is told of every round and may stop there; ``recorder`` of every join; ``known`` keeps
+    what does not depend on the facts. Raises `TooLarge` before more
     instances of one formula are made than the budget allows.
     """
     with torch.no_grad():
         try:
-            prepared = prepare(lifted, index, given, guard_of(budget), dtype, recorder)
+            prepared = prepare(lifted, index, given, guard_of(budget), dtype, recorder, known)
             return _infer(prepared, Leaps(), round_limit, watch)
         except Disturbed:  # once more, with leaps that meet contradictions in the order of rounds
             if recorder is not None:
                 recorder.restart()
-            prepared = prepare(lifted, index, given, guard_of(budget), dtype, recorder)
+            prepared = prepare(lifted, index, given, guard_of(budget), dtype, recorder, known)
             return _infer(prepared, Leaps(strict=True), round_limit, watch)
 
 

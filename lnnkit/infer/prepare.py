@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.graph.lifted import LiftedGraph
-from lnnkit.ground.analyses import Analyses
+from lnnkit.ground.analyses import Analyses, Known
 from lnnkit.ground.formula import LEAF, Formula, unfold
 from lnnkit.ground.grounding import Grounding, Guard, leaf_modes
 from lnnkit.ground.layout import Given, domain, predicate_tables
@@ -59,13 +59,14 @@ def prepare(
     guard: Guard,
     dtype: torch.dtype = torch.float64,
     recorder: Recorder | None = None,
+    known: Known | None = None,
 ) -> Prepared:
     """Lay out atoms, enter the facts, find out what matters and what to join. Nothing is inferred yet."""
     world = domain(lifted, index, given)
     atoms = predicate_tables(lifted, world.stranger + 1)
     state = State(dtype)
     grounding = Grounding(atoms, world, guard, recorder)
-    analyses = Analyses({name: table.default for name, table in atoms.tables.items()}, world)
+    analyses = Analyses({name: table.default for name, table in atoms.tables.items()}, world, known or Known())
     shared = add_shared_tables(lifted, grounding, analyses)
     statements = [
         replace(unfold(lifted, root), key=root.origin.span.text)
