@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 _LARGE = 2**18  # from so many entries on room is made far ahead: memory counts only once it is written to
+_FAR = 2**24  # for at least so many
 
 
 def zeros(count: int, dtype: torch.dtype) -> Tensor:
@@ -18,7 +19,7 @@ def zeros(count: int, dtype: torch.dtype) -> Tensor:
 
 
 def _ahead(length: int) -> int:
-    return length * (4 if length > _LARGE else 2)
+    return 2 * length if length <= _LARGE else max(4 * length, _FAR)
 
 
 class Growing:
