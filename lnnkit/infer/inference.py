@@ -116,21 +116,22 @@ def infer(
     watch: Watch | None = None,
     recorder: Recorder | None = None,
     known: Known | None = None,
+    record: bool = True,
 ) -> Fixpoint:
     """The fixpoint of a program whose entities are numbered by ``index`` (dense, by sorted text).
 
     ``watch`` is told of every round and may stop there; ``recorder`` of every join; ``known`` keeps
-    what does not depend on the facts. Raises `TooLarge` before more
-    instances of one formula are made than the budget allows.
+    what does not depend on the facts; with ``record``, the state keeps the history that explanations are read from.
+    Raises `TooLarge` before more instances of one formula are made than the budget allows.
     """
     with torch.no_grad():
         try:
-            prepared = prepare(lifted, index, given, guard_of(budget), dtype, recorder, known)
+            prepared = prepare(lifted, index, given, guard_of(budget), dtype, recorder, known, record=record)
             return _infer(prepared, Leaps(), round_limit, watch)
         except Disturbed:  # once more, with leaps that meet contradictions in the order of rounds
             if recorder is not None:
                 recorder.restart()
-            prepared = prepare(lifted, index, given, guard_of(budget), dtype, recorder, known)
+            prepared = prepare(lifted, index, given, guard_of(budget), dtype, recorder, known, record=record)
             return _infer(prepared, Leaps(strict=True), round_limit, watch)
 
 

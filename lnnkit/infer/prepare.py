@@ -24,6 +24,7 @@ from lnnkit.infer.auxiliaries import (
     initialise,
 )
 from lnnkit.infer.facts import enter_facts
+from lnnkit.infer.history import History
 from lnnkit.infer.interest import list_asked, reading, relevance
 from lnnkit.infer.state import State
 
@@ -60,11 +61,14 @@ def prepare(
     dtype: torch.dtype = torch.float64,
     recorder: Recorder | None = None,
     known: Known | None = None,
+    *,
+    record: bool = True,
 ) -> Prepared:
-    """Lay out atoms, enter the facts, find out what matters and what to join. Nothing is inferred yet."""
+    """Lay out atoms, enter the facts, find out what matters and what to join. Nothing is inferred yet. If asked to
+    ``record``, the state keeps a history."""
     world = domain(lifted, index, given)
     atoms = predicate_tables(lifted, world.stranger + 1)
-    state = State(dtype)
+    state = State(dtype, History(dtype) if record else None)
     grounding = Grounding(atoms, world, guard, recorder)
     defaults = {name: table.default for name, table in atoms.tables.items()}
     analyses = Analyses(defaults, world, known or Known(), lifted.closed_derived)
