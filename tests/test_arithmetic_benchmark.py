@@ -13,6 +13,7 @@ import torch
 
 from benchmarks.arithmetic import fast, heim, identity, madsen, nsr, paper, single, static
 from benchmarks.arithmetic.__main__ import main
+from benchmarks.arithmetic.batch import Batch
 from benchmarks.arithmetic.jobs import TASKS, jobs
 from benchmarks.arithmetic.outcome import Cell, Outcome, quantile, row, wilson
 from benchmarks.arithmetic.regression import Regression, Subsets, seeded
@@ -130,7 +131,7 @@ def test_the_fast_mode_solves_each_operation(module: ModuleType) -> None:
     tasks = {(each.op, each.features): each for each in module.regressions()}
     for task in tasks.values():
         count = 1 if task.features > 10 else 2
-        outcomes = fast.solve(task, 0, count, examples=512, tested=500)
+        outcomes = fast.solve(task, Batch(0, count), examples=512, tested=500)
         if module is static:
             outcomes = static.scored(task, outcomes)
             assert all(max(each.scores.values()) < 0.1 for each in outcomes)
@@ -140,14 +141,14 @@ def test_the_fast_mode_solves_each_operation(module: ModuleType) -> None:
 
 def test_the_fast_mode_learns_each_relation() -> None:
     for relation in nsr.RELATIONS:
-        (found,) = nsr.solve(relation, 1, 0, 1)
+        (found,) = nsr.solve(relation, 1, Batch(0, 1))
         assert found.solved
         assert set(found.scores.values()) == {1.0}
 
 
 def test_outcomes_do_not_depend_on_what_ran_before() -> None:
     task = regression(madsen, "mul", "4")
-    first, again = (fast.solve(task, 5, 2, examples=128, tested=50) for _ in range(2))
+    first, again = (fast.solve(task, Batch(5, 2), examples=128, tested=50) for _ in range(2))
     assert [(each.steps, each.error, each.found) for each in first] == [
         (each.steps, each.error, each.found) for each in again
     ]
@@ -159,7 +160,7 @@ def test_outcomes_do_not_depend_on_what_ran_before() -> None:
 def test_the_published_unit_solves_its_easy_case() -> None:
     task = regression(single, "mul", "[1, 2]")
     recipe = dict(paper.recipes(task))["NMU"]
-    outcomes = paper.reproduce(task, recipe, 0, 3, steps=3000)
+    outcomes = paper.reproduce(task, recipe, Batch(0, 3), steps=3000)
     assert [each.solved for each in outcomes] == [True] * 3
     assert all(1000 <= each.steps <= 3000 for each in outcomes)
 
@@ -171,19 +172,19 @@ def test_every_recipe_runs() -> None:
             for name, recipe in paper.recipes(task):
                 if (name, task.features) not in seen:
                     seen.add((name, task.features))
-                    (found,) = paper.reproduce(task, recipe, 0, 1, steps=3)
+                    (found,) = paper.reproduce(task, recipe, Batch(0, 1), steps=3)
                     assert found.planned > found.steps == 3
     assert {name for name, _ in seen} == {"NAU", "NAC", "NMU", "NALU", "iNALU", "NPU", "RealNPU"}
 
 
 def test_perceptrons_do_not_extrapolate_and_accumulators_do() -> None:
-    bounded, accumulator = (identity.solve(model, 0, 2, 600) for model in ("tanh", "NAU"))
+    bounded, accumulator = (identity.solve(model, Batch(0, 2), steps=600) for model in ("tanh", "NAU"))
     assert all(each.scores["inside"] < 1 < 3 < each.scores["outside"] for each in bounded)
     assert all(each.solved for each in accumulator)
 
 
 def test_the_published_recipe_of_comparisons_runs() -> None:
-    found = nsr.reproduce(">", 0, 0, 2, 30)
+    found = nsr.reproduce(">", 0, Batch(0, 2), steps=30)
     assert [(each.steps, each.planned) for each in found] == [(30, 50_000)] * 2
 
 
@@ -198,31 +199,61 @@ def test_the_command_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_run_is_taken_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    command = ["madsen", "--op", "sub", "--setting", "4", "--store", str(tmp_path / "runs" / "out.jsonl")]
+    command = ["madsen", "--op", "sub", "--setting", "4", "--store", str(tmp_path / "runs")]
     solved: list[int] = []
     original = fast.solve
 
-    def counted(task: Regression, first: int, count: int) -> list[Outcome]:
-        solved.append(first)
-        return original(task, first, count)
+    def counted(task: Regression, batch: Batch) -> list[Outcome]:
+        solved.append(batch.first)
+        return original(task, batch)
 
     monkeypatch.setattr(fast, "solve", counted)
     assert main([*command, "--seeds", "7"]) == 0
     assert main([*command, "--seeds", "7"]) == 0
     assert solved == [0, 5]
-    with (tmp_path / "runs" / "out.jsonl").open("a") as file:
+    with (tmp_path / "runs" / "outcomes.jsonl").open("a") as file:
         file.write('{"cell": "cut o')
     assert main([*command, "--seeds", "12"]) == 0
     assert solved == [0, 5, 5, 10]
 
 
+def test_training_is_taken_up_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paper, "SAVED", 20)
+    monkeypatch.setattr(paper, "LOGGED", 10)
+    task = regression(single, "div", "[1, 2]")
+    recipe = dict(paper.recipes(task))["RealNPU"]
+
+    class Interrupted(Exception):
+        pass
+
+    def interrupt(share: float) -> None:
+        if share > 0.5:
+            raise Interrupted
+
+    (whole, *_) = paper.reproduce(task, recipe, Batch(0, 2), steps=60)
+    batch = Batch(0, 2, interrupt, tmp_path / "state.npz")
+    with pytest.raises(Interrupted):
+        paper.reproduce(task, recipe, batch, steps=60)
+    calls = 0
+    step = vars(paper)["_step"]
+
+    def counted(*arguments: object) -> None:
+        nonlocal calls
+        calls += 1
+        step(*arguments)
+
+    monkeypatch.setattr(paper, "_step", counted)
+    (again, *_) = paper.reproduce(task, recipe, Batch(0, 2, state=batch.state), steps=60)
+    assert calls == 40
+    assert (again.error, again.sparsity, again.scores) == (whole.error, whole.sparsity, whole.scores)
+
+
 def test_a_store_tells_limits_apart(tmp_path: Path) -> None:
-    store, outcome = Store(tmp_path / "out.jsonl"), Outcome(True, 0.0, 1, 1, 1.0, scores={"inside": 0.5})
-    store.put(CELL, 100, 0, [outcome])
-    again = Store(tmp_path / "out.jsonl")
-    assert again.get(CELL, 100, 0, 1) == [outcome]
-    assert again.get(CELL, None, 0, 1) is None
-    assert again.get(CELL, 100, 0, 2) is None
+    outcome = Outcome(True, 0.0, 1, 1, 1.0, scores={"inside": 0.5})
+    Store(tmp_path, 100).put(CELL, 0, [outcome])
+    assert Store(tmp_path, 100).get(CELL, 0, 1) == [outcome]
+    assert Store(tmp_path).get(CELL, 0, 1) is None
+    assert Store(tmp_path, 100).get(CELL, 0, 2) is None
 
 
 def test_every_task_has_cells_with_names_of_their_own() -> None:

@@ -3,9 +3,9 @@
     python -m benchmarks.arithmetic TASK [--op OP] [--mode paper|fast] [--seeds N] [--format table|json]
 
 ``fast`` is how lnnkit learns arithmetic; ``paper`` trains the papers' units by their recipes, for as many steps as
-``--steps`` allows, and says where that was fewer than theirs. Seeds run in batches; what is done is kept in the file
-``--store``, so that a run that was interrupted goes on where it stopped. Steps and samples are the median and the 90th
-percentile of the seeds that were solved; rates have their 95 % Wilson interval.
+``--steps`` allows, and says where that was fewer than theirs. Seeds run in batches; what is done is kept in the
+folder ``--store``, so that a run that was interrupted goes on where it stopped. Steps and samples are the median and
+the 90th percentile of the seeds that were solved; rates have their 95 % Wilson interval.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 # Before torch is imported: the matrices are small, and CPU seconds of one thread can be compared.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+from benchmarks.arithmetic.batch import Batch
 from benchmarks.arithmetic.jobs import TASKS, Job, jobs
 from benchmarks.arithmetic.outcome import Outcome, Row, row
 from benchmarks.arithmetic.progress import Progress
@@ -27,7 +28,7 @@ from benchmarks.arithmetic.report import table
 from benchmarks.arithmetic.store import Store
 
 BATCH = 5
-"""Seeds that are run as one program."""
+"""Seeds that are run as one program; the same first seed and number give the same outcomes."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -37,26 +38,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not chosen:
         known = sorted({job.cell.op for job in jobs(options.task, options.mode, options.steps)})
         parser.error(f"no cell of {options.task} matches; its operations are {', '.join(known)}")
-    store = Store(options.store)
+    store = Store(options.store, options.steps)
     rows: list[Row] = []
-    with Progress(sum(options.seeds for _ in chosen), shown=sys.stderr.isatty()) as progress:
-        for job in chosen:
-            progress.work(job.cell.key)
-            rows.append(row(job.cell, _outcomes(job, options.seeds, options.steps, store, progress)))
+    with Progress(len(chosen), shown=sys.stderr.isatty()) as progress:
+        for number, job in enumerate(chosen):
+
+            def watch(seeds: float, before: int = number, name: str = job.cell.key) -> None:
+                progress.reach(before + seeds / options.seeds, name)
+
+            rows.append(row(job.cell, _outcomes(job, options.seeds, store, watch)))
     print(json.dumps([each.as_object() for each in rows], indent=2) if options.format == "json" else table(rows))
     return 0
 
 
-def _outcomes(job: Job, seeds: int, steps: int | None, store: Store, progress: Progress) -> list[Outcome]:
+def _outcomes(job: Job, seeds: int, store: Store, watch: Callable[[float], None]) -> list[Outcome]:
+    """Of the seeds in batches; ``watch`` is told how many are done."""
     found: list[Outcome] = []
     for first in range(0, seeds, BATCH):
         count = min(BATCH, seeds - first)
-        done = store.get(job.cell, steps, first, count)
+
+        def share(part: float, first: int = first, count: int = count) -> None:
+            watch(first + part * count)
+
+        share(0.0)
+        done = store.get(job.cell, first, count)
         if done is None:
-            done = job.solve(first, count)
-            store.put(job.cell, steps, first, done)
+            done = job.solve(Batch(first, count, share, store.state(job.cell, first, count)))
+            store.put(job.cell, first, done)
         found += done
-        progress.advance(count)
     return found
 
 
@@ -80,7 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seeds", type=_positive, default=25)
     parser.add_argument("--steps", type=_positive, help="at most so many steps of gradient descent")
     parser.add_argument("--format", choices=("table", "json"), default="table")
-    parser.add_argument("--store", type=Path, help="a file of outcomes to go on from and to add to (default: none)")
+    parser.add_argument("--store", type=Path, help="a folder of outcomes to go on from and to add to (default: none)")
     return parser
 
 

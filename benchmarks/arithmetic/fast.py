@@ -6,6 +6,7 @@ import time
 
 import torch
 
+from benchmarks.arithmetic.batch import Batch
 from benchmarks.arithmetic.outcome import Outcome
 from benchmarks.arithmetic.regression import Regression, seeded
 from lnnkit.learn.portfolio import search
@@ -14,10 +15,9 @@ EXAMPLES, TESTED = 1024, 10_000
 """Rows to learn from, one fixed set for each seed, and rows to test on."""
 
 
-def solve(task: Regression, first: int, count: int, examples: int = EXAMPLES, tested: int = TESTED) -> list[Outcome]:
-    """The seeds from ``first`` on, as one batch."""
+def solve(task: Regression, batch: Batch, examples: int = EXAMPLES, tested: int = TESTED) -> list[Outcome]:
     began = time.process_time()
-    generator = seeded(task.task, task.op, task.setting, first)
+    count, generator = batch.count, seeded(task.task, task.op, task.setting, batch.first)
     masks = task.subsets.masks(count, task.features, generator)
     x = task.inside.draw(count, examples, task.features, generator)
     clean = task.target(x, masks)

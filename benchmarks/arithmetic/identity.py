@@ -14,6 +14,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
+from benchmarks.arithmetic.batch import Batch
 from benchmarks.arithmetic.outcome import Outcome
 from benchmarks.arithmetic.regression import seeded
 from benchmarks.arithmetic.samples import Uniform, span
@@ -34,7 +35,7 @@ UNITS = ("NAC", "NAU")
 MODELS = (*ACTIVATIONS, *UNITS)
 INSIDE, OUTSIDE = span(-5, 5), Uniform(((-20, -5), (5, 20)))
 WIDTHS = (1, 8, 8, 8, 1)
-PAPER_STEPS, BATCH, RATE = 10_000, 64, 1e-2
+PAPER_STEPS, ROWS, RATE = 10_000, 64, 1e-2
 LATE = 0.9
 """From this share of the steps on the rate is a tenth."""
 
@@ -59,15 +60,16 @@ class Perceptrons(nn.Module):
         return x
 
 
-def solve(model: str, first: int, count: int, steps: int | None) -> list[Outcome]:
+def solve(model: str, batch: Batch, *, steps: int | None) -> list[Outcome]:
     began = time.process_time()
-    generator = seeded("identity", model, first)
+    count, generator = batch.count, seeded("identity", model, batch.first)
     network = _network(model, count, generator)
     taken = PAPER_STEPS if steps is None else min(steps, PAPER_STEPS)
     optimiser = torch.optim.Adam(network.parameters(), lr=RATE)
     for step in range(taken):
+        batch.watch(step / taken)
         optimiser.param_groups[0]["lr"] = RATE if step < LATE * taken else RATE / 10
-        x = INSIDE.draw(count, BATCH, 1, generator)
+        x = INSIDE.draw(count, ROWS, 1, generator)
         optimiser.zero_grad()
         (network(x) - x).square().mean((-1, -2)).sum().backward()
         optimiser.step()
@@ -84,7 +86,7 @@ def solve(model: str, first: int, count: int, steps: int | None) -> list[Outcome
             solved=outside < 0.01 * 12.5,
             error=outside,
             steps=taken,
-            samples=taken * BATCH,
+            samples=taken * ROWS,
             cpu=cpu,
             planned=PAPER_STEPS,
             scores={"inside": inside, "outside": outside},

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import l1_loss
 
+from benchmarks.arithmetic.batch import Batch
 from benchmarks.arithmetic.outcome import Outcome
 from benchmarks.arithmetic.regression import seeded
 from lnnkit.learn.relations import learn_relations
@@ -55,10 +56,10 @@ def testing_pairs(relation: str, exponent: int, generator: torch.Generator) -> T
     return torch.cat([pairs, mirrored]).double()
 
 
-def solve(relation: Relation, company: int, first: int, count: int) -> list[Outcome]:
+def solve(relation: Relation, company: int, batch: Batch) -> list[Outcome]:
     """The fast mode, with ``company`` further operands that do not matter."""
     began = time.process_time()
-    generator = seeded("nsr", relation, company, first)
+    count, generator = batch.count, seeded("nsr", relation, company, batch.first)
     pairs = torch.stack([learning_pairs(relation, generator) for _ in range(count)])
     x = torch.cat([pairs, _others((count, pairs.shape[1], company), -10, 10, generator)], -1)
     truth = RELATIONS[relation](x[..., 0], x[..., 1]).double()
@@ -81,17 +82,18 @@ def solve(relation: Relation, company: int, first: int, count: int) -> list[Outc
     ]
 
 
-def reproduce(relation: Relation, company: int, first: int, count: int, steps: int | None) -> list[Outcome]:
+def reproduce(relation: Relation, company: int, batch: Batch, *, steps: int | None) -> list[Outcome]:
     """The paper's recipe: Xavier starts, sharpness 1, the mean absolute error, Adam, double precision."""
     began = time.process_time()
-    generator = seeded("nsr, paper", relation, company, first)
+    count, generator = batch.count, seeded("nsr, paper", relation, company, batch.first)
     register = NSR(2 + company, 1, seeds=count, generator=generator)
     pairs = learning_pairs(relation, generator)
     x = torch.cat([pairs, _others((len(pairs), company), -10, 10, generator)], -1)
     truth = RELATIONS[relation](x[:, 0], x[:, 1]).double().expand(count, -1)
     optimiser = torch.optim.Adam(register.parameters(), lr=PAPER_RATE)
     taken = PAPER_STEPS if steps is None else min(steps, PAPER_STEPS)
-    for _ in range(taken):
+    for step in range(taken):
+        batch.watch(step / taken)
         optimiser.zero_grad()
         (l1_loss(register(x)[..., 0], truth, reduction="sum") / truth.shape[-1]).backward()
         optimiser.step()

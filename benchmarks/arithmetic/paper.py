@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from benchmarks.arithmetic.batch import Batch, keep, kept
 from benchmarks.arithmetic.outcome import Outcome
 from benchmarks.arithmetic.regression import Regression, seeded
 from benchmarks.arithmetic.samples import Samples
@@ -21,6 +22,9 @@ from lnnkit.numeric.unit import Unit
 
 LOGGED, KEPT = 1000, 5000
 """Steps between two tests, and how many of the last tests the best validation is chosen from."""
+SAVED = 50_000
+"""Steps between two states on disk."""
+LOGS = ("steps", "inside", "outside", "sparsity")
 TESTED = 10_000
 """Rows of the validation and of the test."""
 NO_PENALTY = Ramp(0.0, 0, 1)
@@ -103,55 +107,124 @@ def _heim(task: Regression) -> Iterator[tuple[str, Recipe]]:
         yield name, Recipe(layers, (100,), 100_000, Stairs(first, last), rate, optimiser=torch.optim.RMSprop)
 
 
-@dataclass(frozen=True)
-class Log:
-    """After ``step``: the errors inside and outside, and the sparsity error, ``[seeds]`` each."""
+@dataclass
+class Training:
+    """A network while it is trained, the CPU seconds that it took so far, and what was logged: after each of ``steps``,
+    the errors inside and outside and the sparsity error of each seed, ``[logs, seeds]``."""
 
-    step: int
-    inside: list[float]
-    outside: list[float]
-    sparsity: list[float]
+    network: list[Unit]
+    optimiser: torch.optim.Optimizer
+    generator: torch.Generator
+    done: int
+    seconds: float
+    steps: Tensor
+    inside: Tensor
+    outside: Tensor
+    sparsity: Tensor
+
+    def parameters(self) -> list[nn.Parameter]:
+        return [values for layer in self.network for values in layer.parameters()]
+
+    def state(self) -> dict[str, Tensor]:
+        """All of it as tensors, for `restore`."""
+        found = {name: getattr(self, name) for name in LOGS}
+        found |= {"done": torch.tensor(self.done), "generator": self.generator.get_state()}
+        found["seconds"] = torch.tensor(self.seconds)
+        for number, values in enumerate(self.parameters()):
+            found[f"parameter {number}"] = values
+            for name, value in self.optimiser.state[values].items():
+                found[f"optimiser {number} {name}"] = value
+        return found
+
+    def restore(self, state: dict[str, Tensor]) -> None:
+        for name in LOGS:
+            setattr(self, name, state[name])
+        self.done, self.seconds = int(state["done"]), float(state["seconds"])
+        self.generator.set_state(state["generator"])
+        for number, values in enumerate(self.parameters()):
+            with torch.no_grad():
+                values.copy_(state[f"parameter {number}"])
+            prefix = f"optimiser {number} "
+            self.optimiser.state[values] = {
+                name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)
+            }
 
 
-def reproduce(task: Regression, recipe: Recipe, first: int, count: int, *, steps: int | None) -> list[Outcome]:
-    """Fresh batches at every step; every `LOGGED` steps validation inside and a test outside. A seed counts as solved
+def reproduce(task: Regression, recipe: Recipe, batch: Batch, *, steps: int | None) -> list[Outcome]:
+    """Fresh rows at every step; every `LOGGED` steps validation inside and a test outside. A seed counts as solved
     where the test is below the bound at the best validation; its steps are those at the first test below it."""
     began = time.process_time()
-    generator = seeded(task.task, task.op, task.setting, "paper", recipe, first)
+    count, generator = batch.count, seeded(task.task, task.op, task.setting, "paper", recipe, batch.first)
     masks = task.subsets.masks(count, task.features, generator)
+    inside, outside = (_rows(task, masks, each, TESTED, generator) for each in (task.inside, task.outside))
     network = recipe.network(task.features, count, generator)
     parameters = [values for layer in network for values in layer.parameters()]
-    optimiser = recipe.optimiser(parameters, lr=recipe.rate)
+    nothing = torch.empty(0, count, dtype=torch.float64)
+    training = Training(
+        network,
+        recipe.optimiser(parameters, lr=recipe.rate),
+        generator,
+        0,
+        0.0,
+        torch.empty(0, dtype=torch.int64),
+        nothing,
+        nothing,
+        nothing,
+    )
+    before = kept(batch.state)
+    if before is not None:
+        training.restore(before)
+        began -= training.seconds
     taken = recipe.steps if steps is None else min(steps, recipe.steps)
-    inside, outside = (_rows(task, masks, each, TESTED, generator) for each in (task.inside, task.outside))
-    logs: list[Log] = []
-    for step in range(taken):
-        x, wanted = _rows(task, masks, task.inside, recipe.batch, generator)
-        loss = (_output(network, x.to(recipe.precision)) - wanted.to(recipe.precision)).square().mean(-1)
-        weight = recipe.penalty(step)
-        if weight:
-            loss = loss + weight * torch.stack([layer.regulariser() for layer in network]).sum(0)
-        optimiser.zero_grad()
-        loss.sum().backward()
-        if recipe.gradient_limit is not None:
-            nn.utils.clip_grad_value_(parameters, recipe.gradient_limit)
-        optimiser.step()
-        for layer in network:
-            layer.project()
-        if (step + 1) % LOGGED == 0 or step + 1 == taken:
-            sparsity = torch.stack([layer.sparsity_error() for layer in network]).amax(0).tolist()
-            errors = [_error(network, task, recipe, *rows) for rows in (inside, outside)]
-            logs.append(Log(step + 1, errors[0], errors[1], sparsity))
+    while training.done < taken:
+        _step(task, recipe, training, masks)
+        if training.done % LOGGED == 0 or training.done == taken:
+            _log(task, recipe, training, inside, outside)
+            batch.watch(training.done / taken)
+        if batch.state is not None and training.done % SAVED == 0:
+            training.seconds = time.process_time() - began
+            keep(batch.state, training.state())
     cpu = (time.process_time() - began) / count
-    return [_outcome(task, recipe, logs, seed, cpu) for seed in range(count)]
+    return [_outcome(task, recipe, training, seed, cpu) for seed in range(count)]
 
 
-def _outcome(task: Regression, recipe: Recipe, logs: list[Log], seed: int, cpu: float) -> Outcome:
-    best = min(logs[-KEPT:], key=lambda log: log.inside[seed])
-    error = best.outside[seed]
+def _step(task: Regression, recipe: Recipe, training: Training, masks: Tensor) -> None:
+    x, wanted = _rows(task, masks, task.inside, recipe.batch, training.generator)
+    found = _output(training.network, x.to(recipe.precision))
+    loss = (found - wanted.to(recipe.precision)).square().mean(-1)
+    weight = recipe.penalty(training.done)
+    if weight:
+        loss = loss + weight * torch.stack([layer.regulariser() for layer in training.network]).sum(0)
+    training.optimiser.zero_grad()
+    loss.sum().backward()
+    if recipe.gradient_limit is not None:
+        nn.utils.clip_grad_value_(training.parameters(), recipe.gradient_limit)
+    training.optimiser.step()
+    for layer in training.network:
+        layer.project()
+    training.done += 1
+
+
+@torch.no_grad()
+def _log(task: Regression, recipe: Recipe, training: Training, inside: Rows, outside: Rows) -> None:
+    def error(rows: Rows) -> Tensor:
+        found = _output(training.network, rows[0].to(recipe.precision))
+        return task.error(found.to(rows[1].dtype), rows[1])
+
+    sparsity = torch.stack([layer.sparsity_error() for layer in training.network]).amax(0)
+    training.steps = torch.cat([training.steps, torch.tensor([training.done])])
+    training.inside = torch.cat([training.inside, error(inside)[None]])
+    training.outside = torch.cat([training.outside, error(outside)[None]])
+    training.sparsity = torch.cat([training.sparsity, sparsity[None].double()])
+
+
+def _outcome(task: Regression, recipe: Recipe, training: Training, seed: int, cpu: float) -> Outcome:
+    inside, outside = training.inside[-KEPT:, seed], training.outside[-KEPT:, seed]
+    best = int(inside.nan_to_num(nan=torch.inf).argmin())
+    error = float(outside[best])
     solved = error < task.bound
-    below = next((log.step for log in logs if log.outside[seed] < task.bound), logs[-1].step)
-    steps = below if solved else logs[-1].step
+    below = training.steps[training.outside[:, seed] < task.bound]
+    steps = int(below[0]) if solved else training.done
     return Outcome(
         solved=solved,
         error=error,
@@ -159,14 +232,16 @@ def _outcome(task: Regression, recipe: Recipe, logs: list[Log], seed: int, cpu: 
         samples=steps * recipe.batch,
         cpu=cpu,
         planned=recipe.steps,
-        sparsity=best.sparsity[seed],
-        scores={"inside": best.inside[seed]},
+        sparsity=float(training.sparsity[-KEPT:, seed][best]),
+        scores={"inside": float(inside[best])},
     )
 
 
-def _rows(
-    task: Regression, masks: Tensor, samples: Samples, rows: int, generator: torch.Generator
-) -> tuple[Tensor, Tensor]:
+Rows = tuple[Tensor, Tensor]
+
+
+def _rows(task: Regression, masks: Tensor, samples: Samples, rows: int, generator: torch.Generator) -> Rows:
+    """Operands and target."""
     x = samples.draw(len(masks), rows, task.features, generator)
     return x, task.target(x, masks)
 
@@ -175,8 +250,3 @@ def _output(network: list[Unit], x: Tensor) -> Tensor:
     for layer in network:
         x = layer(x)
     return x[..., 0]
-
-
-@torch.no_grad()
-def _error(network: list[Unit], task: Regression, recipe: Recipe, x: Tensor, wanted: Tensor) -> list[float]:
-    return task.error(_output(network, x.to(recipe.precision)).to(wanted.dtype), wanted).tolist()

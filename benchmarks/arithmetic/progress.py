@@ -6,18 +6,18 @@ import sys
 from typing import Self
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
 
 class Progress:
-    """While entered, shows how many of ``total`` seeds are done; gone when the work is."""
+    """While entered, shows how much of ``cells`` cells is done; gone when the work is."""
 
-    def __init__(self, total: int, *, shown: bool) -> None:
-        columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    def __init__(self, cells: int, *, shown: bool) -> None:
+        columns = (BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), TimeRemainingColumn())
         text = TextColumn("{task.description}")
         self._bar = Bar(*columns, text, console=Console(file=sys.stderr), transient=True, disable=not shown)
-        self._task = self._bar.add_task("", total=total)
+        self._task = self._bar.add_task("", total=cells)
 
     def __enter__(self) -> Self:
         self._bar.start()
@@ -26,8 +26,6 @@ class Progress:
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
 
-    def work(self, description: str) -> None:
-        self._bar.update(self._task, description=description)
-
-    def advance(self, count: int) -> None:
-        self._bar.advance(self._task, count)
+    def reach(self, cells: float, work: str) -> None:
+        """So many cells are done, in part or whole, and this one is being worked on."""
+        self._bar.update(self._task, completed=cells, description=work)

@@ -10,27 +10,42 @@ from benchmarks.arithmetic.outcome import Cell, Outcome
 
 
 class Store:
-    """``path`` is a file of JSON lines that only grows; without one, outcomes are kept in memory."""
+    """``folder`` holds ``outcomes.jsonl``, which only grows, and the states of batches that are being trained; without
+    a folder outcomes are kept in memory. Outcomes of different limits of ``steps`` are kept apart.
 
-    def __init__(self, path: Path | None) -> None:
-        self._path = path
-        self._known: dict[tuple[str, int], list[Outcome]] = {}
-        if path is not None and path.is_file():
-            for line in path.read_text(encoding="utf-8").splitlines():
+    It does not know of changes to the programs: after one, begin with a new folder.
+    """
+
+    def __init__(self, folder: Path | None, steps: int | None = None) -> None:
+        self._folder = folder
+        self._steps = steps
+        self._known: dict[tuple[str, int, int], list[Outcome]] = {}
+        if folder is not None and (folder / "outcomes.jsonl").is_file():
+            for line in (folder / "outcomes.jsonl").read_text(encoding="utf-8").splitlines():
                 self._read(line)
 
-    def get(self, cell: Cell, limit: int | None, first: int, count: int) -> list[Outcome] | None:
-        """The outcomes of these seeds, if they are there."""
-        found = self._known.get((_name(cell, limit), first))
-        return found[:count] if found is not None and len(found) >= count else None
+    def get(self, cell: Cell, first: int, count: int) -> list[Outcome] | None:
+        """The outcomes of these seeds, if they were run as one batch."""
+        return self._known.get((self._name(cell), first, count))
 
-    def put(self, cell: Cell, limit: int | None, first: int, outcomes: list[Outcome]) -> None:
-        self._known[_name(cell, limit), first] = outcomes
-        if self._path is not None:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            entry = {"cell": _name(cell, limit), "first": first, "outcomes": [asdict(each) for each in outcomes]}
-            with self._path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(entry) + "\n")
+    def put(self, cell: Cell, first: int, outcomes: list[Outcome]) -> None:
+        self._known[self._name(cell), first, len(outcomes)] = outcomes
+        if self._folder is None:
+            return
+        self._folder.mkdir(parents=True, exist_ok=True)
+        entry = {"cell": self._name(cell), "first": first, "outcomes": [asdict(each) for each in outcomes]}
+        with (self._folder / "outcomes.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps(entry) + "\n")
+        state = self.state(cell, first, len(outcomes))
+        if state is not None:
+            state.unlink(missing_ok=True)
+
+    def state(self, cell: Cell, first: int, count: int) -> Path | None:
+        """Where the state of this batch is kept until it is done."""
+        if self._folder is None:
+            return None
+        name = "".join(letter if letter.isalnum() else "-" for letter in self._name(cell))
+        return self._folder / f"{name}-{first}-{count}.npz"
 
     def _read(self, line: str) -> None:
         """A line that was cut off when a run was killed is passed over: its seeds run again."""
@@ -38,8 +53,8 @@ class Store:
             entry = json.loads(line)
         except json.JSONDecodeError:
             return
-        self._known[entry["cell"], entry["first"]] = [Outcome(**each) for each in entry["outcomes"]]
+        outcomes = [Outcome(**each) for each in entry["outcomes"]]
+        self._known[entry["cell"], entry["first"], len(outcomes)] = outcomes
 
-
-def _name(cell: Cell, limit: int | None) -> str:
-    return cell.key if limit is None else f"{cell.key}/{limit} steps"
+    def _name(self, cell: Cell) -> str:
+        return cell.key if self._steps is None else f"{cell.key}/{self._steps} steps"
