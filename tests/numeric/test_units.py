@@ -83,6 +83,14 @@ def test_the_start_comes_from_the_generator(kind: type[Unit]) -> None:
     assert any(not torch.equal(first[name], other[name]) for name in first)
 
 
+def test_given_units_leave_the_generator_of_torch_alone() -> None:
+    before = torch.get_rng_state()
+    NAU.given([1.0, -1.0])
+    NPU.given([1.0, -1.0])
+    NSR.relation(">")
+    assert torch.equal(torch.get_rng_state(), before)
+
+
 @every
 def test_a_unit_is_found_by_its_name(kind: type[Unit]) -> None:
     assert getattr(lnnkit.numeric, kind.__name__) is kind
