@@ -132,9 +132,7 @@ class Unit(nn.Module, ABC):
         *seeds, out_features, in_features = weight.shape
         leading = seeds[0] if seeds else None
         unused = torch.Generator(weight.device)  # the start is overwritten; torch's own generator stays as it is
-        unit = cls(
-            in_features, out_features, seeds=leading, generator=unused, dtype=weight.dtype, device=weight.device
-        )
+        unit = cls(in_features, out_features, seeds=leading, generator=unused, dtype=weight.dtype, device=weight.device)
         unit.assign(attributes)
         return unit
 
