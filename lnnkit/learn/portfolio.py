@@ -91,10 +91,13 @@ def search(
     rounded. Rounded rows are kept where their mean square is at most `EXACT`, or no more above that of the fit than
     noise explains. Of the templates with rounded rows the one with the least mean square is accepted (at a draw the
     simpler one), unless it explains little, or another template fits better than noise explains. A problem that has an
-    exact answer is not tried further.
+    exact answer is not tried further. ``generator`` is of the CPU, wherever the examples are.
+    Raises ValueError where an example is not finite.
     """
+    if not bool(operands.isfinite().all() & target.isfinite().all()):
+        raise ValueError("operands and targets to learn from are finite numbers")
     operands = operands[None] if operands.dim() == 2 else operands
-    left = torch.arange(len(target))
+    left = torch.arange(len(target), device=target.device)
     whole = TemplateProblem(templates[0], operands, target, spread_of(target))
     tried: list[list[tuple[_Fits, int]]] = [[] for _ in target]
     for template in templates:
@@ -118,12 +121,12 @@ def _fit(whole: TemplateProblem, generator: torch.Generator, effort: Effort) -> 
     plain = whole.target.new_zeros(count, width * features)
     rows, loss = plain.clone(), whole.target.new_full((count,), torch.inf)
     rounded_loss = loss.clone()
-    steps, starts = torch.zeros(count, dtype=torch.int64), torch.zeros(count, dtype=torch.int64)
-    left, problem = torch.arange(count), whole
+    left, problem = torch.arange(count, device=loss.device), whole
+    steps, starts = torch.zeros_like(left), torch.zeros_like(left)
     for attempt in range(effort.starts):
         start = cleared_start(problem) if attempt == 0 else None
         if start is None:
-            start = _drawn(len(left), width, features, positive, generator).to(plain.dtype)
+            start = _drawn(len(left), width, features, positive, generator).to(plain)
         done = minimise(problem, start, steps=effort.steps, patience=effort.patience, enough=EXACT / 100)
         rounded = _rounded(whole.template, done.parameters)
         score = problem.residuals(rounded).square().mean(-1).nan_to_num(nan=torch.inf)

@@ -114,6 +114,15 @@ def test_examples_may_be_the_same_for_all() -> None:
     assert [each.template.name for each in search(x, both, generator=generator())] == ["product", "quotient"]
 
 
+@pytest.mark.parametrize("bad", [torch.nan, torch.inf])
+def test_examples_that_are_no_numbers_are_refused(bad: float) -> None:
+    x = examples(1, 2)
+    wanted = target("*", x)
+    wanted[0, 3] = bad
+    with pytest.raises(ValueError, match="finite"):
+        search(x, wanted, generator=generator())
+
+
 # --- templates --------------------------------------------------------------------------------------------------------
 
 
