@@ -12,7 +12,7 @@ from lnnkit.check.checker import Pass, ordered, run
 from lnnkit.check.entities import entities
 from lnnkit.check.gather import gather
 from lnnkit.check.kinds import kinds
-from lnnkit.check.learnables import among, in_formula, learnables
+from lnnkit.check.learnables import in_assertion, in_formula, learnables
 from lnnkit.check.predicates import predicates
 from lnnkit.check.program import CheckedProgram, LogicName, Query, SameEntity
 from lnnkit.check.rules import rules
@@ -84,9 +84,4 @@ def _texts(checked: CheckedProgram) -> Iterator[str]:
 
 def _learned(checked: CheckedProgram) -> Iterator[str]:
     for assertion in checked.assertions:
-        ends = (end for end in (assertion.lower, assertion.upper) if isinstance(end, ast.Learnable))
-        yield from (
-            item.name
-            for item in (*among(nodes(cast(ast.Expression, assertion.formula))), *ends)
-            if item.name is not None
-        )
+        yield from (item.name for item in in_assertion(assertion) if item.name is not None)
