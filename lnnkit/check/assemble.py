@@ -13,6 +13,7 @@ from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Fact, LogicN
 from lnnkit.check.strata import stratify
 from lnnkit.check.symbols import Formula, Symbols
 from lnnkit.check.unsupported import unsupported
+from lnnkit.check.untrained import UNEVALUATED, untrained
 from lnnkit.check.walk import Scope, transform
 from lnnkit.syntax import ast
 from lnnkit.syntax.rewrite import balanced
@@ -39,7 +40,7 @@ def assemble(symbols: Symbols, logic: LogicName) -> CheckedProgram:
         queries=tuple(query(formula, symbols) for formula in symbols.formulas if formula.kind == "query"),
         strata=stratify(symbols)[0],
         logic=logic,
-        unsupported=tuple(unsupported(symbols)),
+        unevaluated=tuple(each for each in (*unsupported(symbols), *untrained(symbols)) if each.code in UNEVALUATED),
     )
 
 

@@ -39,10 +39,11 @@ def among(expressions: Iterable[ast.Expression]) -> Iterator[ast.Learnable]:
         elif isinstance(node, ast.Weighted) and isinstance(node.weight, ast.Learnable):
             yield node.weight
         for attribute in getattr(node, "attributes", ()):
-            yield from _in_value(attribute.value)
+            yield from in_value(attribute.value)
 
 
-def _in_value(value: ast.Value | ast.ValueList | str) -> Iterator[ast.Learnable]:
+def in_value(value: ast.Value | ast.ValueList | str) -> Iterator[ast.Learnable]:
+    """Every ``?`` of an attribute."""
     stack = [value]
     while stack:
         item = stack.pop()

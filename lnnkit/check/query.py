@@ -18,7 +18,10 @@ from lnnkit.check.program import CheckedProgram, LogicName, Query, SameEntity
 from lnnkit.check.rules import rules
 from lnnkit.check.sorts import sorts
 from lnnkit.check.symbols import Entry
+from lnnkit.check.terms import terms
+from lnnkit.check.units import units
 from lnnkit.check.unsupported import unsupported
+from lnnkit.check.untrained import untrained
 from lnnkit.check.variables import variables
 from lnnkit.check.walk import nodes
 from lnnkit.check.weights import weights
@@ -33,7 +36,10 @@ QUERY_PASSES: tuple[Pass, ...] = (
     entities,
     kinds,
     weights,
+    units,
+    terms,
     learnables,
+    untrained,
     rules,
     unsupported,
 )

@@ -24,21 +24,28 @@ def _ahead(length: int) -> int:
 class Growing:
     """A 1-D tensor that grows at its end in amortised constant time."""
 
-    __slots__ = ("_buffer", "_length", "values")
+    __slots__ = ("_buffer", "_length", "_values")
 
     def __init__(self, dtype: torch.dtype) -> None:
         self._buffer = torch.empty(16, dtype=dtype)
         self._length = 0
-        self.values = self._buffer[:0]  # what is there; valid for reading until the next ``append``
+        self._values: Tensor | None = None
 
     def __len__(self) -> int:
         return self._length
+
+    @property
+    def values(self) -> Tensor:
+        """What is there; valid for reading until the next ``append``."""
+        if self._values is None:
+            self._values = self._buffer[: self._length]
+        return self._values
 
     def append(self, values: Tensor) -> None:
         """Add values at the end. What is added first, if it is much, is kept as it is: nobody may write to it."""
         count = values.numel()
         if not self._length and count >= _LARGE and values.dtype == self._buffer.dtype and values.is_contiguous():
-            self._buffer = self.values = values
+            self._buffer = self._values = values
             self._length = count
         else:
             self._reserve(count).copy_(values)
@@ -54,7 +61,7 @@ class Growing:
             grown[:start] = self.values
             self._buffer = grown
         self._length = needed
-        self.values = self._buffer[:needed]
+        self._values = None
         return self._buffer[start:needed]
 
 

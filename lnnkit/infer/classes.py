@@ -60,6 +60,10 @@ class Classes:
         known = self._known.get(table, [])
         return known[1] if len(known) == 2 and table not in self._soft and table not in self._loose else None
 
+    def default(self, table: int) -> int:
+        """The class of an atom at its default."""
+        return self._classes(table)[0]
+
     def update(self, table: int, rows: Tensor, lower: Tensor, upper: Tensor) -> None:
         """Classify rows of one table that now have these bounds."""
         codes, known = self.codes.values, self._classes(table)

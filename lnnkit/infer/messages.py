@@ -70,10 +70,10 @@ class Meeting:
         row = messages[0].row if len(messages) == 1 else torch.cat([m.row for m in messages])
         value = messages[0].value if len(messages) == 1 else torch.cat([m.value for m in messages])
         ends = self._state.ends(side).values
-        least, most = torch.aminmax(value)
-        if bool(least == most):
+        sole = _one_value(value)
+        if sole is not None:
             first = None if len(messages) == 1 and messages[0].distinct else self._first(row)
-            ends.index_fill_(0, (row if first is None else row.index_select(0, first)).long(), float(least))
+            ends.index_fill_(0, (row if first is None else row.index_select(0, first)).long(), sole)
         else:
             ends.scatter_reduce_(0, row.long(), value, "amin" if side and not rising else "amax")
             won = (value == ends.index_select(0, row)).nonzero().squeeze(1)
@@ -98,10 +98,10 @@ class Meeting:
     def settle_new(self, side: int, message: Messages) -> tuple[int, float] | None:
         """Meet one message that tells all of some new atoms, and nothing else, one bound. Returns the first of their
         rows, which follow one another, and the bound; None where it is not such a one."""
-        least, most = torch.aminmax(message.value)
-        if not message.distinct or message.pending is None or bool(least != most):
+        value = _one_value(message.value) if message.distinct and message.pending is not None else None
+        if value is None or message.pending is None:
             return None
-        start, value = int(message.row[0]), float(least)
+        start = int(message.row[0])
         stop = start + message.row.numel()
         self._state.ends(side).values[start:stop] = value
         stored = message.pending.store(message.instance)
@@ -121,3 +121,11 @@ class Meeting:
         first = slots.index_select(0, row) == order
         slots.index_fill_(0, index, 0)
         return None if bool(first.all()) else first.nonzero().squeeze(1)
+
+
+def _one_value(values: Tensor) -> float | None:
+    """What all ``values`` are, if they are alike."""
+    if values.stride(0) == 0:  # one value, expanded
+        return float(values[0])
+    least, most = torch.aminmax(values)
+    return float(least) if bool(least == most) else None
