@@ -30,6 +30,7 @@ class Neuron:
     bias: float = 1.0
     logic: Logic | None = None
     inner: int = -1  # for a quantifier: the block of its operand
+    learned: tuple[str | None, ...] = ()  # the parameters that its weights are, then that of its bias
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,12 @@ class Formula:
     @property
     def top(self) -> int:
         return len(self.neurons) - 1
+
+    @property
+    def learned(self) -> tuple[object, ...]:
+        """The parameters in it, by their places."""
+        own = self.root.learned if self.root is not None and self.auxiliary is None else (None, None)
+        return (own, *(neuron.learned for neuron in self.neurons))
 
     @property
     def leaves(self) -> tuple[int, ...]:
@@ -118,6 +125,7 @@ def unfold(lifted: LiftedGraph, root: Root, *, auxiliary: str | None = None, thr
                 data.get("bias", 1.0),
                 logic_named(data["logic"]) if "logic" in data else None,
                 inner,
+                (*(edge.get("parameter") for _, _, edge in edges), data.get("learned", {}).get("bias")),
             )
         )
     heads = _heads(neurons, root.defines) if root.defines else frozenset()

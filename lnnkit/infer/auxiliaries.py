@@ -17,6 +17,7 @@ from lnnkit.ground.join import Relation, join
 from lnnkit.ground.needs import Needs
 from lnnkit.ground.read_back import as_text
 from lnnkit.ground.relevance import ALL
+from lnnkit.infer.history import ROOT, History
 from lnnkit.infer.look import entering
 from lnnkit.infer.state import State
 from lnnkit.infer.sweep import reader, whole
@@ -89,7 +90,13 @@ def arrest_impossible(lifted: LiftedGraph, shared: SharedNeurons, grounding: Gro
 
 
 def initialise(
-    formula: Formula, needs: Needs, analyses: Analyses, kept: Mapping[str, bool], grounding: Grounding, state: State
+    formula: Formula,
+    needs: Needs,
+    analyses: Analyses,
+    kept: Mapping[str, bool],
+    grounding: Grounding,
+    state: State,
+    history: History | None = None,
 ) -> None:
     """Give a shared neuron the bounds that its operands give it before the first round."""
     assert formula.auxiliary is not None
@@ -110,6 +117,15 @@ def initialise(
     state.lower.values[rows] = torch.where(crossed, formula.lower, torch.minimum(lower, upper))
     state.upper.values[rows] = torch.where(crossed, formula.upper, torch.maximum(lower, upper))
     atoms.deviate(rows, *state.read(rows))
+    if history is not None:
+        history.tick()
+        adopted, instances = history.adopt(batch), torch.arange(len(rows), dtype=torch.int32)
+        for side, beyond in enumerate((up.lower > formula.lower, up.upper < formula.upper)):
+            told = (beyond & ~crossed).nonzero().squeeze(1)
+            some = rows.index_select(0, told)
+            values = state.ends(side).values.index_select(0, some)
+            history.tell(side, some, values, adopted, ROOT, instances.index_select(0, told))
+        history.give(rows[crossed], state)
 
 
 def add_observer_tables(lifted: LiftedGraph, grounding: Grounding) -> dict[str, str]:

@@ -42,6 +42,10 @@ def complete(prepared: Prepared, space: Workspace, *, first: bool, watch: Watch 
         old = state.read(before)
         state.lower.values[before] = 0.0
         state.upper.values[before] = 0.0
+        history, begun = space.history, 0
+        if history is not None:
+            begun = history.time
+            history.give(before, state)
         space.classes.extend()
         space.classes.refresh(before)
         stopped = _least_fixpoint(prepared, space, predicates, members, watch)
@@ -56,9 +60,17 @@ def complete(prepared: Prepared, space: Workspace, *, first: bool, watch: Watch 
         if first:
             changed = rows
         else:
+            found = state.read(before)
             state.meet(0, before, old.lower)
             state.meet(1, before, old.upper)
-            atoms.enlist(state.arrest(before))
+            if history is not None:
+                history.tick()
+                for side, same in enumerate((old.lower > found.lower, old.upper < found.upper)):
+                    history.return_to(side, before[same], old[side][same], begun)
+            crossed = state.arrest(before)
+            atoms.enlist(crossed)
+            if history is not None:
+                history.give(crossed, state)
             low, high = state.read(before)
             changed = before[((low - old.lower).abs() > state.noise) | ((high - old.upper).abs() > state.noise)]
         atoms.deviate(rows, *state.read(rows))
@@ -108,6 +120,8 @@ def _least_fixpoint(
                 own = completed(prepared, predicates)
                 rising = own[state.upper.values.index_select(0, own) > 0]
             state.upper.values[rising] = 1.0
+            if space.history is not None:
+                space.history.give(rising, state, (1,))
             lifted = distinct([lifted, rising], len(atoms))
         moves = rise(raised, lifted, atoms, state, space.classes)
         if batches:

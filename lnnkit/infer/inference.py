@@ -16,6 +16,7 @@ from lnnkit.ground.layout import Given
 from lnnkit.ground.plan import Recorder
 from lnnkit.infer.completion import complete
 from lnnkit.infer.contested import Flags, contested
+from lnnkit.infer.history import History
 from lnnkit.infer.leaps import Disturbed, Leaps
 from lnnkit.infer.prepare import Prepared, initialise_shared, prepare
 from lnnkit.infer.rounds import run
@@ -116,26 +117,32 @@ def infer(
     watch: Watch | None = None,
     recorder: Recorder | None = None,
     known: Known | None = None,
+    history: History | None = None,
 ) -> Fixpoint:
     """The fixpoint of a program whose entities are numbered by ``index`` (dense, by sorted text).
 
     ``watch`` is told of every round and may stop there; ``recorder`` of every join; ``known`` keeps
-    what does not depend on the facts. Raises `TooLarge` before more
+    what does not depend on the facts; ``history`` is told of every bound that is set, and then rounds that creep are
+    not carried ahead. Raises `TooLarge` before more
     instances of one formula are made than the budget allows.
     """
     with torch.no_grad():
         try:
             prepared = prepare(lifted, index, given, guard_of(budget), dtype, recorder, known)
-            return _infer(prepared, Leaps(), round_limit, watch)
+            return _infer(prepared, Leaps(permitted=history is None), round_limit, watch, history)
         except Disturbed:  # once more, with leaps that meet contradictions in the order of rounds
             if recorder is not None:
                 recorder.restart()
             prepared = prepare(lifted, index, given, guard_of(budget), dtype, recorder, known)
-            return _infer(prepared, Leaps(strict=True), round_limit, watch)
+            return _infer(prepared, Leaps(strict=True), round_limit, watch, None)
 
 
-def _infer(prepared: Prepared, leaps: Leaps, round_limit: int, watch: Watch | None) -> Fixpoint:
-    space = workspace(prepared.grounding, prepared.state, leaps)
+def _infer(
+    prepared: Prepared, leaps: Leaps, round_limit: int, watch: Watch | None, history: History | None
+) -> Fixpoint:
+    space = workspace(prepared.grounding, prepared.state, leaps, history)
+    if history is not None:
+        history.start(prepared.state)
     progress = space.progress
     try:
         _settle(prepared, space, round_limit, watch)
@@ -151,7 +158,7 @@ def _infer(prepared: Prepared, leaps: Leaps, round_limit: int, watch: Watch | No
 def _settle(prepared: Prepared, space: Workspace, round_limit: int, watch: Watch | None) -> None:
     """Completion and rounds, in turns, until neither changes anything."""
     complete(prepared, space, first=True, watch=watch)
-    initialise_shared(prepared)
+    initialise_shared(prepared, space.history)
     space.classes.renew(t for t in prepared.grounding.atoms.numbered if t.name in prepared.shared.untold)
     changed = no_rows()
     while True:

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from lnnkit.ground.growing import Marks
 from lnnkit.infer.derivations import Derivations
+from lnnkit.infer.history import History
 from lnnkit.infer.state import State, no_rows
 
 
@@ -55,11 +56,13 @@ class Queue:
 
 
 class Meeting:
-    """Lets messages meet the state, all at once, and records who set each bound."""
+    """Lets messages meet the state, all at once, and records who set each bound; in ``history``, if there is one, all
+    that ever did."""
 
-    def __init__(self, state: State, derivations: Derivations) -> None:
+    def __init__(self, state: State, derivations: Derivations, history: History | None = None) -> None:
         self._state = state
         self._derivations = derivations
+        self._history = history
         self._slots = Marks(torch.int32)  # scratch, a place for each row
 
     def settle(self, side: int, messages: Sequence[Messages], *, rising: bool = False) -> Tensor:
@@ -106,11 +109,17 @@ class Meeting:
         self._state.ends(side).values[start:stop] = value
         stored = message.pending.store(message.instance)
         self._derivations.record_run(side, start, stop, message.batch, message.leaf, stored)
+        if self._history is not None:
+            values = torch.full((stop - start,), value, dtype=self._state.dtype)
+            self._history.tell(side, message.row, values, message.batch, message.leaf, stored)
         return start, value
 
     def _record(self, side: int, message: Messages, rows: Tensor, instances: Tensor) -> None:
         stored = instances if message.pending is None else message.pending.store(instances)
         self._derivations.record(side, rows, message.batch, message.leaf, stored)
+        if self._history is not None and len(rows):
+            values = self._state.ends(side).values.index_select(0, rows)
+            self._history.tell(side, rows, values, message.batch, message.leaf, stored)
 
     def _first(self, row: Tensor) -> Tensor | None:
         """Where each row stands first; None if none stands twice."""

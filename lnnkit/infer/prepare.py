@@ -24,6 +24,7 @@ from lnnkit.infer.auxiliaries import (
     initialise,
 )
 from lnnkit.infer.facts import enter_facts
+from lnnkit.infer.history import History
 from lnnkit.infer.interest import list_asked, reading, relevance
 from lnnkit.infer.state import State
 
@@ -101,11 +102,11 @@ def completed(prepared: Prepared, predicates: frozenset[str]) -> Tensor:
     return rows[~(atoms.flags("given").index_select(0, rows) | prepared.state.frozen.index_select(0, rows))]
 
 
-def initialise_shared(prepared: Prepared) -> None:
+def initialise_shared(prepared: Prepared, history: History | None) -> None:
     """Give shared neurons, operands first, the bounds that their operands give them before the first round."""
     for formula in prepared.shared.formulas:
         needs = prepared.finder(formula).initial()
-        initialise(formula, needs, prepared.analyses, prepared.kept, prepared.grounding, prepared.state)
+        initialise(formula, needs, prepared.analyses, prepared.kept, prepared.grounding, prepared.state, history)
 
 
 def _enter(prepared: Prepared, seen: Reading) -> int:

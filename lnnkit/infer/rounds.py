@@ -43,6 +43,8 @@ def run(space: Workspace, members: Sequence[int], limit: int, moved_before: Tens
         gain = largest_gain(state, now.queue) if steady else 1.0
         progress.arrested += now.arrested
         raised, lowered, crossed, moves = _meet(space, now.queue)
+        if space.history is not None:
+            space.history.give(crossed, state)
         if batches:
             dirty.mark(torch.cat([raised, crossed]), torch.cat([lowered, crossed]))
         if not raised.numel() and not lowered.numel() and not now.arrested:
