@@ -22,23 +22,46 @@ def given_facts(program: CheckedProgram, mentioned: Iterable[str]) -> tuple[Enti
     once, in the order of their names, and its rows are in canonical order, sorted by columns, then by lower and upper
     bounds. The same fact may stand there twice.
     """
+    entities, given, _ = _interned(program, mentioned)
+    return entities, entities, _gathered(given, entities)
+
+
+def given_labels(program: CheckedProgram, mentioned: Iterable[str]) -> list[Given]:
+    """As ``given_facts``, for truth labels, with the same ids."""
+    entities, _, labelled = _interned(program, mentioned)
+    return _gathered(labelled, entities)
+
+
+_Parts = dict[str, list[Part]]  # by predicate
+
+
+def _interned(program: CheckedProgram, mentioned: Iterable[str]) -> tuple[Entities, _Parts, _Parts]:
+    """The entities, and the facts and labels of each predicate that is no number."""
     tables = [table for table in program.tables if not program.predicates[table.predicate].numeric]
-    facts: dict[str, list[Fact]] = {}
     texts = set(mentioned)
     for fact in program.facts:
         if not program.predicates[fact.predicate].numeric:
-            facts.setdefault(fact.predicate, []).append(fact)
             texts.update(fact.arguments)
     for label in program.labels:
         texts.update(label.arguments)
     entities, columns = intern([*tables, *program.label_tables], texts)
-    parts: dict[str, list[Part]] = {}
-    for table, ids in zip(tables, columns, strict=False):
-        parts.setdefault(table.predicate, []).append((*ids, table.lower, table.upper))
-    for predicate, listed in facts.items():
-        parts.setdefault(predicate, []).append(_part(listed, entities))
-    given = [_given(predicate, parts[predicate], len(entities)) for predicate in sorted(parts)]
-    return entities, entities, given
+    found: tuple[_Parts, _Parts] = {}, {}
+    for place, (table, ids) in enumerate(zip((*tables, *program.label_tables), columns, strict=True)):
+        if not program.predicates[table.predicate].numeric:
+            parts = found[place >= len(tables)]
+            parts.setdefault(table.predicate, []).append((*ids, table.lower, table.upper))
+    for parts, statements in zip(found, (program.facts, program.labels), strict=True):
+        listed: dict[str, list[Fact]] = {}
+        for stated in statements:
+            if not program.predicates[stated.predicate].numeric:
+                listed.setdefault(stated.predicate, []).append(stated)
+        for predicate, own in listed.items():
+            parts.setdefault(predicate, []).append(_part(own, entities))
+    return entities, *found
+
+
+def _gathered(parts: _Parts, entities: Entities) -> list[Given]:
+    return [_given(predicate, parts[predicate], len(entities)) for predicate in sorted(parts)]
 
 
 def _part(facts: Sequence[Fact], entities: Entities) -> Part:

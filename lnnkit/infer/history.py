@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -17,6 +18,9 @@ from torch import Tensor
 from lnnkit.ground.atoms import Atoms
 from lnnkit.ground.batch import Batch
 from lnnkit.infer.state import State
+
+if TYPE_CHECKING:
+    from lnnkit.infer.visit import Arrested
 
 GIVEN = -1  # the batch of events that no instance brought about
 ROOT = -2  # the leaf of events that an instance's upward value brought about
@@ -46,12 +50,13 @@ class History:
         self.time = 0
         self.events: list[Events] = []
         self.scratch: list[Batch] = []
+        self.arrested: list[tuple[int, Arrested]] = []  # with the time at which they read
         self._start: State | None = None
         self._dtype = torch.float64
 
     def start(self, state: State) -> None:
         """The facts are in. Forgets an inference before."""
-        self.time, self.events, self.scratch = 0, [], []
+        self.time, self.events, self.scratch, self.arrested = 0, [], [], []
         self._dtype = state.dtype
         self._start = State(state.dtype)
         self._start.lower.append(state.lower.values.clone())
@@ -87,6 +92,10 @@ class History:
         """One side of rows is again what it was at a time."""
         if len(rows):
             self.events.append(Events(self.time, side, rows, values, again=time))
+
+    def arrest(self, found: Sequence[Arrested]) -> None:
+        """Instances cannot be satisfied by what they read before the last tick."""
+        self.arrested += [(self.time, each) for each in found]
 
     def adopt(self, batch: Batch) -> int:
         """The number of a batch that the grounding does not hold."""

@@ -6,11 +6,13 @@ import torch
 from torch import Tensor
 
 from lnnkit.infer.history import GIVEN, History
+from lnnkit.learn.instances import CROSSING
 
 
 class EventIndex:
     """All events, numbered. ``group`` (n,) numbers the (batch, leaf, side) that brought each about, which ``groups``
-    lists; -1 where no instance did. A bound's *key* is twice its atom row, plus its side."""
+    lists; -1 where no instance did. A bound's *key* is twice its atom row, plus its side. The last events are the
+    ``crossings`` of arrested instances, which set no bound: their keys are negative."""
 
     def __init__(self, history: History) -> None:
         self.groups: list[tuple[int, int, int]] = []
@@ -27,6 +29,17 @@ class EventIndex:
             instances.append(torch.full((count,), -1) if each.instances is None else each.instances.long())
             values.append(each.values.double())
             again.append(torch.full((count,), each.again))
+        start = sum(map(len, keys))
+        for time, each in history.arrested:
+            count = len(each.rows)
+            group = numbers.setdefault((each.batch, CROSSING, 0), len(numbers))
+            keys.append(torch.full((count,), -1))
+            times.append(torch.full((count,), time))
+            groups.append(torch.full((count,), group))
+            instances.append(each.rows.long())
+            values.append((each.roots.lower - each.roots.upper).double())
+            again.append(torch.full((count,), -1))
+        self.crossings = torch.arange(start, sum(map(len, keys)))
         self.groups = list(numbers)
         self.key, self.time, self.group, self.instance, self._again = (
             torch.cat(column) if column else torch.zeros(0, dtype=torch.int64)

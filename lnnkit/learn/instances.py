@@ -14,6 +14,8 @@ from lnnkit.ground.formula import AUXILIARY, Formula
 from lnnkit.infer.history import ROOT
 from lnnkit.logic.bounds import Bounds, enter, ordered
 
+CROSSING = -3  # the leaf of how far the bounds of instances that cannot be satisfied cross
+
 Read = Callable[[int], Bounds]  # the bounds of a leaf, of a constant, or of AUXILIARY, as they were kept
 
 
@@ -28,7 +30,7 @@ def told(
     completes: bool,
 ) -> Tensor:
     """One end of what instances say of a leaf (of their own shared neuron: AUXILIARY; of its value before the first
-    round: ROOT), an entry a row of the leaf's block. ``completes``: as defining statements, while their predicate is
+    round: ROOT; CROSSING: how far their bounds are crossed), an entry a row of the leaf's block. ``completes``: as defining statements, while their predicate is
     completed. Where the parameters are those of inference, the same as `lnnkit.infer.look` says."""
     learned = _with_parameters(formula, parameters)
     values = upward(learned, lambda index: enter(read(index)), groupings)
@@ -43,10 +45,11 @@ def told(
     else:
         given = enter(read(AUXILIARY))
     # where both say the same, what is given counts: a maximum would halve its gradient
-    root = ordered(
-        torch.where(top.lower > given.lower, top.lower, given.lower),
-        torch.where(top.upper < given.upper, top.upper, given.upper),
-    )
+    lower = torch.where(top.lower > given.lower, top.lower, given.lower)
+    upper = torch.where(top.upper < given.upper, top.upper, given.upper)
+    if leaf == CROSSING:
+        return lower - upper
+    root = ordered(lower, upper)
     if leaf == AUXILIARY:
         return root[side]
     return downward(learned, values, root, groupings)[0][leaf][side]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import torch
@@ -19,7 +20,7 @@ class ProgramModule(nn.Module):
         self.parameters_of_program = tuple(parameters)
         self.values = nn.ParameterDict(
             {
-                each.name: nn.Parameter(torch.tensor(1.0 if each.start is None else each.start, dtype=torch.float64))
+                each.name: nn.Parameter(torch.tensor(math.nan if each.start is None else each.start, dtype=torch.float64))
                 for each in parameters
             }
         )
@@ -34,15 +35,16 @@ class ProgramModule(nn.Module):
             return torch.zeros(0, dtype=torch.float64)
         return torch.stack([self.values[name] for name in self.names])
 
-    def load(self, vector: Tensor) -> None:
-        """Take values in the order of ``names``."""
+    def load(self, values: Mapping[str, float]) -> None:
+        """Take values by name."""
         with torch.no_grad():
-            for name, value in zip(self.names, vector.tolist(), strict=True):
+            for name, value in values.items():
                 self.values[name].fill_(value)
 
     def current(self) -> Mapping[str, float]:
-        """The values by name, as numbers."""
-        return {name: float(self.values[name].detach()) for name in self.names}
+        """The values by name, as numbers; without those that have none yet."""
+        found = {name: float(self.values[name].detach()) for name in self.names}
+        return {name: value for name, value in found.items() if not math.isnan(value)}
 
     def extra_repr(self) -> str:
         return ", ".join(f"{name}={value:g}" for name, value in self.current().items())

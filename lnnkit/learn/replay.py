@@ -75,21 +75,23 @@ class _Evaluated(torch.autograd.Function):
     """All values of a replay. Backward evaluates each step once more, so that no graph is kept."""
 
     @staticmethod
-    def forward(ctx: torch.autograd.function.FunctionCtx, parameters: Tensor, initial: Tensor, replay: Replay) -> Tensor:
+    def forward(
+        ctx: torch.autograd.function.FunctionCtx, parameters: Tensor, initial: Tensor, replay: Replay
+    ) -> Tensor:
         values = torch.empty(replay.length, dtype=initial.dtype)
         values[: len(initial)] = initial
         with torch.no_grad():
             for step in replay.steps:
-                found = _evaluate(step, dict(zip(replay.names, parameters.unbind(), strict=True)), _gather(step, values))
+                found = _evaluate(
+                    step, dict(zip(replay.names, parameters.unbind(), strict=True)), _gather(step, values)
+                )
                 values[step.start : step.start + step.count] = found
         ctx.save_for_backward(parameters, values)
         ctx.replay = replay  # pyright: ignore[reportAttributeAccessIssue]  # a context takes any attribute
         return values
 
     @staticmethod
-    def backward(
-        ctx: torch.autograd.function.FunctionCtx, *gradients: Tensor
-    ) -> tuple[Tensor, Tensor, None]:
+    def backward(ctx: torch.autograd.function.FunctionCtx, *gradients: Tensor) -> tuple[Tensor, Tensor, None]:
         parameters, values = ctx.saved_tensors  # pyright: ignore[reportAttributeAccessIssue]
         replay: Replay = ctx.replay  # pyright: ignore[reportAttributeAccessIssue]
         flowing = gradients[0].clone()
@@ -273,9 +275,7 @@ class Replayer:
                 low, high = rows * 2, rows * 2 + 1
                 ends[index] = (self.events.before(low, when), low), (self.events.before(high, when), high)
         lengths = tuple(len(rows) for rows in expansion.rows)
-        owners = {
-            index: expansion.event[0 if index == AUXILIARY else formula.neurons[index].block] for index in ends
-        }
+        owners = {index: expansion.event[0 if index == AUXILIARY else formula.neurons[index].block] for index in ends}
         return _Reads(ends, lengths, expansion.groupings, out, owners)
 
 

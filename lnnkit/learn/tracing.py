@@ -16,8 +16,10 @@ from lnnkit.ground.layout import constants
 from lnnkit.infer.history import History
 from lnnkit.infer.inference import Budget, Fixpoint, infer
 from lnnkit.infer.watch import Watch
-from lnnkit.learn.parameters import Parameter, at
+from lnnkit.learn.parameters import at
 from lnnkit.learn.replay import Replayer
+from lnnkit.syntax import ast
+from lnnkit.syntax.span import Source, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,6 @@ class Trace:
 
 def trace(
     program: CheckedProgram,
-    parameters: Sequence[Parameter],
     values: Mapping[str, float],
     queries: Sequence[Query],
     *,
@@ -42,7 +43,7 @@ def trace(
     watch: Watch | None = None,
 ) -> Trace:
     """Infer a parametrised program at some values of its parameters, and keep the history. Raises `TooLarge`."""
-    lifted = build(replace(at(program, parameters, values), queries=tuple(queries)))
+    lifted = build(replace(at(program, values), queries=tuple(queries)))
     mentioned = {text for texts in constants(lifted).values() for text in texts}
     entities, index, given = given_facts(lifted.program, mentioned)
     history = History()
@@ -58,3 +59,25 @@ def trace(
         history=history,
     )
     return Trace(fixpoint, history, entities, Replayer(fixpoint.prepared.grounding, history))
+
+
+def label_queries(program: CheckedProgram) -> tuple[Query, ...]:
+    """A query for every predicate that labels speak of: all its atoms matter."""
+    spans = {label.predicate: label.span for label in program.labels}
+    for table in program.label_tables:
+        if table.span is not None:
+            spans.setdefault(table.predicate, table.span)
+    found: list[Query] = []
+    for name in sorted({*spans, *(table.predicate for table in program.label_tables)}):
+        predicate = program.predicates[name]
+        if not predicate.numeric:
+            span = spans.get(name) or Span(Source("", ""), 0, 0)
+            variables = tuple(ast.Variable(f"X{place}", span=span) for place in range(predicate.arity))
+            found.append(Query(ast.Atom(name, variables, span=span), name, program.logic, span))
+    return tuple(found)
+
+
+def mentioned(program: CheckedProgram, queries: Sequence[Query]) -> set[str]:
+    """The entities that formulas name."""
+    lifted = build(replace(program, queries=tuple(queries)))
+    return {text for texts in constants(lifted).values() for text in texts}
