@@ -68,6 +68,11 @@ class Atoms:
         self.local.append(local)
         self.additions.append((owner, count, frozen))
 
+    def room(self, count: int) -> None:
+        """Make room for so many rows in all: memory is taken when they come."""
+        for each in (self.owner, self.local, *self._flags.values()):
+            each.room(count)
+
     def add_table(self, name: str, sorts: tuple[str, ...], default: tuple[float, float]) -> AtomTable:
         table = AtomTable(name, len(self.numbered), sorts, default, self.radix)
         self.tables[name] = table

@@ -47,12 +47,12 @@ class Queue:
         return any(self.sides)
 
     @property
-    def alone(self) -> tuple[int, Messages] | None:
-        """The side and the message, if there is but one."""
+    def sole_side(self) -> tuple[int, Sequence[Messages]] | None:
+        """The side that all messages are for, and them."""
         lower, upper = self.sides
-        if len(lower) + len(upper) != 1:
+        if bool(lower) == bool(upper):
             return None
-        return (0, lower[0]) if lower else (1, upper[0])
+        return (0, lower) if lower else (1, upper)
 
 
 class Meeting:
@@ -98,21 +98,27 @@ class Meeting:
             start = stop
         return winners
 
-    def settle_new(self, side: int, message: Messages) -> tuple[int, float] | None:
-        """Meet one message that tells all of some new atoms, and nothing else, one bound. Returns the first of their
-        rows, which follow one another, and the bound; None where it is not such a one."""
-        value = _one_value(message.value) if message.distinct and message.pending is not None else None
-        if value is None or message.pending is None:
+    def settle_new(self, side: int, messages: Sequence[Messages]) -> tuple[int, int, float] | None:
+        """Meet messages that tell new atoms, each once and all the same, when there are no others. Returns the first of
+        their rows, which follow one another, the one after the last, and the bound; None where they are not such."""
+        if not all(message.distinct and message.pending is not None for message in messages):
             return None
-        start = int(message.row[0])
-        stop = start + message.row.numel()
-        self._state.ends(side).values[start:stop] = value
-        stored = message.pending.store(message.instance)
-        self._derivations.record_run(side, start, stop, message.batch, message.leaf, stored)
-        if self._history is not None:
-            values = torch.full((stop - start,), value, dtype=self._state.dtype)
-            self._history.tell(side, message.row, values, message.batch, message.leaf, stored)
-        return start, value
+        value = _one_value(messages[0].value)
+        if value is None or any(_one_value(message.value) != value for message in messages[1:]):
+            return None
+        starts = [int(message.row[0]) for message in messages]
+        stops = [start + message.row.numel() for start, message in zip(starts, messages, strict=True)]
+        if starts[1:] != stops[:-1]:
+            return None
+        self._state.ends(side).values[starts[0] : stops[-1]] = value
+        for start, stop, message in zip(starts, stops, messages, strict=True):
+            assert message.pending is not None
+            stored = message.pending.store(message.instance)
+            self._derivations.record_run(side, start, stop, message.batch, message.leaf, stored)
+            if self._history is not None:
+                values = torch.full((stop - start,), value, dtype=self._state.dtype)
+                self._history.tell(side, message.row, values, message.batch, message.leaf, stored)
+        return starts[0], stops[-1], value
 
     def _record(self, side: int, message: Messages, rows: Tensor, instances: Tensor) -> None:
         stored = instances if message.pending is None else message.pending.store(instances)

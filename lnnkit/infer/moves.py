@@ -75,10 +75,13 @@ def note(raised: Tensor, lowered: Tensor, atoms: Atoms, state: State, classes: C
 def note_new(
     rows: tuple[int, int], side: int, value: float, atoms: Atoms, classes: Classes, eps: float
 ) -> Moves | None:
-    """As ``note``, for new atoms of one table, from one row to before another, that now have the bound ``value`` on one
-    side. None where they cross."""
+    """As ``note``, for new atoms, from one row to before another, that now have the bound ``value`` on one side. None
+    where they cross, or are of several tables."""
     start, stop = rows
-    table = atoms.numbered[int(atoms.owner.values[start])]
+    owners = atoms.owner.values[start:stop]
+    table = atoms.numbered[int(owners[0])]
+    if bool((owners != table.number).any()):
+        return None
     low, high = table.default
     pair = (low, value) if side else (value, high)
     if pair[0] > pair[1] + eps:

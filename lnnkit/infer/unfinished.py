@@ -54,7 +54,7 @@ def open_up(prepared: Prepared, predicates: Iterable[str]) -> None:
             rows = atoms.tables[node].rows
             rows = rows[~state.frozen.index_select(0, rows)]
             state.lower.values[rows], state.upper.values[rows] = defaults[node]
-    prepared.analyses = Analyses(defaults, grounding.domain, prepared.analyses.known)
+    prepared.analyses = Analyses(defaults, grounding.domain, prepared.analyses.known, prepared.analyses.unpredictable)
     untold = {}
     for node in shared:
         bare = unfold(lifted, neuron_root(lifted, node), through_shared=True)

@@ -9,8 +9,8 @@ replay.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 import torch
@@ -28,7 +28,7 @@ from lnnkit.learn.parameters import Parameter, rule_names
 from lnnkit.learn.replay import Replay
 from lnnkit.learn.split import Split, split
 from lnnkit.learn.tracing import Trace, label_queries, mentioned, trace
-from lnnkit.scores import Scores
+from lnnkit.scores import Epoch, Scores
 
 _AGREE = 1e-6  # a replay's loss that differs from that of inference by no more is exact
 _RARE = 64  # epochs between two inferences at most
@@ -69,17 +69,6 @@ class Losses:
     def measure(self) -> float:
         """What is to become small."""
         return self.total if self.validation is None else self.validation
-
-
-@dataclass(frozen=True, slots=True)
-class Epoch:
-    """What is told after every inference: the restart (from 1), how many epochs have been made, the losses, and the
-    accuracy on the labels that stopping looks at."""
-
-    restart: int
-    epoch: int
-    losses: Losses
-    accuracy: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,24 +386,10 @@ class _Run:
         fitting = self._fitting
         which = fitting.split.validation if len(fitting.split.validation) else fitting.split.train
         accuracy = scores(found, fitting.labels, told, which).accuracy
-        self._history.append(Epoch(restart + 1, epoch, losses, accuracy))
+        self._history.append(Epoch(restart + 1, epoch, losses.total, losses.terms, losses.validation, accuracy))
         return self._listen is None or self._listen(self._history[-1]) is not False
 
 
 def _mixed(seed: int, restart: int, epoch: int) -> int:
     """A seed of its own for each place of a run."""
     return (seed * 1_000_003 + restart * 7_919 + epoch + 2) % (2**63)
-
-
-def values_of(parameters: Sequence[Parameter]) -> Tensor:
-    """Where the parameters start."""
-    return torch.tensor([1.0 if each.start is None else each.start for each in parameters], dtype=torch.float64)
-
-
-def unset(parameters: Sequence[Parameter]) -> Iterator[Parameter]:
-    """The parameters that have no value to start from."""
-    return (each for each in parameters if each.start is None)
-
-
-def without_queries(program: CheckedProgram) -> CheckedProgram:
-    return replace(program, queries=())
