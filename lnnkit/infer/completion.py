@@ -17,6 +17,7 @@ from lnnkit.infer.agenda import Agenda
 from lnnkit.infer.creeping import Creep, Pace
 from lnnkit.infer.dirty import Dirty
 from lnnkit.infer.gathering import gather, largest_gain
+from lnnkit.infer.history import Kind
 from lnnkit.infer.look import completing
 from lnnkit.infer.messages import Messages
 from lnnkit.infer.moves import Moves, rise
@@ -42,10 +43,9 @@ def complete(prepared: Prepared, space: Workspace, *, first: bool, watch: Watch 
         old = state.read(before)
         state.lower.values[before] = 0.0
         state.upper.values[before] = 0.0
-        history, begun = space.history, 0
-        if history is not None:
-            begun = history.time
-            history.give(before, state)
+        if state.history is not None:
+            for side in (0, 1):
+                state.history.record(Kind.RESTARTED, side, before, 0.0)
         space.classes.extend()
         space.classes.refresh(before)
         stopped = _least_fixpoint(prepared, space, predicates, members, watch)
@@ -60,17 +60,8 @@ def complete(prepared: Prepared, space: Workspace, *, first: bool, watch: Watch 
         if first:
             changed = rows
         else:
-            found = state.read(before)
-            state.meet(0, before, old.lower)
-            state.meet(1, before, old.upper)
-            if history is not None:
-                history.tick()
-                for side, same in enumerate((old.lower > found.lower, old.upper < found.upper)):
-                    history.return_to(side, before[same], old[side][same], begun)
-            crossed = state.arrest(before)
-            atoms.enlist(crossed)
-            if history is not None:
-                history.give(crossed, state)
+            state.restore(before, old)
+            atoms.enlist(state.arrest(before))
             low, high = state.read(before)
             changed = before[((low - old.lower).abs() > state.noise) | ((high - old.upper).abs() > state.noise)]
         atoms.deviate(rows, *state.read(rows))
@@ -120,8 +111,8 @@ def _least_fixpoint(
                 own = completed(prepared, predicates)
                 rising = own[state.upper.values.index_select(0, own) > 0]
             state.upper.values[rising] = 1.0
-            if space.history is not None:
-                space.history.give(rising, state, (1,))
+            if state.history is not None:
+                state.history.record(Kind.OPENED, 1, rising, 1.0)
             lifted = distinct([lifted, rising], len(atoms))
         moves = rise(raised, lifted, atoms, state, space.classes)
         if batches:

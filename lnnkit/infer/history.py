@@ -1,103 +1,171 @@
-"""The history of an inference: every bound that was set, when and by which instance. Kept only where it is asked for,
-by training, which replays it.
+"""Every change of a bound, in the order of rounds: what explanations are read from.
 
-A derivation's last setters are not enough to replay it (``semantics.md`` points 18 and 19): an instance read the bounds
-of its time, those of its own target among them, and what set these may have been superseded since. So each bound has
-its *events*, in order; what an instance read at its time is the last event of each bound before it.
+An instance reads the bounds as the rounds before have left them, so what it read of an atom is the atom's last event of
+an earlier *tick*. A tick is a round, or a step between rounds that others read: a leap, or the first bounds of a shared
+neuron.
 """
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
-from lnnkit.ground.atoms import Atoms
 from lnnkit.ground.batch import Batch
-from lnnkit.infer.state import State
+from lnnkit.ground.growing import Growing
 
 if TYPE_CHECKING:
     from lnnkit.infer.visit import Arrested
 
-GIVEN = -1  # the batch of events that no instance brought about
-ROOT = -2  # the leaf of events that an instance's upward value brought about
+NOBODY = -1  # the batch of what no instance has set
+ROOT = -2  # the leaf of what is the root's value before the first round
+
+
+class Kind(IntEnum):
+    """How a bound came about."""
+
+    SENT = 0  # by an instance
+    CARRIED = 1  # by a leap: the limit, or many rounds, of what its last setter sends
+    INITIAL = 2  # of a shared neuron, by its operands and its statements, before the first round
+    RESTARTED = 3  # of a completed predicate, which starts from false
+    RESTORED = 4  # as it was before a completion that came to less
+    OPENED = 5  # unknown: arrested, or a completion that came to no end
 
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """One side (0 lower, 1 upper) of ``rows`` (n,) was set to ``values`` (n,) at a time, through a leaf of a batch by
-    ``instances`` (n,), rows of the leaf's block. Without instances: to a constant, or, from a time ``again`` on, to what
-    it was then."""
+    """All events, in columns: ``row``, ``value`` and ``instance`` (n,), which follow one another in chunks; the chunk
+    that begins at ``start`` (c,) has the other columns (c,)."""
 
-    time: int
-    side: int
-    rows: Tensor
-    values: Tensor
-    batch: int = GIVEN
-    leaf: int = 0
-    instances: Tensor | None = None
-    again: int = -1
+    row: Tensor
+    value: Tensor
+    instance: Tensor
+    start: Tensor
+    tick: Tensor
+    kind: Tensor
+    side: Tensor
+    batch: Tensor
+    leaf: Tensor
 
 
-class History:
-    """What inference sets, in order. ``scratch`` are batches that the grounding does not hold, numbered from
-    -2 downward."""
+class _Column:
+    """One column of the events, chunk by chunk. A chunk that is a run (each number ``step`` more than the one before)
+    is kept as its first number."""
 
-    def __init__(self) -> None:
-        self.time = 0
-        self.events: list[Events] = []
-        self.scratch: list[Batch] = []
-        self.arrested: list[tuple[int, Arrested]] = []  # with the time at which they read
-        self._start: State | None = None
-        self._dtype = torch.float64
+    __slots__ = ("_dtype", "_first", "_plain", "_runs", "_step")
 
-    def start(self, state: State) -> None:
-        """The facts are in. Forgets an inference before."""
-        self.time, self.events, self.scratch, self.arrested = 0, [], [], []
-        self._dtype = state.dtype
-        self._start = State(state.dtype)
-        self._start.lower.append(state.lower.values.clone())
-        self._start.upper.append(state.upper.values.clone())
+    def __init__(self, dtype: torch.dtype, step: int) -> None:
+        self._dtype = dtype
+        self._step = step
+        self._plain = Growing(dtype)
+        self._runs = array("b")
+        self._first = array("d")
 
-    def initial(self, atoms: Atoms) -> tuple[Tensor, Tensor]:
-        """The lower and the upper ends of all atom rows before the first event."""
-        assert self._start is not None
-        plain = State(self._dtype)
-        plain.extend(atoms)
-        count = len(self._start.lower)
-        plain.lower.values[:count] = self._start.lower.values
-        plain.upper.values[:count] = self._start.upper.values
-        return plain.lower.values, plain.upper.values
+    def add(self, values: Tensor | range | float) -> None:
+        run = not isinstance(values, Tensor)
+        self._runs.append(run)
+        self._first.append((values.start if isinstance(values, range) else values) if run else 0)
+        if not run:
+            self._plain.append(values)
 
-    def tick(self) -> int:
-        """What follows happens later than all before; returns its time."""
-        self.time += 1
-        return self.time
+    def expanded(self, lengths: Tensor, start: Tensor) -> Tensor:
+        """All numbers."""
+        runs = torch.tensor(self._runs, dtype=torch.bool).repeat_interleave(lengths)
+        found = torch.tensor(self._first, dtype=torch.float64).to(self._dtype).repeat_interleave(lengths)
+        if self._step:
+            found += (torch.arange(len(found)) - start.repeat_interleave(lengths)).to(self._dtype)
+        found[~runs] = self._plain.values
+        return found
 
-    def tell(self, side: int, rows: Tensor, values: Tensor, batch: int, leaf: int, instances: Tensor) -> None:
-        """Instances have set bounds, all of them having read what stood before the last tick."""
-        self.events.append(Events(self.time, side, rows, values, batch, leaf, instances))
 
-    def give(self, rows: Tensor, state: State, sides: Sequence[int] = (0, 1)) -> None:
-        """Sides of rows were set to what the state has now, whatever any instance says."""
-        if len(rows):
-            self.tick()
-            for side in sides:
-                self.events.append(Events(self.time, side, rows, state.ends(side).values.index_select(0, rows)))
+@dataclass(slots=True)
+class Trace:
+    """What it takes to work out every bound again, beside the events: the ``start`` (lower and upper ends of the atoms
+    that were there before the first of them), the batches of shared neurons before the first round (``scratch``, by
+    the number that events have for them, from -2 downward), and the instances that were arrested, with the ticks before
+    which they read."""
 
-    def return_to(self, side: int, rows: Tensor, values: Tensor, time: int) -> None:
-        """One side of rows is again what it was at a time."""
-        if len(rows):
-            self.events.append(Events(self.time, side, rows, values, again=time))
-
-    def arrest(self, found: Sequence[Arrested]) -> None:
-        """Instances cannot be satisfied by what they read before the last tick."""
-        self.arrested += [(self.time, each) for each in found]
+    start: tuple[Tensor, Tensor] = field(default_factory=lambda: (torch.empty(0), torch.empty(0)))
+    scratch: list[Batch] = field(default_factory=list)
+    arrested: list[tuple[int, Arrested]] = field(default_factory=list)
 
     def adopt(self, batch: Batch) -> int:
         """The number of a batch that the grounding does not hold."""
         self.scratch.append(batch)
         return -1 - len(self.scratch)
+
+
+class History:
+    """Grows by the chunks of changes that a round makes. At scale an event takes 16 bytes or fewer."""
+
+    def __init__(self, dtype: torch.dtype, trace: Trace | None = None) -> None:
+        self.tick = 0
+        self.trace = trace
+        self._row = _Column(torch.int32, 1)
+        self._value = _Column(dtype, 0)
+        self._instance = _Column(torch.int32, 1)
+        self._length = array("q")
+        self._tick = array("i")
+        self._kind = array("b")
+        self._side = array("b")
+        self._batch = array("i")
+        self._leaf = array("i")
+
+    def __len__(self) -> int:
+        return sum(self._length)
+
+    def step(self) -> None:
+        """What follows reads what has been recorded so far."""
+        self.tick += 1
+
+    def arrest(self, found: Sequence[Arrested]) -> None:
+        """Instances cannot be satisfied by what they read before this tick."""
+        if self.trace is not None:
+            self.trace.arrested += [(self.tick, each) for each in found]
+
+    def record(
+        self,
+        kind: Kind,
+        side: int,
+        rows: Tensor | range,
+        values: Tensor | float,
+        batch: int = NOBODY,
+        leaf: int = 0,
+        instances: Tensor | range = range(1),
+    ) -> None:
+        """One side of ``rows`` (n,), each once, now has these ``values`` (n,), or all one; ``instances`` (n,) of a
+        ``batch`` have set them through a ``leaf``."""
+        if not len(rows):
+            return
+        self._row.add(rows)
+        self._value.add(values)
+        self._instance.add(instances)
+        self._length.append(len(rows))
+        for column, entry in (
+            (self._tick, self.tick),
+            (self._kind, kind),
+            (self._side, side),
+            (self._batch, batch),
+            (self._leaf, leaf),
+        ):
+            column.append(entry)
+
+    def events(self) -> Events:
+        """All that has been recorded."""
+        lengths = torch.tensor(self._length, dtype=torch.int64)
+        start = lengths.cumsum(0) - lengths
+        return Events(
+            self._row.expanded(lengths, start),
+            self._value.expanded(lengths, start),
+            self._instance.expanded(lengths, start),
+            start,
+            *(
+                torch.tensor(each, dtype=torch.int64)
+                for each in (self._tick, self._kind, self._side, self._batch, self._leaf)
+            ),
+        )

@@ -16,7 +16,7 @@ from lnnkit.ground.layout import Given
 from lnnkit.ground.plan import Recorder
 from lnnkit.infer.completion import complete
 from lnnkit.infer.contested import Flags, contested
-from lnnkit.infer.history import History
+from lnnkit.infer.history import Trace
 from lnnkit.infer.leaps import Disturbed, Leaps
 from lnnkit.infer.prepare import Prepared, initialise_shared, prepare
 from lnnkit.infer.rounds import run
@@ -117,32 +117,33 @@ def infer(
     watch: Watch | None = None,
     recorder: Recorder | None = None,
     known: Known | None = None,
-    history: History | None = None,
+    record: bool = True,
+    trace: Trace | None = None,
 ) -> Fixpoint:
     """The fixpoint of a program whose entities are numbered by ``index`` (dense, by sorted text).
 
     ``watch`` is told of every round and may stop there; ``recorder`` of every join; ``known`` keeps
-    what does not depend on the facts; ``history`` is told of every bound that is set, and then rounds that creep are
-    not carried ahead. Raises `TooLarge` before more
-    instances of one formula are made than the budget allows.
+    what does not depend on the facts; with ``record``, the state keeps the history that explanations are read from,
+    and with ``trace`` all that it takes to work it out again: then rounds that creep are not carried ahead.
+    Raises `TooLarge` before more instances of one formula are made than the budget allows.
     """
     with torch.no_grad():
         try:
-            prepared = prepare(lifted, index, given, guard_of(budget), dtype, recorder, known)
-            return _infer(prepared, Leaps(permitted=history is None), round_limit, watch, history)
+            guard = guard_of(budget)
+            prepared = prepare(lifted, index, given, guard, dtype, recorder, known, record=record, trace=trace)
+            return _infer(prepared, Leaps(permitted=trace is None), round_limit, watch)
         except Disturbed:  # once more, with leaps that meet contradictions in the order of rounds
             if recorder is not None:
                 recorder.restart()
-            prepared = prepare(lifted, index, given, guard_of(budget), dtype, recorder, known)
-            return _infer(prepared, Leaps(strict=True), round_limit, watch, None)
+            prepared = prepare(lifted, index, given, guard_of(budget), dtype, recorder, known, record=record)
+            return _infer(prepared, Leaps(strict=True), round_limit, watch)
 
 
-def _infer(
-    prepared: Prepared, leaps: Leaps, round_limit: int, watch: Watch | None, history: History | None
-) -> Fixpoint:
-    space = workspace(prepared.grounding, prepared.state, leaps, history)
-    if history is not None:
-        history.start(prepared.state)
+def _infer(prepared: Prepared, leaps: Leaps, round_limit: int, watch: Watch | None) -> Fixpoint:
+    space = workspace(prepared.grounding, prepared.state, leaps)
+    if prepared.state.history is not None and prepared.state.history.trace is not None:
+        ends = prepared.state.lower.values.clone(), prepared.state.upper.values.clone()
+        prepared.state.history.trace.start = ends
     progress = space.progress
     try:
         _settle(prepared, space, round_limit, watch)
@@ -158,7 +159,7 @@ def _infer(
 def _settle(prepared: Prepared, space: Workspace, round_limit: int, watch: Watch | None) -> None:
     """Completion and rounds, in turns, until neither changes anything."""
     complete(prepared, space, first=True, watch=watch)
-    initialise_shared(prepared, space.history)
+    initialise_shared(prepared)
     space.classes.renew(t for t in prepared.grounding.atoms.numbered if t.name in prepared.shared.untold)
     changed = no_rows()
     while True:

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from lnnkit.ground.growing import Marks
 from lnnkit.infer.derivations import Derivations
-from lnnkit.infer.history import History
+from lnnkit.infer.history import Kind
 from lnnkit.infer.state import State, no_rows
 
 
@@ -56,13 +56,11 @@ class Queue:
 
 
 class Meeting:
-    """Lets messages meet the state, all at once, and records who set each bound; in ``history``, if there is one, all
-    that ever did."""
+    """Lets messages meet the state, all at once, and records who set each bound."""
 
-    def __init__(self, state: State, derivations: Derivations, history: History | None = None) -> None:
+    def __init__(self, state: State, derivations: Derivations) -> None:
         self._state = state
         self._derivations = derivations
-        self._history = history
         self._slots = Marks(torch.int32)  # scratch, a place for each row
 
     def settle(self, side: int, messages: Sequence[Messages], *, rising: bool = False) -> Tensor:
@@ -73,10 +71,10 @@ class Meeting:
         row = messages[0].row if len(messages) == 1 else torch.cat([m.row for m in messages])
         value = messages[0].value if len(messages) == 1 else torch.cat([m.value for m in messages])
         ends = self._state.ends(side).values
-        sole = _one_value(value)
-        if sole is not None:
+        same = _one_value(value)
+        if same is not None:
             first = None if len(messages) == 1 and messages[0].distinct else self._first(row)
-            ends.index_fill_(0, (row if first is None else row.index_select(0, first)).long(), sole)
+            ends.index_fill_(0, (row if first is None else row.index_select(0, first)).long(), same)
         else:
             ends.scatter_reduce_(0, row.long(), value, "amin" if side and not rising else "amax")
             won = (value == ends.index_select(0, row)).nonzero().squeeze(1)
@@ -87,14 +85,14 @@ class Meeting:
         for message in messages:
             stop = start + message.row.numel()
             if first is None:
-                self._record(side, message, message.row, message.instance)
+                self._record(side, message, message.row, message.instance, same)
             elif len(messages) == 1:
-                self._record(side, message, winners, message.instance.index_select(0, first))
+                self._record(side, message, winners, message.instance.index_select(0, first), same)
             else:
                 low, high = torch.searchsorted(first, torch.tensor([start, stop])).tolist()
                 if high > low:
                     mine = first[low:high] - start
-                    self._record(side, message, winners[low:high], message.instance.index_select(0, mine))
+                    self._record(side, message, winners[low:high], message.instance.index_select(0, mine), same)
             start = stop
         return winners
 
@@ -115,17 +113,19 @@ class Meeting:
             assert message.pending is not None
             stored = message.pending.store(message.instance)
             self._derivations.record_run(side, start, stop, message.batch, message.leaf, stored)
-            if self._history is not None:
-                values = torch.full((stop - start,), value, dtype=self._state.dtype)
-                self._history.tell(side, message.row, values, message.batch, message.leaf, stored)
+            if self._state.history is not None:
+                instances, run = _run(stored), range(start, stop)
+                self._state.history.record(Kind.SENT, side, run, value, message.batch, message.leaf, instances)
         return starts[0], stops[-1], value
 
-    def _record(self, side: int, message: Messages, rows: Tensor, instances: Tensor) -> None:
+    def _record(self, side: int, message: Messages, rows: Tensor, instances: Tensor, same: float | None) -> None:
+        """The bounds that rows have now are ``same``, or differ."""
         stored = instances if message.pending is None else message.pending.store(instances)
         self._derivations.record(side, rows, message.batch, message.leaf, stored)
-        if self._history is not None and len(rows):
-            values = self._state.ends(side).values.index_select(0, rows)
-            self._history.tell(side, rows, values, message.batch, message.leaf, stored)
+        if self._state.history is not None:
+            values = self._state.ends(side).values.index_select(0, rows) if same is None else same
+            run = stored if message.pending is None else _run(stored)
+            self._state.history.record(Kind.SENT, side, rows, values, message.batch, message.leaf, run)
 
     def _first(self, row: Tensor) -> Tensor | None:
         """Where each row stands first; None if none stands twice."""
@@ -144,3 +144,9 @@ def _one_value(values: Tensor) -> float | None:
         return float(values[0])
     least, most = torch.aminmax(values)
     return float(least) if bool(least == most) else None
+
+
+def _run(stored: Tensor) -> range:
+    """Rows that instances have been given in their batch: they follow one another."""
+    start = int(stored[0]) if len(stored) else 0
+    return range(start, start + len(stored))

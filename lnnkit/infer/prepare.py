@@ -24,7 +24,7 @@ from lnnkit.infer.auxiliaries import (
     initialise,
 )
 from lnnkit.infer.facts import enter_facts
-from lnnkit.infer.history import History
+from lnnkit.infer.history import History, Trace
 from lnnkit.infer.interest import list_asked, reading, relevance
 from lnnkit.infer.state import State
 
@@ -61,11 +61,15 @@ def prepare(
     dtype: torch.dtype = torch.float64,
     recorder: Recorder | None = None,
     known: Known | None = None,
+    *,
+    record: bool = True,
+    trace: Trace | None = None,
 ) -> Prepared:
-    """Lay out atoms, enter the facts, find out what matters and what to join. Nothing is inferred yet."""
+    """Lay out atoms, enter the facts, find out what matters and what to join. Nothing is inferred yet. If asked to
+    ``record``, the state keeps a history, with what ``trace`` takes."""
     world = domain(lifted, index, given)
     atoms = predicate_tables(lifted, world.stranger + 1)
-    state = State(dtype)
+    state = State(dtype, History(dtype, trace) if record else None)
     grounding = Grounding(atoms, world, guard, recorder)
     analyses = Analyses({name: table.default for name, table in atoms.tables.items()}, world, known or Known(), lifted.closed_derived)
     shared = add_shared_tables(lifted, grounding, analyses)
@@ -102,11 +106,11 @@ def completed(prepared: Prepared, predicates: frozenset[str]) -> Tensor:
     return rows[~(atoms.flags("given").index_select(0, rows) | prepared.state.frozen.index_select(0, rows))]
 
 
-def initialise_shared(prepared: Prepared, history: History | None) -> None:
+def initialise_shared(prepared: Prepared) -> None:
     """Give shared neurons, operands first, the bounds that their operands give them before the first round."""
     for formula in prepared.shared.formulas:
         needs = prepared.finder(formula).initial()
-        initialise(formula, needs, prepared.analyses, prepared.kept, prepared.grounding, prepared.state, history)
+        initialise(formula, needs, prepared.analyses, prepared.kept, prepared.grounding, prepared.state)
 
 
 def _enter(prepared: Prepared, seen: Reading) -> int:

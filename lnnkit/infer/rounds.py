@@ -42,11 +42,9 @@ def run(space: Workspace, members: Sequence[int], limit: int, moved_before: Tens
         steady = known == len(atoms) and not now.arrested
         gain = largest_gain(state, now.queue) if steady else 1.0
         progress.arrested += now.arrested
-        if space.history is not None:
-            space.history.arrest(now.arrested)
+        if state.history is not None:
+            state.history.arrest(now.arrested)
         raised, lowered, crossed, moves = _meet(space, now.queue)
-        if space.history is not None:
-            space.history.give(crossed, state)
         if batches:
             dirty.mark(torch.cat([raised, crossed]), torch.cat([lowered, crossed]))
         if not raised.numel() and not lowered.numel() and not now.arrested:

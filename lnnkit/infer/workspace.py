@@ -12,7 +12,6 @@ from lnnkit.ground.grounding import Grounding
 from lnnkit.ground.visitor import Visitor
 from lnnkit.infer.classes import Classes
 from lnnkit.infer.derivations import Derivations
-from lnnkit.infer.history import History
 from lnnkit.infer.leaps import Leaps
 from lnnkit.infer.look import completing, look
 from lnnkit.infer.messages import Meeting
@@ -55,7 +54,6 @@ class Workspace:
     visits: dict[int, Visits]
     progress: Progress
     leaps: Leaps
-    history: History | None = None
 
     def arrested(self, number: int) -> Tensor:
         """Which rows of a batch are an arrested instance: those that an instance was given when it set a bound, before
@@ -75,7 +73,7 @@ class Workspace:
         return {member: self.visits[member] for member in members if member in self.visits}
 
 
-def workspace(grounding: Grounding, state: State, leaps: Leaps, history: History | None = None) -> Workspace:
+def workspace(grounding: Grounding, state: State, leaps: Leaps) -> Workspace:
     """Ready for the first round."""
     derivations = Derivations()
     tables: dict[int, TruthTable] = {}
@@ -90,5 +88,4 @@ def workspace(grounding: Grounding, state: State, leaps: Leaps, history: History
             tables[number] = TruthTable(batch, leaves, completing if batch.completes else look, state.dtype)
         visits[member] = Visits(number, batch, member, visitor, tables[number])
     classes = Classes(state, grounding.atoms)
-    meeting = Meeting(state, derivations, history)
-    return Workspace(grounding, state, classes, derivations, meeting, visits, Progress(), leaps, history)
+    return Workspace(grounding, state, classes, derivations, Meeting(state, derivations), visits, Progress(), leaps)

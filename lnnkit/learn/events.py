@@ -1,76 +1,89 @@
-"""The events of a history in order, and what stood when: which event last set a bound before a time."""
+"""The events of a history in order, and what stood when: which event last set a bound before a tick."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
 
-from lnnkit.infer.history import GIVEN, History
+from lnnkit.infer.history import NOBODY, History, Kind
 from lnnkit.learn.instances import CROSSING
+
+Group = tuple[int, int, int]  # a batch, a leaf, and the side that instances of the batch set through it
 
 
 class EventIndex:
-    """All events, numbered. ``group`` (n,) numbers the (batch, leaf, side) that brought each about, which ``groups``
-    lists; -1 where no instance did. A bound's *key* is twice its atom row, plus its side. The last events are the
+    """All events, numbered. ``group`` (n,) numbers the instances' batch, leaf and side, which ``groups`` lists; -1 where
+    no instance brought it about. A bound's *key* is twice its atom row, plus its side. The last events are the
     ``crossings`` of arrested instances, which set no bound: their keys are negative."""
 
     def __init__(self, history: History) -> None:
-        self.groups: list[tuple[int, int, int]] = []
-        numbers: dict[tuple[int, int, int], int] = {}
-        keys, times, groups, instances, values, again = ([] for _ in range(6))
-        for each in history.events:
-            count = len(each.rows)
-            keys.append(each.rows.long() * 2 + each.side)
-            times.append(torch.full((count,), each.time))
-            group = -1
-            if each.batch != GIVEN:
-                group = numbers.setdefault((each.batch, each.leaf, each.side), len(numbers))
-            groups.append(torch.full((count,), group))
-            instances.append(torch.full((count,), -1) if each.instances is None else each.instances.long())
-            values.append(each.values.double())
-            again.append(torch.full((count,), each.again))
-        start = sum(map(len, keys))
-        for time, each in history.arrested:
-            count = len(each.rows)
+        assert history.trace is not None
+        found = history.events()
+        count = len(found.row)
+        ends = torch.cat([found.start[1:], torch.tensor([count])]) if len(found.start) else found.start
+        lengths = ends - found.start
+        self.groups: list[Group] = []
+        numbers: dict[Group, int] = {}
+        chunks = []
+        for batch, leaf, side in zip(found.batch.tolist(), found.leaf.tolist(), found.side.tolist(), strict=True):
+            chunks.append(-1 if batch == NOBODY else numbers.setdefault((batch, leaf, side), len(numbers)))
+        keys = [found.row.long() * 2 + found.side.repeat_interleave(lengths)]
+        ticks = [found.tick.repeat_interleave(lengths)]
+        groups = [torch.tensor(chunks, dtype=torch.int64).repeat_interleave(lengths)]
+        instances, values = [found.instance.long()], [found.value.double()]
+        kinds = found.kind.repeat_interleave(lengths)
+        for tick, each in history.trace.arrested:
             group = numbers.setdefault((each.batch, CROSSING, 0), len(numbers))
-            keys.append(torch.full((count,), -1))
-            times.append(torch.full((count,), time))
-            groups.append(torch.full((count,), group))
+            keys.append(torch.full((len(each.rows),), -1))
+            ticks.append(torch.full((len(each.rows),), tick))
+            groups.append(torch.full((len(each.rows),), group))
             instances.append(each.rows.long())
             values.append((each.roots.lower - each.roots.upper).double())
-            again.append(torch.full((count,), -1))
-        self.crossings = torch.arange(start, sum(map(len, keys)))
         self.groups = list(numbers)
-        self.key, self.time, self.group, self.instance, self._again = (
-            torch.cat(column) if column else torch.zeros(0, dtype=torch.int64)
-            for column in (keys, times, groups, instances, again)
+        self.key, self.tick, self.group, self.instance, self.value = map(
+            torch.cat, (keys, ticks, groups, instances, values)
         )
-        self.value = torch.cat(values) if values else torch.zeros(0, dtype=torch.float64)
-        self._span = history.time + 2
-        self._sorted, self._order = (self.key * self._span + self.time).sort()
+        self.crossings = torch.arange(count, len(self.key))
+        self._span = history.tick + 2
+        self._sorted, self._order = (self.key * self._span + self.tick).sort(stable=True)
+        self._place = torch.empty_like(self._order)
+        self._place[self._order] = torch.arange(len(self._order))
+        self._source = self._traced(kinds)
 
     def __len__(self) -> int:
         return len(self.key)
 
-    def before(self, keys: Tensor, times: Tensor) -> Tensor:
-        """(n,) the event that set each bound last before a time; -1 if none had."""
-        found = self._last(keys, times)
-        while len(self):  # what was set to what it had been is traced to what set that
-            returned = ((found >= 0) & (self._again[found] >= 0)).nonzero().squeeze(1)
-            if not len(returned):
-                return found
-            times = times.clone()
-            times[returned] = self._again[found[returned]] + 1
-            found[returned] = self._last(keys[returned], times[returned])
-        return found
+    def before(self, keys: Tensor, ticks: Tensor) -> Tensor:
+        """(n,) the event that set each bound last before a tick; -1 if none had. What was restored to what it had been
+        is traced to what had set that."""
+        if not len(self):
+            return torch.full_like(keys, -1)
+        place = torch.searchsorted(self._sorted, keys * self._span + ticks) - 1
+        event = self._order[place.clamp(min=0)]
+        return torch.where((place >= 0) & (self.key[event] == keys), self._source[event], -1)
 
-    def final(self, keys: Tensor) -> Tensor:
+    def last(self, keys: Tensor) -> Tensor:
         """(n,) the event that set each bound last of all."""
         return self.before(keys, torch.full_like(keys, self._span - 1))
 
-    def _last(self, keys: Tensor, times: Tensor) -> Tensor:
-        if not len(self):
-            return torch.full_like(keys, -1)
-        place = torch.searchsorted(self._sorted, keys * self._span + times) - 1
+    def previous(self, events: Tensor) -> Tensor:
+        """(n,) the event that had set the same bound before each of ``events``, which are none that were restored."""
+        place = self._place[events] - 1
         event = self._order[place.clamp(min=0)]
-        return torch.where((place >= 0) & (self.key[event] == keys), event, -1)
+        return torch.where((place >= 0) & (self.key[event] == self.key[events]), self._source[event], -1)
+
+    def _traced(self, kinds: Tensor) -> Tensor:
+        """For each event the one that brought its value about: for one that restored a bound to what it had been before
+        it was restarted, the last event before the last restart."""
+        source = torch.arange(len(self.key))
+        restored = (kinds == Kind.RESTORED).nonzero().squeeze(1)
+        if len(restored):
+            kind = torch.cat([kinds, torch.full((len(self.crossings),), int(Kind.SENT))])
+            for event in restored[self._place[restored].argsort()].tolist():
+                place = int(self._place[event])
+                while place >= 0 and int(kind[self._order[place]]) != Kind.RESTARTED:
+                    place -= 1
+                earlier = int(self._order[place - 1]) if place >= 1 else -1
+                known = earlier >= 0 and int(self.key[earlier]) == int(self.key[event])
+                source[event] = source[earlier] if known else -1
+        return source

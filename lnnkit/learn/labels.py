@@ -79,8 +79,8 @@ def last_events(found: Trace, rows: Tensor) -> tuple[tuple[Tensor, Tensor], tupl
     keys = rows * 2, rows * 2 + 1
     ends: list[Tensor] = []
     for key in keys:
-        last = events.final(key)
-        ended = crossed.index_select(0, rows) & (last >= 0)
-        before = events.before(key, torch.where(ended, events.time[last.clamp(min=0)], 0)) if len(events) else last
-        ends.append(torch.where(ended, before, last))
+        last = events.last(key)
+        ended = (crossed.index_select(0, rows) & (last >= 0)).nonzero().squeeze(1)
+        last[ended] = events.previous(last[ended])
+        ends.append(last)
     return keys, (ends[0], ends[1])

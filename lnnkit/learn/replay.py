@@ -22,7 +22,8 @@ from lnnkit.ground.batch import Batch
 from lnnkit.ground.evaluate import Grouping
 from lnnkit.ground.formula import AUXILIARY
 from lnnkit.ground.grounding import Grounding
-from lnnkit.infer.history import ROOT, History
+from lnnkit.infer.history import ROOT, History, Trace
+from lnnkit.infer.state import State
 from lnnkit.learn.events import EventIndex
 from lnnkit.learn.expansion import expand
 from lnnkit.learn.instances import names, told
@@ -147,8 +148,9 @@ class Replayer:
     def __init__(self, grounding: Grounding, history: History) -> None:
         self.events = EventIndex(history)
         self._grounding = grounding
-        self._history = history
-        self._initial = history.initial(grounding.atoms)
+        assert history.trace is not None
+        self._trace = history.trace
+        self._initial = _initial(history.trace, grounding.atoms)
 
     def replay(self, events: Tensor, keys: Tensor, parameters: Sequence[str]) -> Replay:
         """What gives the bounds that ``events`` (n,) set, or, where that is -1, the initial ones of ``keys`` (n,)."""
@@ -214,7 +216,7 @@ class Replayer:
         )
 
     def _batch(self, number: int) -> Batch:
-        return self._grounding.batches[number] if number >= 0 else self._history.scratch[-2 - number]
+        return self._grounding.batches[number] if number >= 0 else self._trace.scratch[-2 - number]
 
     def _closure(self, events: Tensor) -> Tensor:
         """The events, and all that they rest on."""
@@ -237,9 +239,9 @@ class Replayer:
     def _levels(self, needed: Tensor) -> Tensor:
         """One more than the greatest level of what an event reads; what is given has level 0."""
         level = torch.zeros(len(self.events), dtype=torch.int64)
-        times = self.events.time[needed]
-        for time in torch.unique(times).tolist():  # what is read was set earlier
-            now = needed[times == time]
+        ticks = self.events.tick[needed]
+        for tick in torch.unique(ticks).tolist():  # what is read was set earlier
+            now = needed[ticks == tick]
             groups = self.events.group[now]
             for group in torch.unique(groups[groups >= 0]).tolist():
                 some = now[groups == group]
@@ -262,10 +264,10 @@ class Replayer:
         tops = instances if block == 0 else batch.blocks[block].outermost.values.index_select(0, instances)
         expansion = expand(batch, tops)
         out = None if block == 0 else expansion.places(block, instances)
-        times = self.events.time[events]
+        ticks = self.events.tick[events]
         ends: dict[int, tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]] = {}
         for number_, own in enumerate(batch.blocks):
-            when = times.index_select(0, expansion.event[number_])
+            when = ticks.index_select(0, expansion.event[number_])
             for index, column in own.columns.items():
                 if leaf == ROOT and index == AUXILIARY:
                     continue
@@ -317,6 +319,15 @@ class _Sources:
     def values(self) -> Tensor:
         rows, sides = self.keys // 2, self.keys % 2
         return torch.where(sides == 0, self._ends[0][rows], self._ends[1][rows]).double()
+
+
+def _initial(trace: Trace, atoms: Atoms) -> tuple[Tensor, Tensor]:
+    """The lower and the upper ends of all atom rows before the first event."""
+    plain = State()
+    plain.extend(atoms)
+    for end, start in zip((plain.lower, plain.upper), trace.start, strict=True):
+        end.values[: len(start)] = start
+    return plain.lower.values, plain.upper.values
 
 
 def _given(atoms: Atoms, rows: Tensor) -> Tensor:

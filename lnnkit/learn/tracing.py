@@ -13,7 +13,7 @@ from lnnkit.graph.build import build
 from lnnkit.ground.analyses import Known
 from lnnkit.ground.given import given_facts
 from lnnkit.ground.layout import constants
-from lnnkit.infer.history import History
+from lnnkit.infer.history import Trace as Traced
 from lnnkit.infer.inference import Budget, Fixpoint, infer
 from lnnkit.infer.watch import Watch
 from lnnkit.learn.parameters import at
@@ -24,10 +24,9 @@ from lnnkit.syntax.span import Source, Span
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A fixpoint and its history. ``entities`` number its constants."""
+    """A fixpoint, what replays its history, and the numbers of its constants."""
 
     fixpoint: Fixpoint
-    history: History
     entities: Entities
     replayer: Replayer
 
@@ -46,7 +45,6 @@ def trace(
     lifted = build(replace(at(program, values), queries=tuple(queries)))
     mentioned = {text for texts in constants(lifted).values() for text in texts}
     entities, index, given = given_facts(lifted.program, mentioned)
-    history = History()
     fixpoint = infer(
         lifted,
         index,
@@ -56,9 +54,11 @@ def trace(
         dtype=torch.float64,
         watch=watch,
         known=known,
-        history=history,
+        trace=Traced(),
     )
-    return Trace(fixpoint, history, entities, Replayer(fixpoint.prepared.grounding, history))
+    history = fixpoint.prepared.state.history
+    assert history is not None
+    return Trace(fixpoint, entities, Replayer(fixpoint.prepared.grounding, history))
 
 
 def label_queries(program: CheckedProgram) -> tuple[Query, ...]:

@@ -70,7 +70,7 @@ def replayed(found: Trace, wanted: list[Bound], parameters: tuple[Parameter, ...
     }
     for place, (name, ids, side) in enumerate(wanted):
         keys[place] = 2 * rows[name, ids] + side
-    events = found.replayer.events.final(keys)
+    events = found.replayer.events.last(keys)
     return found.replayer.replay(events, keys, [each.name for each in parameters]).bounds(values)
 
 
