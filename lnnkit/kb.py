@@ -382,9 +382,10 @@ class KnowledgeBase:
         ``rate`` is Adam's; ``batch`` labels make a step (default: all); after ``patience`` epochs without gain it
         stops. ``restarts`` after the first start from other weights. ``only`` and ``freeze`` name rules (an unnamed one
         is ``line 7``). ``contradictions``, ``uncertainty`` and ``decay`` (of weights toward 1) weigh terms of the loss;
-        ``balanced`` counts true and false labels alike. Neurons of the rules in ``classical`` stay classical at
-        ``alpha``, but that operands may be left out at the price ``slack``. A killed run goes on from ``checkpoint``,
-        to the same result. ``listen`` is told of every inference on the way, and ends fitting by returning False.
+        ``balanced`` counts true and false labels alike. Neurons of the rules in ``classical`` that learn anything stay
+        classical at ``alpha``, but that operands may be left out at the price ``slack``. A killed run goes on from
+        ``checkpoint``, to the same result. ``listen`` is told of every inference on the way, and ends fitting by
+        returning False.
 
         Raises `Error` where there is nothing to learn, no label, or no classical neuron; `BudgetError` as `infer` does.
         """

@@ -5,8 +5,13 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from lnnkit.errors import ProgramError
 from lnnkit.syntax.diagnostic import Diagnostic
+
+if TYPE_CHECKING:
+    from lnnkit.kb import KnowledgeBase
 
 STANDARD_INPUT = "-"
 
@@ -18,6 +23,16 @@ class Text:
     text: str
     path: str
     base: Path
+
+
+def load(file: str) -> KnowledgeBase:
+    """The knowledge base of FILE. Raises `Error` with what is wrong with it."""
+    source, found = read(file)
+    if source is None:
+        raise ProgramError(found)
+    from lnnkit.kb import loads
+
+    return loads(source.text, source.base, path=source.path)
 
 
 def read(file: str) -> tuple[Text | None, list[Diagnostic]]:

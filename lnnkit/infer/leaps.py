@@ -13,8 +13,9 @@ class Disturbed(Exception):
 
 @dataclass(slots=True)
 class Leaps:
-    """The leaps of a run; none where they are not ``permitted``. ``strict`` ones keep step: all that moves goes the same number of rounds, up to the last one
-    before anything else happens; so contradictions are met as they are round by round."""
+    """The leaps of a run; none where they are not ``permitted``. ``strict`` ones keep step: all that moves goes the
+    same number of rounds, up to the last one before anything else happens; so contradictions are met as they are round
+    by round."""
 
     strict: bool = False
     permitted: bool = True

@@ -32,8 +32,8 @@ def distinct(rows: Sequence[Tensor], count: int) -> Tensor:
 
 class State:
     """``lower`` and ``upper`` as they are read: an arrested atom reads as unknown, and its crossed bounds stand in
-    ``crossed``. Constants, default rows and arrested atoms are ``frozen``: they receive nothing. ``history`` records the
-    changes, if any is wanted."""
+    ``crossed``. Constants, default rows and arrested atoms are ``frozen``: they receive nothing. ``history`` records
+    the changes, if any is wanted."""
 
     def __init__(self, dtype: torch.dtype = torch.float64, history: History | None = None) -> None:
         self.dtype = dtype

@@ -1,7 +1,7 @@
 """When a neuron is classical at a threshold: a linear condition on its weights and bias, in each logic.
 
-A neuron is *classical at alpha* (Riegel et al. 2020, arXiv 2006.13155, section 4) if it gives what classical logic gives
-for operands that are true (at least ``alpha``) or false (at most ``1 - alpha``): a conjunction is true if all its
+A neuron is *classical at alpha* (Riegel et al. 2020, arXiv 2006.13155, section 4) if it gives what classical logic
+gives for operands that are true (at least ``alpha``) or false (at most ``1 - alpha``): a conjunction is true if all its
 operands are, and false if one is, whatever the others; a disjunction, and ``x -> y`` as a disjunction of ``not x`` and
 ``y``, the mirror image. Zero weights leave an operand out, and then the neuron does not depend on it: that is not
 classical, unless slack is allowed.

@@ -45,9 +45,7 @@ class LearnedNeuron:
         found = self.conditions(alpha)
         if found is None:
             return False
-        now = [
-            values.get(name or "", value) for name, value in zip(self.names, self.values, strict=True)
-        ]
+        now = [values.get(name or "", value) for name, value in zip(self.names, self.values, strict=True)]
         return found.violation(torch.tensor(now, dtype=torch.float64)) <= 1e-9
 
 
@@ -97,7 +95,8 @@ class Infeasible(Exception):
 
 
 class Constraints:
-    """The constraints on parameters in one order. ``slack`` lets operands of classical neurons be left out, at a price
+    """The constraints on parameters in one order. Those neurons of rules in ``classical`` that learn anything stay
+    classical at ``alpha``; ``slack`` lets operands of classical neurons be left out, at a price
     (see ``slackness``)."""
 
     def __init__(
@@ -119,7 +118,11 @@ class Constraints:
         self._slack: list[_HalfSpace] = []
         self._inside: dict[int, float] = {}  # by place: a value that fulfils its neuron's conditions with the others
         self._alpha = alpha
-        self.declared = [neuron for neuron in neurons if neuron.rule in classical]
+        self.declared = [
+            neuron
+            for neuron in neurons
+            if neuron.rule in classical and any(name in self._place for name in neuron.names)
+        ]
         for neuron in self.declared:
             self._declare(neuron, slack=slack)
         for root in statements:

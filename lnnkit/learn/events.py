@@ -12,8 +12,8 @@ Group = tuple[int, int, int]  # a batch, a leaf, and the side that instances of 
 
 
 class EventIndex:
-    """All events, numbered. ``group`` (n,) numbers the instances' batch, leaf and side, which ``groups`` lists; -1 where
-    no instance brought it about. A bound's *key* is twice its atom row, plus its side. The last events are the
+    """All events, numbered. ``group`` (n,) numbers the instances' batch, leaf and side, which ``groups`` lists; -1
+    where no instance brought it about. A bound's *key* is twice its atom row, plus its side. The last events are the
     ``crossings`` of arrested instances, which set no bound: their keys are negative."""
 
     def __init__(self, history: History) -> None:

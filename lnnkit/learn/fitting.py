@@ -225,9 +225,7 @@ class Fitting:
 
     def _label_weights(self, which: Tensor) -> Tensor:
         own = self.labels
-        return class_weights(
-            own.lower[which], own.upper[which], own.predicate[which], balanced=self.settings.balanced
-        )
+        return class_weights(own.lower[which], own.upper[which], own.predicate[which], balanced=self.settings.balanced)
 
     def rounded(self, values: Tensor, constraints: Constraints) -> Tensor:
         """The values with as few digits as cost nothing: the constraints hold, and neither loss grows by more than

@@ -30,8 +30,9 @@ def told(
     completes: bool,
 ) -> Tensor:
     """One end of what instances say of a leaf (of their own shared neuron: AUXILIARY; of its value before the first
-    round: ROOT; CROSSING: how far their bounds are crossed), an entry a row of the leaf's block. ``completes``: as defining statements, while their predicate is
-    completed. Where the parameters are those of inference, the same as `lnnkit.infer.look` says."""
+    round: ROOT; CROSSING: how far their bounds are crossed), an entry a row of the leaf's block. ``completes``: as
+    defining statements, while their predicate is completed. Where the parameters are those of inference, the same as
+    `lnnkit.infer.look` says."""
     learned = _with_parameters(formula, parameters)
     values = upward(learned, lambda index: enter(read(index)), groupings)
     top = values[learned.top]

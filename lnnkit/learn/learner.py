@@ -77,4 +77,3 @@ def evaluate(program: CheckedProgram, budget: Budget, max_rounds: int) -> Scores
 def chosen(rules: Sequence[str], only: Collection[str] | None, freeze: Collection[str]) -> frozenset[str]:
     """Which of the rules learn."""
     return frozenset(rules if only is None else only).difference(freeze)
-

@@ -25,9 +25,7 @@ def scores(found: Trace, own: Labels, told: Told, which: Tensor | None = None) -
             mine &= chosen
         if bool(mine.any()):
             bounds = told.lower[mine], told.upper[mine]
-            predicates[name] = score(
-                bounds, (own.lower[mine], own.upper[mine]), truth_of(found, name, *bounds)
-            )
+            predicates[name] = score(bounds, (own.lower[mine], own.upper[mine]), truth_of(found, name, *bounds))
     return Scores(predicates, contradiction_count(found))
 
 
@@ -72,7 +70,7 @@ def area_under_roc(truth: Tensor, positive: Tensor) -> float | None:
     true, false = int(positive.sum()), int((~positive).sum())
     if not true or not false:
         return None
-    values, place, counts = torch.unique(truth, return_inverse=True, return_counts=True)
+    _, place, counts = torch.unique(truth, return_inverse=True, return_counts=True)
     before = counts.cumsum(0) - counts
     rank = before.double() + (counts.double() + 1) / 2  # of tied values, their mean
     total = float(rank[place[positive]].sum())

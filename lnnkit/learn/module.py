@@ -20,7 +20,9 @@ class ProgramModule(nn.Module):
         self.parameters_of_program = tuple(parameters)
         self.values = nn.ParameterDict(
             {
-                each.name: nn.Parameter(torch.tensor(math.nan if each.start is None else each.start, dtype=torch.float64))
+                each.name: nn.Parameter(
+                    torch.tensor(math.nan if each.start is None else each.start, dtype=torch.float64)
+                )
                 for each in parameters
             }
         )

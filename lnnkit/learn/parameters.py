@@ -132,9 +132,9 @@ def settled(program: CheckedProgram, parameters: Sequence[Parameter], values: Ma
     unmarked = {each.name for each in parameters if not each.marked}
 
     def number(_kind: Kind, value: ast.Value | float, _span: Span) -> ast.Value | float:
-        if not isinstance(value, ast.Learnable) or value.name not in values:
+        now = values.get(value.name or "") if isinstance(value, ast.Learnable) else None
+        if now is None or not isinstance(value, ast.Learnable):
             return value
-        now = values[value.name]
         return ast.Number(now, span=value.span) if value.name in unmarked else replace(value, initial=now)
 
     return replace(
@@ -142,9 +142,7 @@ def settled(program: CheckedProgram, parameters: Sequence[Parameter], values: Ma
     )
 
 
-def _rewritten(
-    assertion: Assertion, number: Number, spans: Collection[tuple[int, int]], *, marked: bool
-) -> Assertion:
+def _rewritten(assertion: Assertion, number: Number, spans: Collection[tuple[int, int]], *, marked: bool) -> Assertion:
     """The assertion with ``number`` in place of each number that may be learned."""
     formula = rewritten(cast(ast.Expression, assertion.formula), number, spans, marked=marked)
     lower, upper = truths(assertion.lower, assertion.upper, number, assertion.span, marked=marked)

@@ -37,7 +37,7 @@ def _with_values(statement: ast.RuleStatement, naming: Naming, values: Mapping[s
     number = _replacing(naming, values)
     formula = transform(rewritten(statement.formula, number, (), marked=marked), _without_ones)
     bounds, span = statement.bounds, statement.span
-    one = ast.Number(1.0, span=span)
+    one = ast.Number(1, span=span)
     given = (one, one) if bounds is None else (bounds.lower, bounds.upper)
     lower, upper = (_as_value(end, span) for end in truths(*given, number, span, marked=marked))
     if (lower, upper) != given:
@@ -50,11 +50,15 @@ def _replacing(naming: Naming, values: Mapping[str, float]) -> Number:
         name = naming.name(kind, value)
         if name is None or name not in values:
             return value
-        if isinstance(value, ast.Learnable):
-            return replace(value, initial=values[name])
-        return ast.Number(values[name], span=span)
+        now = _short(values[name])
+        return replace(value, initial=now) if isinstance(value, ast.Learnable) else ast.Number(now, span=span)
 
     return number
+
+
+def _short(value: float) -> float | int:
+    """Whole numbers as such."""
+    return int(value) if value.is_integer() and abs(value) < 2**53 else value
 
 
 def _as_value(value: ast.Value | float, span: Span) -> ast.Value:

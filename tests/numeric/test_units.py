@@ -112,7 +112,10 @@ def test_a_gradient_step_leaves_the_box_and_the_projection_returns() -> None:
 
 
 def test_start_of_nau_and_nmu() -> None:
-    wide, small = NAU(100, 2, seeds=50, generator=generator(1)).weight, NAU(2, 2, seeds=500, generator=generator(9)).weight
+    wide, small = (
+        NAU(100, 2, seeds=50, generator=generator(1)).weight,
+        NAU(2, 2, seeds=500, generator=generator(9)).weight,
+    )
     reach = math.sqrt(3) * math.sqrt(2 / 102)
     assert reach * 0.99 < wide.abs().max().item() <= reach
     assert 0.49 < small.abs().max().item() <= 0.5
