@@ -49,6 +49,8 @@ class EventIndex:
         self._place = torch.empty_like(self._order)
         self._place[self._order] = torch.arange(len(self._order))
         self._source = self._traced(kinds)
+        self._touched = torch.zeros(int(self.key.max()) + 2 if len(self.key) else 1, dtype=torch.bool)
+        self._touched[self.key[self.key >= 0]] = True
 
     def __len__(self) -> int:
         return len(self.key)
@@ -56,7 +58,8 @@ class EventIndex:
     def before(self, keys: Tensor, ticks: Tensor) -> Tensor:
         """(n,) the event that set each bound last before a tick; -1 if none had. What was restored to what it had been
         is traced to what had set that."""
-        if not len(self):
+        within = keys < len(self._touched)
+        if not bool((within & self._touched[torch.where(within, keys, 0)]).any()):
             return torch.full_like(keys, -1)
         place = torch.searchsorted(self._sorted, keys * self._span + ticks) - 1
         event = self._order[place.clamp(min=0)]

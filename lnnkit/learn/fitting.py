@@ -127,6 +127,7 @@ class Fitting:
             budget=self._budget,
             round_limit=self.settings.max_rounds,
             known=self._known,
+            through=True,
         )
 
     def neurons(self, found: Trace) -> list[LearnedNeuron]:
@@ -219,7 +220,7 @@ class Fitting:
     ) -> LabelBatch:
         events = [told.events[0][which], told.events[1][which], *crossed[1], arrested]
         keys = [told.keys[0][which], told.keys[1][which], *crossed[0], torch.full_like(arrested, -1)]
-        replay = found.replayer.replay(torch.cat(events), torch.cat(keys), self._names)
+        replay = found.replayer.replay(torch.cat(events), torch.cat(keys))
         weight = self._weights["train"][part]
         return LabelBatch(which, weight / weight.sum(), replay, len(crossed[0][0]))
 

@@ -17,7 +17,7 @@ from lnnkit.infer.history import Trace as Traced
 from lnnkit.infer.inference import Budget, Fixpoint, infer
 from lnnkit.infer.watch import Watch
 from lnnkit.learn.parameters import at
-from lnnkit.learn.replay import Replayer
+from lnnkit.learn.replayer import Replayer
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Source, Span
 
@@ -40,8 +40,11 @@ def trace(
     round_limit: int,
     known: Known | None = None,
     watch: Watch | None = None,
+    through: bool = False,
 ) -> Trace:
-    """Infer a parametrised program at some values of its parameters, and keep the history. Raises `TooLarge`."""
+    """Infer a parametrised program at some values of its parameters, by name, and keep the history. A replay takes
+    them in this order; if asked, gradients pass ``through`` the clamps of rules (see `lnnkit.learn.clauses`). Raises
+    `TooLarge`."""
     lifted = build(replace(at(program, values), queries=tuple(queries)))
     mentioned = {text for texts in constants(lifted).values() for text in texts}
     entities, index, given = given_facts(lifted.program, mentioned)
@@ -58,7 +61,7 @@ def trace(
     )
     history = fixpoint.prepared.state.history
     assert history is not None
-    return Trace(fixpoint, entities, Replayer(fixpoint.prepared.grounding, history))
+    return Trace(fixpoint, entities, Replayer(fixpoint.prepared.grounding, history, tuple(values), through=through))
 
 
 def label_queries(program: CheckedProgram) -> tuple[Query, ...]:

@@ -59,7 +59,7 @@ def bounds(found: Trace) -> dict[Bound, float]:
     return result
 
 
-def replayed(found: Trace, wanted: list[Bound], parameters: tuple[Parameter, ...], values: Tensor) -> Tensor:
+def replayed(found: Trace, wanted: list[Bound], values: Tensor) -> Tensor:
     """Those bounds, by their derivations."""
     atoms = found.fixpoint.prepared.grounding.atoms
     keys = torch.empty(len(wanted), dtype=torch.int64)
@@ -71,7 +71,7 @@ def replayed(found: Trace, wanted: list[Bound], parameters: tuple[Parameter, ...
     for place, (name, ids, side) in enumerate(wanted):
         keys[place] = 2 * rows[name, ids] + side
     events = found.replayer.events.last(keys)
-    return found.replayer.replay(events, keys, [each.name for each in parameters]).bounds(values)
+    return found.replayer.replay(events, keys).bounds(values)
 
 
 def _tuples(columns: tuple[Tensor, ...], count: int) -> list[tuple[int, ...]]:

@@ -37,7 +37,7 @@ def disagreements(program: Learning, values: dict[str, float], some: int, rng: r
     wanted = list(base)
     if not wanted or found.fixpoint.progress.status.value != "converged":
         return 0, []
-    value = replayed(found, wanted, program.parameters, theta)
+    value = replayed(found, wanted, theta)
     wrong = [f"{b}: {v} for {base[b]}" for b, v in zip(wanted, value.tolist(), strict=True) if abs(v - base[b]) > 1e-9]
     places = rng.sample(range(len(program.parameters)), min(some, len(program.parameters)))
     gradients = [torch.autograd.grad(end, theta, retain_graph=True)[0] for end in value]
@@ -86,7 +86,7 @@ def test_random_programs_are_replayed_to_their_bounds() -> None:
         program = learning(to_text(generate(seed, 1 + seed % 6, MODES[seed % 3]).program))
         found = program.infer(program.starts)
         expected = bounds(found)
-        value = replayed(found, list(expected), program.parameters, program.vector(program.starts))
+        value = replayed(found, list(expected), program.vector(program.starts))
         assert value.tolist() == pytest.approx(list(expected.values()), abs=1e-9)
         count += len(expected)
     assert count > 120
@@ -174,5 +174,5 @@ def test_gradients_of(case: str, logic: str) -> None:
     assert compared and not wrong, wrong
     base = program.infer(values)
     theta = program.vector(values).requires_grad_()
-    replayed(base, list(bounds(base)), program.parameters, theta).sum().backward()
+    replayed(base, list(bounds(base)), theta).sum().backward()
     assert theta.grad is not None and int((theta.grad != 0).sum()) > 0
