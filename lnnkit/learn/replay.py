@@ -79,7 +79,7 @@ class _Evaluated(torch.autograd.Function):
                 continue
             own = flowing[step.start : step.start + step.count].clone()
             ends = [end for _, end in reads.made]
-            passed = torch.autograd.grad(found, [leaf, *ends], own, allow_unused=True)
+            passed = torch.autograd.grad(found, [leaf, *ends], own, allow_unused=True, retain_graph=True)
             if passed[0] is not None:
                 total = total + passed[0]
             for (places, _), gradient in zip(reads.made, passed[1:], strict=True):
