@@ -398,7 +398,7 @@ class KnowledgeBase:
 
         learner = self._learning()
         trained = self._trained(learner, only, freeze, classical)
-        objective = Objective(loss, contradictions, uncertainty, decay)
+        objective = Objective(loss, contradictions, uncertainty, decay, slack)
         settings = Settings(
             epochs=epochs,
             rate=rate,
@@ -410,7 +410,6 @@ class KnowledgeBase:
             balanced=balanced,
             classical=frozenset(classical),
             alpha=alpha,
-            slack=slack,
             objective=objective,
             max_rounds=ROUND_LIMIT,
         )

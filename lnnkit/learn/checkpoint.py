@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
 from lnnkit.data.files import write_whole
-from lnnkit.learn.parameters import Parameter
-
-_VERSION = "1"
 
 
 class OtherRun(Exception):
@@ -24,49 +21,46 @@ class OtherRun(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """Which restart was running, and the best values so far with their measure (None: none yet)."""
+    """Which restart was running, the least loss so far with its values, and where the run stood."""
 
     restart: int
-    best: Tensor | None
-    best_measure: float
+    best: tuple[float, Tensor]
+    place: tuple[int, int, int]
+    tensors: Mapping[str, Tensor]
+
+    def restore(self, theta: Tensor, optimizer: torch.optim.Adam) -> tuple[int, int, int]:
+        """Put values and the optimizer's state back; returns the epoch, the epochs between inferences, and those since
+        the best."""
+        with torch.no_grad():
+            theta.copy_(self.tensors["values"])
+        if "step" in self.tensors:
+            step, mean, square = (self.tensors[name].clone() for name in ("step", "mean", "square"))
+            optimizer.state[theta] = {"step": step, "exp_avg": mean, "exp_avg_sq": square}
+        return self.place
 
 
 class Checkpoint:
     """The state of fitting at ``path``. ``key`` tells this run from others: settings, program and labels."""
 
-    def __init__(self, path: Path, key: str, names: Sequence[str]) -> None:
+    def __init__(self, path: Path, key: str) -> None:
         self._path = path
         self._key = key
-        self._names = list(names)
-        self._tensors: dict[str, Tensor] = {}
-        self._meta: dict[str, str] = {}
 
-    def read(self, parameters: Sequence[Parameter]) -> Saved | None:
+    def read(self) -> Saved | None:
         """What was saved, if there is a file. Raises `OtherRun`."""
         if not self._path.exists():
             return None
-        with safe_open(self._path, framework="pt") as file:
-            self._meta = dict(file.metadata() or {})
-            self._tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no mapping
-        if self._meta.get("key") != self._key or json.loads(self._meta["names"]) != [p.name for p in parameters]:
+        try:
+            with safe_open(self._path, framework="pt") as file:
+                meta = file.metadata() or {}
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no mapping
+        except SafetensorError:
+            raise OtherRun(str(self._path)) from None
+        if meta.get("key") != self._key:
             raise OtherRun(str(self._path))
-        place = json.loads(self._meta["place"])
-        best = self._tensors.get("best")
-        return Saved(place["restart"], best, place["measure"] if best is not None else 0.0)
-
-    def restore(self, theta: Tensor, optimizer: torch.optim.Adam) -> tuple[int, int, int]:
-        """Put values and the optimizer's state back; returns the epoch, the epochs between inferences, and those since
-        the best."""
-        place = json.loads(self._meta["place"])
-        with torch.no_grad():
-            theta.copy_(self._tensors["values"])
-        if "step" in self._tensors:
-            optimizer.state[theta] = {
-                "step": self._tensors["step"],
-                "exp_avg": self._tensors["mean"],
-                "exp_avg_sq": self._tensors["square"],
-            }
-        return place["epoch"], place["gap"], place["since"]
+        place = json.loads(meta["place"])
+        where = place["epoch"], place["gap"], place["since"]
+        return Saved(place["restart"], (float.fromhex(place["least"]), tensors["best"]), where, tensors)
 
     def write(
         self,
@@ -74,15 +68,13 @@ class Checkpoint:
         where: tuple[int, int, int],
         theta: Tensor,
         optimizer: torch.optim.Adam,
-        best: tuple[float, Tensor] | None,
+        best: tuple[float, Tensor],
     ) -> None:
-        tensors = {"values": theta.detach().clone()}
+        """Save where a run stands: its epoch, the epochs between inferences, and those since the best."""
+        tensors = {"values": theta.detach().clone(), "best": best[1]}
         state = optimizer.state.get(theta)
         if state:
             tensors |= {"step": state["step"], "mean": state["exp_avg"], "square": state["exp_avg_sq"]}
-        if best is not None:
-            tensors["best"] = best[1]
         epoch, gap, since = where
-        place = {"restart": restart, "epoch": epoch, "gap": gap, "since": since, "measure": best[0] if best else None}
-        meta = {"version": _VERSION, "key": self._key, "names": json.dumps(self._names), "place": json.dumps(place)}
-        write_whole(self._path, save(tensors, metadata=meta))
+        place = {"restart": restart, "epoch": epoch, "gap": gap, "since": since, "least": best[0].hex()}
+        write_whole(self._path, save(tensors, metadata={"key": self._key, "place": json.dumps(place)}))

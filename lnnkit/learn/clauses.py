@@ -28,33 +28,34 @@ ReadEnd = Callable[[End], Tensor]
 
 _ATOMS = (LEAF, "same")
 _TOLERANCE = tolerance(torch.float64)
+_LEAST = 1e-12  # for a head without weight
 
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
     """Numbers in order, some of them parameters: ``fixed`` (k,) has the others, ``places`` (k,) where each parameter
-    stands among all, -1 for a fixed number."""
+    stands among all; ``learned`` (k,) says which they are (None: all, or none of them)."""
 
     fixed: Tensor
-    places: Tensor
+    places: Tensor | None
+    learned: Tensor | None
 
     def at(self, parameters: Tensor) -> Tensor:
-        if not bool((self.places >= 0).any()):
+        if self.places is None:
             return self.fixed
-        learned = parameters.index_select(0, self.places.clamp(min=0))
-        return torch.where(self.places >= 0, learned, self.fixed)
+        found = parameters.index_select(0, self.places)
+        return found if self.learned is None else torch.where(self.learned, found, self.fixed)
 
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """``clamp(start + sign * sum weight * term)``. ``ends`` are terms that are an end of an atom, or one less it where
-    ``flipped``; ``sums`` are other terms, again perhaps flipped; the weights are those of the former, then of the
-    latter. ``number`` tells the sums of a clause apart."""
+    """``clamp(b - sum w t)`` of a conjunction, ``clamp(1 - b + sum w t)`` of a disjunction. ``ends`` are terms that are
+    an end of an atom, or one less it where ``flipped``; ``sums`` are other terms, again perhaps flipped. ``numbers``
+    are the weights of the former, then of the latter, then the bias. ``number`` tells the sums of a clause apart."""
 
     number: int
     conjunction: bool
-    bias: Numbers
-    weights: Numbers
+    numbers: Numbers
     ends: tuple[tuple[End, bool], ...]
     sums: tuple[tuple[Sum, bool], ...]
 
@@ -62,14 +63,11 @@ class Sum:
 @dataclass(frozen=True)
 class Clause:
     """One rule, as it tells its head an end. ``top`` is the antecedent, and ``flipped`` says that the head is negated.
-    ``truth``, ``weight``, ``head`` and ``bias`` are the rule's lower truth and its implication's numbers. ``falls``: a
-    head that cannot be true enough is told nothing (as a closed predicate is completed)."""
+    ``numbers`` are the rule's lower truth, and its implication's weights and bias. ``falls``: a head that cannot be
+    true enough is told nothing (as a closed predicate is completed)."""
 
     top: Sum
-    truth: Numbers
-    weight: Numbers
-    head: Numbers
-    bias: Numbers
+    numbers: Numbers
     flipped: bool
     falls: bool
 
@@ -89,11 +87,14 @@ class Clause:
         knows (see `matrix`)."""
         clamp = clamp_through if through else _clamp
         antecedent = self._sum(self.top, parameters, read, matrices, clamp)
-        truth, weight, head, bias = (each.at(parameters)[0] for each in (self.truth, self.weight, self.head, self.bias))
-        share = truth + bias - 1 - weight * (1 - antecedent)
-        value = clamp(share / head.clamp(min=1e-12))
-        if self.falls:
-            value = torch.where(share > head + _TOLERANCE, 0.0, value)
+        truth, weight, head, bias = self.numbers.at(parameters).unbind()
+        most = truth + bias - 1  # where the antecedent is true
+        head = head.clamp(min=_LEAST)
+        slope, start = weight / head, (most - weight) / head
+        share = torch.addcmul(start, slope, antecedent)
+        value = clamp(share)
+        if self.falls and float(most.detach()) > float(head.detach()) + _TOLERANCE:
+            value = torch.where(share > 1 + _TOLERANCE / head, 0.0, value)
         return 1 - value if self.flipped else value
 
     def _sum(
@@ -104,21 +105,20 @@ class Clause:
         matrices: Mapping[int, Tensor],
         clamp: Callable[[Tensor], Tensor],
     ) -> Tensor:
-        weights, bias = own.weights.at(parameters), own.bias.at(parameters)[0]
-        total: Tensor | None = None
-        if own.ends:
+        numbers = own.numbers.at(parameters)
+        weights, bias = (-numbers[:-1], numbers[-1:]) if own.conjunction else (numbers[:-1], 1 - numbers[-1:])
+        count, total = len(own.ends), bias
+        if count:
             terms = matrices[own.number] if own.number in matrices else matrix(own, read)
-            total = weights[: len(own.ends)] @ terms
+            total = torch.cat([weights[:count], bias]) @ terms
         for place, (inner, flipped) in enumerate(own.sums):
             value = self._sum(inner, parameters, read, matrices, clamp)
-            term = weights[len(own.ends) + place] * (1 - value if flipped else value)
-            total = term if total is None else total + term
-        assert total is not None
-        return clamp(bias - total if own.conjunction else 1 - bias + total)
+            total = torch.addcmul(total, weights[count + place], 1 - value if flipped else value)
+        return clamp(total)
 
 
 def matrix(own: Sum, read: ReadEnd) -> Tensor:
-    """(k, n) the terms of a sum that are ends of atoms."""
+    """(k + 1, n) the terms of a sum that are ends of atoms, then ones."""
     rows: list[Tensor] = []
     for end, flipped in own.ends:
         value = read(end)
@@ -127,7 +127,7 @@ def matrix(own: Sum, read: ReadEnd) -> Tensor:
         else:
             value = torch.where(value >= 1 - _TOLERANCE, 1.0, value)
         rows.append(1 - value if flipped else value)
-    return torch.stack(rows)
+    return torch.stack([*rows, torch.ones_like(rows[0])])
 
 
 def sums(clause: Clause) -> list[Sum]:
@@ -160,16 +160,8 @@ def clause_of(formula: Formula, leaf: int, side: int, names: Sequence[str], *, c
     if antecedent is None:
         return None
     learned = formula.root.learned[0] if formula.root is not None else None
-    weight, own, bias = (_numbers([each], places) for each in zip((*top.weights, top.bias), top.learned, strict=True))
-    return Clause(
-        antecedent,
-        _numbers([(formula.lower, learned)], places),
-        weight,
-        own,
-        bias,
-        flipped,
-        falls=completes and side == 0,
-    )
+    numbers = [(formula.lower, learned), *zip((*top.weights, top.bias), top.learned, strict=True)]
+    return Clause(antecedent, _numbers(numbers, places), flipped, falls=completes and side == 0)
 
 
 def _holds(formula: Formula, top: int, leaf: int) -> bool:
@@ -184,10 +176,12 @@ def _holds(formula: Formula, top: int, leaf: int) -> bool:
 
 
 def _numbers(given: Sequence[tuple[float, str | None]], places: Mapping[str, int]) -> Numbers:
-    return Numbers(
-        torch.tensor([float(value) for value, _ in given], dtype=torch.float64),
-        torch.tensor([-1 if name is None else places.get(name, -1) for _, name in given], dtype=torch.int64),
-    )
+    fixed = torch.tensor([float(value) for value, _ in given], dtype=torch.float64)
+    found = torch.tensor([-1 if name is None else places.get(name, -1) for _, name in given], dtype=torch.int64)
+    learned = found >= 0
+    if not bool(learned.any()):
+        return Numbers(fixed, None, None)
+    return Numbers(fixed, found.clamp(min=0), None if bool(learned.all()) else learned)
 
 
 class _Compiler:
@@ -207,11 +201,11 @@ class _Compiler:
         if found is None:
             return None
         term, flipped = found
-        one = _numbers([(1.0, None)], self._places)
+        ones = _numbers([(1.0, None), (1.0, None)], self._places)
         self._count += 1
         if isinstance(term, Sum):
-            return Sum(self._count, False, one, one, (), ((term, flipped),))
-        return Sum(self._count, False, one, one, ((term, flipped),), ())
+            return Sum(self._count, False, ones, (), ((term, flipped),))
+        return Sum(self._count, False, ones, ((term, flipped),), ())
 
     def _connective(self, index: int, side: int) -> Sum | None:
         neuron = self._formula.neurons[index]
@@ -236,8 +230,7 @@ class _Compiler:
         return Sum(
             self._count,
             conjunction,
-            _numbers([(neuron.bias, bias)], self._places),
-            _numbers([number for number, _ in (*atoms, *others)], self._places),
+            _numbers([*(number for number, _ in (*atoms, *others)), (neuron.bias, bias)], self._places),
             tuple(end for _, end in atoms),
             tuple(inner for _, inner in others),
         )
@@ -262,15 +255,14 @@ def _clamp(values: Tensor) -> Tensor:
 class _ClampThrough(torch.autograd.Function):
     @staticmethod
     def forward(ctx: torch.autograd.function.FunctionCtx, values: Tensor) -> Tensor:
-        ctx.save_for_backward(values)
-        return values.clamp(0.0, 1.0)
+        cut = values.clamp(0.0, 1.0)
+        ctx.save_for_backward(values - cut)
+        return cut
 
     @staticmethod
     def backward(ctx: torch.autograd.function.FunctionCtx, *gradients: Tensor) -> Tensor:
-        (values,) = ctx.saved_tensors  # pyright: ignore[reportAttributeAccessIssue]
-        gradient = gradients[0]
-        stays = ((values < 0) & (gradient > 0)) | ((values > 1) & (gradient < 0))
-        return torch.where(stays, 0.0, gradient)
+        (beyond,) = ctx.saved_tensors  # pyright: ignore[reportAttributeAccessIssue]
+        return gradients[0].masked_fill(beyond * gradients[0] < 0, 0.0)  # a step would lead further out
 
 
 def clamp_through(values: Tensor) -> Tensor:

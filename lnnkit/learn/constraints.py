@@ -126,7 +126,9 @@ class Constraints:
         for neuron in self.declared:
             self._declare(neuron, slack=slack)
         for root in statements:
-            if any(name in self._place for name in root.learned):
+            if all(name in self._place for name in root.learned) or (
+                any(name in self._place for name in root.learned) and (root.lower > 0.0) and (root.upper < 1.0)
+            ):
                 self._keep_in_order(root)
 
     def _keep_in_order(self, root: Root) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -13,7 +14,8 @@ from lnnkit.graph.build import build
 from lnnkit.infer.inference import Budget
 from lnnkit.learn.checkpoint import Checkpoint
 from lnnkit.learn.constraints import LearnedNeuron, learned_neurons
-from lnnkit.learn.fitting import Fitted, Fitting, Listen, Settings
+from lnnkit.learn.descent import Fitted, Listen, descend
+from lnnkit.learn.fitting import Fitting, Settings
 from lnnkit.learn.labels import labels, told_of
 from lnnkit.learn.metrics import contradiction_count, scores
 from lnnkit.learn.module import ProgramModule
@@ -52,10 +54,8 @@ class Learner:
         start = torch.tensor([1.0 if each.start is None else each.start for each in parameters], dtype=torch.float64)
         saved = None
         if checkpoint is not None:
-            text = repr((settings, start.tolist(), fitting.labels, self._file.span.source.text))
-            key = hashlib.sha256(text.encode()).hexdigest()
-            saved = Checkpoint(checkpoint, key, [each.name for each in parameters])
-        found = fitting.run(start, listen, saved)
+            saved = Checkpoint(checkpoint, _key(fitting, start, self._file.span.source.text))
+        found = descend(fitting, start, listen, saved)
         self.module.load({each.name: value for each, value in zip(parameters, found.values.tolist(), strict=True)})
         return found
 
@@ -65,6 +65,17 @@ class Learner:
         return learned_neurons(lifted, {place: name for name, place in self.rules.items()})
 
 
+def _key(fitting: Fitting, start: torch.Tensor, text: str) -> str:
+    """Tells one run from others."""
+    own = fitting.labels
+    settings = replace(fitting.settings, classical=frozenset())  # a set is shown in any order
+    found = hashlib.sha256(repr((settings, sorted(fitting.settings.classical), own.names)).encode())
+    for each in (start, own.predicate, own.lower, own.upper, *(ids for columns in own.columns for ids in columns)):
+        found.update(each.contiguous().numpy().tobytes())
+    found.update(text.encode())
+    return found.hexdigest()
+
+
 def evaluate(program: CheckedProgram, budget: Budget, max_rounds: int) -> Scores:
     """The scores of a program's answers for its labels. Raises `TooLarge`."""
     queries = label_queries(program)
@@ -72,8 +83,3 @@ def evaluate(program: CheckedProgram, budget: Budget, max_rounds: int) -> Scores
     own = labels(program, mentioned(program, queries))
     told = told_of(found, own)
     return Scores(scores(found, own, told).predicates, contradiction_count(found))
-
-
-def chosen(rules: Sequence[str], only: Collection[str] | None, freeze: Collection[str]) -> frozenset[str]:
-    """Which of the rules learn."""
-    return frozenset(rules if only is None else only).difference(freeze)

@@ -19,7 +19,7 @@ from lnnkit.learn.clauses import Clause, End, clause_of
 from lnnkit.learn.events import EventIndex
 from lnnkit.learn.expansion import expand
 from lnnkit.learn.replay import Replay
-from lnnkit.learn.steps import ClauseStep, InstanceStep, SameStep, Step
+from lnnkit.learn.steps import ClauseStep, InstanceStep, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,12 @@ class Replayer:
         steps: list[Step] = []
         for (group, some), reading, begin in zip(parts, readings, starts, strict=True):
             ends = {end: places(read.events, read.keys) for end, read in reading.ends.items()}
-            steps.append(self._step(group, some, reading, ends, begin, steps, initial))
+            step = self._step(group, some, reading, ends, begin)
+            same = next((each for each in steps if _alike(step, each, initial)), None)
+            if same is None:
+                steps.append(step)
+            else:
+                place[some] = torch.arange(same.start, same.start + same.count)
         return Replay(initial, sources.keys, tuple(steps), places(events, keys))
 
     def _step(
@@ -98,17 +103,11 @@ class Replayer:
         reading: _Reading,
         ends: Mapping[End, Tensor],
         start: int,
-        before: Sequence[Step],
-        initial: Tensor,
     ) -> Step:
         number, leaf, side = self.events.groups[group]
         clause = self._clause(group)
         if clause is not None:
-            step = ClauseStep(clause, ends, start, len(some), self._through)
-            for other in before:
-                if isinstance(other, ClauseStep) and step.alike(other, initial):
-                    return SameStep(other.start, start, len(some))
-            return step
+            return ClauseStep(clause, ends, start, len(some), self._through)
         pairs = {index: (ends[index, 0], ends[index, 1]) for index, end in ends if end == 0}
         batch = self._batch(number)
         return InstanceStep(
@@ -187,6 +186,11 @@ class Replayer:
         lengths = tuple(len(rows) for rows in expansion.rows)
         out = None if block == 0 else expansion.places(block, instances)
         return _Reading(ends, lengths, expansion.groupings, out)
+
+
+def _alike(one: Step, other: Step, initial: Tensor) -> bool:
+    """Whether both ends of the same atoms are told the same: where a closed predicate is completed from exact facts."""
+    return isinstance(one, ClauseStep) and isinstance(other, ClauseStep) and one.alike(other, initial)
 
 
 class _Sources:

@@ -95,14 +95,21 @@ class ClauseStep:
     count: int
     through: bool
     _matrices: dict[int, Tensor] = field(default_factory=dict)
+    _gathered: list[bool] = field(default_factory=list)
 
     def evaluate(self, parameters: Tensor, reads: Reads) -> Tensor:
-        for own in sums(self.clause):
-            constant = all(int(self.ends[end].max()) < reads.constant for end, _ in own.ends)
-            if own.number not in self._matrices and own.ends and self.count and constant:
-                self._matrices[own.number] = matrix(own, lambda end: reads.read_constant(self.ends[end]))
-        known = self._matrices if reads.constant else {}
+        known: Mapping[int, Tensor] = {}
+        if reads.constant:
+            if not self._gathered:
+                self._gather(reads)
+            known = self._matrices
         return self.clause.told(parameters, lambda end: reads.read(self.ends[end]), known, through=self.through)
+
+    def _gather(self, reads: Reads) -> None:
+        self._gathered.append(True)
+        for own in sums(self.clause):
+            if own.ends and all(self.count and int(self.ends[end].max()) < reads.constant for end, _ in own.ends):
+                self._matrices[own.number] = matrix(own, lambda end: reads.read_constant(self.ends[end]))
 
     def alike(self, other: ClauseStep, initial: Tensor) -> bool:
         """Whether another step of the same rule, for the other end of the same atoms, reads the same numbers."""
@@ -114,15 +121,3 @@ class ClauseStep:
             return False
         pairs = zip(self.ends.values(), other.ends.values(), strict=True)
         return all(torch.equal(initial[one], initial[two]) for one, two in pairs)
-
-
-@dataclass(frozen=True, slots=True)
-class SameStep:
-    """Bounds that are the same as others, from ``source`` on."""
-
-    source: int
-    start: int
-    count: int
-
-    def evaluate(self, parameters: Tensor, reads: Reads) -> Tensor:
-        return reads.read(torch.arange(self.source, self.source + self.count))
