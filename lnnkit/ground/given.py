@@ -10,7 +10,7 @@ from torch import Tensor
 
 from lnnkit.check.program import CheckedProgram, Fact
 from lnnkit.data.entities import Entities, intern
-from lnnkit.ground.canonical import Part, merged
+from lnnkit.ground.canonical import Order, Part, merged
 from lnnkit.ground.layout import Given
 
 
@@ -61,7 +61,8 @@ def _interned(program: CheckedProgram, mentioned: Iterable[str]) -> tuple[Entiti
 
 
 def _gathered(parts: _Parts, entities: Entities) -> list[Given]:
-    return [_given(predicate, parts[predicate], len(entities)) for predicate in sorted(parts)]
+    before = Order()
+    return [_given(predicate, parts[predicate], len(entities), before) for predicate in sorted(parts)]
 
 
 def _part(facts: Sequence[Fact], entities: Entities) -> Part:
@@ -74,9 +75,10 @@ def _part(facts: Sequence[Fact], entities: Entities) -> Part:
     )
 
 
-def _given(predicate: str, parts: Sequence[Part], entities: int) -> Given:
+def _given(predicate: str, parts: Sequence[Part], entities: int, before: Order) -> Given:
     *columns, lower, upper = (
-        _tensor(values, any(values is each for part in parts for each in part)) for values in merged(parts, entities)
+        _tensor(values, any(values is each for part in parts for each in part))
+        for values in merged(parts, entities, before)
     )
     return Given(predicate, tuple(columns), lower, upper)
 

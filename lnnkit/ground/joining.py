@@ -188,13 +188,13 @@ class Joins:
         table = own.table
         flags = self.atoms.flags(literal.column)
         if atom in found.matched:
-            there = flags.index_select(0, table.rows.index_select(0, found.local(atom)))
+            there = flags.index_select(0, table.row(found.local(atom)))
             return found if bool(there.all()) else found.at(true(there))
         columns = own.tuples({v: found.column(v) for v in own.places}, found.length)
         number = table.tuples.find(columns, found.length)
         kept = true(number >= 0)
         number = number.index_select(0, kept)
-        picked = true(flags.index_select(0, table.rows.index_select(0, number)))
+        picked = true(flags.index_select(0, table.row(number)))
         return Bindings(len(picked), {}, {atom: number.index_select(0, picked)}, found, kept.index_select(0, picked))
 
     def _places(self, literal: Literal) -> Mapping[int, int]:

@@ -59,8 +59,8 @@ class _Demand:
 
 class Analysis:
     """The supports of one formula, given the default bounds of its tables (and of its auxiliary). ``vacant`` gives the
-    value of each quantifier whose sort nobody belongs to; of ``doubtful`` ones a stranger is unknown. ``memory`` keeps
-    what is found out about single neurons, for other formulas that have them too."""
+    value of each quantifier whose sort nobody belongs to; ``doubtful`` ones may hold for a stranger of whom nothing is
+    known. ``memory`` keeps what is found out about single neurons, for other formulas that have them too."""
 
     def __init__(
         self,

@@ -84,7 +84,7 @@ def _meet(space: Workspace, queue: Queue) -> tuple[Tensor, Tensor, Tensor, Moves
     none = no_rows()
     told_rows = messages[0].row if len(messages) == 1 else torch.arange(start, stop, dtype=torch.int32)
     raised, lowered = (none, told_rows) if side else (told_rows, none)
-    moves = note_new((start, stop), side, value, atoms, space.classes, tolerance(state.dtype))
+    moves = note_new(told_rows, side, value, atoms, space.classes, tolerance(state.dtype))
     if moves is not None:
         return raised, lowered, none, moves
     moves, crossed = note(raised, lowered, atoms, state, space.classes)

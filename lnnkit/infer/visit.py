@@ -322,7 +322,7 @@ class _Visit:
         atom = self._visitor.atom(leaf)
         own = self._visitor.pattern(atom)
         if atom in self.found.matched:
-            return own.table.rows.index_select(0, self.found.local(atom))
+            return own.table.row(self.found.local(atom))
         columns = own.tuples({v: self.found.column(v) for v in own.places}, self.found.length)
         return self._atoms.find(own.table, columns, self.found.length)
 
