@@ -92,7 +92,8 @@ def robust(
 
 def near(a: float, b: float, within: float) -> bool:
     """Within so much of each other, relative to the greater where they are beyond 1."""
-    return a == b or abs(a - b) <= within * max(1.0, abs(a), abs(b))
+    finite = math.isfinite(a) and math.isfinite(b)
+    return a == b or (finite and abs(a - b) <= within * max(1.0, abs(a), abs(b)))
 
 
 @dataclass
