@@ -1,51 +1,22 @@
-"""Comparisons of two terms: the truth of a relation upward, and from that truth to the numbers downward.
-
-With ``d = left - right``:
-
-=======================  ===============================================================================
-crisp ``> >= < <= = !=``  1 where it holds, else 0; equal means `lnnkit.numeric.interval.same`
-``>``, ``>=`` soft        ``sigmoid(d / s)``, both alike
-``<``, ``<=`` soft        ``sigmoid(-d / s)``, both alike
-``=`` soft                ``1 - tanh(d / s)^2``, the NSR's zero bit ``B0`` on ``[0, 1]``; ``!=`` its complement
-learned                   ``sigmoid(b + w+ t + w0 (1 - 2 t^2))`` with ``t = tanh(d / s)``, crisp ``t = sign(d)``
-=======================  ===============================================================================
-
-(Neural Status Register: Faber and Wattenhofer 2020, arXiv 2004.07085.)
-"""
+"""Comparisons of two terms: truth upward, and from a truth downward to the numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from functools import cached_property
+from typing import NamedTuple
 
+import torch
 from torch import Tensor
 
-from lnnkit.numeric.interval import Contraction, Interval
+from lnnkit.numeric import crisp, soft
+from lnnkit.numeric.arithmetic import add, subtract
+from lnnkit.numeric.contraction import contracted
+from lnnkit.numeric.interval import Contraction, Interval, point
+from lnnkit.numeric.pieces import Pieces, empty, entered, intersection
+from lnnkit.numeric.relation import Fixed, Relation
 from lnnkit.numeric.term import Term
-
-Sign = Literal[">", ">=", "<", "<=", "=", "!="]
-
-
-@dataclass(frozen=True, slots=True)
-class Fixed:
-    """One of the six relations, crisp where ``scale`` is 0."""
-
-    sign: Sign
-    scale: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Learned:
-    """The relation of a Neural Status Register, with hard bits where ``scale`` is 0."""
-
-    weight_plus: float
-    weight_zero: float
-    bias: float
-    scale: float = 0.0
-
-
-Relation = Fixed | Learned
 
 
 class Response(NamedTuple):
@@ -61,7 +32,7 @@ class Response(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    """``left relation right``. Inputs are numbered alike in both terms."""
+    """``left relation right``. Inputs are numbered alike in both terms; there is at least one."""
 
     left: Term
     right: Term
@@ -70,14 +41,106 @@ class Comparison:
     def truth(self, inputs: Sequence[Interval]) -> Interval:
         """The closed hull of its truth over the values that the terms can take; ``[0, 1]`` where one has none. Exact
         where each number occurs once in both terms together."""
-        raise NotImplementedError
+        boxes = [entered(each) for each in inputs]
+        left, right = (term.upward(boxes)[-1] for term in self._terms)
+        return self._image(left, right, len(inputs[0].lower))
 
     def contract(self, inputs: Sequence[Interval], bounds: Interval) -> Contraction:
         """The closed hull of the inputs that can give a truth in ``bounds``, terms defined; exact as above. Bounds that
         say nothing (``L <= tol``, ``U >= 1 - tol``) change nothing. An end at 0 or 1 that the relation comes near but
         never takes is read as ``tol``, ``1 - tol``."""
-        raise NotImplementedError
+        said = (bounds.lower > crisp.TOLERANCE) | (bounds.upper < 1 - crisp.TOLERANCE)
+        if bool(said.all()):
+            return self._contract(inputs, bounds)
+        rows = said.nonzero().squeeze(1)
+        return _spread(inputs, rows, self._contract(_at(inputs, rows), _at((bounds,), rows)[0]))
 
     def respond(self, inputs: Sequence[Interval], bounds: Interval) -> Response:
-        """Both in one: upward, then downward with ``bounds`` met with the truth found."""
-        raise NotImplementedError
+        """Both in one: upward, then downward from ``bounds`` and the truth found together."""
+        truth = self.truth(inputs)
+        lower, upper = torch.maximum(bounds.lower, truth.lower), torch.minimum(bounds.upper, truth.upper)
+        crossed = lower > upper + crisp.TOLERANCE
+        nothing = torch.zeros_like(crossed)
+        if all(each.lower is each.upper for each in inputs):
+            return Response(truth, tuple(inputs), nothing, crossed)
+        asked = (lower > crisp.TOLERANCE) | (upper < 1 - crisp.TOLERANCE)
+        if not self._partial:  # what the truth found says anyway leaves all inputs
+            asked &= (lower > truth.lower + crisp.TOLERANCE) | (upper < truth.upper - crisp.TOLERANCE)
+        rows = (asked & ~crossed).nonzero().squeeze(1)
+        if not len(rows):
+            return Response(truth, tuple(inputs), nothing, crossed)
+        bounds = Interval(torch.minimum(lower, upper), torch.maximum(lower, upper))
+        if len(rows) == len(crossed):
+            found = self._contract(inputs, bounds)
+        else:
+            found = _spread(inputs, rows, self._contract(_at(inputs, rows), _at((bounds,), rows)[0]))
+        return Response(truth, found.inputs, found.empty, crossed)
+
+    def _contract(self, inputs: Sequence[Interval], bounds: Interval) -> Contraction:
+        if self._truths is None:
+            difference = soft.preimage(self.relation, bounds)
+        else:
+            difference = crisp.preimage(self._truths, bounds)
+
+        def require(values: Sequence[Pieces]) -> Sequence[Pieces]:
+            left, right = values
+            return (
+                intersection(left, add(right, difference)),
+                right if right.point else intersection(right, subtract(left, difference)),
+            )
+
+        return contracted(self._terms, inputs, require)
+
+    def _image(self, left: Pieces, right: Pieces, rows: int) -> Interval:
+        if self._truths is None:
+            lower, upper = soft.image(self.relation, subtract(left, right))
+        else:
+            lower, upper = crisp.image(self._truths, left, right)
+        if not (left.whole and right.whole):
+            none = empty(left).all(0) | empty(right).all(0)
+            lower, upper = torch.where(none, 0.0, lower), torch.where(none, 1.0, upper)
+        if lower is upper:
+            return point(lower.expand(rows))
+        return Interval(lower.expand(rows), upper.expand(rows))
+
+    @cached_property
+    def _truths(self) -> crisp.Truths | None:
+        """What a crisp relation gives."""
+        if self.relation.scale > 0:
+            return None
+        return crisp.SIGNS[self.relation.sign] if isinstance(self.relation, Fixed) else crisp.hard(self.relation)
+
+    @cached_property
+    def _terms(self) -> tuple[Term, Term]:
+        """Left and right; of ``x - y`` against 0 the terms ``x`` and ``y``, so that both are met alike."""
+        if self.right.value == 0 and (parts := self.left.difference) is not None:
+            return parts
+        if self.left.value == 0 and (parts := self.right.difference) is not None:
+            return parts[1], parts[0]
+        return self.left, self.right
+
+    @cached_property
+    def _partial(self) -> bool:
+        return self.left.partial or self.right.partial
+
+
+def _at(inputs: Sequence[Interval], rows: Tensor) -> tuple[Interval, ...]:
+    """Some rows of the inputs."""
+    found = []
+    for lower, upper in inputs:
+        some = lower.index_select(0, rows)
+        found.append(Interval(some, some if lower is upper else upper.index_select(0, rows)))
+    return tuple(found)
+
+
+def _spread(inputs: Sequence[Interval], rows: Tensor, some: Contraction) -> Contraction:
+    """The contraction of some rows, among all of them."""
+    found = []
+    for (lower, upper), left in zip(inputs, some.inputs, strict=True):
+        if lower is upper:
+            found.append(Interval(lower, upper))
+        else:
+            found.append(Interval(lower.index_copy(0, rows, left.lower), upper.index_copy(0, rows, left.upper)))
+    count = len(inputs[0].lower)
+    empty = torch.zeros(count, dtype=torch.bool).index_copy_(0, rows, some.empty)
+    return Contraction(tuple(found), empty)

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 GREATEST = torch.finfo(torch.float64).max
+EXACT = 2.0**53  # up to here every integer is a float
 RELATIVE = 1e-9  # numbers that differ by no more, relative to the greater, are one
 
 
@@ -45,8 +46,9 @@ def unknown(count: int) -> Interval:
 
 
 def same(one: Tensor, other: Tensor) -> Tensor:
-    """Whether two numbers count as equal: exactly if both are integral (or infinite), else within ``1e-9`` of the
-    greater magnitude."""
-    exact = (one == one.floor()) & (other == other.floor())
-    close = (one - other).abs() <= RELATIVE * torch.maximum(one.abs(), other.abs())
-    return torch.where(exact, one == other, close)
+    """Whether two numbers count as equal (``semantics.md`` point 20): exactly if both are integral and at most
+    ``2^53``, else within ``1e-9`` of the greater magnitude."""
+    size = torch.maximum(one.abs(), other.abs())
+    exact = (one == one.floor()) & (other == other.floor()) & (size <= EXACT)
+    close = ((one - other).abs() <= RELATIVE * size) & (size < math.inf) & ~exact
+    return close | (one == other)

@@ -1,41 +1,31 @@
-"""Terms: arithmetic over the numbers of an instance, upward by interval arithmetic and downward by contraction."""
+"""Terms: arithmetic over the numbers of an instance."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from functools import cached_property
 
+import torch
 from torch import Tensor
 
+from lnnkit.numeric.contraction import contracted
 from lnnkit.numeric.interval import Contraction, Interval
+from lnnkit.numeric.pieces import Pieces, entered, hull, intersection
+from lnnkit.numeric.steps import (
+    Apply,
+    Constant,
+    Number,
+    Operation,
+    Step,
+    constants,
+    downward,
+    extracted,
+    folded,
+    upward,
+)
 
-Operation = Literal["add", "subtract", "multiply", "divide", "power", "negate", "abs", "sqrt"]
-
-
-@dataclass(frozen=True, slots=True)
-class Number:
-    """The input with this index."""
-
-    index: int
-
-
-@dataclass(frozen=True, slots=True)
-class Constant:
-    """A fixed finite value."""
-
-    value: float
-
-
-@dataclass(frozen=True, slots=True)
-class Apply:
-    """An operation on the values of earlier steps. ``add`` and ``multiply`` take any number of operands from one."""
-
-    operation: Operation
-    operands: tuple[int, ...]
-
-
-Step = Number | Constant | Apply
+_PARTIAL = frozenset({"power", "sqrt"})  # operations that may be undefined on a part of the box that can be cut off
 
 
 @dataclass(frozen=True)
@@ -54,16 +44,67 @@ class Term:
         Sound to 1e-9 relative. Exact where each number occurs once, but for a negative base with an exponent that is
         not a constant.
         """
-        raise NotImplementedError
+        lower, upper = hull(self.upward([entered(each) for each in inputs])[-1])
+        if inputs and len(lower) != len(inputs[0].lower):
+            rows = len(inputs[0].lower)
+            lower, upper = lower.expand(rows), upper.expand(rows)
+        if lower is upper:
+            return Interval(lower, upper), torch.ones_like(lower, dtype=torch.bool)
+        defined = lower <= upper
+        if not bool(defined.all()):
+            lower, upper = torch.where(defined, lower, -torch.inf), torch.where(defined, upper, torch.inf)
+        return Interval(lower, upper), defined
 
     def contract(self, inputs: Sequence[Interval], output: Interval) -> Contraction:
         """The closed hull of the inputs for which the term is defined and its value in ``output``: exact under the same
         condition as the hull, else no smaller than that. Where the term is defined nowhere, nothing changes.
 
-        HC4-revise: each step's values are intersected with what its parent leaves them; iterated where a number
+        HC4-revise: each step's values are intersected with what its parent leaves them; repeated where a number
         occurs more than once (Benhamou et al. 1999, "Revising hull and box consistency").
         """
-        raise NotImplementedError
+        box = entered(output)
+        return contracted((self,), inputs, lambda values: (intersection(values[0], box),))
+
+    def upward(self, inputs: Sequence[Pieces]) -> list[Pieces]:
+        """The values that each step can take."""
+        return upward(self._folded, self._constants, inputs)
+
+    def downward(self, values: list[Pieces]) -> None:
+        """Narrow the values of each step to those that the last step's leave."""
+        downward(self._folded, self._constants, values)
+
+    @property
+    def numbers(self) -> tuple[tuple[int, int], ...]:
+        """The places of steps that are inputs, with their indices."""
+        return tuple((place, step.index) for place, step in enumerate(self.steps) if isinstance(step, Number))
+
+    @cached_property
+    def partial(self) -> bool:
+        """Whether it may be undefined on a part of a box that contraction cuts off."""
+        return any(isinstance(step, Apply) and step.operation in _PARTIAL for step in self._folded)
+
+    @cached_property
+    def value(self) -> float | None:
+        """What a constant is."""
+        top = self._folded[-1]
+        return top.value if isinstance(top, Constant) else None
+
+    @cached_property
+    def difference(self) -> tuple[Term, Term] | None:
+        """The two terms whose difference it is, if it is one."""
+        top = self.steps[-1]
+        if not isinstance(top, Apply) or top.operation != "subtract":
+            return None
+        one, other = top.operands
+        return Term(extracted(self.steps, one)), Term(extracted(self.steps, other))
+
+    @cached_property
+    def _folded(self) -> tuple[Step, ...]:
+        return folded(self.steps)
+
+    @cached_property
+    def _constants(self) -> dict[int, float]:
+        return constants(self._folded)
 
 
 def number(index: int) -> Term:
@@ -88,19 +129,3 @@ def apply(operation: Operation, *operands: Term) -> Term:
         )
         tops.append(len(steps) - 1)
     return Term((*steps, Apply(operation, tuple(tops))))
-
-
-def linear(weights: Sequence[float], operands: Sequence[Term]) -> Term:
-    """A frozen NAU: ``sum w_i x_i`` (Madsen and Johansen 2020, arXiv 2001.05016)."""
-    raise NotImplementedError
-
-
-def gated_product(weights: Sequence[float], operands: Sequence[Term]) -> Term:
-    """A frozen NMU: ``prod (w_i x_i + 1 - w_i)`` (Madsen and Johansen 2020, arXiv 2001.05016)."""
-    raise NotImplementedError
-
-
-def power_product(powers: Sequence[float], operands: Sequence[Term]) -> Term:
-    """A frozen RealNPU with open gates: ``prod x_i ^ w_i`` (Heim et al. 2020, arXiv 2006.01681); where its weights are
-    not integral, for operands that are not negative."""
-    raise NotImplementedError
