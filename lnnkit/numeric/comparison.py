@@ -53,6 +53,8 @@ class Comparison:
         if bool(said.all()):
             return self._contract(inputs, bounds)
         rows = said.nonzero().squeeze(1)
+        if not len(rows):
+            return Contraction(tuple(inputs), said)
         return _spread(inputs, rows, self._contract(_at(inputs, rows), _at((bounds,), rows)[0]))
 
     def respond(self, inputs: Sequence[Interval], bounds: Interval) -> Response:
@@ -63,12 +65,14 @@ class Comparison:
         nothing = torch.zeros_like(crossed)
         if all(each.lower is each.upper for each in inputs):
             return Response(truth, tuple(inputs), nothing, crossed)
-        asked = (lower > crisp.TOLERANCE) | (upper < 1 - crisp.TOLERANCE)
-        if not self._partial:  # what the truth found says anyway leaves all inputs
-            asked &= (lower > truth.lower + crisp.TOLERANCE) | (upper < truth.upper - crisp.TOLERANCE)
+        raised, lowered = lower > truth.lower + crisp.TOLERANCE, upper < truth.upper - crisp.TOLERANCE
+        asked = raised | lowered  # what the truth found says anyway leaves all inputs, where the terms are defined
+        if self._partial:
+            asked |= (lower > crisp.TOLERANCE) | (upper < 1 - crisp.TOLERANCE)
         rows = (asked & ~crossed).nonzero().squeeze(1)
         if not len(rows):
             return Response(truth, tuple(inputs), nothing, crossed)
+        lower, upper = torch.where(raised, lower, 0.0), torch.where(lowered, upper, 1.0)
         bounds = Interval(torch.minimum(lower, upper), torch.maximum(lower, upper))
         if len(rows) == len(crossed):
             found = self._contract(inputs, bounds)
@@ -85,8 +89,8 @@ class Comparison:
         def require(values: Sequence[Pieces]) -> Sequence[Pieces]:
             left, right = values
             return (
-                intersection(left, add(right, difference)),
-                right if right.point else intersection(right, subtract(left, difference)),
+                intersection(left, add(right, difference), right, difference),
+                right if right.point else intersection(right, subtract(left, difference), left, difference),
             )
 
         return contracted(self._terms, inputs, require)

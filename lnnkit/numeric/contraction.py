@@ -1,7 +1,8 @@
 """Contraction: from what is left of the values of terms to what is left of their inputs.
 
 HC4-revise (Benhamou et al. 1999, "Revising hull and box consistency"): up through each term to the values of its steps,
-which are narrowed from the last step down. Exact where each number occurs once; else it is repeated.
+which are narrowed from the last step down. Once is exact where each number occurs once and the box is bounded. It is
+repeated where not: a quotient comes near zero, but never there, as its divisor grows.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ import torch
 from torch import Tensor
 
 from lnnkit.numeric.interval import Contraction, Interval
-from lnnkit.numeric.pieces import Pieces, empty, entered, hull, intersection
+from lnnkit.numeric.pieces import Pieces, empty, entered, finite, hull, intersection
 
-SWEEPS = 4  # of terms with repeated numbers, unless nothing changes any more
+SWEEPS = 4  # at most, while something changes
 
 Require = Callable[[Sequence[Pieces]], Sequence[Pieces]]
 
@@ -43,7 +44,8 @@ def contracted(terms: Sequence[Swept], inputs: Sequence[Interval], require: Requ
     value at all, nothing changes."""
     boxes = [entered(each) for each in inputs]
     undefined, void = _nowhere(), _nowhere()
-    for sweep in range(SWEEPS if _repeat(terms) else 1):
+    bounded = all(finite(end) for box in boxes for end in box[:2])
+    for sweep in range(1 if bounded and not _repeat(terms) else SWEEPS):
         values = [term.upward(boxes) for term in terms]
         tops = [each[-1] for each in values]
         if not sweep:

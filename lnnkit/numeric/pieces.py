@@ -17,6 +17,7 @@ from torch import Tensor
 from lnnkit.numeric.interval import GREATEST, Interval, same
 
 MOST = 8  # pieces that are kept apart
+ROUNDING = 16 * torch.finfo(torch.float64).eps  # what a few operations may round off, relative to their operands
 
 
 class Pieces(NamedTuple):
@@ -121,9 +122,9 @@ def tidied(union: Pieces) -> Pieces:
     return Pieces(least, most, not bool((least > most).any()))
 
 
-def intersection(one: Pieces, other: Pieces) -> Pieces:
-    """What two unions share. Pieces that miss each other by no more than the tolerance touch: there ``one`` keeps its
-    end."""
+def intersection(one: Pieces, other: Pieces, *sources: Pieces) -> Pieces:
+    """What two unions share. Pieces that miss each other by no more than the tolerance, or than what rounding makes of
+    the ``sources`` of ``other``, touch: there ``one`` keeps its end."""
     if one.point and other.point and torch.equal(*torch.broadcast_tensors(one.lower, other.lower)):
         return one
     first, second = crossed_with(one, other)
@@ -132,10 +133,18 @@ def intersection(one: Pieces, other: Pieces) -> Pieces:
     if not bool(apart.any()):
         return tidied(Pieces(lower, upper))
     near = same(lower, upper)
+    for source in sources:
+        near |= lower - upper <= ROUNDING * _size(source)
     touch = torch.where(second.lower > first.upper, first.upper, first.lower)
     lower = torch.where(apart, torch.where(near, touch, math.inf), lower)
     upper = torch.where(apart, torch.where(near, touch, -math.inf), upper)
     return tidied(Pieces(lower, upper, whole=not bool((lower > upper).any())))
+
+
+def _size(union: Pieces) -> Tensor:
+    """The greatest finite magnitude of a union's ends in each row."""
+    ends = torch.stack((union.lower, union.upper)).abs()
+    return torch.where(ends < math.inf, ends, 0.0).amax((0, 1))
 
 
 def hull(union: Pieces) -> Interval:

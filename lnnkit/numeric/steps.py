@@ -100,7 +100,7 @@ def downward(steps: Sequence[Step], known: Mapping[int, float], values: list[Pie
         own = [values[operand] for operand in step.operands]
         for operand, left in zip(step.operands, _left(step, values[place], own, known), strict=True):
             if left is not None and not values[operand].point:
-                values[operand] = intersection(values[operand], left)
+                values[operand] = intersection(values[operand], left, values[place], *own)
 
 
 def _applied(step: Apply, values: Sequence[Pieces], known: Mapping[int, float]) -> Pieces:
