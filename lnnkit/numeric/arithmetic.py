@@ -7,11 +7,24 @@ result. An operand that is a point in every row costs no more than plain arithme
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
-from lnnkit.numeric.pieces import Pieces, bounded, crossed_with, finite, gone, joined, points, tidied
+from lnnkit.numeric.pieces import (
+    BESIDE_ZERO,
+    ZERO,
+    Pieces,
+    bounded,
+    crossed_with,
+    finite,
+    from_zero,
+    gone,
+    joined,
+    points,
+    tidied,
+)
 
 
 def add(one: Pieces, other: Pieces) -> Pieces:
@@ -102,8 +115,7 @@ def square_root(one: Pieces) -> Pieces:
         value = one.lower.sqrt()
         if finite(value):
             return points(value)
-    positive = not_negative(one)
-    return bounded(positive.lower.sqrt(), positive.upper.sqrt(), gone(positive))
+    return rising(not_negative(one), torch.sqrt)
 
 
 def not_negative(one: Pieces) -> Pieces:
@@ -112,13 +124,22 @@ def not_negative(one: Pieces) -> Pieces:
     return bounded(lower, one.upper.clone(), lower > one.upper)
 
 
+def rising(one: Pieces, function: Callable[[Tensor], Tensor]) -> Pieces:
+    """The image under a rising function that keeps zero."""
+    lower, upper = (torch.where(end.abs() <= ZERO, end, function(end)) for end in one[:2])
+    return bounded(lower, upper, gone(one))
+
+
 def _quotient(one: Pieces, other: Pieces) -> Pieces:
     """``x / y`` for ``y > 0``; from an end at zero the quotient runs off to the side of ``x``."""
     one, other = crossed_with(one, other)
-    low, high = other.lower.clamp(min=0.0) + 0.0, other.upper  # + 0.0: no quotient by -0.0
+    low, high = from_zero(other.lower), other.upper
     none = high <= 0
     lower = one.lower / torch.where(one.lower >= 0, high, low)
     upper = one.upper / torch.where(one.upper >= 0, low, high)
+    if not finite(high):  # a quotient by what grows without end is never zero
+        lower = torch.where((one.lower > 0) & (lower == 0), BESIDE_ZERO, lower)
+        upper = torch.where((one.upper < 0) & (upper == 0), -BESIDE_ZERO, upper)
     lost = gone(one)
     return tidied(bounded(_number(lower), _number(upper), none if lost is None else none | lost))
 

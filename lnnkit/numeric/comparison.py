@@ -48,7 +48,8 @@ class Comparison:
     def contract(self, inputs: Sequence[Interval], bounds: Interval) -> Contraction:
         """The closed hull of the inputs that can give a truth in ``bounds``, terms defined; exact as above. Bounds that
         say nothing (``L <= tol``, ``U >= 1 - tol``) change nothing. An end at 0 or 1 that the relation comes near but
-        never takes is read as ``tol``, ``1 - tol``."""
+        never takes is read as ``tol``, ``1 - tol``. A strict relation leaves what its closure does: ``x > 5`` may be 5.
+        """
         said = (bounds.lower > crisp.TOLERANCE) | (bounds.upper < 1 - crisp.TOLERANCE)
         if bool(said.all()):
             return self._contract(inputs, bounds)

@@ -1,8 +1,8 @@
 """Contraction: from what is left of the values of terms to what is left of their inputs.
 
 HC4-revise (Benhamou et al. 1999, "Revising hull and box consistency"): up through each term to the values of its steps,
-which are narrowed from the last step down. Once is exact where each number occurs once and the box is bounded. It is
-repeated where not: a quotient comes near zero, but never there, as its divisor grows.
+which are narrowed from the last step down. Once is exact where each number occurs once. It is repeated where not, and
+where the box has no end: the ends that are neared there are not kept through every operation.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.numeric.interval import Contraction, Interval
-from lnnkit.numeric.pieces import Pieces, empty, entered, finite, hull, intersection
+from lnnkit.numeric.pieces import Pieces, closed, empty, entered, finite, hull, intersection
 
 SWEEPS = 4  # at most, while something changes
 
@@ -86,9 +86,9 @@ def _kept(inputs: Sequence[Interval], boxes: Sequence[Pieces], undefined: Tensor
 
 
 def _hulled(union: Pieces) -> Pieces:
-    if len(union.lower) == 1:
+    if union.point:
         return union
-    lower, upper = hull(union)
+    lower, upper = closed(hull(union))
     return Pieces(lower.unsqueeze(0), upper.unsqueeze(0), union.whole or bool((lower <= upper).all()))
 
 

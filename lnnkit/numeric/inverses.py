@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.numeric.arithmetic import divide, multiply, negate, not_negative, reciprocal
-from lnnkit.numeric.pieces import Pieces, bounded, gone, joined, tidied
+from lnnkit.numeric.pieces import Pieces, bounded, from_zero, gone, joined, tidied
 from lnnkit.numeric.power import power_of_positive
 
 
@@ -74,5 +74,5 @@ def _holds(union: Pieces, value: float) -> Tensor:
 
 def _logarithm(union: Pieces) -> Pieces:
     """The logarithms of what is positive."""
-    lower = union.lower.clamp(min=0.0)
+    lower = from_zero(union.lower)
     return bounded(lower.log(), union.upper.clamp(min=0.0).log(), (union.upper <= 0) | (lower > union.upper))

@@ -3,6 +3,10 @@
 Division by an interval around zero leaves two intervals, and so does the root of an even power. A union holds them as
 pieces, tensors ``[p, n]``: row by row ``p`` intervals in any order, where an empty one has the ends ``inf, -inf``. A
 row whose pieces are all empty has no value. ``[p, 1]`` stands for the same in every row.
+
+Pieces are closed, but a quotient comes near zero without ever being it as its divisor grows. Such an end is written as
+a number next to zero (`BESIDE_ZERO`), so that ``1 / x > 0`` is known of ``x >= 1``; roots and products leave it there,
+and to divide by it, or to read a hull, is to meet zero.
 """
 
 from __future__ import annotations
@@ -17,6 +21,8 @@ from torch import Tensor
 from lnnkit.numeric.interval import GREATEST, Interval, same
 
 MOST = 8  # pieces that are kept apart
+BESIDE_ZERO = 1e-300  # an end that is not reached, above zero; what is not over `ZERO` is nothing else
+ZERO = 1e-100
 ROUNDING = 16 * torch.finfo(torch.float64).eps  # what a few operations may round off, relative to their operands
 
 
@@ -135,6 +141,7 @@ def intersection(one: Pieces, other: Pieces, *sources: Pieces) -> Pieces:
     near = same(lower, upper)
     for source in sources:
         near |= lower - upper <= ROUNDING * _size(source)
+    near &= torch.maximum(lower.abs(), upper.abs()) > ZERO
     touch = torch.where(second.lower > first.upper, first.upper, first.lower)
     lower = torch.where(apart, torch.where(near, touch, math.inf), lower)
     upper = torch.where(apart, torch.where(near, touch, -math.inf), upper)
@@ -153,6 +160,18 @@ def hull(union: Pieces) -> Interval:
         lower = union.lower.squeeze(0)
         return Interval(lower, lower if union.point else union.upper.squeeze(0))
     return Interval(union.lower.amin(0), union.upper.amax(0))
+
+
+def closed(interval: Interval) -> Interval:
+    """An interval with ends beside zero at zero."""
+    if interval.lower is interval.upper:
+        return interval
+    return Interval(*(torch.where(end.abs() <= ZERO, 0.0, end) for end in interval))
+
+
+def from_zero(ends: Tensor) -> Tensor:
+    """Ends as those of values from zero; an end beside zero is at zero."""
+    return torch.where(ends > ZERO, ends, 0.0)
 
 
 def without_zero(union: Pieces) -> Pieces:

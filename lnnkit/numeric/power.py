@@ -7,13 +7,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
-from lnnkit.numeric.arithmetic import absolute, negate, not_negative, reciprocal
-from lnnkit.numeric.pieces import Pieces, bounded, crossed_with, finite, gone, joined, points, tidied
+from lnnkit.numeric.arithmetic import absolute, negate, not_negative, reciprocal, rising
+from lnnkit.numeric.pieces import (
+    BESIDE_ZERO,
+    Pieces,
+    bounded,
+    crossed_with,
+    finite,
+    from_zero,
+    gone,
+    joined,
+    points,
+    tidied,
+)
 
 
 def raise_to(base: Pieces, exponent: float) -> Pieces:
@@ -30,7 +40,7 @@ def raise_to(base: Pieces, exponent: float) -> Pieces:
         base = not_negative(base)
     elif size % 2 == 0:
         base = absolute(base)
-    raised = _mapped(base, lambda x: x**size)
+    raised = rising(base, lambda x: _raised(x, size))
     return raised if exponent > 0 else reciprocal(raised)
 
 
@@ -42,11 +52,11 @@ def root(power: Pieces, exponent: float) -> Pieces:
     if exponent < 0:
         return root(reciprocal(power), -exponent)
     if exponent != int(exponent):
-        return _mapped(not_negative(power), lambda x: x ** (1 / exponent))
+        return rising(not_negative(power), lambda x: x ** (1 / exponent))
     if exponent % 2 == 0:
-        positive = _mapped(not_negative(power), lambda x: _root(x, exponent))
+        positive = rising(not_negative(power), lambda x: _root(x, exponent))
         return joined((positive, negate(positive)))
-    return _mapped(power, lambda x: x.sign() * _root(x.abs(), exponent))
+    return rising(power, lambda x: x.sign() * _root(x.abs(), exponent))
 
 
 def power(base: Pieces, exponent: Pieces) -> Pieces:
@@ -61,7 +71,7 @@ def power(base: Pieces, exponent: Pieces) -> Pieces:
 def power_of_positive(base: Pieces, exponent: Pieces) -> Pieces:
     """``x ^ y`` for ``x >= 0``."""
     base, exponent = crossed_with(base, exponent)
-    low, high = base.lower.clamp(min=0.0) + 0.0, base.upper
+    low, high = from_zero(base.lower), base.upper
     least = torch.where(high == 0, exponent.lower.clamp(min=0.0), exponent.lower)  # zero has no negative powers
     lost = (low > high) | (least > exponent.upper)
     other = gone(exponent)
@@ -69,9 +79,10 @@ def power_of_positive(base: Pieces, exponent: Pieces) -> Pieces:
     return tidied(bounded(lower, upper, lost if other is None else lost | other))
 
 
-def _mapped(union: Pieces, rising: Callable[[Tensor], Tensor]) -> Pieces:
-    """The image under a rising function."""
-    return bounded(rising(union.lower), rising(union.upper), gone(union))
+def _raised(value: Tensor, exponent: float) -> Tensor:
+    """The power; of what is not zero it is not zero."""
+    found = value**exponent
+    return torch.where((found == 0) & (value != 0), BESIDE_ZERO * value.sign(), found)
 
 
 def _root(value: Tensor, exponent: float) -> Tensor:
@@ -93,7 +104,7 @@ def _corners(low: Tensor, high: Tensor, least: Tensor, most: Tensor) -> tuple[Te
 
 def _powers_of_negative(base: Pieces, exponent: Pieces) -> list[Pieces]:
     base, exponent = crossed_with(base, exponent)
-    low, high = (-base.upper).clamp(min=0.0) + 0.0, -base.lower
+    low, high = from_zero(-base.upper), -base.lower
     least, most = exponent.lower.ceil(), exponent.upper.floor()
     lost = high <= 0
     other = gone(exponent, base)

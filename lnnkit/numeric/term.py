@@ -11,7 +11,7 @@ from torch import Tensor
 
 from lnnkit.numeric.contraction import contracted
 from lnnkit.numeric.interval import Contraction, Interval
-from lnnkit.numeric.pieces import Pieces, entered, hull, intersection
+from lnnkit.numeric.pieces import Pieces, closed, entered, hull, intersection
 from lnnkit.numeric.steps import (
     Apply,
     Constant,
@@ -44,7 +44,7 @@ class Term:
         Sound to 1e-9 relative. Exact where each number occurs once, but for a negative base with an exponent that is
         not a constant.
         """
-        lower, upper = hull(self.upward([entered(each) for each in inputs])[-1])
+        lower, upper = closed(hull(self.upward([entered(each) for each in inputs])[-1]))
         if inputs and len(lower) != len(inputs[0].lower):
             rows = len(inputs[0].lower)
             lower, upper = lower.expand(rows), upper.expand(rows)

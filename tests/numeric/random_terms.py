@@ -1,4 +1,4 @@
-"""Random terms, boxes and comparisons, and what they are at points, in plain numpy: the oracle of the interval tests."""
+"""Random terms, boxes and comparisons, and what they are at points in plain numpy: the oracle of interval tests."""
 
 from __future__ import annotations
 

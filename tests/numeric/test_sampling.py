@@ -75,7 +75,12 @@ def test_contractions_lose_nothing(shape: tuple[int, int, bool]) -> None:
             if not holds.any():
                 continue
             met += int(holds.sum())
-            assert not bool(found.empty[row] | response.empty[row] | response.crossed[row]), (comparison, box, row, asked)
+            assert not bool(found.empty[row] | response.empty[row] | response.crossed[row]), (
+                comparison,
+                box,
+                row,
+                asked,
+            )
             for index, values in enumerate(at):
                 for lower, upper in (found.inputs[index], response.inputs[index]):
                     lost = outside(values[holds], float(lower[row]), float(upper[row]))
