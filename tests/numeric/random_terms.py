@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,7 @@ from lnnkit.numeric import Apply, Constant, Fixed, Interval, Learned, Number, Re
 from lnnkit.numeric import constant as constant_term
 from lnnkit.numeric import number as number_term
 
-Values = npt.NDArray[np.float64]
+Values = npt.NDArray[Any]
 Box = tuple[float, float]
 
 ENDS = (-10.0, -4.0, -2.0, -1.5, -1.0, -0.5, 0.0, 0.25, 1.0, 2.0, 3.0, 7.0, 50.0)
@@ -69,7 +70,8 @@ def random_box(draw: random.Random) -> Box:
 def random_relation(draw: random.Random) -> Relation:
     scale = draw.choice((0.0, 0.0, 0.0, 0.5, 3.0))
     if draw.random() < 0.2:
-        return Learned(*(draw.choice((-4.0, -1.0, -0.25, 0.0, 0.5, 2.0)) for _ in range(3)), scale)
+        plus, zero, bias = (draw.choice((-4.0, -1.0, -0.25, 0.0, 0.5, 2.0)) for _ in range(3))
+        return Learned(plus, zero, bias, scale)
     return Fixed(draw.choice(SIGNS), scale)
 
 

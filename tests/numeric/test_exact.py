@@ -10,6 +10,7 @@ import math
 import random
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 import pytest
 import torch
@@ -21,6 +22,9 @@ from tests.numeric.random_terms import SIGNS, Box, intervals, random_box, random
 NEAR = Fraction(1, 10_000)  # relative to ends over 1
 FAR = 1000  # a solution beyond it stands for one without end
 MILLISECONDS = 400
+
+
+Real = Any  # z3's operators are typed too loosely to say more
 
 
 class Reals:
@@ -37,9 +41,9 @@ class Reals:
             if high < math.inf:
                 self.solver.add(own <= Fraction(high))
 
-    def value(self, term: Term) -> z3.ArithRef:
+    def value(self, term: Term) -> Real:
         """A term; where it is undefined is ruled out."""
-        values: list[z3.ArithRef] = []
+        values: list[Real] = []
         for step in term.steps:
             match step:
                 case Number():
@@ -58,7 +62,7 @@ class Reals:
             return None
         return found == z3.sat
 
-    def assert_end(self, value: z3.ArithRef, box: Box, context: object) -> int:
+    def assert_end(self, value: Real, box: Box, context: object) -> int:
         """Check a claimed hull of ``value``; returns the number of checks that were answered."""
         answered = 0
         for end, sign in ((box[0], 1), (box[1], -1)):
@@ -73,7 +77,7 @@ class Reals:
             answered += (reached is not None) + (beyond is not None)
         return answered
 
-    def _applied(self, step: Apply, values: Sequence[z3.ArithRef], term: Term) -> z3.ArithRef:
+    def _applied(self, step: Apply, values: Sequence[Real], term: Term) -> Real:
         own = [values[place] for place in step.operands]
         match step.operation:
             case "add":
@@ -81,7 +85,7 @@ class Reals:
             case "subtract":
                 return own[0] - own[1]
             case "multiply":
-                return math.prod(own[1:], start=own[0])  # pyright: ignore[reportReturnType] - of z3 terms
+                return math.prod(own[1:], start=own[0])
             case "divide":
                 self.solver.add(own[1] != 0)
                 return own[0] / own[1]
@@ -96,21 +100,21 @@ class Reals:
             case "sqrt":
                 return self._root(own[0])
 
-    def _power(self, base: z3.ArithRef, exponent: float) -> z3.ArithRef:
+    def _power(self, base: Real, exponent: float) -> Real:
         if exponent != int(exponent):
             base, exponent = self._root(base), 2 * exponent
         if exponent < 0:
             self.solver.add(base != 0)
         power = math.prod([base] * int(abs(exponent)), start=z3.RealVal(1))
-        return 1 / power if exponent < 0 else power  # pyright: ignore[reportReturnType] - of z3 terms
+        return 1 / power if exponent < 0 else power
 
-    def _root(self, value: z3.ArithRef) -> z3.ArithRef:
+    def _root(self, value: Real) -> Real:
         root = z3.FreshReal()
         self.solver.add(root >= 0, root * root == value)
         return root
 
 
-def closed(sign: str, asked: float, left: z3.ArithRef, right: z3.ArithRef) -> z3.BoolRef:
+def closed(sign: str, asked: float, left: Real, right: Real) -> z3.BoolRef:
     """The closure of a relation, or of its complement: what contraction works with."""
     wanted = sign if asked else {">": "<=", ">=": "<", "<": ">=", "<=": ">", "=": "!=", "!=": "="}[sign]
     if wanted == "!=":

@@ -21,7 +21,8 @@ from tests.numeric.random_terms import (
     truth,
 )
 
-SHAPES = [(1, 2, True), (2, 2, True), (3, 4, True), (2, 3, False), (3, 6, False)]  # numbers, operations, once
+Shape = tuple[int, int, bool]  # numbers, operations, each number once
+SHAPES: list[Shape] = [(1, 2, True), (2, 2, True), (3, 4, True), (2, 3, False), (3, 6, False)]
 ROWS, POINTS = 6, 60
 
 
@@ -31,11 +32,28 @@ def outside(values: Values, lower: float, upper: float, slack: float = 1e-9) -> 
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_hulls_hold_all_values(shape: tuple[int, int, bool]) -> None:
-    draw, points = random.Random(7), np.random.default_rng(7)
+def test_hulls_hold_all_values(shape: Shape) -> None:
+    check_hulls(7, shape, 100)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_contractions_lose_nothing(shape: Shape) -> None:
+    check_contractions(8, shape, 60)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(20, 26))
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_ten_thousand_terms(shape: Shape, seed: int) -> None:
+    check_hulls(seed, shape, 350)
+    check_contractions(seed, shape, 350)
+
+
+def check_hulls(seed: int, shape: Shape, count: int) -> None:
+    draw, points = random.Random(seed), np.random.default_rng(seed)
     numbers, size, once = shape
     met = 0
-    for _ in range(350):
+    for _ in range(count):
         term = random_term(draw, numbers, size, once=once)
         boxes = [[random_box(draw) for _ in range(numbers)] for _ in range(ROWS)]
         hull, defined = term.hull(intervals(boxes))
@@ -48,15 +66,14 @@ def test_hulls_hold_all_values(shape: tuple[int, int, bool]) -> None:
             assert not len(values) or bool(defined[row]), (term, box)
             wrong = outside(values, float(hull.lower[row]), float(hull.upper[row]))
             assert not wrong.any(), (term, box, values[wrong][0], hull.lower[row], hull.upper[row])
-    assert met > 40_000
+    assert met > 80 * count
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_contractions_lose_nothing(shape: tuple[int, int, bool]) -> None:
-    draw, points = random.Random(8), np.random.default_rng(8)
+def check_contractions(seed: int, shape: Shape, count: int) -> None:
+    draw, points = random.Random(seed), np.random.default_rng(seed)
     numbers, size, once = shape
     met = contracted = 0
-    for _ in range(350):
+    for _ in range(count):
         left = random_term(draw, numbers, size, once=once)
         right = random_term(draw, numbers, draw.choice((0, 0, 1)))
         comparison = Comparison(left, right, random_relation(draw))
@@ -86,8 +103,8 @@ def test_contractions_lose_nothing(shape: tuple[int, int, bool]) -> None:
                     lost = outside(values[holds], float(lower[row]), float(upper[row]))
                     assert not lost.any(), (comparison, box, asked[row], index, values[holds][lost][0])
                     contracted += (float(lower[row]), float(upper[row])) != box[index]
-    assert met > 5_000
-    assert contracted > 100
+    assert met > 10 * count
+    assert contracted > count / 4
 
 
 def test_contractions_stay_inside_and_come_to_rest_where_numbers_occur_once() -> None:
