@@ -18,6 +18,7 @@ from lnnkit.answers import Answers
 from lnnkit.check import check, check_query
 from lnnkit.check.checker import ordered
 from lnnkit.check.program import CheckedProgram, Query
+from lnnkit.check.untrained import UNEVALUATED
 from lnnkit.computing import Computing, computing
 from lnnkit.errors import BudgetError, DataError, Error, ProgramError
 from lnnkit.interrupt import Interruption, is_pythons_own
@@ -80,7 +81,7 @@ class KnowledgeBase:
             errors = [finding for finding in findings if finding.severity == "error"]
             in_data = all(finding.file is not None for finding in errors)
             raise (DataError if in_data else ProgramError)(errors)
-        self.warnings: tuple[Diagnostic, ...] = tuple(f for f in findings if f not in checked.unsupported)
+        self.warnings: tuple[Diagnostic, ...] = tuple(f for f in findings if f not in checked.unevaluated)
         self._checked: CheckedProgram = checked
         self._computing = Computing()
         self._most: int | None = None  # instances of one rule
@@ -179,15 +180,15 @@ class KnowledgeBase:
         errors = [finding for finding in findings if finding.severity == "error"]
         if found is None or errors:
             raise ProgramError(errors or findings)
-        if found.numeric or self._checked.unsupported:
-            raise ProgramError([*self._refused(), *(f for f in findings if f.code == "not-yet-evaluated")])
+        if found.numeric or self._checked.unevaluated:
+            raise ProgramError([*self._refused(), *(f for f in findings if f.code in UNEVALUATED)])
         answers = self._answer(found, alpha)
         return replace(answers, warnings=(*findings, *answers.warnings))
 
     def answers(self, *, alpha: float = 1.0) -> list[Answers]:
         """The answers to the program's own queries, in the order of the file."""
         _checked_alpha(alpha)
-        if self._checked.unsupported:
+        if self._checked.unevaluated:
             raise ProgramError(self._refused())
         return [self._answer(query, alpha) for query in self._checked.queries]
 
@@ -202,9 +203,9 @@ class KnowledgeBase:
                 checked.append(query)
         if any(finding.severity == "error" for finding in findings):
             raise ProgramError([finding for finding in findings if finding.severity == "error"])
-        unsupported = (*self._checked.unsupported, *(f for f in findings if f.code == "not-yet-evaluated"))
-        self.warnings += tuple(finding for finding in findings if finding.code != "not-yet-evaluated")
-        self._checked = replace(self._checked, queries=tuple(checked), unsupported=unsupported)
+        unevaluated = (*self._checked.unevaluated, *(f for f in findings if f.code in UNEVALUATED))
+        self.warnings += tuple(finding for finding in findings if finding.code not in UNEVALUATED)
+        self._checked = replace(self._checked, queries=tuple(checked), unevaluated=unevaluated)
         self._lifted = None
         self._fixpoints.clear()
 
@@ -286,7 +287,7 @@ class KnowledgeBase:
 
         key = tuple(query.text for query in queries)
         if key not in self._fixpoints:
-            if self._checked.unsupported:
+            if self._checked.unevaluated:
                 raise ProgramError(self._refused())
             lifted = add_queries(self._graph(), queries)
             mentioned = {text for texts in constants(lifted).values() for text in texts}
@@ -321,7 +322,7 @@ class KnowledgeBase:
         return default_budget() if self._most is None else Budget(instances=self._most)
 
     def _graph(self) -> LiftedGraph:
-        if self._checked.unsupported:
+        if self._checked.unevaluated:
             raise ProgramError(self._refused())
         if self._lifted is None:
             from lnnkit.graph.build import build
@@ -330,7 +331,7 @@ class KnowledgeBase:
         return self._lifted
 
     def _refused(self) -> list[Diagnostic]:
-        return [replace(finding, severity="error") for finding in self._checked.unsupported]
+        return [replace(finding, severity="error") for finding in self._checked.unevaluated]
 
     # --- writing itself ---------------------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
 from typing import cast
 
@@ -12,8 +13,10 @@ from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Fact, LogicN
 from lnnkit.check.strata import stratify
 from lnnkit.check.symbols import Formula, Symbols
 from lnnkit.check.unsupported import unsupported
+from lnnkit.check.untrained import UNEVALUATED, untrained
 from lnnkit.check.walk import Scope, transform
 from lnnkit.syntax import ast
+from lnnkit.syntax.rewrite import balanced
 from lnnkit.syntax.span import Span
 
 
@@ -37,7 +40,7 @@ def assemble(symbols: Symbols, logic: LogicName) -> CheckedProgram:
         queries=tuple(query(formula, symbols) for formula in symbols.formulas if formula.kind == "query"),
         strata=stratify(symbols)[0],
         logic=logic,
-        unsupported=tuple(unsupported(symbols)),
+        unevaluated=tuple(each for each in (*unsupported(symbols), *untrained(symbols)) if each.code in UNEVALUATED),
     )
 
 
@@ -90,26 +93,42 @@ def query_text(span: Span) -> str:
 
 
 def resolve(formula: Formula, symbols: Symbols) -> ast.Expression:
-    """The formula with its comparisons of entities told from those of numbers."""
+    """The formula with its comparisons of entities told from those of numbers, and chains as conjunctions."""
     scopes = {
-        id(visit.node): visit.scope
+        id(visit.node): None if compares_numbers(visit, symbols) else visit.scope
         for visit in formula.visits
-        if isinstance(visit.node, ast.Comparison) and not compares_numbers(visit, symbols)
+        if isinstance(visit.node, ast.Comparison)
     }
     if not scopes:
         return formula.root
 
     def change(node: ast.Expression) -> ast.Expression:
-        if isinstance(node, ast.Comparison) and id(node) in scopes:
-            arguments = [_argument(operand, scopes[id(node)], symbols) for operand in node.operands]
-            parts = [
-                _same(left, right, operator == "=", node.span)
-                for operator, (left, right) in zip(node.operators, pairwise(arguments), strict=True)
-            ]
-            return parts[0] if len(parts) == 1 else ast.And(tuple(parts), span=node.span)
-        return node
+        if not isinstance(node, ast.Comparison):
+            return node
+        scope = scopes[id(node)]
+        if scope is None:
+            return _links(node)
+        arguments = [_argument(operand, scope, symbols) for operand in node.operands]
+        parts = [
+            _same(left, right, operator == "=", node.span)
+            for operator, (left, right) in zip(node.operators, pairwise(arguments), strict=True)
+        ]
+        return parts[0] if len(parts) == 1 else ast.And(tuple(parts), span=node.span)
 
     return transform(formula.root, change)
+
+
+def _links(chain: ast.Comparison) -> ast.Expression:
+    """A chain of comparisons of numbers as the conjunction of its links; its attributes are those of each."""
+    if len(chain.operators) == 1:
+        return chain
+    links = []
+    for operator, (left, right) in zip(chain.operators, pairwise(chain.operands), strict=True):
+        span = Span(chain.span.source, left.span.start, right.span.end)
+        if not balanced(span.text):  # an operand stands in parentheses of its own, which its span leaves out
+            span = chain.span
+        links.append(replace(chain, operands=(left, right), operators=(operator,), span=span))
+    return ast.And(tuple(links), span=chain.span)
 
 
 def _argument(operand: ast.Expression, scope: Scope, symbols: Symbols) -> ast.Argument:

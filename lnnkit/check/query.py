@@ -12,13 +12,16 @@ from lnnkit.check.checker import Pass, ordered, run
 from lnnkit.check.entities import entities
 from lnnkit.check.gather import gather
 from lnnkit.check.kinds import kinds
-from lnnkit.check.learnables import among, in_formula, learnables
+from lnnkit.check.learnables import in_assertion, in_formula, learnables
 from lnnkit.check.predicates import predicates
 from lnnkit.check.program import CheckedProgram, LogicName, Query, SameEntity
 from lnnkit.check.rules import rules
 from lnnkit.check.sorts import sorts
 from lnnkit.check.symbols import Entry
+from lnnkit.check.terms import terms
+from lnnkit.check.units import units
 from lnnkit.check.unsupported import unsupported
+from lnnkit.check.untrained import untrained
 from lnnkit.check.variables import variables
 from lnnkit.check.walk import nodes
 from lnnkit.check.weights import weights
@@ -33,7 +36,10 @@ QUERY_PASSES: tuple[Pass, ...] = (
     entities,
     kinds,
     weights,
+    units,
+    terms,
     learnables,
+    untrained,
     rules,
     unsupported,
 )
@@ -84,9 +90,4 @@ def _texts(checked: CheckedProgram) -> Iterator[str]:
 
 def _learned(checked: CheckedProgram) -> Iterator[str]:
     for assertion in checked.assertions:
-        ends = (end for end in (assertion.lower, assertion.upper) if isinstance(end, ast.Learnable))
-        yield from (
-            item.name
-            for item in (*among(nodes(cast(ast.Expression, assertion.formula))), *ends)
-            if item.name is not None
-        )
+        yield from (item.name for item in in_assertion(assertion) if item.name is not None)

@@ -1,11 +1,10 @@
-"""Language that is checked already and evaluated in a later version: one finding for the whole program."""
+"""Numbers: checked already and evaluated in a later version, with one finding for the whole program."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from lnnkit.check.kinds import compares_numbers, is_numeric
-from lnnkit.check.learnables import in_formula
 from lnnkit.check.report import warning
 from lnnkit.check.symbols import Formula, Symbols
 from lnnkit.syntax import ast
@@ -26,7 +25,7 @@ def unsupported(symbols: Symbols) -> list[Diagnostic]:
         if len(places) > 2
         else (", here and in one more place" if len(places) == 2 else "")
     )
-    message = f"numbers and learnable values (`?`) are not evaluated yet{count}"
+    message = f"numbers are not evaluated yet{count}"
     hint = "the program can be checked and printed; to run it, take these statements out"
     return [warning("not-yet-evaluated", first, message, hint)]
 
@@ -53,5 +52,3 @@ def _formula(formula: Formula, symbols: Symbols) -> Iterator[Span]:
         elif compares_numbers(visit, symbols) or (visit.role == "query" and is_numeric(node, symbols, visit.scope)):
             below.add(id(node))
             yield node.span
-    counted = {id(visit.node) for visit in formula.visits if id(visit.node) in below}
-    yield from (item.span for item in in_formula(formula) if id(item) not in counted)

@@ -98,6 +98,27 @@ def test_queries_are_kept_as_they_were_written() -> None:
     assert [query.text for query in checked(text).queries] == ["exists X:  (P(X)  and ¬P( anna ))", "∃x P(x)"]
 
 
+def test_what_has_no_start_is_not_evaluated() -> None:
+    text = "fact P(anna)\nrule P(X)@? & Q(X)@?w -> Q(X)@?w=0.5 in [?, 1]\n"
+    assert checked(text).unevaluated == ()
+    text = "fact P(anna)\nnumber age(person)\nrule P(X) & age(X) > ? & age(X) <?> 3 -> Q(X)\n"
+    assert [each.code for each in checked(text).unevaluated if each.line == 3] == ["untrained"]
+
+
+def test_chains_are_conjunctions_of_their_links() -> None:
+    text = "number n(entity)\nfact P(anna)\nrule P(X) & (1 < (n(X) + 1) <= ?t){scale: ?5} -> Q(X)\n"
+    formula = checked(text).assertions[0].formula
+    assert isinstance(formula, ast.Implies) and isinstance(formula.antecedent, ast.And)
+    chain = formula.antecedent.operands[1]
+    assert isinstance(chain, ast.And) and not chain.attributes
+    first, second = chain.operands
+    assert isinstance(first, ast.Comparison) and isinstance(second, ast.Comparison)
+    assert (first.operators, second.operators) == (("<",), ("<=",))
+    assert first.operands[1] is second.operands[0]
+    assert first.attributes == second.attributes != ()
+    assert second.span.text == "(1 < (n(X) + 1) <= ?t){scale: ?5}"  # the parentheses are no part of an operand's span
+
+
 def test_strata_come_dependencies_first() -> None:
     program = checked(
         """
@@ -122,10 +143,10 @@ def test_what_is_not_evaluated_yet_is_one_warning() -> None:
     )
     (found,) = findings(text)
     assert (found.code, found.severity, found.line, found.column) == ("not-yet-evaluated", "warning", 2, 1)
-    assert "4 more places" in found.message  # the fact, the weight, the comparison, the query
-    assert checked(text).unsupported == (found,)
+    assert "3 more places" in found.message  # the fact, the comparison, the query
+    assert checked(text).unevaluated == (found,)
     assert [query.numeric for query in checked(text).queries] == [True]
-    assert checked("fact P(anna)\n").unsupported == ()
+    assert checked("fact P(anna)\n").unevaluated == ()
 
 
 @pytest.mark.parametrize(
