@@ -11,9 +11,11 @@ from lnnkit.numeric.comparison import Response as Response
 from lnnkit.numeric.frozen import gated_product as gated_product
 from lnnkit.numeric.frozen import linear as linear
 from lnnkit.numeric.frozen import power_product as power_product
+from lnnkit.numeric.informing import informing as informing
 from lnnkit.numeric.interval import Contraction as Contraction
 from lnnkit.numeric.interval import Interval as Interval
 from lnnkit.numeric.interval import point as point
+from lnnkit.numeric.interval import rises as rises
 from lnnkit.numeric.interval import same as same
 from lnnkit.numeric.interval import unknown as unknown
 from lnnkit.numeric.relation import Fixed as Fixed
@@ -29,3 +31,4 @@ from lnnkit.numeric.term import Term as Term
 from lnnkit.numeric.term import apply as apply
 from lnnkit.numeric.term import constant as constant
 from lnnkit.numeric.term import number as number
+from lnnkit.numeric.term import undetermined as undetermined

@@ -36,11 +36,14 @@ class Comparison:
 
     left: Term
     right: Term
-    relation: Relation
+    relation: Relation | None  # None: not known, so nothing is said
 
     def truth(self, inputs: Sequence[Interval]) -> Interval:
         """The closed hull of its truth over the values that the terms can take; ``[0, 1]`` where one has none. Exact
         where each number occurs once in both terms together."""
+        if self.relation is None:
+            nothing = torch.zeros_like(inputs[0].lower)
+            return Interval(nothing, torch.ones_like(nothing))
         boxes = [entered(each) for each in inputs]
         left, right = (term.upward(boxes)[-1] for term in self._terms)
         return self._image(left, right, len(inputs[0].lower))
@@ -50,6 +53,8 @@ class Comparison:
         say nothing (``L <= tol``, ``U >= 1 - tol``) change nothing. An end at 0 or 1 that the relation comes near but
         never takes is read as ``tol``, ``1 - tol``. A strict relation leaves what its closure does: ``x > 5`` may be 5.
         """
+        if self.relation is None:
+            return Contraction(tuple(inputs), torch.zeros_like(bounds.lower, dtype=torch.bool))
         said = (bounds.lower > crisp.TOLERANCE) | (bounds.upper < 1 - crisp.TOLERANCE)
         if bool(said.all()):
             return self._contract(inputs, bounds)
@@ -58,30 +63,38 @@ class Comparison:
             return Contraction(tuple(inputs), said)
         return _spread(inputs, rows, self._contract(_at(inputs, rows), _at((bounds,), rows)[0]))
 
+    def narrow(self, inputs: Sequence[Interval], truth: Interval, bounds: Interval) -> Contraction:
+        """As `contract`, for bounds that have met the ``truth`` found upward: what that says anyway leaves every input,
+        and only where a term may be undefined is there more to it."""
+        lower, upper = bounds
+        if self.relation is None or all(each.lower is each.upper for each in inputs):
+            return Contraction(tuple(inputs), torch.zeros_like(lower, dtype=torch.bool))
+        raised, lowered = lower > truth.lower + crisp.TOLERANCE, upper < truth.upper - crisp.TOLERANCE
+        asked = raised | lowered
+        if self.partial:
+            asked |= (lower > crisp.TOLERANCE) | (upper < 1 - crisp.TOLERANCE)
+        rows = asked.nonzero().squeeze(1)
+        if not len(rows):
+            return Contraction(tuple(inputs), asked)
+        told = Interval(torch.where(raised, lower, 0.0), torch.where(lowered, upper, 1.0))
+        if len(rows) == len(asked):
+            return self._contract(inputs, told)
+        return _spread(inputs, rows, self._contract(_at(inputs, rows), _at((told,), rows)[0]))
+
     def respond(self, inputs: Sequence[Interval], bounds: Interval) -> Response:
         """Both in one: upward, then downward from ``bounds`` and the truth found together."""
         truth = self.truth(inputs)
         lower, upper = torch.maximum(bounds.lower, truth.lower), torch.minimum(bounds.upper, truth.upper)
         crossed = lower > upper + crisp.TOLERANCE
-        nothing = torch.zeros_like(crossed)
-        if all(each.lower is each.upper for each in inputs):
-            return Response(truth, tuple(inputs), nothing, crossed)
-        raised, lowered = lower > truth.lower + crisp.TOLERANCE, upper < truth.upper - crisp.TOLERANCE
-        asked = raised | lowered  # what the truth found says anyway leaves all inputs, where the terms are defined
-        if self._partial:
-            asked |= (lower > crisp.TOLERANCE) | (upper < 1 - crisp.TOLERANCE)
-        rows = (asked & ~crossed).nonzero().squeeze(1)
-        if not len(rows):
-            return Response(truth, tuple(inputs), nothing, crossed)
-        lower, upper = torch.where(raised, lower, 0.0), torch.where(lowered, upper, 1.0)
-        bounds = Interval(torch.minimum(lower, upper), torch.maximum(lower, upper))
-        if len(rows) == len(crossed):
-            found = self._contract(inputs, bounds)
-        else:
-            found = _spread(inputs, rows, self._contract(_at(inputs, rows), _at((bounds,), rows)[0]))
+        met = Interval(
+            torch.where(crossed, 0.0, torch.minimum(lower, upper)),
+            torch.where(crossed, 1.0, torch.maximum(lower, upper)),
+        )
+        found = self.narrow(inputs, truth, met)
         return Response(truth, found.inputs, found.empty, crossed)
 
     def _contract(self, inputs: Sequence[Interval], bounds: Interval) -> Contraction:
+        assert self.relation is not None
         if self._truths is None:
             difference = soft.preimage(self.relation, bounds)
         else:
@@ -97,6 +110,7 @@ class Comparison:
         return contracted(self._terms, inputs, require)
 
     def _image(self, left: Pieces, right: Pieces, rows: int) -> Interval:
+        assert self.relation is not None
         if self._truths is None:
             lower, upper = soft.image(self.relation, subtract(left, right))
         else:
@@ -111,7 +125,7 @@ class Comparison:
     @cached_property
     def _truths(self) -> crisp.Truths | None:
         """What a crisp relation gives."""
-        if self.relation.scale > 0:
+        if self.relation is None or self.relation.scale > 0:
             return None
         return crisp.SIGNS[self.relation.sign] if isinstance(self.relation, Fixed) else crisp.hard(self.relation)
 
@@ -125,7 +139,8 @@ class Comparison:
         return self.left, self.right
 
     @cached_property
-    def _partial(self) -> bool:
+    def partial(self) -> bool:
+        """Whether a term may be undefined on a part of a box that contraction cuts off."""
         return self.left.partial or self.right.partial
 
 

@@ -1,8 +1,9 @@
 """Contraction: from what is left of the values of terms to what is left of their inputs.
 
 HC4-revise (Benhamou et al. 1999, "Revising hull and box consistency"): up through each term to the values of its steps,
-which are narrowed from the last step down. Once is exact where each number occurs once. It is repeated where not, and
-where the box has no end: the ends that are neared there are not kept through every operation.
+which are narrowed from the last step down. Exact where each number occurs once. It is repeated where the box has no end:
+the ends that are neared there are not kept through every operation. Where a number occurs more than once, each occurrence
+is narrowed as if it were alone, once; who calls again gets further.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def contracted(terms: Sequence[Swept], inputs: Sequence[Interval], require: Requ
     boxes = [entered(each) for each in inputs]
     undefined, void = _nowhere(), _nowhere()
     bounded = all(finite(end) for box in boxes for end in box[:2])
-    for sweep in range(1 if bounded and not _repeat(terms) else SWEEPS):
+    for sweep in range(1 if bounded or _repeat(terms) else SWEEPS):
         values = [term.upward(boxes) for term in terms]
         tops = [each[-1] for each in values]
         if not sweep:

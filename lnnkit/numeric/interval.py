@@ -15,6 +15,7 @@ from torch import Tensor
 
 GREATEST = torch.finfo(torch.float64).max
 EXACT = 2.0**53  # up to here every integer is a float
+NOISE = 1e-12  # a smaller gain, relative to magnitudes over 1, is rounding
 RELATIVE = 1e-9  # numbers that differ by no more, relative to the greater, are one
 
 
@@ -52,3 +53,10 @@ def same(one: Tensor, other: Tensor) -> Tensor:
     exact = (one == one.floor()) & (other == other.floor()) & (size <= EXACT)
     close = ((one - other).abs() <= RELATIVE * size) & (size < math.inf) & ~exact
     return close | (one == other)
+
+
+def rises(old: Tensor, new: Tensor) -> Tensor:
+    """Where lower ends have risen by more than rounding: 1e-12, relative to magnitudes over 1. Of upper ends that fall
+    both are negated."""
+    least = NOISE * new.abs().clamp(min=1.0)
+    return (new > old) & (new - old > least)

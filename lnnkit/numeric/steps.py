@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -11,7 +12,7 @@ from lnnkit.numeric import arithmetic, inverses
 from lnnkit.numeric.pieces import Pieces, empty, intersection, single, without_zero
 from lnnkit.numeric.power import power, raise_to, root
 
-Operation = Literal["add", "subtract", "multiply", "divide", "power", "negate", "abs", "sqrt"]
+Operation = Literal["add", "subtract", "multiply", "divide", "power", "negate", "abs", "sqrt", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,8 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """An operation on the values of earlier steps. ``add`` and ``multiply`` take any number of operands from one."""
+    """An operation on the values of earlier steps. ``add`` and ``multiply`` take any number of operands from one;
+    ``unknown`` may be anything, whatever its operands are."""
 
     operation: Operation
     operands: tuple[int, ...]
@@ -123,6 +125,8 @@ def _applied(step: Apply, values: Sequence[Pieces], known: Mapping[int, float]) 
             return arithmetic.absolute(own[0])
         case "sqrt":
             return arithmetic.square_root(own[0])
+        case "unknown":
+            return single(-math.inf, math.inf)
 
 
 def _left(step: Apply, node: Pieces, own: Sequence[Pieces], known: Mapping[int, float]) -> Sequence[Pieces | None]:
@@ -159,6 +163,8 @@ def _left(step: Apply, node: Pieces, own: Sequence[Pieces], known: Mapping[int, 
             return (inverses.absolute_of(node),)
         case "sqrt":
             return (inverses.square_root_of(node),)
+        case "unknown":
+            return [None] * len(own)
 
 
 def _product(own: Sequence[Pieces], factors: Sequence[float | None]) -> Pieces:

@@ -129,3 +129,8 @@ def apply(operation: Operation, *operands: Term) -> Term:
         )
         tops.append(len(steps) - 1)
     return Term((*steps, Apply(operation, tuple(tops))))
+
+
+def undetermined(*operands: Term) -> Term:
+    """A term of which only the numbers that it mentions are known: its value may be any."""
+    return apply("unknown", *operands)
