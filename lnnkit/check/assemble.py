@@ -12,7 +12,6 @@ from lnnkit.check.kinds import compares_numbers, is_numeric
 from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Fact, LogicName, Predicate, Query, SameEntity, Sort
 from lnnkit.check.strata import stratify
 from lnnkit.check.symbols import Formula, Symbols
-from lnnkit.check.unsupported import unsupported
 from lnnkit.check.untrained import UNEVALUATED, untrained
 from lnnkit.check.walk import Scope, transform
 from lnnkit.syntax import ast
@@ -40,7 +39,7 @@ def assemble(symbols: Symbols, logic: LogicName) -> CheckedProgram:
         queries=tuple(query(formula, symbols) for formula in symbols.formulas if formula.kind == "query"),
         strata=stratify(symbols)[0],
         logic=logic,
-        unevaluated=tuple(each for each in (*unsupported(symbols), *untrained(symbols)) if each.code in UNEVALUATED),
+        unevaluated=tuple(each for each in untrained(symbols) if each.code in UNEVALUATED),
     )
 
 

@@ -20,7 +20,6 @@ from lnnkit.check.sorts import sorts
 from lnnkit.check.symbols import Entry
 from lnnkit.check.terms import terms
 from lnnkit.check.units import units
-from lnnkit.check.unsupported import unsupported
 from lnnkit.check.untrained import untrained
 from lnnkit.check.variables import variables
 from lnnkit.check.walk import nodes
@@ -41,7 +40,6 @@ QUERY_PASSES: tuple[Pass, ...] = (
     learnables,
     untrained,
     rules,
-    unsupported,
 )
 
 

@@ -11,7 +11,7 @@ from lnnkit.check.units import shapes_of
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 
-UNEVALUATED = frozenset({"not-yet-evaluated", "untrained"})
+UNEVALUATED = frozenset({"untrained"})
 """Findings that a program or query is checked with as warnings, and not evaluated with."""
 
 

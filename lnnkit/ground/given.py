@@ -15,20 +15,19 @@ from lnnkit.ground.layout import Given
 
 
 def given_facts(program: CheckedProgram, mentioned: Iterable[str]) -> tuple[Entities, Entities, list[Given]]:
-    """All truth facts of a program, from its text and its tables: its entities, the same again as the map from texts
-    to ids, and the facts of each predicate. ``mentioned`` are entities that formulas name.
+    """All facts of a program, from its text and its tables: its entities, the same again as the map from texts to ids,
+    and the facts of each predicate and number. ``mentioned`` are entities that formulas name.
 
     Nothing depends on the order of rows, statements or files: ids are places in the sorted texts, each predicate comes
     once, in the order of their names, and its rows are in canonical order, sorted by columns, then by lower and upper
     bounds. The same fact may stand there twice.
     """
-    tables = [table for table in program.tables if not program.predicates[table.predicate].numeric]
+    tables = program.tables
     facts: dict[str, list[Fact]] = {}
     texts = set(mentioned)
     for fact in program.facts:
-        if not program.predicates[fact.predicate].numeric:
-            facts.setdefault(fact.predicate, []).append(fact)
-            texts.update(fact.arguments)
+        facts.setdefault(fact.predicate, []).append(fact)
+        texts.update(fact.arguments)
     for label in program.labels:
         texts.update(label.arguments)
     entities, columns = intern([*tables, *program.label_tables], texts)

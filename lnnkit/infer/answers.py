@@ -143,7 +143,7 @@ def _value(view: View, state: State, atoms: Atoms, told: Sequence[Tensor]) -> Bo
     if formula.neurons[formula.top].kind == LEAF:
         value = state.bounds(view.column(formula.top))
     else:
-        value = upward(formula, entering(reader(view, state, atoms)), view.groupings)[formula.top]
+        value = upward(formula, entering(reader(view, state, atoms), formula), view.groupings)[formula.top]
     for rows in told:
         known = state.bounds(rows)
         value = Bounds(torch.maximum(value.lower, known.lower), torch.minimum(value.upper, known.upper))
