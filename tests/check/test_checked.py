@@ -10,7 +10,7 @@ from lnnkit.check import check
 from lnnkit.check.program import ENTITY, SameEntity
 from lnnkit.syntax import ast
 from lnnkit.syntax.parse import parse
-from tests.check.checking import checked, findings
+from tests.check.checking import checked
 
 
 def test_sorts_are_inferred_through_shared_variables() -> None:
