@@ -59,8 +59,8 @@ def truth_states(lower: np.ndarray, upper: np.ndarray, alpha: float = 1.0, toler
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One binding of a query's variables (empty where it has none) and its truth bounds ``[lower, upper]``, or the ends of
-    a ``numeric`` term.
+    """One binding of a query's variables (empty where it has none) and its truth bounds ``[lower, upper]``, or the ends
+    of a ``numeric`` term.
 
     ``contested`` marks an answer that rests on a contradiction.
     """

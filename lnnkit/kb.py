@@ -142,10 +142,11 @@ class KnowledgeBase:
         """Run to the fixpoint. Raises `BudgetError` before more than ``max_groundings`` instances of one rule or query
         are made (default: what half of the free memory can hold).
 
-        ``precision`` is double or single (half the memory; bounds to 1e-5; a program with numbers is double), ``device``
-        cpu, cuda or cuda:N; answers are computed in the same way until the next call. ``watch.after_round`` is told of every round, and ends
-        inference by returning False. So does a first Ctrl-C, where that would raise ``KeyboardInterrupt``: the outcome
-        is then interrupted, and what answers say holds, though it may be loose. A second one raises.
+        ``precision`` is double or single (half the memory; bounds to 1e-5; not for programs with numbers, which are
+        double), ``device`` cpu, cuda or cuda:N; answers are computed in the same way until the next call.
+        ``watch.after_round`` is told of every round, and ends inference by returning False. So does a first Ctrl-C,
+        where that would raise ``KeyboardInterrupt``: the outcome is then interrupted, and what answers say holds,
+        though it may be loose. A second one raises.
         """
         return self._infer(max_groundings, max_rounds, computing(precision, device), watch).outcome
 

@@ -1,8 +1,8 @@
 """Lifted graph -> formulas: each root unfolded into a tree of neurons over leaves, cut into blocks at its quantifiers.
 
-A leaf is a predicate, a number or a shared neuron, whose bounds are kept in a state; all other neurons are evaluated anew
-at each look. The operands of a comparison or a term are its numbers. The rows of a block are the assignments of its variables: those of the blocks around it, then those that
-its quantifier binds. Block 0 is the formula itself.
+A leaf is a predicate, a number or a shared neuron, whose bounds are kept in a state; all other neurons are evaluated
+anew at each look. The operands of a comparison or a term are its numbers. The rows of a block are the assignments of
+its variables: those of the blocks around it, then those that its quantifier binds. Block 0 is the formula itself.
 """
 
 from __future__ import annotations
@@ -35,6 +35,11 @@ class Neuron:
     inner: int = -1  # for a quantifier: the block of its operand
     numeric: bool = False  # a leaf that holds a number, or a term
     arithmetic: Comparison | Term | None = None  # of a comparison or a term, over its operands
+
+    @property
+    def fixed(self) -> bool:
+        """Whether it has the same bounds always: ``true``, ``false``, arithmetic without numbers."""
+        return self.kind in ("true", "false") or (self.arithmetic is not None and not self.operands)
 
 
 @dataclass(frozen=True, slots=True)

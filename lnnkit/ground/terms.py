@@ -60,7 +60,10 @@ def _relation(data: dict[str, Any]) -> Relation | None:
     scale = data["scale"] or 0.0
     if data["operator"] != "<?>":
         return Fixed(cast("Sign", data["operator"]), scale)
-    return None if data["weight"] is None else Learned(*data["weight"], scale)
+    if data["weight"] is None:
+        return None
+    plus, zero, bias = data["weight"]
+    return Learned(plus, zero, bias, scale)
 
 
 def _operands(graph: nx.MultiDiGraph, node: str, arguments: Arguments) -> list[tuple[str, Arguments]]:

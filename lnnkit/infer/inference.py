@@ -138,6 +138,8 @@ def _infer(prepared: Prepared, leaps: Leaps, round_limit: int, watch: Watch | No
         progress.status = stopped.status
     if progress.status is Status.CONVERGED and progress.creeping:
         progress.status = Status.CREEPING
+    elif progress.status is Status.CONVERGED and space.drift.met:
+        progress.status = Status.DRIFTING
     elif progress.status is Status.CONVERGED and leaps.made_so_far:
         progress.status = Status.ACCELERATED
     return Fixpoint(prepared, space)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.ground.batch import Batch
-from lnnkit.ground.evaluate import Grouping, downward, least_heads, upward
+from lnnkit.ground.evaluate import Grouping, downward, least_heads, neuron_upward, upward
 from lnnkit.ground.formula import AUXILIARY, LEAF, Formula
 from lnnkit.logic.bounds import Bounds, enter, noise, ordered, tolerance
 from lnnkit.numeric import rises
@@ -92,7 +92,11 @@ def _asked(formula: Formula, root: Bounds, crossed: Tensor) -> Bounds:
 
 
 def constant(batch: Batch, index: int, length: int, dtype: torch.dtype) -> Bounds:
-    """The bounds of ``true`` and ``false``; a leaf that nothing is read of is unknown."""
-    kind = batch.formula.neurons[index].kind
+    """The bounds of what is fixed; a leaf that nothing is read of is unknown."""
+    neuron = batch.formula.neurons[index]
+    if neuron.arithmetic is not None:
+        lower, upper = neuron_upward(neuron, ())
+        return Bounds(lower.expand(length), upper.expand(length))
+    kind = neuron.kind
     lower = torch.full((length,), float(kind == "true"), dtype=dtype)
     return Bounds(lower, torch.ones_like(lower)) if kind == LEAF else Bounds(lower, lower)

@@ -249,7 +249,7 @@ class _Visit:
         """Reads the leaves of some of the instances."""
 
         def read(index: int) -> Bounds:
-            if index != AUXILIARY and self._batch.formula.neurons[index].kind in ("true", "false"):
+            if index != AUXILIARY and self._batch.formula.neurons[index].fixed:
                 return constant(self._batch, index, stop - start, state.dtype)
             return state.read(self.read_rows(index)[start:stop])
 

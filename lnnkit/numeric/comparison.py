@@ -32,7 +32,7 @@ class Response(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    """``left relation right``. Inputs are numbered alike in both terms; there is at least one."""
+    """``left relation right``. Inputs are numbered alike in both terms; where there are none, there is one row."""
 
     left: Term
     right: Term
@@ -42,11 +42,11 @@ class Comparison:
         """The closed hull of its truth over the values that the terms can take; ``[0, 1]`` where one has none. Exact
         where each number occurs once in both terms together."""
         if self.relation is None:
-            nothing = torch.zeros_like(inputs[0].lower)
+            nothing = torch.zeros(_rows(inputs), dtype=torch.float64)
             return Interval(nothing, torch.ones_like(nothing))
         boxes = [entered(each) for each in inputs]
         left, right = (term.upward(boxes)[-1] for term in self._terms)
-        return self._image(left, right, len(inputs[0].lower))
+        return self._image(left, right, _rows(inputs))
 
     def contract(self, inputs: Sequence[Interval], bounds: Interval) -> Contraction:
         """The closed hull of the inputs that can give a truth in ``bounds``, terms defined; exact as above. Bounds that
@@ -144,6 +144,10 @@ class Comparison:
         return self.left.partial or self.right.partial
 
 
+def _rows(inputs: Sequence[Interval]) -> int:
+    return len(inputs[0].lower) if inputs else 1
+
+
 def _at(inputs: Sequence[Interval], rows: Tensor) -> tuple[Interval, ...]:
     """Some rows of the inputs."""
     found = []
@@ -161,6 +165,6 @@ def _spread(inputs: Sequence[Interval], rows: Tensor, some: Contraction) -> Cont
             found.append(Interval(lower, upper))
         else:
             found.append(Interval(lower.index_copy(0, rows, left.lower), upper.index_copy(0, rows, left.upper)))
-    count = len(inputs[0].lower)
+    count = _rows(inputs)
     empty = torch.zeros(count, dtype=torch.bool).index_copy_(0, rows, some.empty)
     return Contraction(tuple(found), empty)

@@ -1,9 +1,9 @@
 """Contraction: from what is left of the values of terms to what is left of their inputs.
 
-HC4-revise (Benhamou et al. 1999, "Revising hull and box consistency"): up through each term to the values of its steps,
-which are narrowed from the last step down. Exact where each number occurs once. It is repeated where the box has no end:
-the ends that are neared there are not kept through every operation. Where a number occurs more than once, each occurrence
-is narrowed as if it were alone, once; who calls again gets further.
+HC4-revise (Benhamou et al. 1999, "Revising hull and box consistency"): up through each term to the values of its
+steps, which are narrowed from the last step down. Exact where each number occurs once; it is repeated where the box has
+no end, since the ends that are neared there are not kept through every operation. Where a number occurs more than once,
+each occurrence is narrowed as if it were alone, once: who calls again gets further.
 """
 
 from __future__ import annotations

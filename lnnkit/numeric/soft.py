@@ -18,6 +18,8 @@ from lnnkit.numeric.interval import Interval
 from lnnkit.numeric.pieces import Pieces, joined
 from lnnkit.numeric.relation import Learned, Relation, Sign
 
+ROUNDING = 1e-12  # of a truth
+
 Curve = Callable[[Tensor], Tensor]
 
 
@@ -53,9 +55,10 @@ def image(relation: Relation, difference: Pieces) -> Interval:
 
 def preimage(relation: Relation, bounds: Interval) -> Pieces:
     """The differences that give a truth in ``bounds``, by the tolerance. A truth that is neared but never reached
-    counts as reached from the tolerance off it."""
-    lower = torch.where(bounds.lower > TOLERANCE, bounds.lower, 0.0)
-    upper = torch.where(bounds.upper < 1 - TOLERANCE, bounds.upper, 1.0)
+    counts as reached from the tolerance off it, and bounds are let out by what rounding may have made of them, which
+    grows on the way back."""
+    lower = torch.where(bounds.lower > TOLERANCE, bounds.lower - ROUNDING, 0.0)
+    upper = torch.where(bounds.upper < 1 - TOLERANCE, bounds.upper + ROUNDING, 1.0)
     parts = [_preimage(branch, lower, upper, relation.scale) for branch in _branches(relation)]
     return joined(parts)
 
