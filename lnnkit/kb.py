@@ -149,10 +149,11 @@ class KnowledgeBase:
         """Run to the fixpoint. Raises `BudgetError` before more than ``max_groundings`` instances of one rule or query
         are made (default: what half of the free memory can hold).
 
-        ``precision`` is double or single (half the memory; bounds to 1e-5), ``device`` cpu, cuda or cuda:N; answers
-        are computed in the same way until the next call. ``watch.after_round`` is told of every round, and ends
-        inference by returning False. So does a first Ctrl-C, where that would raise ``KeyboardInterrupt``: the outcome
-        is then interrupted, and what answers say holds, though it may be loose. A second one raises.
+        ``precision`` is double or single (half the memory; bounds to 1e-5; not for programs with numbers, which are
+        double), ``device`` cpu, cuda or cuda:N; answers are computed in the same way until the next call.
+        ``watch.after_round`` is told of every round, and ends inference by returning False. So does a first Ctrl-C,
+        where that would raise ``KeyboardInterrupt``: the outcome is then interrupted, and what answers say holds,
+        though it may be loose. A second one raises.
         """
         return self._infer(max_groundings, max_rounds, computing(precision, device), watch).outcome
 
@@ -187,7 +188,7 @@ class KnowledgeBase:
         errors = [finding for finding in findings if finding.severity == "error"]
         if found is None or errors:
             raise ProgramError(errors or findings)
-        if found.numeric or self._checked.unevaluated:
+        if self._checked.unevaluated or any(f.code in UNEVALUATED for f in findings):
             raise ProgramError([*self._refused(), *(f for f in findings if f.code in UNEVALUATED)])
         answers = self._answer(found, alpha)
         return replace(answers, warnings=(*findings, *answers.warnings))
@@ -225,7 +226,7 @@ class KnowledgeBase:
         recorder: Recorder | None = None,
     ) -> _Rested:
         self._fixpoints.clear()
-        self._computing = computing
+        self._computing = replace(computing, precision="double") if self._numeric else computing
         self._most = max_groundings
         with Interruption(watch) if is_pythons_own() else nullcontext(watch) as watching:
             try:
@@ -262,6 +263,7 @@ class KnowledgeBase:
             alpha,
             _cut_short(rested.outcome),
             self._computing.tolerance,
+            query.numeric,
         )
 
     def _rested(self, query: Query) -> _Rested:
@@ -325,6 +327,10 @@ class KnowledgeBase:
                 found = contradictions(fixpoint, entities.names)
             self._fixpoints[key] = _Rested(fixpoint, entities.names, _outcome(fixpoint, found))
         return self._fixpoints[key]
+
+    @property
+    def _numeric(self) -> bool:
+        return any(predicate.numeric for predicate in self._checked.predicates.values())
 
     def _budget(self) -> Budget:
         from lnnkit.budget import default_budget

@@ -6,6 +6,7 @@ import math
 import random
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import Any
 
 import pytest
 import z3
@@ -16,6 +17,7 @@ from tests.oracle.program import Box, Formula, numbers
 from tests.oracle.reals import INF, Reals, between, hull, intersect
 from tests.points import Undefined, truth_at, value_at
 
+Real = Any  # z3's operators are typed too loosely to say more
 NAMES = "abcd"
 ENDS = (-INF, -7.0, -3.0, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 2.5, 4.0, 10.0, INF)
 OPERATORS = (">", ">=", "<", "<=", "=", "!=")
@@ -134,7 +136,7 @@ def test_no_point_is_lost(block: int) -> None:
 # --- Z3: nothing is kept that no point needs -----------------------------------------------------------------------
 
 
-def solved(term: Formula, variables: dict[str, z3.ArithRef], conditions: list[z3.BoolRef]) -> z3.ArithRef:
+def solved(term: Formula, variables: dict[str, Real], conditions: list[Real]) -> Real:
     if term[0] == "number":
         return variables[term[1]]
     if term[0] == "constant":
@@ -160,13 +162,13 @@ def solved(term: Formula, variables: dict[str, z3.ArithRef], conditions: list[z3
     return product if exponent >= 0 else _quotient(z3.RealVal(1), product, conditions)
 
 
-def _quotient(a: z3.ArithRef, b: z3.ArithRef, conditions: list[z3.BoolRef]) -> z3.ArithRef:
+def _quotient(a: Real, b: Real, conditions: list[Real]) -> Real:
     quotient = z3.FreshReal("q")
     conditions += [b != 0, quotient * b == a]
     return quotient
 
 
-def relation(operator: str, a: z3.ArithRef, b: z3.ArithRef) -> z3.BoolRef:
+def relation(operator: str, a: Real, b: Real) -> Real:
     return {">": a > b, ">=": a >= b, "<": a < b, "<=": a <= b, "=": a == b, "!=": a != b}[operator]
 
 
@@ -175,16 +177,16 @@ class Asked:
 
     def __init__(self, comparison: Formula, box: dict[str, Box]) -> None:
         self.variables = {name: z3.Real(name) for name in box}
-        conditions: list[z3.BoolRef] = []
+        conditions: list[Real] = []
         sides = [solved(side, self.variables, conditions) for side in comparison[2:4]]
         self.true = relation(comparison[1], *sides)
         self.defined = [*conditions, *(c for name, piece in box.items() for c in self.within(name, piece))]
 
-    def within(self, name: str, piece: Box) -> list[z3.BoolRef]:
+    def within(self, name: str, piece: Box) -> list[Real]:
         x, (low, high) = self.variables[name], piece
         return [*([x >= Fraction(low)] if low > -INF else []), *([x <= Fraction(high)] if high < INF else [])]
 
-    def possible(self, *conditions: z3.BoolRef) -> bool | None:
+    def possible(self, *conditions: Real) -> bool | None:
         solver = z3.Solver()
         solver.set("timeout", 1000)
         solver.add(*self.defined, *conditions)
@@ -201,7 +203,7 @@ def test_every_end_is_near_a_point(block: int) -> None:
         box = a_box(rng, comparison)
         asked = Asked(comparison, box)
         true, false = asked.possible(asked.true), asked.possible(z3.Not(asked.true))
-        if None in (true, false) or not (true or false):
+        if true is None or false is None or not (true or false):
             continue
         low, high = up(comparison, box)
         assert (low, high) == (float(not false), float(true)), (comparison, box)
@@ -211,7 +213,7 @@ def test_every_end_is_near_a_point(block: int) -> None:
                 assert not possible or left is not None, (comparison, box, wanted)
                 continue
             for name, (lower, upper) in left.items():
-                x = asked.variables[name]
+                x: Real = asked.variables[name]
                 for end, near in ((lower, x - Fraction(lower) if lower > -INF else None),
                                   (upper, Fraction(upper) - x if upper < INF else None)):  # fmt: skip
                     condition = (

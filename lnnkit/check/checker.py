@@ -23,7 +23,6 @@ from lnnkit.check.symbols import Symbols
 from lnnkit.check.tables import read_tables, unread
 from lnnkit.check.terms import terms
 from lnnkit.check.units import units
-from lnnkit.check.unsupported import unsupported
 from lnnkit.check.untrained import untrained
 from lnnkit.check.values import values
 from lnnkit.check.variables import variables
@@ -51,7 +50,6 @@ PASSES: tuple[Pass, ...] = (
     untrained,
     rules,
     strata,
-    unsupported,
 )
 
 

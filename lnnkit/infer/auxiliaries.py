@@ -107,7 +107,7 @@ def initialise(
     if not len(batch.blocks[0]):
         return
     view = whole(batch)
-    up = upward(formula, entering(reader(view, state, atoms)), view.groupings)[formula.top]
+    up = upward(formula, entering(reader(view, state, atoms), formula), view.groupings)[formula.top]
     lower, upper = up.lower.clamp(min=formula.lower), up.upper.clamp(max=formula.upper)
     crossed = lower > upper + tolerance(state.dtype)
     rows = view.column(AUXILIARY)

@@ -14,6 +14,7 @@ from lnnkit.ground.formula import LEAF, Formula
 from lnnkit.ground.grounding import Guard, Use
 from lnnkit.ground.layout import Given
 from lnnkit.ground.plan import Recorder
+from lnnkit.infer.comparisons import initialise_comparisons
 from lnnkit.infer.completion import complete
 from lnnkit.infer.contested import Flags, contested
 from lnnkit.infer.history import Trace
@@ -151,6 +152,8 @@ def _infer(prepared: Prepared, leaps: Leaps, round_limit: int, watch: Watch | No
         progress.status = stopped.status
     if progress.status is Status.CONVERGED and progress.creeping:
         progress.status = Status.CREEPING
+    elif progress.status is Status.CONVERGED and space.drift.met:
+        progress.status = Status.DRIFTING
     elif progress.status is Status.CONVERGED and leaps.made_so_far:
         progress.status = Status.ACCELERATED
     return Fixpoint(prepared, space)
@@ -158,9 +161,11 @@ def _infer(prepared: Prepared, leaps: Leaps, round_limit: int, watch: Watch | No
 
 def _settle(prepared: Prepared, space: Workspace, round_limit: int, watch: Watch | None) -> None:
     """Completion and rounds, in turns, until neither changes anything."""
+    initialise_comparisons(space)
     complete(prepared, space, first=True, watch=watch)
     initialise_shared(prepared)
-    space.classes.renew(t for t in prepared.grounding.atoms.numbered if t.name in prepared.shared.untold)
+    kept = {formula.auxiliary for formula in prepared.shared.formulas if not formula.compares}
+    space.classes.renew(t for t in prepared.grounding.atoms.numbered if t.name in kept)
     changed = no_rows()
     while True:
         before = space.progress.rounds

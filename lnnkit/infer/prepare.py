@@ -108,8 +108,11 @@ def completed(prepared: Prepared, predicates: frozenset[str]) -> Tensor:
 
 
 def initialise_shared(prepared: Prepared) -> None:
-    """Give shared neurons, operands first, the bounds that their operands give them before the first round."""
+    """Give shared neurons, operands first, the bounds that their operands give them before the first round; comparisons
+    have theirs already."""
     for formula in prepared.shared.formulas:
+        if formula.compares:
+            continue
         needs = prepared.finder(formula).initial()
         initialise(formula, needs, prepared.analyses, prepared.kept, prepared.grounding, prepared.state)
 
@@ -140,7 +143,7 @@ def _enter_stratum(prepared: Prepared, stratum: frozenset[str]) -> list[int]:
     for root in sorted(prepared.lifted.statements, key=lambda root: root.origin.span.text):
         if not root.defines & stratum:
             continue
-        formula = unfold(prepared.lifted, root, through_shared=True)
+        formula = unfold(prepared.lifted, root, through_shared=True, through_comparisons=False)
         heads = frozenset(leaf for leaf in formula.heads if formula.neurons[leaf].source in stratum)
         formula = replace(formula, heads=heads, key=root.origin.span.text)
         prepared.grounding.add(

@@ -40,7 +40,7 @@ class Labels:
 
 def labels(program: CheckedProgram, mentioned: Iterable[str]) -> Labels:
     """The labels of predicates, numbered as inference numbers its entities where it is given the same ``mentioned``."""
-    given = given_labels(program, mentioned)
+    given = [each for each in given_labels(program, mentioned) if not program.predicates[each.predicate].numeric]
     count = [torch.full((len(each),), number) for number, each in enumerate(given)]
     return Labels(
         tuple(each.predicate for each in given),
