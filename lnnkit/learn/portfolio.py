@@ -23,10 +23,11 @@ EXPLAINED = 0.9
 
 @dataclass(frozen=True)
 class Effort:
-    """How long to look: starts of each template, Levenberg-Marquardt steps of each start, and how many of those may go
-    by without gain."""
+    """How long to look: rounds through all templates, starts of a template in a round, Levenberg-Marquardt steps of a
+    start, and how many of those may go by without gain."""
 
-    starts: int = 4
+    rounds: int = 3
+    starts: int = 2
     steps: int = 60
     patience: int = 15
 
@@ -90,43 +91,53 @@ def search(
     Each template is fitted from random starts, two rows are divided by their sizes, which the other one takes up, and
     rounded. Rounded rows are kept where their mean square is at most `EXACT`, or no more above that of the fit than
     noise explains. Of the templates with rounded rows the one with the least mean square is accepted (at a draw the
-    simpler one), unless it explains little, or another template fits better than noise explains. A problem that has an
-    exact answer is not tried further. ``generator`` is of the CPU, wherever the examples are.
+    simpler one), unless it explains little, or another template fits better than noise explains. Problems without an
+    accepted answer go through another round; one that has an exact answer is not tried further.
+    ``generator`` is of the CPU, wherever the examples are.
     Raises ValueError where an example is not finite.
     """
     if not bool(operands.isfinite().all() & target.isfinite().all()):
         raise ValueError("operands and targets to learn from are finite numbers")
     operands = operands[None] if operands.dim() == 2 else operands
-    left = torch.arange(len(target), device=target.device)
     whole = TemplateProblem(templates[0], operands, target, spread_of(target))
-    tried: list[list[tuple[_Fits, int]]] = [[] for _ in target]
-    for template in templates:
-        problem = TemplateProblem(template, whole.operands, whole.target, whole.spread).select(left)
-        fits = _fit(problem, generator, effort)
-        for place, number in enumerate(left.tolist()):
-            tried[number].append((fits, place))
-        left = left[fits.rounded_loss > EXACT]
-        if not len(left):
-            break
-    constant = _constant_loss(whole)
+    constant = _constant_loss(whole).tolist()
     examples = operands.expand(len(target), -1, -1)
-    return [_chosen(each, float(constant[number]), examples[number]) for number, each in enumerate(tried)]
+    tried: list[list[tuple[_Fits, int]]] = [[] for _ in target]
+    found: list[Found | None] = [None] * len(tried)
+    left = list(range(len(tried)))
+    for turn in range(effort.rounds):
+        looking = left
+        for template in templates:
+            if not looking or (turn and template.linear):  # a linear template has one minimum
+                continue
+            chosen = torch.tensor(looking, device=target.device)
+            problem = TemplateProblem(template, whole.operands, whole.target, whole.spread).select(chosen)
+            fits = _fit(problem, generator, effort, informed=turn == 0)
+            for place, number in enumerate(looking):
+                tried[number].append((fits, place))
+            exact = (fits.rounded_loss <= EXACT).tolist()
+            looking = [number for number, done in zip(looking, exact, strict=True) if not done]
+        for number in left:
+            found[number] = _chosen(tried[number], constant[number], examples[number])
+        left = [number for number in left if not (answer := found[number]) or not answer.accepted]
+    return [answer for answer in found if answer is not None]
 
 
-def _fit(whole: TemplateProblem, generator: torch.Generator, effort: Effort) -> _Fits:
-    """One template on all problems; those without rounded rows start again."""
+def _fit(whole: TemplateProblem, generator: torch.Generator, effort: Effort, *, informed: bool) -> _Fits:
+    """One template on all problems; those without rounded rows start again. The first start may be `cleared_start`, if
+    ``informed``, the others are random."""
     count, samples = whole.target.shape
     features, width = whole.operands.shape[-1], len(whole.template.powers)
-    positive = not bool((whole.operands < 0).any())
+    one_sign = bool((whole.operands >= 0).all() | (whole.operands <= 0).all())
     plain = whole.target.new_zeros(count, width * features)
     rows, loss = plain.clone(), whole.target.new_full((count,), torch.inf)
     rounded_loss = loss.clone()
     left, problem = torch.arange(count, device=loss.device), whole
     steps, starts = torch.zeros_like(left), torch.zeros_like(left)
     for attempt in range(effort.starts):
-        start = cleared_start(problem) if attempt == 0 else None
+        start = cleared_start(problem) if informed and attempt == 0 else None
         if start is None:
-            start = _drawn(len(left), width, features, positive, generator).to(plain)
+            start = _drawn(len(left), width, features, one_sign, generator).to(plain)
         done = minimise(problem, start, steps=effort.steps, patience=effort.patience, enough=EXACT / 100)
         rounded = _rounded(whole.template, done.parameters)
         score = problem.residuals(rounded).square().mean(-1).nan_to_num(nan=torch.inf)
@@ -168,10 +179,10 @@ def _chosen(tried: Sequence[tuple[_Fits, int]], constant: float, operands: Tenso
     return Found(best.template, rows, accepted, math.sqrt(float(residual)), steps, starts, steps * samples)
 
 
-def _drawn(count: int, rows: int, features: int, positive: bool, generator: torch.Generator) -> Tensor:
-    """Rows as a `NAU` starts; of positive operands they are sums, so that no quotient or root starts near 0."""
+def _drawn(count: int, rows: int, features: int, one_sign: bool, generator: torch.Generator) -> Tensor:
+    """Rows as a `NAU` starts; of operands of one sign they are sums, so that no quotient or root starts near 0."""
     weight = NAU(features, 2, seeds=count, generator=generator).weight.detach()[:, :rows]
-    return (weight.abs() if positive else weight).flatten(1)
+    return (weight.abs() if one_sign else weight).flatten(1)
 
 
 def _by_chance(samples: int, unknowns: int) -> float:
