@@ -1,6 +1,6 @@
-"""The knowledge base: load, tell, infer, ask, save. This page states the pipeline.
+"""The knowledge base: load, tell, infer, ask, explain, save. This page states the pipeline.
 
-    text -> parse -> check (reads the data) -> lifted graph -> grounding and rounds -> answers
+    text -> parse -> check (reads the data) -> lifted graph -> grounding and rounds -> answers, and their proofs
 
 torch and networkx are imported where a method first needs them: a program with errors is refused without them.
 """
@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 
     from lnnkit.data.names import Names
     from lnnkit.data.table import FactTable
-    from lnnkit.graph.lifted import LiftedGraph
+    from lnnkit.explain.explainer import Explainer
+    from lnnkit.explain.explanation import Explanation
+    from lnnkit.graph.lifted import LiftedGraph, Root
+    from lnnkit.ground.analyses import Known
     from lnnkit.ground.plan import Recorder
     from lnnkit.infer.inference import Budget, Fixpoint
     from lnnkit.infer.watch import Watch
@@ -84,7 +87,9 @@ class KnowledgeBase:
         self._checked: CheckedProgram = checked
         self._computing = Computing()
         self._most: int | None = None  # instances of one rule
+        self._recording = True
         self._lifted: LiftedGraph | None = None
+        self._known: Known | None = None
 
     # --- what it holds ----------------------------------------------------------------------------------------------
 
@@ -137,6 +142,7 @@ class KnowledgeBase:
         precision: str = "double",
         device: str = "cpu",
         watch: Watch | None = None,
+        record: bool = True,
     ) -> Outcome:
         """Run to the fixpoint. Raises `BudgetError` before more than ``max_groundings`` instances of one rule or query
         are made (default: what half of the free memory can hold).
@@ -144,8 +150,10 @@ class KnowledgeBase:
         ``precision`` is double or single (half the memory; bounds to 1e-5), ``device`` cpu, cuda or cuda:N; answers
         are computed in the same way until the next call. ``watch.after_round`` is told of every round, and ends
         inference by returning False. So does a first Ctrl-C, where that would raise ``KeyboardInterrupt``: the outcome
-        is then interrupted, and what answers say holds, though it may be loose. A second one raises.
+        is then interrupted, and what answers say holds, though it may be loose. A second one raises. Without ``record``
+        nothing is kept that explanations could be read from, until the next call.
         """
+        self._recording = record
         return self._infer(max_groundings, max_rounds, computing(precision, device), watch).outcome
 
     def plan(
@@ -175,14 +183,22 @@ class KnowledgeBase:
         without: one answer. ``alpha`` is the threshold from which a bound counts as true, above 0.5 and at most 1.
         """
         _checked_alpha(alpha)
-        found, findings = check_query(query, self._checked)
-        errors = [finding for finding in findings if finding.severity == "error"]
-        if found is None or errors:
-            raise ProgramError(errors or findings)
-        if found.numeric or self._checked.unsupported:
-            raise ProgramError([*self._refused(), *(f for f in findings if f.code == "not-yet-evaluated")])
+        found, findings = self._query(query)
         answers = self._answer(found, alpha)
         return replace(answers, warnings=(*findings, *answers.warnings))
+
+    def explain(self, query: str, *, alpha: float = 1.0) -> Explanation:
+        """Why an atom, or a formula without free variables, has its bounds: the proof of each, down to facts.
+
+        Infers first when stale. Raises `ProgramError` for a query that has variables, and `Error` where inference was
+        told not to record.
+        """
+        _checked_alpha(alpha)
+        found, _ = self._query(query)
+        explainer = self._explainer(self._rested(found))
+        lifted, root = explainer.root(found)
+        _checked_bound(root)
+        return explainer.explain(lifted, root, alpha)
 
     def answers(self, *, alpha: float = 1.0) -> list[Answers]:
         """The answers to the program's own queries, in the order of the file."""
@@ -207,6 +223,27 @@ class KnowledgeBase:
         self._checked = replace(self._checked, queries=tuple(checked), unsupported=unsupported)
         self._lifted = None
         self._fixpoints.clear()
+
+    def _query(self, text: str) -> tuple[Query, list[Diagnostic]]:
+        """The query that a text writes, and what is to be said of it. Raises `ProgramError`."""
+        found, findings = check_query(text, self._checked)
+        errors = [finding for finding in findings if finding.severity == "error"]
+        if found is None or errors:
+            raise ProgramError(errors or findings)
+        if found.numeric or self._checked.unsupported:
+            raise ProgramError([*self._refused(), *(f for f in findings if f.code == "not-yet-evaluated")])
+        return found, findings
+
+    def _explainer(self, rested: _Rested) -> Explainer:
+        from lnnkit.explain.explainer import Explainer
+
+        if rested.explainer is None:
+            history = rested.fixpoint.prepared.state.history
+            if history is None:
+                message = "inference was told not to record what explains its bounds"
+                raise Error([Diagnostic("not-recorded", message, "infer again, without `record=False`")])
+            rested.explainer = Explainer(rested.fixpoint, history, rested.names, self._checked)
+        return rested.explainer
 
     def _infer(
         self,
@@ -279,11 +316,13 @@ class KnowledgeBase:
     ) -> _Rested:
         from lnnkit.budget import too_large, too_many_entities
         from lnnkit.graph.build import add_queries
+        from lnnkit.ground.analyses import Known
         from lnnkit.ground.given import given_facts
         from lnnkit.ground.layout import constants
         from lnnkit.infer.contradictions import contradictions
         from lnnkit.infer.inference import TooLarge, infer
 
+        self._known = self._known or Known()
         key = tuple(query.text for query in queries)
         if key not in self._fixpoints:
             if self._checked.unsupported:
@@ -307,6 +346,8 @@ class KnowledgeBase:
                         dtype=dtype,
                         watch=watch,
                         recorder=recorder,
+                        known=self._known,
+                        record=self._recording,
                     )
                 except TooLarge as problem:
                     raise too_large(problem, lifted) from None
@@ -375,14 +416,15 @@ class KnowledgeBase:
 
 
 class _Rested:
-    """A fixpoint, the names of its entities, and how it ended."""
+    """A fixpoint, the names of its entities, how it ended, and what explains it once that has been asked."""
 
-    __slots__ = ("fixpoint", "names", "outcome")
+    __slots__ = ("explainer", "fixpoint", "names", "outcome")
 
     def __init__(self, fixpoint: Fixpoint, names: Names, outcome: Outcome) -> None:
         self.fixpoint = fixpoint
         self.names = names
         self.outcome = outcome
+        self.explainer: Explainer | None = None
 
 
 def _cut_short(outcome: Outcome) -> tuple[Diagnostic, ...]:
@@ -404,6 +446,15 @@ def _outcome(fixpoint: Fixpoint, found: Sequence[Contradiction]) -> Outcome:
         atoms=len(prepared.grounding.atoms),
         unfinished=tuple(sorted(prepared.unfinished)),
     )
+
+
+def _checked_bound(root: Root) -> None:
+    """Raises `ProgramError` for a query with free variables."""
+    if root.variables:
+        names = " and ".join(f"`{name}`" for name in root.variables)
+        message = f"one atom is explained at a time, and {names} may be any"
+        hint = "name an entity in place of each variable, or bind it with a quantifier"
+        raise ProgramError([Diagnostic("free-variable", message, hint, root.origin.span)])
 
 
 def _checked_alpha(alpha: float) -> None:

@@ -7,12 +7,13 @@ import sys
 from collections.abc import Sequence
 
 from lnnkit import __version__
-from lnnkit.cli import check, fmt, run
+from lnnkit.cli import check, explain, fmt, run
 
 EXAMPLE = """\
 example:
   lnnkit run triage.lnn                      answer the queries of triage.lnn
   lnnkit run triage.lnn -q 'AtRisk(X)'       answer this query instead
+  lnnkit explain triage.lnn 'AtRisk(dora)'   say why
   lnnkit check triage.lnn                    only say what is wrong
 
 exit codes: 0 done, 1 the program, its data or its budget is wrong, 2 usage, 130 interrupted
@@ -31,7 +32,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--version", action="version", version=f"lnnkit {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for module in (run, check, fmt):
+    for module in (run, explain, check, fmt):
         name = module.__name__.rpartition(".")[2]
         command = commands.add_parser(
             name,

@@ -7,10 +7,9 @@ import gc
 from typing import TYPE_CHECKING
 
 from lnnkit.cli import report, streams
-from lnnkit.cli.program import read
+from lnnkit.cli.program import load
 from lnnkit.cli.progress import STOPPING, ProgressLine
 from lnnkit.computing import is_device
-from lnnkit.errors import ProgramError
 from lnnkit.interrupt import Interruption, is_pythons_own
 from lnnkit.plan import Plan
 
@@ -87,7 +86,7 @@ def command(arguments: argparse.Namespace) -> int:
         return 2
     shown = not arguments.quiet
     with ProgressLine(f"reading {streams.printable(arguments.file, keep='')}", shown=shown):
-        kb = _load(arguments.file)
+        kb = load(arguments.file)
     if arguments.query is not None:
         kb.replace_queries(arguments.query)
     streams.findings(kb.warnings)
@@ -139,15 +138,6 @@ def _print(answers: Sequence[Answers], outcome: Outcome, form: str) -> None:
     else:
         streams.write(report.as_csv(answers))
         streams.note("".join(report.ending(outcome)).strip())
-
-
-def _load(file: str) -> KnowledgeBase:
-    source, found = read(file)
-    if source is None:
-        raise ProgramError(found)
-    from lnnkit.kb import loads
-
-    return loads(source.text, source.base, path=source.path)
 
 
 def _use_threads(count: int) -> None:

@@ -17,6 +17,7 @@ from lnnkit.ground.join import Relation, join
 from lnnkit.ground.needs import Needs
 from lnnkit.ground.read_back import as_text
 from lnnkit.ground.relevance import ALL
+from lnnkit.infer.history import Kind
 from lnnkit.infer.look import entering
 from lnnkit.infer.state import State
 from lnnkit.infer.sweep import reader, whole
@@ -69,6 +70,7 @@ def add_shared_tables(lifted: LiftedGraph, grounding: Grounding, analyses: Analy
             analyses.defaults[node] = (min(lower, upper), max(lower, upper))
             formulas.append(formula)
         grounding.atoms.add_table(node, data["sorts"], analyses.defaults[node]).predictable = False
+        analyses.unpredictable.add(node)
     return SharedNeurons(tuple(formulas), tuple(impossible), untold)
 
 
@@ -85,6 +87,7 @@ def arrest_impossible(lifted: LiftedGraph, shared: SharedNeurons, grounding: Gro
         state.extend(grounding.atoms)
         state.lower.values[numbers] = root.lower
         state.upper.values[numbers] = root.upper
+        _record(state, numbers)
         grounding.atoms.enlist(state.arrest(numbers))
 
 
@@ -109,7 +112,16 @@ def initialise(
     rows = view.column(AUXILIARY)
     state.lower.values[rows] = torch.where(crossed, formula.lower, torch.minimum(lower, upper))
     state.upper.values[rows] = torch.where(crossed, formula.upper, torch.maximum(lower, upper))
+    _record(state, rows)
     atoms.deviate(rows, *state.read(rows))
+
+
+def _record(state: State, rows: torch.Tensor) -> None:
+    """The first bounds of shared neurons, which those above them read."""
+    if state.history is not None:
+        state.history.step()
+        for side, values in enumerate(state.read(rows)):
+            state.history.record(Kind.INITIAL, side, rows, values)
 
 
 def add_observer_tables(lifted: LiftedGraph, grounding: Grounding) -> dict[str, str]:

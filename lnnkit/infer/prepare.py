@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.graph.lifted import LiftedGraph
-from lnnkit.ground.analyses import Analyses
+from lnnkit.ground.analyses import Analyses, Known
 from lnnkit.ground.formula import LEAF, Formula, unfold
 from lnnkit.ground.grounding import Grounding, Guard, leaf_modes
 from lnnkit.ground.layout import Given, domain, predicate_tables
@@ -24,6 +24,7 @@ from lnnkit.infer.auxiliaries import (
     initialise,
 )
 from lnnkit.infer.facts import enter_facts
+from lnnkit.infer.history import History
 from lnnkit.infer.interest import list_asked, reading, relevance
 from lnnkit.infer.state import State
 
@@ -59,13 +60,18 @@ def prepare(
     guard: Guard,
     dtype: torch.dtype = torch.float64,
     recorder: Recorder | None = None,
+    known: Known | None = None,
+    *,
+    record: bool = True,
 ) -> Prepared:
-    """Lay out atoms, enter the facts, find out what matters and what to join. Nothing is inferred yet."""
+    """Lay out atoms, enter the facts, find out what matters and what to join. Nothing is inferred yet. If asked to
+    ``record``, the state keeps a history."""
     world = domain(lifted, index, given)
     atoms = predicate_tables(lifted, world.stranger + 1)
-    state = State(dtype)
+    state = State(dtype, History(dtype) if record else None)
     grounding = Grounding(atoms, world, guard, recorder)
-    analyses = Analyses({name: table.default for name, table in atoms.tables.items()}, world)
+    defaults = {name: table.default for name, table in atoms.tables.items()}
+    analyses = Analyses(defaults, world, known or Known(), lifted.closed_derived)
     shared = add_shared_tables(lifted, grounding, analyses)
     statements = [
         replace(unfold(lifted, root), key=root.origin.span.text)
