@@ -130,13 +130,13 @@ def test_pairs_of_the_comparison_task() -> None:
 def test_the_fast_mode_solves_each_operation(module: ModuleType) -> None:
     tasks = {(each.op, each.features): each for each in module.regressions()}
     for task in tasks.values():
-        count = 1 if task.features > 10 else 2
-        outcomes = fast.solve(task, Batch(0, count), examples=512, tested=500)
+        count, examples = (1, 1024) if task.features > 10 else (2, 256)
+        outcomes = fast.solve(task, Batch(0, count), examples=examples, tested=500)
         if module is static:
             outcomes = static.scored(task, outcomes)
             assert all(max(each.scores.values()) < 0.1 for each in outcomes)
         assert [(each.solved, each.sparsity) for each in outcomes] == [(True, 0)] * count
-        assert all(each.samples == each.steps * 512 < 1_000_000 for each in outcomes)
+        assert all(each.samples == each.steps * examples < 1_000_000 for each in outcomes)
 
 
 def test_the_fast_mode_learns_each_relation() -> None:
