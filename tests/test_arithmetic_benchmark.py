@@ -160,9 +160,9 @@ def test_outcomes_do_not_depend_on_what_ran_before() -> None:
 def test_the_published_unit_solves_its_easy_case() -> None:
     task = regression(single, "mul", "[1, 2]")
     recipe = dict(paper.recipes(task))["NMU"]
-    outcomes = paper.reproduce(task, recipe, Batch(0, 3), steps=2000)
+    outcomes = paper.reproduce(task, recipe, Batch(0, 3), steps=3000)
     assert [each.solved for each in outcomes] == [True] * 3
-    assert all(1000 <= each.steps <= 2000 for each in outcomes)
+    assert all(1000 <= each.steps <= 3000 for each in outcomes)
 
 
 def test_every_recipe_runs() -> None:
