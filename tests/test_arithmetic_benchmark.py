@@ -67,6 +67,13 @@ def test_a_row_counts_what_was_solved() -> None:
     head, line = table([found]).splitlines()
     assert head.split()[:4] == ["op", "setting", "model", "seeds"]
     assert "(cut short)" in line and "67 % [21, 94]" in line
+    assert line.endswith("inside=2")
+
+
+def test_scores_that_are_alike_are_shown_once() -> None:
+    scores = {"1e1": 1.0, "1e2": 1.0, "1e3": 1.0, "1e4": 0.5, "1e5": 1.0}
+    line = table([row(CELL, [Outcome(True, 0.0, 1, 1, 1.0, scores=scores)])]).splitlines()[1]
+    assert line.endswith("1e1..1e3=1 1e4=0.5 1e5=1")
 
 
 # --- data -------------------------------------------------------------------------------------------------------------
