@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 
 from benchmarks.arithmetic.outcome import Row
 
@@ -36,7 +37,12 @@ def _cells(row: Row) -> list[str]:
 
 
 def _scores(row: Row) -> str:
-    return " ".join(f"{name}={_number(value)}" for name, value in row.scores.items())
+    """Neighbours that are alike in one go: ``1e1..1e14=1``."""
+    shown: list[str] = []
+    for value, alike in groupby(row.scores, lambda name: _number(row.scores[name])):
+        names = list(alike)
+        shown.append(f"{names[0]}..{names[-1]}={value}" if len(names) > 2 else " ".join(f"{n}={value}" for n in names))
+    return " ".join(shown)
 
 
 def _number(value: float | None) -> str:

@@ -9,26 +9,14 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from lnnkit.learn.levenberg_marquardt import minimise
-from lnnkit.learn.templates import TEMPLATES, Template, TemplateProblem, cleared_start, spread_of
-from lnnkit.numeric.nau import NAU
+from lnnkit.learn.rounding import EXACT, by_chance, oriented
+from lnnkit.learn.template_fit import Effort, TemplateFits, fit_template
+from lnnkit.learn.templates import TEMPLATES, Template, TemplateProblem, spread_of
 from lnnkit.numeric.npu import NPU
 from lnnkit.numeric.readout import readout, sum_text
 
-EXACT = 1e-24
-"""The mean square of relative residuals up to which a rounded model counts as exact."""
 EXPLAINED = 0.9
 """The share of a constant's mean square that a model explains at least, to be accepted."""
-
-
-@dataclass(frozen=True)
-class Effort:
-    """How long to look: starts of each template, Levenberg-Marquardt steps of each start, and how many of those may go
-    by without gain."""
-
-    starts: int = 4
-    steps: int = 60
-    patience: int = 15
 
 
 DEFAULT_EFFORT = Effort()
@@ -62,20 +50,6 @@ class Found:
         return found.text
 
 
-@dataclass(frozen=True)
-class _Fits:
-    """One template, fitted to each problem: flat rows, mean squares of relative residuals of the best fit and of the
-    best rounded rows that come near it (infinite where none do), effort spent."""
-
-    template: Template
-    plain: Tensor
-    loss: Tensor
-    whole: Tensor
-    rounded_loss: Tensor
-    steps: Tensor
-    starts: Tensor
-
-
 def search(
     operands: Tensor,
     target: Tensor,
@@ -90,62 +64,39 @@ def search(
     Each template is fitted from random starts, two rows are divided by their sizes, which the other one takes up, and
     rounded. Rounded rows are kept where their mean square is at most `EXACT`, or no more above that of the fit than
     noise explains. Of the templates with rounded rows the one with the least mean square is accepted (at a draw the
-    simpler one), unless it explains little, or another template fits better than noise explains. A problem that has an
-    exact answer is not tried further. ``generator`` is of the CPU, wherever the examples are.
+    simpler one), unless it explains little, or another template fits better than noise explains. Problems without an
+    accepted answer go through another round; one that has an exact answer is not tried further.
+    ``generator`` is of the CPU, wherever the examples are.
     Raises ValueError where an example is not finite.
     """
     if not bool(operands.isfinite().all() & target.isfinite().all()):
         raise ValueError("operands and targets to learn from are finite numbers")
     operands = operands[None] if operands.dim() == 2 else operands
-    left = torch.arange(len(target), device=target.device)
     whole = TemplateProblem(templates[0], operands, target, spread_of(target))
-    tried: list[list[tuple[_Fits, int]]] = [[] for _ in target]
-    for template in templates:
-        problem = TemplateProblem(template, whole.operands, whole.target, whole.spread).select(left)
-        fits = _fit(problem, generator, effort)
-        for place, number in enumerate(left.tolist()):
-            tried[number].append((fits, place))
-        left = left[fits.rounded_loss > EXACT]
-        if not len(left):
-            break
-    constant = _constant_loss(whole)
+    constant = _constant_loss(whole).tolist()
     examples = operands.expand(len(target), -1, -1)
-    return [_chosen(each, float(constant[number]), examples[number]) for number, each in enumerate(tried)]
+    tried: list[list[tuple[TemplateFits, int]]] = [[] for _ in target]
+    found: list[Found | None] = [None] * len(tried)
+    left = list(range(len(tried)))
+    for turn in range(effort.rounds):
+        looking = left
+        for template in templates:
+            if not looking or (turn and template.linear):  # a linear template has one minimum
+                continue
+            chosen = torch.tensor(looking, device=target.device)
+            problem = TemplateProblem(template, whole.operands, whole.target, whole.spread).select(chosen)
+            fits = fit_template(problem, generator, effort, informed=turn == 0)
+            for place, number in enumerate(looking):
+                tried[number].append((fits, place))
+            exact = (fits.whole_loss <= EXACT).tolist()
+            looking = [number for number, done in zip(looking, exact, strict=True) if not done]
+        for number in left:
+            found[number] = _chosen(tried[number], constant[number], examples[number])
+        left = [number for number in left if not (answer := found[number]) or not answer.accepted]
+    return [answer for answer in found if answer is not None]
 
 
-def _fit(whole: TemplateProblem, generator: torch.Generator, effort: Effort) -> _Fits:
-    """One template on all problems; those without rounded rows start again."""
-    count, samples = whole.target.shape
-    features, width = whole.operands.shape[-1], len(whole.template.powers)
-    positive = not bool((whole.operands < 0).any())
-    plain = whole.target.new_zeros(count, width * features)
-    rows, loss = plain.clone(), whole.target.new_full((count,), torch.inf)
-    rounded_loss = loss.clone()
-    left, problem = torch.arange(count, device=loss.device), whole
-    steps, starts = torch.zeros_like(left), torch.zeros_like(left)
-    for attempt in range(effort.starts):
-        start = cleared_start(problem) if attempt == 0 else None
-        if start is None:
-            start = _drawn(len(left), width, features, positive, generator).to(plain)
-        done = minimise(problem, start, steps=effort.steps, patience=effort.patience, enough=EXACT / 100)
-        rounded = _rounded(whole.template, done.parameters)
-        score = problem.residuals(rounded).square().mean(-1).nan_to_num(nan=torch.inf)
-        near = score <= (done.loss * _by_chance(samples, width * features)).clamp(min=EXACT)
-        better = done.loss < loss[left]
-        plain[left] = torch.where(better[:, None], done.parameters, plain[left])
-        loss[left] = torch.where(better, done.loss, loss[left])
-        rows[left] = torch.where(near[:, None], rounded, rows[left])
-        rounded_loss[left] = torch.where(near, score, rounded_loss[left])
-        steps[left] += done.steps
-        starts[left] += 1
-        left = left[~near]
-        problem = whole.select(left)
-        if not len(left) or whole.template.linear:
-            break
-    return _Fits(whole.template, plain, loss, rows, rounded_loss, steps, starts)
-
-
-def _chosen(tried: Sequence[tuple[_Fits, int]], constant: float, operands: Tensor) -> Found:
+def _chosen(tried: Sequence[tuple[TemplateFits, int]], constant: float, operands: Tensor) -> Found:
     """The answer to one problem from what all templates gave; ``operands`` is ``[rows, in]``."""
     samples = len(operands)
     steps = sum(int(fits.steps[place]) for fits, place in tried)
@@ -153,58 +104,19 @@ def _chosen(tried: Sequence[tuple[_Fits, int]], constant: float, operands: Tenso
     least = min(float(fits.loss[place]) for fits, place in tried)
     best, at, loss = tried[0][0], tried[0][1], math.inf
     for fits, place in tried:
-        score = max(float(fits.rounded_loss[place]), EXACT)
+        score = max(float(fits.whole_loss[place]), EXACT)
         if score < 0.9 * loss:
             best, at, loss = fits, place, score
     features = max(fits.plain.shape[-1] for fits, _ in tried)
     accepted = loss <= max((1 - EXPLAINED) * constant, EXACT) and loss <= max(
-        least * _by_chance(samples, features), EXACT
+        least * by_chance(samples, features), EXACT
     )
     if not accepted:
         best, at = min(tried, key=lambda each: float(each[0].loss[each[1]]))
     flat = (best.whole if accepted else best.plain)[at]
-    residual = (best.rounded_loss if accepted else best.loss)[at]
-    rows = _oriented(best.template, flat.reshape(len(best.template.powers), -1), operands)
+    residual = (best.whole_loss if accepted else best.loss)[at]
+    rows = oriented(best.template, flat.reshape(len(best.template.powers), -1), operands)
     return Found(best.template, rows, accepted, math.sqrt(float(residual)), steps, starts, steps * samples)
-
-
-def _drawn(count: int, rows: int, features: int, positive: bool, generator: torch.Generator) -> Tensor:
-    """Rows as a `NAU` starts; of positive operands they are sums, so that no quotient or root starts near 0."""
-    weight = NAU(features, 2, seeds=count, generator=generator).weight.detach()[:, :rows]
-    return (weight.abs() if positive else weight).flatten(1)
-
-
-def _by_chance(samples: int, unknowns: int) -> float:
-    """By how much the mean square of the truth may exceed that of the best fit: the fit bends as many degrees of
-    freedom to the noise as it has unknowns, and the rest scatter, here by four standard deviations."""
-    free = max(samples - unknowns, 1)
-    return samples / free * (1 + 4 * math.sqrt(2 / free))
-
-
-def _rounded(template: Template, parameters: Tensor) -> Tensor:
-    """Whole weights of size up to 1, of two rows after each is divided by its size: the mean of the weights that are
-    more than half of its largest. Of a lone sum up to 2, as two rows added give them."""
-    rows = parameters.unflatten(-1, (len(template.powers), -1))
-    if len(template.powers) == 1:
-        reach = 2 if template.linear else 1
-        return rows.round().clamp(-reach, reach).flatten(1)
-    size = rows.abs()
-    large = size > 0.5 * size.amax(-1, keepdim=True)
-    mean = (size * large).sum(-1, keepdim=True) / large.sum(-1, keepdim=True).clamp(min=1)
-    return (rows / mean.clamp(min=1e-300)).round().clamp(-1, 1).flatten(1)
-
-
-def _oriented(template: Template, rows: Tensor, operands: Tensor) -> Tensor:
-    """The same function with the signs that read best, where they may be turned: a root is of sums that are positive on
-    average, a square, product or quotient begins with a positive weight."""
-    if template.powers == (0.5,):
-        turned = bool((operands @ rows.mT).mean() < 0)
-    elif template.powers == (2,) or len(template.powers) == 2:
-        weights = rows.flatten()
-        turned = bool((weights[weights != 0][:1] < 0).any())
-    else:
-        turned = False
-    return -rows if turned else rows
 
 
 def _constant_loss(problem: TemplateProblem) -> Tensor:
