@@ -191,14 +191,14 @@ class _Generator:
         used: set[Formula] = set()
         left = self._term(scope, used, rng.choice([0, 0, 1, 1, 2]))
         right = self._term(scope, used, 1) if rng.random() < 0.4 else self._beside(left)
-        if not numbers(left) and not numbers(right):
+        while not numbers(left) and not numbers(right):
             left = self._number(scope, used)
         scale = rng.choice([0.5, 2.0, 5.0]) if self.mode != "crisp" and rng.random() < 0.2 else None
         operator, weight = rng.choice(OPERATORS), None
         if self.mode != "crisp" and rng.random() < 0.06:
             operator, weight = "<?>", (2.0, rng.choice([-1.0, 1.0]), rng.choice([-1.0, 1.0]))
         formula: Formula = ("compare", operator, left, right, scale, weight)
-        if rng.random() < 0.15 and weight is None:
+        if rng.random() < 0.15 and weight is None and numbers(left):
             low, high = sorted([rng.randint(-5, 10), rng.randint(-5, 10)])
             first = ("compare", rng.choice(["<", "<="]), ("constant", float(low)), left, scale, None)
             second = ("compare", rng.choice(["<", "<="]), left, ("constant", float(high)), scale, None)

@@ -72,14 +72,6 @@ def test_warnings_are_kept() -> None:
     assert [warning.code for warning in kb.warnings] == ["unknown-entity", "unknown-entity"]
 
 
-def test_what_is_not_yet_evaluated() -> None:
-    kb = lnnkit.loads("number age(person)\nfact age(anna) = 3\nfact P(anna)\n")
-    assert kb.warnings == ()
-    for ask in (kb.infer, kb.answers, lambda: kb.graph, lambda: kb.ask("P(X)"), lambda: kb.ask("age(X)")):
-        with pytest.raises(lnnkit.ProgramError, match="not-yet-evaluated"):
-            ask()
-
-
 def test_learnable_values_stand_at_their_start() -> None:
     """Lukasiewicz: clamp(b - sum of w (1 - x)); a weight, a bias and a truth without a start are 1."""
     text = (
@@ -96,8 +88,17 @@ def test_learnable_values_stand_at_their_start() -> None:
 
 def test_what_has_no_start_is_not_run() -> None:
     kb = lnnkit.loads("number n(entity)\nfact P(anna)\nrule P(X) & n(X) > ? -> Q(X)\n")
+    assert kb.warnings == ()
+    for ask in (kb.infer, kb.answers, lambda: kb.graph, lambda: kb.ask("P(X)"), lambda: kb.ask("n(X)")):
+        with pytest.raises(lnnkit.ProgramError, match="untrained"):
+            ask()
+    kb = lnnkit.loads("number n(entity)\nfact n(anna) = 3\n")
+    for query in ("npu(n(X), n(X))", "npu(n(X), n(X)) > 2"):
+        with pytest.raises(lnnkit.ProgramError, match="untrained"):
+            kb.ask(query)
+    kb.replace_queries(["nau(n(X), n(X))"])
     with pytest.raises(lnnkit.ProgramError, match="untrained"):
-        kb.infer()
+        kb.answers()
 
 
 def test_two_knowledge_bases_do_not_touch() -> None:

@@ -8,7 +8,9 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import cast
 
+from lnnkit.check.constants import truth_of
 from lnnkit.check.kinds import compares_numbers, is_numeric
+from lnnkit.check.learnables import starting_values
 from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Fact, LogicName, Predicate, Query, SameEntity, Sort
 from lnnkit.check.strata import stratify
 from lnnkit.check.symbols import Formula, Symbols
@@ -100,13 +102,14 @@ def resolve(formula: Formula, symbols: Symbols) -> ast.Expression:
     }
     if not scopes:
         return formula.root
+    starts = starting_values(symbols)
 
     def change(node: ast.Expression) -> ast.Expression:
         if not isinstance(node, ast.Comparison):
             return node
         scope = scopes[id(node)]
         if scope is None:
-            return _links(node)
+            return _links(node, starts)
         arguments = [_argument(operand, scope, symbols) for operand in node.operands]
         parts = [
             _same(left, right, operator == "=", node.span)
@@ -117,17 +120,18 @@ def resolve(formula: Formula, symbols: Symbols) -> ast.Expression:
     return transform(formula.root, change)
 
 
-def _links(chain: ast.Comparison) -> ast.Expression:
-    """A chain of comparisons of numbers as the conjunction of its links; its attributes are those of each."""
-    if len(chain.operators) == 1:
-        return chain
-    links = []
+def _links(chain: ast.Comparison, starts: Mapping[str, float]) -> ast.Expression:
+    """A chain of comparisons of numbers as the conjunction of its links; its attributes are those of each. What
+    compares constants is true or false."""
+    links: list[ast.Expression] = []
     for operator, (left, right) in zip(chain.operators, pairwise(chain.operands), strict=True):
         span = Span(chain.span.source, left.span.start, right.span.end)
-        if not balanced(span.text):  # an operand stands in parentheses of its own, which its span leaves out
+        if len(chain.operators) == 1 or not balanced(span.text):  # a span leaves out an operand's own parentheses
             span = chain.span
-        links.append(replace(chain, operands=(left, right), operators=(operator,), span=span))
-    return ast.And(tuple(links), span=chain.span)
+        link = replace(chain, operands=(left, right), operators=(operator,), span=span)
+        truth = truth_of(link, starts)
+        links.append(link if truth is None else ast.Truth(truth, span=span))
+    return links[0] if len(links) == 1 else ast.And(tuple(links), span=chain.span)
 
 
 def _argument(operand: ast.Expression, scope: Scope, symbols: Symbols) -> ast.Argument:

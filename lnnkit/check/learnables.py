@@ -25,6 +25,17 @@ def in_formula(formula: Formula) -> Iterator[ast.Learnable]:
         yield from _in_bounds(bounds)
 
 
+def starting_values(symbols: Symbols) -> dict[str, float]:
+    """The start of each name that some place of a rule gives one."""
+    known = {name: start for name, start in symbols.learned.items() if start is not None}
+    return known | {
+        item.name: float(item.initial)
+        for formula in symbols.formulas
+        for item in in_formula(formula)
+        if item.name is not None and item.initial is not None
+    }
+
+
 def in_assertion(assertion: Assertion) -> Iterator[ast.Learnable]:
     """Every ``?`` of a checked rule or axiom."""
     yield from among(nodes(cast(ast.Expression, assertion.formula)))
@@ -72,7 +83,7 @@ def _misplaced(item: ast.Learnable, message: str, hint: str = "") -> Diagnostic:
 
 def _in_formulas(symbols: Symbols) -> Iterator[Diagnostic]:
     named = {item.name for formula in symbols.formulas if formula.kind == "rule" for item in in_formula(formula)}
-    named |= symbols.learned
+    named |= symbols.learned.keys()
     for formula in symbols.formulas:
         for item in in_formula(formula):
             if formula.kind == "axiom":

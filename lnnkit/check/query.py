@@ -66,7 +66,7 @@ def check_query(
         tables=checked.tables,
         label_tables=checked.label_tables,
         resolved=checked.predicates,
-        learned=frozenset(_learned(checked) if any(True for _ in in_formula(asked)) else ()),
+        learned=_learned(checked) if any(True for _ in in_formula(asked)) else {},
     )
     found = ordered([*found, *run(QUERY_PASSES, symbols)], [path])
     if any(finding.severity == "error" for finding in found):
@@ -86,6 +86,11 @@ def _texts(checked: CheckedProgram) -> Iterator[str]:
                 yield from (item.text for item in (node.left, node.right) if isinstance(item, ast.Constant))
 
 
-def _learned(checked: CheckedProgram) -> Iterator[str]:
+def _learned(checked: CheckedProgram) -> dict[str, float | None]:
+    """The names of its learnable values, and where they start."""
+    found: dict[str, float | None] = {}
     for assertion in checked.assertions:
-        yield from (item.name for item in in_assertion(assertion) if item.name is not None)
+        for item in in_assertion(assertion):
+            if item.name is not None and (item.initial is not None or item.name not in found):
+                found[item.name] = None if item.initial is None else float(item.initial)
+    return found

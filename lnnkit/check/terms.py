@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from itertools import pairwise
 
+from lnnkit.check.constants import mentions_numbers, value_of
 from lnnkit.check.report import error, warning
 from lnnkit.check.symbols import Formula, Symbols
-from lnnkit.check.walk import children
+from lnnkit.check.walk import NumericNode, children, nodes
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 
 EXACT = 2**53  # from here on float64 skips whole numbers
-_OPERATORS = {"+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b}
 
 
 def terms(symbols: Symbols) -> list[Diagnostic]:
@@ -26,51 +27,26 @@ def terms(symbols: Symbols) -> list[Diagnostic]:
 
 
 def _formula(formula: Formula) -> Iterator[Diagnostic]:
-    fixed: dict[int, float] = {}
-    findings: list[Diagnostic] = []
-    for visit in reversed(formula.visits):  # operands before what holds them
+    for visit in formula.visits:
         node = visit.node
-        value = _value(node, fixed)
-        if value is not None and math.isfinite(value):
-            fixed[id(node)] = value
         if isinstance(node, ast.Number) and visit.role in ("term", "comparand"):
-            findings.extend(_literal(node))
+            yield from _literal(node)
         elif isinstance(node, ast.Arithmetic | ast.Function):
-            findings.extend(_undefined(node, fixed))
-    return reversed(findings)
+            yield from _undefined(node)
+        elif isinstance(node, ast.Comparison):
+            yield from _constant(node)
 
 
-def _value(node: ast.Expression, fixed: Mapping[int, float]) -> float | None:
-    """The value of a term of literals alone; None where it has none, or depends on something."""
-    if isinstance(node, ast.Number):
-        return float(node.value)
-    if not isinstance(node, ast.Negate | ast.Arithmetic | ast.Function):
-        return None
-    below = [fixed.get(id(operand)) for operand in children(node)]
-    if None in below:
-        return None
-    values = [value for value in below if value is not None]
-    match node:
-        case ast.Negate():
-            return -values[0]
-        case ast.Function(name="abs"):
-            return abs(values[0])
-        case ast.Function():
-            return math.sqrt(values[0]) if values[0] >= 0 else None
-        case ast.Arithmetic(operator="/"):
-            return values[0] / values[1] if values[1] else None
-        case ast.Arithmetic(operator="^"):
-            return _power(*values)
-        case ast.Arithmetic():
-            return _OPERATORS[node.operator](*values)
-
-
-def _power(base: float, exponent: float) -> float | None:
-    try:
-        value = base**exponent
-    except (OverflowError, ZeroDivisionError):
-        return None
-    return value if isinstance(value, float) else None
+def _constant(node: ast.Comparison) -> Iterator[Diagnostic]:
+    """A comparison of constants is true or false; there is nothing to soften or to learn."""
+    for left, right in pairwise(node.operands):
+        if not all(isinstance(side, NumericNode) and not mentions_numbers(side) for side in (left, right)):
+            continue
+        unit = any(isinstance(each, ast.Unit) for side in (left, right) for each in nodes(side))
+        if node.attributes or "<?>" in node.operators or unit:
+            message = f"`{_shown(left)}` and `{_shown(right)}` are constants, so there is nothing to soften or to learn"
+            yield error("constant-comparison", node.span, message, "compare a number of an entity: `age(X) > 3`")
+            return
 
 
 def _literal(node: ast.Number) -> Iterator[Diagnostic]:
@@ -88,9 +64,9 @@ def _inexact(node: ast.Number) -> Iterator[Diagnostic]:
         yield warning("inexact-number", node.span, message, "numbers are float64: whole numbers are exact up to 2^53")
 
 
-def _undefined(node: ast.Arithmetic | ast.Function, fixed: Mapping[int, float]) -> Iterator[Diagnostic]:
+def _undefined(node: ast.Arithmetic | ast.Function) -> Iterator[Diagnostic]:
     below = children(node)
-    values = [fixed.get(id(operand)) for operand in below]
+    values = [value_of(operand) for operand in below]
     if isinstance(node, ast.Function):
         if node.name == "sqrt" and values[0] is not None and values[0] < 0:
             yield _no_root(node, f"`{node.span.text}` is the root of a negative number")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lnnkit.check.learnables import in_formula, in_value
+from lnnkit.check.learnables import in_value, starting_values
 from lnnkit.check.report import warning
 from lnnkit.check.symbols import Formula, Symbols
 from lnnkit.check.units import shapes_of
@@ -17,17 +17,11 @@ UNEVALUATED = frozenset({"untrained"})
 
 def untrained(symbols: Symbols) -> list[Diagnostic]:
     """A weight, a bias and a truth start at 1, as where nothing is written. Everything else needs a number."""
-    started = {
-        item.name
-        for formula in symbols.formulas
-        for item in in_formula(formula)
-        if item.name is not None and item.initial is not None
-    }
-    started |= symbols.learned
+    started = frozenset(starting_values(symbols))
     return [finding for formula in symbols.formulas for finding in _formula(formula, started)]
 
 
-def _formula(formula: Formula, started: set[str] | frozenset[str]) -> Iterator[Diagnostic]:
+def _formula(formula: Formula, started: frozenset[str]) -> Iterator[Diagnostic]:
     for visit in formula.visits:
         node = visit.node
         if isinstance(node, ast.Learnable) and visit.role in ("term", "comparand"):
@@ -39,7 +33,7 @@ def _formula(formula: Formula, started: set[str] | frozenset[str]) -> Iterator[D
             yield from _unlearned(node)
 
 
-def _unstarted(item: ast.Learnable, started: set[str] | frozenset[str]) -> Iterator[Diagnostic]:
+def _unstarted(item: ast.Learnable, started: frozenset[str]) -> Iterator[Diagnostic]:
     if item.initial is None and item.name not in started:
         text = item.span.text
         message = f"`{text}` has no value before it is trained"

@@ -144,12 +144,12 @@ def test_neurons_with_parameters_are_never_shared_and_comparisons_are() -> None:
 
 def test_units_keep_their_attributes() -> None:
     graph = lifted(
-        "rule npu(debt(X), income(X)){power: [1, -1], gate: ?g=0.5} > 0.4 -> A(X)\n"
+        "rule npu(debt(X), income(X)){power: [1, -1], gate: [?g=0.5, 1]} > 0.4 -> A(X)\n"
         "rule nau(debt(X), income(X)){weight: [?, ?v=1]} <?> 0 -> A(X)\n"
         "rule (age(X) <?> limit){weight: [2, -1, -1], scale: 3} -> A(X)\n"
     ).graph
     (power,), (linear,) = nodes(graph, "npu"), nodes(graph, "nau")
-    assert (power["power"], power["gate"], power["learned"]) == ((1.0, -1.0), 0.5, {"gate": "g"})
+    assert (power["power"], power["gate"], power["learned"]) == ((1.0, -1.0), (0.5, 1.0), {"gate": ("g", None)})
     assert math.isnan(linear["weight"][0]) and linear["weight"][1] == 1.0
     assert linear["learned"] == {"weight": ("#1", "v")}
     learned, trained = [data for data in nodes(graph, "compare") if data["operator"] == "<?>"]

@@ -8,6 +8,7 @@ A term is one of::
 
 ``read`` gives the set that a number may be in, ``send`` takes what is left of it: once for each occurrence, since every
 occurrence is treated as a number of its own. Where each number occurs once, that loses nothing.
+With ``closed``, ends that are only approached count as reached, as they do in an engine of closed intervals.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from .reals import (
     add,
     base_of,
     between,
+    closure,
     divide,
     dividend,
     divisor,
@@ -72,7 +74,7 @@ def _weighted(unit: str, weight: float, part: Term) -> Term:
     return scaled if unit == "nau" else ("add", scaled, ("constant", 1.0 - weight))
 
 
-def values(term: Term, read: Read) -> Reals:
+def values(term: Term, read: Read, closed: bool = False) -> Reals:
     """The set of the term's values; empty where it has none."""
     term = plain(term)
     match term[0]:
@@ -80,8 +82,12 @@ def values(term: Term, read: Read) -> Reals:
             return read(term)
         case "constant":
             return between(float(term[1]), float(term[1]))
-    below = [values(part, read) for part in subterms(term)]
-    match term[0]:
+    found = _combined(term[0], [values(part, read, closed) for part in subterms(term)])
+    return closure(found) if closed else found
+
+
+def _combined(kind: str, below: list[Reals]) -> Reals:
+    match kind:
         case "add":
             return add(*below)
         case "subtract":
@@ -98,7 +104,7 @@ def values(term: Term, read: Read) -> Reals:
             return root(*below)
         case "power":
             return _power(*below)
-    raise ValueError(term[0])
+    raise ValueError(kind)
 
 
 def _point(a: Reals) -> float | None:
@@ -114,9 +120,10 @@ def _power(base: Reals, exponent: Reals) -> Reals:
     return ALL if base and exponent else []
 
 
-def push(term: Term, wanted: Reals, read: Read, send: Send) -> None:
+def push(term: Term, wanted: Reals, read: Read, send: Send, closed: bool) -> None:
     """Downward: what is left of each number if the term is in ``wanted``. Raises :class:`Empty`."""
     term = plain(term)
+    wanted = closure(wanted) if closed else wanted
     if not wanted:
         raise Empty
     if term[0] == "number":
@@ -125,9 +132,9 @@ def push(term: Term, wanted: Reals, read: Read, send: Send) -> None:
     if term[0] == "constant":
         return
     parts = subterms(term)
-    below = [values(part, read) for part in parts]
+    below = [values(part, read, closed) for part in parts]
     for part, left in zip(parts, _inverse(term[0], below, wanted), strict=True):
-        push(part, left, read, send)
+        push(part, left, read, send, closed)
 
 
 def _inverse(kind: str, below: list[Reals], wanted: Reals) -> list[Reals]:
@@ -194,6 +201,8 @@ def _reaching(operator: str, left: Reals, right: Reals) -> Reals:
         case "!=":
             only = _point(right)
             return left if only is None else without(left, only)
+        case "any":
+            return left
     raise ValueError(operator)
 
 
@@ -246,36 +255,47 @@ _SIGNS = ((1.0, ">"), (0.0, "="), (-1.0, "<"))
 
 
 def contract(
-    operator: str, scale: float | None, weight: Any, left: Term, right: Term, box: Box, read: Read, send: Send
+    operator: str,
+    scale: float | None,
+    weight: Any,
+    left: Term,
+    right: Term,
+    box: Box,
+    read: Read,
+    send: Send,
+    closed: bool = False,
 ) -> None:
     """What is left of the numbers if the truth is in ``box``. Raises :class:`Empty` where nothing is."""
     if box[0] <= TOL and box[1] >= 1 - TOL:
         return
-    a, b = values(left, read), values(right, read)
+    a, b = values(left, read, closed), values(right, read, closed)
     if not a or not b or (operator == "<?>" and weight is None):
         return
-    push(left, _related(operator, scale, weight, a, b, box), read, send)
-    push(right, _related(_MIRROR.get(operator, operator), scale, _mirrored(weight), b, a, box), read, send)
+    mirror = _MIRROR.get(operator, operator)
+    push(left, _related(operator, scale, weight, a, b, box, closed), read, send, closed)
+    push(right, _related(mirror, scale, _mirrored(weight), b, a, box, closed), read, send, closed)
 
 
 def _mirrored(weight: Any) -> Any:
     return None if weight is None else (-weight[0], *weight[1:])
 
 
-def _related(operator: str, scale: float | None, weight: Any, a: Reals, b: Reals, box: Box) -> Reals:
+def _related(operator: str, scale: float | None, weight: Any, a: Reals, b: Reals, box: Box, closed: bool) -> Reals:
     """The members of ``a`` that with some member of ``b`` give a truth in ``box``."""
     if scale is not None or operator == "<?>":
-        box = max(0.0, box[0] - ROUNDING), min(1.0, box[1] + ROUNDING)
+        low, high = box  # 0 and 1 are met exactly or not at all
+        box = low if low >= 1 else max(0.0, low - ROUNDING), high if high <= 0 else min(1.0, high + ROUNDING)
     if operator == "<?>":
-        return _registered(weight, scale, a, b, box)
+        return _registered(weight, scale, a, b, box, closed)
     if scale is not None:
         return intersect(a, add(b, _margins(operator, scale, box)))
-    found: Reals = []
-    if box[1] >= 1 - TOL:
-        found += _reaching(operator, a, b)
-    if box[0] <= TOL:
-        found += _reaching(_CONTRARY[operator], a, b)
-    return union(found)
+    wanted = [operator] * (box[1] >= 1 - TOL) + [_CONTRARY[operator]] * (box[0] <= TOL)
+    return union(piece for each in wanted for piece in _reaching(_limit(each, closed), a, b))
+
+
+def _limit(operator: str, closed: bool) -> str:
+    """What is left of a strict relation where ends that are approached count as reached."""
+    return {">": ">=", "<": "<=", "!=": "any"}.get(operator, operator) if closed else operator
 
 
 def _margins(operator: str, scale: float, box: Box) -> Reals:
@@ -292,7 +312,7 @@ def _margins(operator: str, scale: float, box: Box) -> Reals:
     return union([*between(near, far), *between(-far, -near)]) if near <= far else []
 
 
-def _registered(weight: Any, scale: float | None, a: Reals, b: Reals, box: Box) -> Reals:
+def _registered(weight: Any, scale: float | None, a: Reals, b: Reals, box: Box, closed: bool) -> Reals:
     plus, zero, bias = weight
     low = -INF if box[0] <= TOL else _logit(box[0])
     high = INF if box[1] >= 1 - TOL else _logit(box[1])
@@ -301,7 +321,7 @@ def _registered(weight: Any, scale: float | None, a: Reals, b: Reals, box: Box) 
             piece
             for t, operator in _SIGNS
             if low - TOL <= bias + plus * t + zero * (1 - 2 * t * t) <= high + TOL
-            for piece in _reaching(operator, a, b)
+            for piece in _reaching(_limit(operator, closed), a, b)
         ]
         return union(wanted)
     inside = intersect(_above(plus, zero, bias - low), _above(-plus, -zero, high - bias))

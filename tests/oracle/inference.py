@@ -63,13 +63,14 @@ class Instance:
     arrested: bool = False
 
 
-def run(program: Program, max_rounds: int = 500, jitter: float = 0.0) -> Result:
-    """Full inference over a program.
+def run(program: Program, max_rounds: int = 500, jitter: float = 0.0, closed: bool = False) -> Result:
+    """Full inference over a program; without rounds, its answers at the start. With ``closed``, sets of numbers are
+    closed: ends that are only approached count as reached.
 
     ``jitter`` widens every message that is neither 0 nor 1 by so much. Where that moves an answer far more than the
     jitter itself, a cycle of rules amplifies rounding, and no two implementations need agree: see :func:`robust`.
     """
-    return Inference(Network(program), max_rounds, jitter).run()
+    return Inference(Network(program, closed), max_rounds, jitter).run()
 
 
 def robust(
@@ -137,8 +138,9 @@ class Inference:
         self._start_shared(comparisons=False)
         initial = self._atoms()
         while settled:
-            while (changed := self._round()) and self.rounds < self.max_rounds:
-                pass
+            changed = True
+            while changed and self.rounds < self.max_rounds:
+                changed = self._round()
             completed = self._complete() if not changed else None
             settled = completed is not None
             if not completed:
@@ -221,7 +223,9 @@ class Inference:
         return (lower - self.jitter if lower < 1 else lower, upper + self.jitter if upper > 0 else upper)
 
     def _visit(self, instance: Instance) -> list[tuple[Place, Box]] | None:
-        """One instance's messages; None if it is arrested now."""
+        """One instance's messages; None if it is arrested now. A comparison whose bounds crossed says nothing more."""
+        if instance.root.kind == "compare" and instance.state in self.arrested:
+            return []
         given = self._bounds(instance.state) if instance.state else instance.truth
         found = go_up(instance.root, self._read)
         box = meet(found, given)
@@ -300,7 +304,8 @@ class Inference:
         term = ground_term(query.formula, dict(zip(query.free, row, strict=True)))
         if term[0] == "number":
             return Answer(*self.state[term[1], term[2]])
-        found = values(term, lambda number: between(*self._bounds((number[1], number[2]))))
+        closed = self.network.closed_sets
+        found = values(term, lambda number: between(*self._bounds((number[1], number[2]))), closed)
         return Answer(*(hull(found) if found else ANY))
 
     def _atoms(self) -> dict[AtomKey, Box]:

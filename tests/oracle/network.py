@@ -67,6 +67,7 @@ class Ground:
     head: bool = False
     term: Formula | None = None  # of a comparison: itself, its arguments entities
     read: Read = lambda _: ALL  # of a comparison: the sets that its numbers were in on the way up
+    closed: bool = False  # of a comparison: ends that are approached count as reached
     box: Box = UNKNOWN
 
 
@@ -84,8 +85,9 @@ class Rule:
 class Network:
     """Everything about a program that does not depend on bounds."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, closed_sets: bool = False) -> None:
         self.program = program
+        self.closed_sets = closed_sets
         self.closed = {p.name for p in program.predicates if p.closed}
         self.numeric = {p.name for p in program.predicates if p.numeric}
         self.listed = {(fact.predicate, fact.arguments) for fact in program.facts}
@@ -352,7 +354,8 @@ class Network:
             return Ground("leaf", place=place)
         ground = ground_term(node.formula, env)
         leaves = [Ground("leaf", place=(number[1], number[2])) for number in dict.fromkeys(numbers(ground))]
-        return Ground("compare", leaves, place=place, form=self.form(node.formula, env, {}), term=ground)
+        form = self.form(node.formula, env, {})
+        return Ground("compare", leaves, place=place, form=form, term=ground, closed=self.closed_sets)
 
     def form(self, formula: Formula, env: dict[str, str], bound: dict[str, int]) -> object:
         """The formula with entities for its free variables and numbers for its bound ones."""

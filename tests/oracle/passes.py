@@ -25,7 +25,9 @@ def go_up(node: Ground, read: Callable[[Ground], Box]) -> Box:
         _, operator, left, right, scale, weight = node.term
         sets = {part.place: between(*read(part)) for part in node.operands}
         node.read = lambda number: sets[number[1], number[2]]
-        node.box = truth(operator, scale, weight, values(left, node.read), values(right, node.read))
+        node.box = truth(
+            operator, scale, weight, values(left, node.read, node.closed), values(right, node.read, node.closed)
+        )
     elif node.kind != "fixed":
         boxes = [go_up(part, read) for part in node.operands]
         node.box = upward(node.kind, node.logic, node.weights, node.bias, boxes)
@@ -63,7 +65,7 @@ def _contracted(node: Ground, box: Box) -> list[Box]:
         place = number[1], number[2]
         kept[place] = intersect(kept[place], found)
 
-    contract(operator, scale, weight, left, right, box, node.read, send)
+    contract(operator, scale, weight, left, right, box, node.read, send, node.closed)
     if not all(kept.values()):
         raise Empty
     return [hull(kept[part.place]) for part in node.operands if part.place]
