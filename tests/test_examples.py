@@ -47,7 +47,8 @@ def compare(got: Sequence[Mapping[str, Any]], want: Sequence[Mapping[str, Any]],
     assert rest[0] == rest[1], where
     for row, wanted in zip(got, want, strict=True):
         for end in bounds:
-            assert row[end] == pytest.approx(wanted[end], abs=TOLERANCE, rel=0), (where, row, wanted)
+            expected = None if wanted[end] is None else pytest.approx(wanted[end], abs=TOLERANCE, rel=0)
+            assert row[end] == expected, (where, row, wanted)
 
 
 def outcome_of(kb: lnnkit.KnowledgeBase) -> dict[str, Any]:
