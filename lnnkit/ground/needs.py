@@ -44,6 +44,15 @@ class Needs:
     expands: frozenset[int] = frozenset()
 
 
+def minimal_needs(needs: Iterable[Need]) -> tuple[Need, ...]:
+    """Without those that a smaller set of the same block finds anyway; the order is canonical."""
+    distinct = set(needs)
+    kept = [
+        need for need in distinct if not any(o.block == need.block and o.literals < need.literals for o in distinct)
+    ]
+    return tuple(sorted(kept, key=lambda need: (need.block, _ordered(need.literals))))
+
+
 class NeedFinder:
     """Reads the needs of one formula off its supports and the program's relevance."""
 
@@ -69,7 +78,7 @@ class NeedFinder:
             for support in family:
                 if self.relevance.available(self.reading, support):
                     found.extend(self._at(neuron, None, self._literals(self._core(support))))
-        return Needs(_minimal(found), self._fills(), frozenset(self._expands))
+        return Needs(minimal_needs(found), self._fills(), frozenset(self._expands))
 
     def _core(self, elements: frozenset[Element]) -> frozenset[Element]:
         """So few of the elements that joining them is worthwhile, among them some for every variable: of a wide
@@ -91,17 +100,17 @@ class NeedFinder:
     def deviation(self) -> Needs:
         """Every instance whose root differs from its value with all leaves at their defaults."""
         rows = tuple(Need(0, literals) for literals in self._deviations(self.formula.top, equalities=False))
-        return Needs(_minimal(rows), self._fills())
+        return Needs(minimal_needs(rows), self._fills())
 
     def initial(self) -> Needs:
         """As ``deviation``, and every instance where equalities alone make a difference."""
         rows = tuple(Need(0, literals) for literals in self._deviations(self.formula.top, equalities=True))
-        return Needs(_minimal(rows), self._fills())
+        return Needs(minimal_needs(rows), self._fills())
 
     def completion(self) -> Needs:
         """Every instance of a defining statement that can make a head possible."""
         supports = (s for s in self.analysis.completions() if self.relevance.available(self.reading, s))
-        return Needs(_minimal(Need(0, self._literals(support)) for support in supports), self._fills())
+        return Needs(minimal_needs(Need(0, self._literals(support)) for support in supports), self._fills())
 
     def _sends(self, send: Send, support: Support) -> Iterable[Need]:
         literals = self._literals(support)
@@ -179,15 +188,6 @@ class NeedFinder:
             return Literal(self.reading.table(leaf), self.formula.blocks[0].variables, column)
         neuron = self.formula.neurons[leaf]
         return Literal(neuron.source, neuron.arguments, column)
-
-
-def _minimal(needs: Iterable[Need]) -> tuple[Need, ...]:
-    """Without those that a smaller set of the same block finds anyway; the order is canonical."""
-    distinct = set(needs)
-    kept = [
-        need for need in distinct if not any(o.block == need.block and o.literals < need.literals for o in distinct)
-    ]
-    return tuple(sorted(kept, key=lambda need: (need.block, _ordered(need.literals))))
 
 
 def _ordered(literals: frozenset[Literal]) -> list[str]:

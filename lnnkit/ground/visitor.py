@@ -56,6 +56,8 @@ class Visitor:
         self.visited = 0  # assignments found, some of them again
         self._joins = Joins(formula, atoms, domain, guard, member, recorder)
         self._needs = [tuple(sorted(need.literals, key=repr)) for need in needs]
+        self._wanted = _wanted(formula, needs)
+        self._demands: list[Trigger] | None = None
         self._reads = reads
         self._bare = {(each.table, each.arguments) for need in needs for each in need.literals if each.column in _BARE}
         variables = formula.blocks[0].variables
@@ -110,6 +112,15 @@ class Visitor:
             made[need] = made.get(need, 0.0) + share * found.length
             yield found
 
+    def demanded(self, moved: Moved) -> Iterator[Bindings]:
+        """Assignments that the needs find now that atoms have moved of which the formula reads nothing."""
+        if self._wanted and self.started:
+            if self._demands is None:
+                self._demands = find_triggers(self._joins, self._needs, self._wanted)
+            for trigger in self._demands:
+                for _, found in self._triggered(trigger, moved):
+                    yield found
+
     def _found(self, moved: Moved) -> Iterator[tuple[int, float, Bindings]]:
         """With the need that finds assignments, and the share of them that it could not find before."""
         joins = self._joins
@@ -125,18 +136,21 @@ class Visitor:
                 self._new(trigger)
             return
         for trigger in self._found_triggers():
-            own = trigger.pattern
-            rows = moved.rows(own.table.name, trigger.side)
-            other = moved.rows(own.table.name, 1 - trigger.side) if trigger.twin else None
-            if rows is None or (other is not None and torch.equal(rows, other)):
-                continue
-            rows = own.fitting(rows)
-            if len(rows):
-                literal = Literal(own.table.name, own.arguments, "lower" if trigger.side == 0 else "upper")
-                share = min(1.0, self._new(trigger) / len(rows))
-                path = joins.begun(Path(trigger.need, share=share), literal, len(rows), trigger.rest)
-                for found in joins.joined(joins.matched(own, rows), trigger.rest, path):
-                    yield trigger.need, share, found
+            yield from ((trigger.need, share, found) for share, found in self._triggered(trigger, moved))
+
+    def _triggered(self, trigger: Trigger, moved: Moved) -> Iterator[tuple[float, Bindings]]:
+        joins, own = self._joins, trigger.pattern
+        rows = moved.rows(own.table.name, trigger.side)
+        other = moved.rows(own.table.name, 1 - trigger.side) if trigger.twin else None
+        if rows is None or (other is not None and torch.equal(rows, other)):
+            return
+        rows = own.fitting(rows)
+        if len(rows):
+            literal = Literal(own.table.name, own.arguments, "lower" if trigger.side == 0 else "upper")
+            share = min(1.0, self._new(trigger) / len(rows))
+            path = joins.begun(Path(trigger.need, share=share), literal, len(rows), trigger.rest)
+            for found in joins.joined(joins.matched(own, rows), trigger.rest, path):
+                yield share, found
 
     def _found_triggers(self) -> list[Trigger]:
         if self._triggers is None:
@@ -177,6 +191,18 @@ class Visitor:
     def radix(self) -> int:
         """All entity ids are below it."""
         return self._joins.radix
+
+
+def _wanted(formula: Formula, needs: Sequence[Need]) -> dict[tuple[Matched, int], None]:
+    """The atoms and sides that needs name and the formula does not read."""
+    sources = {formula.neurons[leaf].source for leaf in formula.leaves} | {formula.auxiliary}
+    literals = sorted({each for need in needs for each in need.literals if each.table not in sources}, key=repr)
+    return {
+        ((each.table, each.arguments), side): None
+        for each in literals
+        for side, column in enumerate(("lower", "upper"))
+        if each.column in (column, "either")
+    }
 
 
 def _bound(need: Need) -> set[int | str]:

@@ -15,6 +15,7 @@ class Agenda:
         self._visits = visits
         self._listening: dict[tuple[str, int], list[int]] = {}
         self._fresh = {member for member, each in visits.items() if each.visitor.fresh}
+        self._comparisons = [member for member, each in visits.items() if each.visitor.formula.compares]
         for member, each in visits.items():
             for where in each.visitor.triggers:
                 self._listening.setdefault(where, []).append(member)
@@ -23,4 +24,5 @@ class Agenda:
         """Those to visit, in their canonical order."""
         members = {member for where in moves.where for member in self._listening.get(where, ())} | self._fresh
         self._fresh = set()
+        members.update(member for member in self._comparisons if self._visits[member].visitor.fresh)
         return [self._visits[member] for member in sorted(members)]

@@ -13,10 +13,11 @@ from lnnkit.ground.formula import LEAF, Formula
 from lnnkit.ground.grounding import Guard, Use
 from lnnkit.ground.layout import Given
 from lnnkit.ground.plan import Recorder
-from lnnkit.infer.comparisons import initialise_comparisons
+from lnnkit.infer.comparisons import catch_up, initialise_comparisons
 from lnnkit.infer.completion import complete
 from lnnkit.infer.contested import Flags, contested
 from lnnkit.infer.leaps import Disturbed, Leaps
+from lnnkit.infer.moves import changes
 from lnnkit.infer.prepare import Prepared, initialise_shared, prepare
 from lnnkit.infer.rounds import run
 from lnnkit.infer.state import no_rows
@@ -148,7 +149,7 @@ def _infer(prepared: Prepared, leaps: Leaps, round_limit: int, watch: Watch | No
 def _settle(prepared: Prepared, space: Workspace, round_limit: int, watch: Watch | None) -> None:
     """Completion and rounds, in turns, until neither changes anything."""
     initialise_comparisons(space)
-    complete(prepared, space, first=True, watch=watch)
+    catch_up(space, changes(complete(prepared, space, first=True, watch=watch), space.grounding.atoms))
     initialise_shared(prepared)
     kept = {formula.auxiliary for formula in prepared.shared.formulas if not formula.compares}
     space.classes.renew(t for t in prepared.grounding.atoms.numbered if t.name in kept)
@@ -161,3 +162,4 @@ def _settle(prepared: Prepared, space: Workspace, round_limit: int, watch: Watch
         changed = complete(prepared, space, first=False, watch=watch)
         if not changed.numel():
             return
+        catch_up(space, changes(changed, space.grounding.atoms))

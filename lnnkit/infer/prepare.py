@@ -10,10 +10,11 @@ from torch import Tensor
 
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.ground.analyses import Analyses
+from lnnkit.ground.demand import demands, restricted
 from lnnkit.ground.formula import LEAF, Formula, unfold
 from lnnkit.ground.grounding import Grounding, Guard, leaf_modes
 from lnnkit.ground.layout import Given, domain, predicate_tables
-from lnnkit.ground.needs import NeedFinder
+from lnnkit.ground.needs import NeedFinder, Needs
 from lnnkit.ground.plan import Recorder
 from lnnkit.ground.relevance import ALL, SIDES, Reading, Relevance
 from lnnkit.infer.auxiliaries import (
@@ -26,6 +27,7 @@ from lnnkit.infer.auxiliaries import (
 from lnnkit.infer.facts import enter_facts
 from lnnkit.infer.interest import list_asked, reading, relevance
 from lnnkit.infer.state import State
+from lnnkit.numeric import Comparison
 
 
 @dataclass(slots=True)
@@ -85,8 +87,8 @@ def prepare(
         for name in atoms.tables
     }
     prepared = Prepared(lifted, grounding, state, analyses, shared, observers, relevant, kept)
-    for each in readings:
-        prepared.inference.append(_enter(prepared, each))
+    for each, needs in zip(readings, _needs(prepared, readings, asked), strict=True):
+        prepared.inference.append(_enter(prepared, each, needs))
     for stratum in lifted.program.strata:
         prepared.strata.append((stratum, _enter_stratum(prepared, stratum)))
     return prepared
@@ -110,7 +112,33 @@ def initialise_shared(prepared: Prepared) -> None:
         initialise(formula, needs, prepared.analyses, prepared.kept, prepared.grounding, prepared.state)
 
 
-def _enter(prepared: Prepared, seen: Reading) -> int:
+def _needs(prepared: Prepared, readings: Sequence[Reading], asked: set[str]) -> list[Needs]:
+    """What each formula needs. A comparison that nobody asks for, and that no statement holds, is known only where
+    another formula may want it."""
+    graph = prepared.lifted.graph
+    found = [prepared.finder(each.formula, each).inference() for each in readings]
+    readers = [(each.formula, needs) for each, needs in zip(readings, found, strict=True)]
+    predicates = {node for node, kind in graph.nodes(data="kind") if kind == "predicate"}
+    for place, each in enumerate(readings):
+        formula = each.formula
+        if formula.compares and not _matters_anyway(prepared, formula, asked):
+            wanted = demands(str(formula.auxiliary), readers, predicates)
+            if wanted is not None:
+                found[place] = restricted(found[place], formula, wanted)
+    return found
+
+
+def _matters_anyway(prepared: Prepared, formula: Formula, asked: set[str]) -> bool:
+    """Whether a comparison is asked for, or may say something of its numbers that it has not been told."""
+    table = prepared.grounding.atoms.tables[str(formula.auxiliary)]
+    comparison = formula.neurons[formula.top].arithmetic
+    assert isinstance(comparison, Comparison)
+    return (
+        comparison.partial or table.name in asked or table.default != (0.0, 1.0) or bool(len(table.deviating["listed"]))
+    )
+
+
+def _enter(prepared: Prepared, seen: Reading, needs: Needs) -> int:
     """Enter a formula for inference; returns its number among the members."""
     formula = seen.formula
     observers = {
@@ -121,7 +149,7 @@ def _enter(prepared: Prepared, seen: Reading) -> int:
     prepared.grounding.add(
         formula,
         prepared.analyses.of(formula),
-        prepared.finder(formula, seen).inference(),
+        needs,
         leaf_modes(formula, prepared.relevance.mode),
         prepared.kept,
         observers,

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.infer.agenda import Agenda
+from lnnkit.infer.comparisons import catch_up
 from lnnkit.infer.creeping import Creep, Pace
 from lnnkit.infer.dirty import Dirty
 from lnnkit.infer.gathering import gather, largest_gain
@@ -49,6 +50,7 @@ def run(space: Workspace, members: Sequence[int], limit: int, moved_before: Tens
             progress.status = Status.CONVERGED
             space.leaps.rested()
             return
+        catch_up(space, moves)
         progress.rounds += 1
         if now.arrested or crossed.numel():
             space.leaps.disturbed()

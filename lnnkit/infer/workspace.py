@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 
 from torch import Tensor
 
@@ -43,7 +44,7 @@ class Progress:
     creeping: set[int] = field(default_factory=set)  # members whose instances crept
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Workspace:
     """A grounding with its bounds, and what the rounds keep beside them. ``visits`` has the members whose instances are
     not kept."""
@@ -70,6 +71,11 @@ class Workspace:
                 columns = self.grounding.variables(number, visits.visitor, rows)
                 flags.index_copy_(0, rows, visits.arrests.holds(columns, len(rows)))
         return flags
+
+    @cached_property
+    def comparisons(self) -> tuple[Visits, ...]:
+        """The definitions of comparisons."""
+        return tuple(visits for visits in self.visits.values() if visits.visitor.formula.compares)
 
     def visited(self, members: Sequence[int]) -> dict[int, Visits]:
         """Those of ``members`` that are visited."""
