@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from lnnkit import __version__
-from lnnkit.cli import check, evaluate, explain, fmt, run, train
+from lnnkit.cli import check, evaluate, explain, fmt, run, show, train
 
 EXAMPLE = """\
 example:
@@ -38,6 +38,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         ("explain", explain),
         ("check", check),
         ("fmt", fmt),
+        ("show", show),
         ("train", train),
         ("eval", evaluate),
     ):
