@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-import numpy as np
 import torch
 
 from lnnkit.check.program import Assertion
@@ -15,7 +14,8 @@ from lnnkit.explain.necessary import minimal
 from lnnkit.explain.origins import Origins
 from lnnkit.explain.proof import Premise, Proof, Side, Step
 from lnnkit.explain.readings import Completed, Listed, Reading, Readings, Sent, Source, Unlisted
-from lnnkit.explain.sight import Read, Sight, Sights, values_of
+from lnnkit.explain.reads import Read, leaf_reads, values_of
+from lnnkit.explain.sight import Sight, Sights
 from lnnkit.explain.timeline import END, Event, Timeline
 from lnnkit.explain.wording import Argument, Wording, bound_names
 from lnnkit.graph.lifted import LiftedGraph, Reference, Root
@@ -77,7 +77,7 @@ class Prover:
         """Both bounds of a formula without free variables, a query of ``lifted``: those that its atoms give it, or that
         the program's statements do."""
         formula = unfold(lifted, root)
-        sight, columns = assemble(self._grounding, formula, {})
+        sight = assemble(self._grounding, formula, {})
         whole = unfold(lifted, root, through_shared=True)
         conclusion = as_expression(whole, {}, bound_names(whole), logic=lifted.program.logic)
         positive, negated = below_negations(lifted.graph, root)
@@ -85,7 +85,7 @@ class Prover:
         steps = _Steps()
         ends: list[int] = []
         for side in (0, 1):
-            reads = self._upward_reads(formula, sight, columns, (), side, END)
+            reads = self._upward_reads(formula, sight, (), side, END)
             value = float(sight.upward(values_of(sight, [reads]))[side][0])
             told = [self._heard(each, side) for each in heard]
             best = (min if side else max)(told, key=lambda each: each.value, default=None)
@@ -157,7 +157,7 @@ class Prover:
             source.value,
             "completed",
             premises=list(premises.values()),
-            excepted=self._completions.excepted(source.table) if blanket else None,
+            excepted=self._completions.excepted(source.table, source.completion) if blanket else None,
             all_seen=held.all_seen,
         )
 
@@ -169,7 +169,7 @@ class Prover:
             assert table is not None and entities is not None
             arguments = [self._wording.names[entity] for entity in entities]
             return self._initial(steps, table, arguments, event.side, event.value, event.tick)
-        assert event.kind in (Kind.SENT, Kind.CARRIED)
+        assert event.kind in (Kind.SENT, Kind.CARRIED), event
         sight, place = self._sights.of(event.batch, event.leaf, event.instance)
         carried = event.kind is Kind.CARRIED
         reads = self._reads(event, sight, event.tick + 1 if carried else event.tick)
@@ -219,8 +219,8 @@ class Prover:
             place: self._grounding.domain.index[a] if isinstance(a, str) else self._grounding.domain.generic
             for place, a in enumerate(arguments)
         }
-        sight, columns = assemble(self._grounding, formula, ids)
-        reads = self._upward_reads(formula, sight, columns, arguments, side, tick)
+        sight = assemble(self._grounding, formula, ids)
+        reads = self._upward_reads(formula, sight, arguments, side, tick)
         premises = self._premises(steps, formula, self._upward_needed(sight, reads, side, value))
         return Step(conclusion, SIDES[side], value, "neuron", formula=conclusion, premises=premises)
 
@@ -228,7 +228,6 @@ class Prover:
         self,
         formula: Formula,
         sight: Sight,
-        columns: Sequence[Mapping[int, np.ndarray]],
         outer: Sequence[Argument],
         side: int,
         tick: int,
@@ -238,12 +237,9 @@ class Prover:
         ends = {1: (side,), -1: (1 - side,), 0: (0, 1)}
         found: list[Read] = []
         for leaf in formula.leaves:
-
-            def arguments(place: int, leaf: int = leaf) -> tuple[Argument, ...]:
-                return self._assembled(columns, formula, outer, leaf, place)
-
+            about = self._wording.pattern(formula, leaf, dict(enumerate(outer)))
             for end in ends[signs[leaf]] if leaf in signs else ():
-                found += self._leaf(sight, leaf, end, tick, arguments)
+                found += self._leaf(sight, leaf, end, tick, lambda _, about=about: about)
         return found
 
     def _upward_needed(self, sight: Sight, reads: Sequence[Read], side: int, value: float) -> Sequence[Read]:
@@ -259,7 +255,10 @@ class Prover:
         """All that an instance read for an event and that said anything."""
         formula = sight.formula
         found: list[Read] = []
-        for leaf, sides in self._grounding.reads(event.batch, event.leaf, event.side):
+        every = list(self._grounding.reads(event.batch, event.leaf, event.side))
+        if event.leaf != AUXILIARY and formula.neurons[event.leaf].block:  # the other rows of its quantifier
+            every.append((event.leaf, (0, 1)))
+        for leaf, sides in every:
             if leaf in formula.heads and (sight.completes or not self._readings.is_given(int(sight.rows[leaf][0]))):
                 continue
 
@@ -273,19 +272,7 @@ class Prover:
     def _leaf(
         self, sight: Sight, leaf: int, side: int, tick: int, arguments: Callable[[int], tuple[Argument, ...]]
     ) -> list[Read]:
-        found: list[Read] = []
-        table = sight.table(leaf)
-        default_row = self._grounding.atoms.tables[table].default_row
-        for place, row in enumerate(sight.rows[leaf].tolist()):
-            if row == default_row:
-                reading = self._readings.unlisted(table, (), side, tick)
-                if reading.source is not None:
-                    reading = self._readings.unlisted(table, arguments(place), side, tick)
-            else:
-                reading = self._readings.of(row, side, tick)
-            if reading.source is not None:
-                found.append(Read(leaf, place, side, reading))
-        return found
+        return leaf_reads(self._grounding, self._readings, sight, leaf, side, tick, arguments)
 
     def _arguments(self, batch: int, sight: Sight, leaf: int, place: int) -> tuple[Argument, ...]:
         """What a leaf is about at one row of its block; entities that are not named stay variables."""
@@ -294,38 +281,8 @@ class Prover:
             return tuple(self._wording.names[sight.bindings[v]] for v in formula.blocks[0].variables)
         block = formula.neurons[leaf].block
         ids = sight.bindings if block == 0 else self._sights.inner_bindings(batch, sight, block, place)
-        named = self._wording.bound_names(formula)
-        found: list[Argument] = []
-        for argument in formula.neurons[leaf].arguments:
-            if isinstance(argument, str):
-                found.append(argument)
-            elif ids[argument] < self._grounding.domain.generic:
-                found.append(self._wording.names[ids[argument]])
-            else:
-                found.append(ast.Variable(named.get(argument, f"X{argument}"), span=_NOWHERE))
-        return tuple(found)
-
-    def _assembled(
-        self,
-        columns: Sequence[Mapping[int, np.ndarray]],
-        formula: Formula,
-        outer: Sequence[Argument],
-        leaf: int,
-        place: int,
-    ) -> tuple[Argument, ...]:
-        """The same where all rows were put together anew; ``outer`` stands for the free variables."""
-        neuron = formula.neurons[leaf]
-        found: list[Argument] = []
-        for argument in neuron.arguments:
-            if isinstance(argument, str):
-                found.append(argument)
-            elif argument < len(outer):
-                found.append(outer[argument])
-            else:
-                id_ = int(columns[neuron.block][argument][place])
-                known = id_ < self._grounding.domain.generic
-                found.append(self._wording.names[id_] if known else ast.Variable(f"X{argument}", span=_NOWHERE))
-        return tuple(found)
+        known = {v: self._wording.names[id_] for v, id_ in ids.items() if id_ < self._grounding.domain.generic}
+        return self._wording.pattern(formula, leaf, known)
 
     def _necessary(self, event: Event, sight: Sight, place: int, reads: Sequence[Read]) -> list[Read]:
         """Those that the instance needed to say what it said; earlier ones where there is a choice."""

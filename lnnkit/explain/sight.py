@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -10,7 +10,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lnnkit.explain.readings import Reading
 from lnnkit.ground.batch import Batch
 from lnnkit.ground.evaluate import Grouping, least_heads, upward
 from lnnkit.ground.formula import AUXILIARY, Formula
@@ -19,16 +18,6 @@ from lnnkit.ground.visitor import Visitor
 from lnnkit.infer.saying import completed, told
 from lnnkit.infer.sweep import View
 from lnnkit.logic.bounds import Bounds, enter
-
-
-@dataclass(frozen=True, slots=True)
-class Read:
-    """One end of a bound that an instance reads: at ``place`` among the rows behind ``leaf``."""
-
-    leaf: int
-    place: int
-    side: int
-    reading: Reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,20 +218,3 @@ class _Columns:
             order = np.argsort(outermost, kind="stable")
             found.append((order, outermost[order]))
         return found
-
-
-def values_of(sight: Sight, ways: Sequence[Sequence[Read]]) -> dict[int, Bounds]:
-    """What the leaves read, for each of several ways: bounds that are not among them say nothing."""
-    found: dict[int, Bounds] = {}
-    for leaf, rows in sight.rows.items():
-        shape = (len(ways), len(rows))
-        lower, upper = torch.zeros(shape, dtype=torch.float64), torch.ones(shape, dtype=torch.float64)
-        if leaf != AUXILIARY and sight.formula.neurons[leaf].kind == "same":
-            fixed = torch.from_numpy(rows)  # constants: false, true, unknown
-            lower[:] = (fixed == 1).double()
-            upper[:] = (fixed != 0).double()
-        found[leaf] = Bounds(lower, upper)
-    for number, way in enumerate(ways):
-        for read in way:
-            found[read.leaf][read.side][number, read.place] = read.reading.value
-    return found

@@ -77,6 +77,17 @@ class Wording:
             whole, {v: self.names[bindings[v]] for v in free}, names, logic=self._prepared.lifted.program.logic
         )
 
+    def pattern(self, formula: Formula, leaf: int, known: Mapping[int, Argument]) -> tuple[Argument, ...]:
+        """What a leaf is about; variables that are not ``known`` stay variables."""
+        assert formula.root is not None
+        named = {**dict(enumerate(formula.root.variables)), **self.bound_names(formula)}
+        return tuple(
+            argument
+            if isinstance(argument, str)
+            else known.get(argument) or ast.Variable(named.get(argument, f"X{argument}"), span=NOWHERE)
+            for argument in formula.neurons[leaf].arguments
+        )
+
     def bound_names(self, formula: Formula) -> Mapping[int, str]:
         """The names that a formula's quantified variables have in its statement, as far as that tells them."""
         assert formula.root is not None
