@@ -25,6 +25,7 @@ from lnnkit.outcome import Contradiction, Outcome
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.parse import parse
+from lnnkit.syntax.printer import format_expression
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -195,7 +196,7 @@ class KnowledgeBase:
         """
         _checked_alpha(alpha)
         found, _ = self._query(query)
-        explainer = self._explainer(self._rested(found))
+        explainer = self._explainer(self._rested_widely(found))
         lifted, root = explainer.root(found)
         _checked_bound(root)
         return explainer.explain(lifted, root, alpha)
@@ -295,17 +296,23 @@ class KnowledgeBase:
 
     def _rested(self, query: Query) -> _Rested:
         """A fixpoint that knows all that the query needs: the program's own, or one of the query's."""
-        from lnnkit.graph.build import add_queries
-        from lnnkit.infer.answers import covers
-
         own = self._checked.queries
         rested = self._rest(own)
-        if query in own:
-            return rested
-        lifted = add_queries(rested.fixpoint.prepared.lifted, [query])
-        if covers(rested.fixpoint, lifted, lifted.queries[0]):
-            return rested
-        return self._rest((*own, query))
+        return rested if query in own or _covers(rested, query) else self._rest((*own, query))
+
+    def _rested_widely(self, query: Query) -> _Rested:
+        """The same, or one that knows all atoms of the query's predicate: whoever asks why asks about others next."""
+        own = self._checked.queries
+        rested = self._rest(own)
+        if query in own or _covers(rested, query) or not isinstance(query.formula, ast.Atom):
+            return self._rested(query)
+        variables = ", ".join(f"V{place}" for place in range(len(query.formula.arguments)))
+        name = format_expression(ast.Atom(query.formula.name, span=query.span))
+        every, _ = check_query(f"{name}({variables})", self._checked)
+        if not variables or every is None:
+            return self._rested(query)
+        rested = self._rest((*own, every))
+        return rested if _covers(rested, query) else self._rest((*own, every, query))
 
     def _rest(
         self,
@@ -446,6 +453,15 @@ def _outcome(fixpoint: Fixpoint, found: Sequence[Contradiction]) -> Outcome:
         atoms=len(prepared.grounding.atoms),
         unfinished=tuple(sorted(prepared.unfinished)),
     )
+
+
+def _covers(rested: _Rested, query: Query) -> bool:
+    """Whether a fixpoint knows all that a query needs."""
+    from lnnkit.graph.build import add_queries
+    from lnnkit.infer.answers import covers
+
+    lifted = add_queries(rested.fixpoint.prepared.lifted, [query])
+    return covers(rested.fixpoint, lifted, lifted.queries[0])
 
 
 def _checked_bound(root: Root) -> None:

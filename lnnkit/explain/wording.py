@@ -7,7 +7,7 @@ from typing import cast
 
 import numpy as np
 
-from lnnkit.check.program import Assertion
+from lnnkit.check.program import Assertion, Query
 from lnnkit.explain.origins import ground_atom
 from lnnkit.graph.build import stripped
 from lnnkit.graph.lifted import Root
@@ -80,7 +80,9 @@ class Wording:
     def pattern(self, formula: Formula, leaf: int, known: Mapping[int, Argument]) -> tuple[Argument, ...]:
         """What a leaf is about; variables that are not ``known`` stay variables."""
         assert formula.root is not None
-        named = {**dict(enumerate(formula.root.variables)), **self.bound_names(formula)}
+        asked = isinstance(formula.root.origin, Query)  # which the program's graph does not have
+        bound = bound_names(formula) if asked else self.bound_names(formula)
+        named = {**dict(enumerate(formula.root.variables)), **bound}
         return tuple(
             argument
             if isinstance(argument, str)
