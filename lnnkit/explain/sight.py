@@ -161,7 +161,7 @@ class Sights:
         atoms = self._grounding.atoms
         found: dict[int, int] = {}
         for leaf in (*visitor.formula.leaves, *((AUXILIARY,) if visitor.formula.auxiliary is not None else ())):
-            local = int(atoms.local.values[int(rows[leaf][0])])
+            _, local = atoms.behind(int(rows[leaf][0]))
             if local < 0:
                 continue
             pattern = visitor.pattern(visitor.atom(leaf))

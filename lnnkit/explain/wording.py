@@ -30,26 +30,22 @@ class Wording:
         self._prepared = prepared
         self._whole: dict[object, tuple[Formula, Mapping[int, str]]] = {}
         self._columns: dict[str, tuple[int, list[np.ndarray]]] = {}
-        atoms = prepared.grounding.atoms
-        self._owner = atoms.owner.values.cpu().numpy()
-        self._local = atoms.local.values.cpu().numpy()
+        self._atoms = prepared.grounding.atoms
 
     def table(self, row: int) -> str | None:
         """The predicate or shared formula that a row belongs to; None for a constant."""
-        owner = int(self._owner[row])
-        return self._prepared.grounding.atoms.numbered[owner].name if owner >= 0 else None
+        table, _ = self._atoms.behind(row)
+        return None if table is None else table.name
 
     def entities(self, row: int) -> tuple[int, ...] | None:
         """The ids that a row is about; None for a default row, which stands for many."""
-        local = int(self._local[row])
-        table = self.table(row)
+        table, local = self._atoms.behind(row)
         if local < 0 or table is None:
             return None
-        tuples = self._prepared.grounding.atoms.tables[table].tuples
-        length, columns = self._columns.get(table, (-1, []))
-        if length != len(tuples):
-            columns = [column.cpu().numpy() for column in tuples.columns]
-            self._columns[table] = len(tuples), columns
+        length, columns = self._columns.get(table.name, (-1, []))
+        if length != len(table.tuples):
+            columns = [column.cpu().numpy() for column in table.tuples.columns]
+            self._columns[table.name] = len(table.tuples), columns
         return tuple(int(column[local]) for column in columns)
 
     def is_predicate(self, table: str) -> bool:

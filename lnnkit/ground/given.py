@@ -10,7 +10,7 @@ from torch import Tensor
 
 from lnnkit.check.program import CheckedProgram, Fact
 from lnnkit.data.entities import Entities, intern
-from lnnkit.ground.canonical import Part, merged
+from lnnkit.ground.canonical import Order, Part, merged
 from lnnkit.ground.layout import Given
 
 
@@ -37,7 +37,8 @@ def given_facts(program: CheckedProgram, mentioned: Iterable[str]) -> tuple[Enti
         parts.setdefault(table.predicate, []).append((*ids, table.lower, table.upper))
     for predicate, listed in facts.items():
         parts.setdefault(predicate, []).append(_part(listed, entities))
-    given = [_given(predicate, parts[predicate], len(entities)) for predicate in sorted(parts)]
+    before = Order()
+    given = [_given(predicate, parts[predicate], len(entities), before) for predicate in sorted(parts)]
     return entities, entities, given
 
 
@@ -51,9 +52,10 @@ def _part(facts: Sequence[Fact], entities: Entities) -> Part:
     )
 
 
-def _given(predicate: str, parts: Sequence[Part], entities: int) -> Given:
+def _given(predicate: str, parts: Sequence[Part], entities: int, before: Order) -> Given:
     *columns, lower, upper = (
-        _tensor(values, any(values is each for part in parts for each in part)) for values in merged(parts, entities)
+        _tensor(values, any(values is each for part in parts for each in part))
+        for values in merged(parts, entities, before)
     )
     return Given(predicate, tuple(columns), lower, upper)
 

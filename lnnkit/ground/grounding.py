@@ -130,7 +130,7 @@ class Grounding:
             return [column.values.index_select(0, local) for column in visitor.kept]
         found: dict[int, Tensor] = {}
         for leaf in (*visitor.formula.leaves, *((AUXILIARY,) if visitor.formula.auxiliary is not None else ())):
-            local = self.atoms.local.values.index_select(0, own.columns[leaf].values.index_select(0, rows))
+            local = self.atoms.local(own.columns[leaf].values.index_select(0, rows))
             there = local >= 0
             pattern = visitor.pattern(visitor.atom(leaf))
             for variable, place in pattern.places.items():

@@ -70,6 +70,7 @@ def add_shared_tables(lifted: LiftedGraph, grounding: Grounding, analyses: Analy
             analyses.defaults[node] = (min(lower, upper), max(lower, upper))
             formulas.append(formula)
         grounding.atoms.add_table(node, data["sorts"], analyses.defaults[node]).predictable = False
+        analyses.unpredictable.add(node)
     return SharedNeurons(tuple(formulas), tuple(impossible), untold)
 
 

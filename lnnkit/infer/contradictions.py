@@ -88,7 +88,7 @@ def _atoms(prepared: Prepared) -> Iterator[_Group]:
         if table.name in observed:
             continue
         at = torch.arange(len(crossed)) if mine is None else mine
-        local = atoms.local.values.index_select(0, crossed.rows.values.index_select(0, at))
+        local = atoms.local(crossed.rows.values.index_select(0, at))
         columns = [column.index_select(0, local) for column in table.tuples.columns]
         bounds = Bounds(crossed.lower.values.index_select(0, at), crossed.upper.values.index_select(0, at))
         if prepared.lifted.graph.nodes[table.name]["kind"] == "predicate":

@@ -93,9 +93,12 @@ class TooLarge(Exception):
 
 def guard_of(budget: Budget) -> Guard:
     """What refuses more instances of a formula than the budget allows."""
+    known: dict[tuple[int, Use], tuple[Formula, int]] = {}
 
     def guard(formula: Formula, count: int, use: Use = "evaluated") -> None:
-        allowed = budget.of(formula, use)
+        if (id(formula), use) not in known:
+            known[id(formula), use] = formula, budget.of(formula, use)
+        _, allowed = known[id(formula), use]
         if count > allowed:
             raise TooLarge(formula, count, allowed, budget)
 

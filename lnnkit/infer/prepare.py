@@ -70,7 +70,8 @@ def prepare(
     atoms = predicate_tables(lifted, world.stranger + 1)
     state = State(dtype, History(dtype) if record else None)
     grounding = Grounding(atoms, world, guard, recorder)
-    analyses = Analyses({name: table.default for name, table in atoms.tables.items()}, world, known or Known())
+    defaults = {name: table.default for name, table in atoms.tables.items()}
+    analyses = Analyses(defaults, world, known or Known(), lifted.closed_derived)
     shared = add_shared_tables(lifted, grounding, analyses)
     statements = [
         replace(unfold(lifted, root), key=root.origin.span.text)

@@ -71,17 +71,18 @@ def run(space: Workspace, members: Sequence[int], limit: int, moved_before: Tens
 def _meet(space: Workspace, queue: Queue) -> tuple[Tensor, Tensor, Tensor, Moves]:
     """Let a round's messages meet. Returns the rows raised, lowered and arrested, and the moves."""
     atoms, state = space.grounding.atoms, space.state
-    alone = queue.alone
-    told = None if alone is None else space.meeting.settle_new(*alone)
-    if alone is None or told is None:
+    sole = queue.sole_side
+    told = None if sole is None else space.meeting.settle_new(*sole)
+    if sole is None or told is None:
         raised, lowered = (space.meeting.settle(side, queue.sides[side]) for side in (0, 1))
         moves, crossed = note(raised, lowered, atoms, state, space.classes)
         return raised, lowered, crossed, moves
-    side, message = alone
-    start, value = told
-    rows, none = (start, start + message.row.numel()), no_rows()
-    raised, lowered = (none, message.row) if side else (message.row, none)
-    moves = note_new(rows, side, value, atoms, space.classes, tolerance(state.dtype))
+    side, messages = sole
+    start, stop, value = told
+    none = no_rows()
+    told_rows = messages[0].row if len(messages) == 1 else torch.arange(start, stop, dtype=torch.int32)
+    raised, lowered = (none, told_rows) if side else (told_rows, none)
+    moves = note_new(told_rows, side, value, atoms, space.classes, tolerance(state.dtype))
     if moves is not None:
         return raised, lowered, none, moves
     moves, crossed = note(raised, lowered, atoms, state, space.classes)

@@ -61,6 +61,11 @@ class State:
                 self._frozen.reach(len(self.lower))[len(self.lower) - count : len(self.lower)] = True
         self._additions = len(atoms.additions)
 
+    def room(self, count: int) -> None:
+        """Make room for so many rows in all: memory is taken when they come."""
+        for each in (self.lower, self.upper, self._frozen):
+            each.room(count)
+
     def load(self, atoms: Atoms, bounds: Bounds) -> None:
         """Give the rows that the grounding has added last these bounds."""
         self.extend(atoms)
@@ -78,6 +83,7 @@ class State:
         return self.upper if side else self.lower
 
     def read(self, rows: Tensor) -> Bounds:
+        """(n,) bounds of rows. Nobody may write to them."""
         return Bounds(self.lower.values.index_select(0, rows), self.upper.values.index_select(0, rows))
 
     def bounds(self, rows: Tensor) -> Bounds:

@@ -65,7 +65,7 @@ def open_up(prepared: Prepared, predicates: Iterable[str]) -> None:
             if state.history is not None:
                 for side, value in enumerate(defaults[node]):
                     state.history.record(Kind.INITIAL, side, rows, value)
-    prepared.analyses = Analyses(defaults, grounding.domain, prepared.analyses.known)
+    prepared.analyses = Analyses(defaults, grounding.domain, prepared.analyses.known, prepared.analyses.unpredictable)
     untold = {}
     for node in shared:
         bare = unfold(lifted, neuron_root(lifted, node), through_shared=True)
