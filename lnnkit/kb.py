@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from lnnkit.answers import Answers
 from lnnkit.check import check, check_query
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from lnnkit.data.table import FactTable
     from lnnkit.explain.explainer import Explainer
     from lnnkit.explain.explanation import Explanation
+    from lnnkit.explain.why_not import WhyNot
     from lnnkit.graph.lifted import LiftedGraph, Root
     from lnnkit.ground.analyses import Known
     from lnnkit.ground.plan import Recorder
@@ -200,6 +201,23 @@ class KnowledgeBase:
         lifted, root = explainer.root(found)
         _checked_bound(root)
         return explainer.explain(lifted, root, alpha)
+
+    def why_not(self, atom: str, *, side: Literal["lower", "upper"] = "lower", goal: float | None = None) -> WhyNot:
+        """What keeps an atom from being true (``side`` upper: from being false), or from reaching ``goal``: the
+        statements that could change it, the premises that hold each back, and how much they lack.
+
+        Raises `ProgramError` for anything but an atom without variables.
+        """
+        found, _ = self._query(atom)
+        explainer = self._explainer(self._rested_widely(found))
+        lifted, root = explainer.root(found)
+        _checked_bound(root)
+        if lifted.graph.nodes[root.reference.node]["kind"] != "predicate":
+            message = f"`{atom}` is no atom"
+            raise ProgramError([Diagnostic("no-atom", message, "ask for each of its atoms", found.span)])
+        upper = side == "upper"
+        wanted = (0.0 if upper else 1.0) if goal is None else goal
+        return explainer.why_not(root.reference.node, list(map(str, root.reference.arguments)), int(upper), wanted)
 
     def answers(self, *, alpha: float = 1.0) -> list[Answers]:
         """The answers to the program's own queries, in the order of the file."""

@@ -39,7 +39,7 @@ def assemble(
         for index, neuron in enumerate(formula.neurons)
         if neuron.kind in (LEAF, "same")
     }
-    return Sight(None, formula, bindings, rows, tuple(inner))
+    return Sight(formula, bindings, rows, tuple(inner))
 
 
 def _members(grounding: Grounding, sort: str) -> np.ndarray:

@@ -44,11 +44,11 @@ class Prover:
         self._prepared = fixpoint.prepared
         self._grounding = fixpoint.prepared.grounding
         self._eps = tolerance(fixpoint.prepared.state.dtype)
-        self._wording = Wording(fixpoint.prepared, names)
-        self._readings = Readings(fixpoint.prepared, history, origins, self._wording)
+        self.wording = Wording(fixpoint.prepared, names)
+        self.readings = Readings(fixpoint.prepared, history, origins, self.wording)
         self._timeline = history
         self._sights = Sights(self._grounding)
-        self._completions = Completions(fixpoint.prepared, history, self._readings, self._wording)
+        self._completions = Completions(fixpoint.prepared, history, self.readings, self.wording)
         self._needed: dict[object, tuple[int, ...]] = {}
 
     def prove(self, predicate: str, arguments: Sequence[str]) -> Proof:
@@ -59,14 +59,20 @@ class Prover:
         ends: list[int] = []
         for side in (0, 1):
             if row is None:
-                reading = self._readings.unlisted(predicate, arguments, side)
+                reading = self.readings.unlisted(predicate, arguments, side)
             else:
-                reading = self._readings.crossed(row, side) if arrested else self._readings.of(row, side)
+                reading = self.readings.crossed(row, side) if arrested else self.readings.of(row, side)
             ends.append(self._end(steps, predicate, arguments, side, reading))
         while steps.waiting:
             self._expand(steps, *steps.waiting.pop())
-        text = format_expression(self._wording.conclusion(predicate, arguments))
+        text = format_expression(self.wording.conclusion(predicate, arguments))
         return Proof(text, steps.done(), ends[0], ends[1])
+
+    def bound(self, predicate: str, arguments: Sequence[str], side: int) -> float:
+        """One bound of an atom."""
+        row = self._row(predicate, arguments)
+        known = self.readings.unlisted(predicate, arguments, side) if row is None else self.readings.of(row, side)
+        return known.value
 
     def contested(self, predicate: str, arguments: Sequence[str]) -> bool:
         """Whether an atom's bounds rest on a contradiction."""
@@ -106,7 +112,7 @@ class Prover:
         table = self._prepared.observers.get(reference.node, reference.node)
         texts = tuple(str(argument) for argument in reference.arguments)
         row = self._row(table, texts)
-        return self._readings.unlisted(table, texts, side) if row is None else self._readings.of(row, side)
+        return self.readings.unlisted(table, texts, side) if row is None else self.readings.of(row, side)
 
     def _row(self, table: str, arguments: Sequence[str]) -> int | None:
         """The row of an atom, if it has one."""
@@ -118,7 +124,7 @@ class Prover:
     def _end(self, steps: _Steps, predicate: str, arguments: Sequence[str], side: int, reading: Reading) -> int:
         if reading.source is not None:
             return steps.number(reading.source)
-        conclusion = self._wording.conclusion(predicate, arguments)
+        conclusion = self.wording.conclusion(predicate, arguments)
         return steps.add(Step(conclusion, SIDES[side], reading.value, "open"))
 
     # --- steps ------------------------------------------------------------------------------------------------------
@@ -128,7 +134,7 @@ class Prover:
             case Sent(event):
                 steps.set(number, self._sent(steps, event))
             case Listed(row, side):
-                given = self._readings.fact(row, side)
+                given = self.readings.fact(row, side)
                 bound = given.upper if side else given.lower
                 steps.set(number, Step(self._of_row(row), SIDES[side], bound, "fact", given=given))
             case Unlisted(table, arguments, side):
@@ -137,9 +143,9 @@ class Prover:
                 steps.set(number, self._completed(steps, source))
 
     def _unlisted(self, steps: _Steps, table: str, arguments: Sequence[Argument], side: int) -> Step:
-        value = self._readings.unlisted(table, arguments, side).value
-        conclusion = self._wording.conclusion(table, arguments)
-        if self._wording.is_predicate(table):
+        value = self.readings.unlisted(table, arguments, side).value
+        conclusion = self.wording.conclusion(table, arguments)
+        if self.wording.is_predicate(table):
             return Step(conclusion, SIDES[side], value, "closed")
         return self._initial(steps, table, arguments, side, value, 0)
 
@@ -152,7 +158,7 @@ class Prover:
             premises.setdefault(number, Premise(number, weight_of(formula, leaf)))
         blanket = any(not isinstance(argument, str) for argument in source.arguments)
         return Step(
-            self._wording.conclusion(source.table, source.arguments),
+            self.wording.conclusion(source.table, source.arguments),
             "upper",
             source.value,
             "completed",
@@ -165,9 +171,9 @@ class Prover:
         conclusion = self._of_row(event.row)
         side = SIDES[event.side]
         if event.kind is Kind.INITIAL:
-            table, entities = self._wording.table(event.row), self._wording.entities(event.row)
+            table, entities = self.wording.table(event.row), self.wording.entities(event.row)
             assert table is not None and entities is not None
-            arguments = [self._wording.names[entity] for entity in entities]
+            arguments = [self.wording.names[entity] for entity in entities]
             return self._initial(steps, table, arguments, event.side, event.value, event.tick)
         assert event.kind in (Kind.SENT, Kind.CARRIED), event
         sight, place = self._sights.of(event.batch, event.leaf, event.instance)
@@ -184,13 +190,13 @@ class Prover:
             event.value,
             "limit" if carried else "statement" if stated else "neuron",
             origin if stated and isinstance(origin, Assertion) else None,
-            self._wording.instance(formula, sight.bindings),
+            self.wording.instance(formula, sight.bindings),
             (formula.lower, formula.upper),
             self._bindings(event, sight, place) if stated else {},
             self._premises(steps, formula, kept),
         )
         if carried:
-            earlier = self._readings.of(event.row, event.side, event.tick)
+            earlier = self.readings.of(event.row, event.side, event.tick)
             if earlier.source is not None:
                 step.before = steps.number(earlier.source)
         return step
@@ -207,7 +213,7 @@ class Prover:
         self, steps: _Steps, table: str, arguments: Sequence[Argument], side: int, value: float, tick: int
     ) -> Step:
         """A shared formula before the first round: what its statements say of it, or its operands."""
-        conclusion = self._wording.conclusion(table, arguments)
+        conclusion = self.wording.conclusion(table, arguments)
         for root in self._prepared.lifted.statements:
             stated = root.upper if side else root.lower
             if root.reference.node == table and abs(stated - value) <= self._eps and isinstance(root.origin, Assertion):
@@ -237,7 +243,7 @@ class Prover:
         ends = {1: (side,), -1: (1 - side,), 0: (0, 1)}
         found: list[Read] = []
         for leaf in formula.leaves:
-            about = self._wording.pattern(formula, leaf, dict(enumerate(outer)))
+            about = self.wording.pattern(formula, leaf, dict(enumerate(outer)))
             for end in ends[signs[leaf]] if leaf in signs else ():
                 found += self._leaf(sight, leaf, end, tick, lambda _, about=about: about)
         return found
@@ -259,7 +265,7 @@ class Prover:
         if event.leaf != AUXILIARY and formula.neurons[event.leaf].block:  # the other rows of its quantifier
             every.append((event.leaf, (0, 1)))
         for leaf, sides in every:
-            if leaf in formula.heads and (sight.completes or not self._readings.is_given(int(sight.rows[leaf][0]))):
+            if leaf in formula.heads and (sight.completes or not self.readings.is_given(int(sight.rows[leaf][0]))):
                 continue
 
             def arguments(place: int, leaf: int = leaf) -> tuple[Argument, ...]:
@@ -272,17 +278,17 @@ class Prover:
     def _leaf(
         self, sight: Sight, leaf: int, side: int, tick: int, arguments: Callable[[int], tuple[Argument, ...]]
     ) -> list[Read]:
-        return leaf_reads(self._grounding, self._readings, sight, leaf, side, tick, arguments)
+        return leaf_reads(self._grounding, self.readings, sight, leaf, side, tick, arguments)
 
     def _arguments(self, batch: int, sight: Sight, leaf: int, place: int) -> tuple[Argument, ...]:
         """What a leaf is about at one row of its block; entities that are not named stay variables."""
         formula = sight.formula
         if leaf == AUXILIARY:
-            return tuple(self._wording.names[sight.bindings[v]] for v in formula.blocks[0].variables)
+            return tuple(self.wording.names[sight.bindings[v]] for v in formula.blocks[0].variables)
         block = formula.neurons[leaf].block
         ids = sight.bindings if block == 0 else self._sights.inner_bindings(batch, sight, block, place)
-        known = {v: self._wording.names[id_] for v, id_ in ids.items() if id_ < self._grounding.domain.generic}
-        return self._wording.pattern(formula, leaf, known)
+        known = {v: self.wording.names[id_] for v, id_ in ids.items() if id_ < self._grounding.domain.generic}
+        return self.wording.pattern(formula, leaf, known)
 
     def _necessary(self, event: Event, sight: Sight, place: int, reads: Sequence[Read]) -> list[Read]:
         """Those that the instance needed to say what it said; earlier ones where there is a choice."""
@@ -316,19 +322,19 @@ class Prover:
     # --- words ------------------------------------------------------------------------------------------------------
 
     def _of_row(self, row: int) -> ast.Expression:
-        table, entities = self._wording.table(row), self._wording.entities(row)
+        table, entities = self.wording.table(row), self.wording.entities(row)
         assert table is not None and entities is not None
-        return self._wording.conclusion(table, [self._wording.names[entity] for entity in entities])
+        return self.wording.conclusion(table, [self.wording.names[entity] for entity in entities])
 
     def _bindings(self, event: Event, sight: Sight, place: int) -> dict[str, str]:
         """The entities of the statement's variables, and those of quantified ones around the atom that it tells."""
         formula = sight.formula
         assert formula.root is not None
-        names = self._wording.names
+        names = self.wording.names
         found = {name: names[sight.bindings[v]] for v, name in enumerate(formula.root.variables)}
         block = 0 if event.leaf == AUXILIARY else formula.neurons[event.leaf].block
         if block:
-            named = self._wording.bound_names(formula)
+            named = self.wording.bound_names(formula)
             inner = self._sights.inner_bindings(event.batch, sight, block, place)
             found |= {named.get(v, f"X{v}"): names[id_] for v, id_ in inner.items() if v not in sight.bindings}
         return found
