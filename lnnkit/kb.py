@@ -27,6 +27,7 @@ from lnnkit.scores import Classical, Epoch, Fit, Scores
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.parse import parse
+from lnnkit.syntax.printer import format_expression
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from lnnkit.data.table import FactTable
     from lnnkit.explain.explainer import Explainer
     from lnnkit.explain.explanation import Explanation
+    from lnnkit.explain.why_not import WhyNot
     from lnnkit.graph.lifted import LiftedGraph, Root
     from lnnkit.ground.analyses import Known
     from lnnkit.ground.plan import Recorder
@@ -202,10 +204,27 @@ class KnowledgeBase:
         """
         _checked_alpha(alpha)
         found, _ = self._query(query)
-        explainer = self._explainer(self._rested(found))
+        explainer = self._explainer(self._rested_widely(found))
         lifted, root = explainer.root(found)
         _checked_bound(root)
         return explainer.explain(lifted, root, alpha)
+
+    def why_not(self, atom: str, *, side: Literal["lower", "upper"] = "lower", goal: float | None = None) -> WhyNot:
+        """What keeps an atom from being true (``side`` upper: from being false), or from reaching ``goal``: the
+        statements that could change it, the premises that hold each back, and how much they lack.
+
+        Raises `ProgramError` for anything but an atom without variables.
+        """
+        found, _ = self._query(atom)
+        explainer = self._explainer(self._rested_widely(found))
+        lifted, root = explainer.root(found)
+        _checked_bound(root)
+        if lifted.graph.nodes[root.reference.node]["kind"] != "predicate":
+            message = f"`{atom}` is no atom"
+            raise ProgramError([Diagnostic("no-atom", message, "ask for each of its atoms", found.span)])
+        upper = side == "upper"
+        wanted = (0.0 if upper else 1.0) if goal is None else goal
+        return explainer.why_not(root.reference.node, list(map(str, root.reference.arguments)), int(upper), wanted)
 
     def answers(self, *, alpha: float = 1.0) -> list[Answers]:
         """The answers to the program's own queries, in the order of the file."""
@@ -303,17 +322,23 @@ class KnowledgeBase:
 
     def _rested(self, query: Query) -> _Rested:
         """A fixpoint that knows all that the query needs: the program's own, or one of the query's."""
-        from lnnkit.graph.build import add_queries
-        from lnnkit.infer.answers import covers
-
         own = self._checked.queries
         rested = self._rest(own)
-        if query in own:
-            return rested
-        lifted = add_queries(rested.fixpoint.prepared.lifted, [query])
-        if covers(rested.fixpoint, lifted, lifted.queries[0]):
-            return rested
-        return self._rest((*own, query))
+        return rested if query in own or _covers(rested, query) else self._rest((*own, query))
+
+    def _rested_widely(self, query: Query) -> _Rested:
+        """The same, or one that knows all atoms of the query's predicate: whoever asks why asks about others next."""
+        own = self._checked.queries
+        rested = self._rest(own)
+        if query in own or _covers(rested, query) or not isinstance(query.formula, ast.Atom):
+            return self._rested(query)
+        variables = ", ".join(f"V{place}" for place in range(len(query.formula.arguments)))
+        name = format_expression(ast.Atom(query.formula.name, span=query.span))
+        every, _ = check_query(f"{name}({variables})", self._checked)
+        if not variables or every is None:
+            return self._rested(query)
+        rested = self._rest((*own, every))
+        return rested if _covers(rested, query) else self._rest((*own, every, query))
 
     def _rest(
         self,
@@ -635,6 +660,15 @@ def _outcome(fixpoint: Fixpoint, found: Sequence[Contradiction]) -> Outcome:
         atoms=len(prepared.grounding.atoms),
         unfinished=tuple(sorted(prepared.unfinished)),
     )
+
+
+def _covers(rested: _Rested, query: Query) -> bool:
+    """Whether a fixpoint knows all that a query needs."""
+    from lnnkit.graph.build import add_queries
+    from lnnkit.infer.answers import covers
+
+    lifted = add_queries(rested.fixpoint.prepared.lifted, [query])
+    return covers(rested.fixpoint, lifted, lifted.queries[0])
 
 
 def _checked_bound(root: Root) -> None:

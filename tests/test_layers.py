@@ -126,3 +126,21 @@ def test_a_wrong_program_is_refused_without_torch(tmp_path: Path) -> None:
     (tmp_path / "p.lnn").write_text("rule A(X) -> \n")
     script = "from lnnkit.cli import main\nassert main(['run', sys.argv[1]]) == 1"
     assert not modules_after(script, str(tmp_path / "p.lnn")).intersection(DATA)
+
+
+CHECKER = ("replay", "looked", "ground_form", "cycle", "origins", "proof")
+
+
+@pytest.mark.parametrize("name", CHECKER)
+def test_the_checker_of_proofs_knows_no_engine(name: str) -> None:
+    """It stands on the program and on the kernels of the logics."""
+    tree = ast.parse((PACKAGE / "explain" / f"{name}.py").read_text(encoding="utf-8"))
+    named = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module}
+    own = {module for module in named if module.startswith("lnnkit.explain.")}
+    assert {layer(module) for module in named - own if module.startswith("lnnkit")} <= {
+        "check",
+        "data",
+        "logic",
+        "syntax",
+    }
+    assert own <= {f"lnnkit.explain.{each}" for each in CHECKER}

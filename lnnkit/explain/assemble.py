@@ -15,9 +15,9 @@ from lnnkit.ground.grounding import Grounding
 
 def assemble(
     grounding: Grounding, formula: Formula, bindings: Mapping[int, int], free: Set[int] = frozenset()
-) -> tuple[Sight, list[dict[int, np.ndarray]]]:
-    """The instance for these entities of the formula's free variables (an id that nobody has stands for any entity),
-    and for each block the columns of ids of its variables. Equalities of ``free`` variables are unknown."""
+) -> Sight:
+    """The instance for these entities of the formula's free variables (an id that nobody has stands for any entity).
+    Equalities of ``free`` variables are unknown."""
     columns: list[dict[int, np.ndarray]] = [{v: np.array([bindings[v]], np.int32) for v in formula.blocks[0].variables}]
     inner: list[Inner] = []
     for block in formula.blocks[1:]:
@@ -39,7 +39,7 @@ def assemble(
         for index, neuron in enumerate(formula.neurons)
         if neuron.kind in (LEAF, "same")
     }
-    return Sight(None, formula, bindings, rows, tuple(inner)), columns
+    return Sight(formula, bindings, rows, tuple(inner))
 
 
 def _members(grounding: Grounding, sort: str) -> np.ndarray:

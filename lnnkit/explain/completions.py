@@ -14,13 +14,13 @@ import numpy as np
 from lnnkit.explain.assemble import assemble
 from lnnkit.explain.necessary import minimal
 from lnnkit.explain.readings import Completed, Reading, Readings
-from lnnkit.explain.sight import Read, Sight, values_of
+from lnnkit.explain.reads import Read, leaf_reads, values_of
+from lnnkit.explain.sight import Sight
 from lnnkit.explain.timeline import Timeline
-from lnnkit.explain.wording import NOWHERE, Argument, Wording
+from lnnkit.explain.wording import Argument, Wording
 from lnnkit.ground.formula import Formula
 from lnnkit.infer.prepare import Prepared
 from lnnkit.logic.bounds import tolerance
-from lnnkit.syntax import ast
 
 _MOST = 2000  # instances that are looked at one by one
 
@@ -48,6 +48,7 @@ class Completions:
         self._readings = readings
         self._wording = wording
         self._eps = tolerance(prepared.state.dtype)
+        self._exceptions: dict[tuple[str, int], list[np.ndarray]] = {}
 
     def held(self, source: Completed) -> Held:
         """Why no rule asks for more than ``source.value``."""
@@ -66,11 +67,25 @@ class Completions:
                         _Search(self, formula, head, source, own.stop, found).run(bindings)
         return found
 
-    def excepted(self, table: str) -> frozenset[tuple[str, ...]]:
-        """The atoms of a completed predicate that have rows: what is said of all others does not hold of them."""
-        return frozenset(zip(*([self._wording.names[i] for i in c.tolist()] for c in self.columns(table)), strict=True))
+    def excepted(self, table: str, completion: int) -> frozenset[tuple[str, ...]]:
+        """The atoms of a completed predicate that facts list, or that came to be true to some degree: what is said of
+        all others does not hold of them."""
+        columns = self.exceptions(table, completion)
+        return frozenset(zip(*([self._wording.names[i] for i in c.tolist()] for c in columns), strict=True))
+
+    def exceptions(self, table: str, completion: int) -> list[np.ndarray]:
+        """The same as columns of ids."""
+        key = table, completion
+        if key not in self._exceptions:
+            own = self._timeline.completions[completion]
+            rows = self._grounding.atoms.tables[table].rows.cpu().numpy()
+            kept = np.isin(rows, self._timeline.rising(own.start, own.stop, self._eps))
+            kept |= self._grounding.atoms.flags("given").cpu().numpy()[rows]
+            self._exceptions[key] = [column[kept] for column in self.columns(table)]
+        return self._exceptions[key]
 
     def columns(self, table: str) -> list[np.ndarray]:
+        """The atoms of a table that have rows, as columns of ids."""
         return [column.cpu().numpy() for column in self._grounding.atoms.tables[table].tuples.columns]
 
     def _unified(self, formula: Formula, head: int, arguments: Sequence[Argument]) -> dict[int, int] | None:
@@ -84,6 +99,9 @@ class Completions:
                 if own != argument:
                     return None
             elif bindings.setdefault(own, index[argument]) != index[argument]:
+                return None
+        for variable, entity in bindings.items():
+            if not bool((self._grounding.domain.sorts[formula.sorts[variable]] == entity).any()):
                 return None
         return bindings
 
@@ -124,7 +142,7 @@ class _Search:
                 default = self._default(leaf, side, bindings)
                 if default.source is None:
                     continue
-                read = Read(leaf, 0, side, default)
+                read = Read(leaf, (0,), side, default)
                 if self._holds(sight, [*reads, read]):
                     generators.append((len(self._matching(leaf, bindings)), leaf, read))
         if not generators:
@@ -142,22 +160,17 @@ class _Search:
         generic = self._rules._grounding.domain.generic
         free = {v for v in self._formula.blocks[0].variables if v not in bindings}
         every = {**bindings, **dict.fromkeys(free, generic)}
-        sight, columns = assemble(self._rules._grounding, self._formula, every, free)
+        sight = assemble(self._rules._grounding, self._formula, every, free)
         reads: list[Read] = []
         for leaf in self._leaves:
             neuron = self._formula.neurons[leaf]
             if any(argument in free for argument in neuron.arguments):
                 continue
-            default_row = self._rules._grounding.atoms.tables[neuron.source].default_row
-            for place, row in enumerate(sight.rows[leaf].tolist()):
-                for side in (0, 1):
-                    if row == default_row:
-                        arguments = self._arguments(leaf, {v: int(c[place]) for v, c in columns[neuron.block].items()})
-                        reading = self._rules._readings.unlisted(neuron.source, arguments, side, self._tick)
-                    else:
-                        reading = self._rules._readings.of(row, side, self._tick)
-                    if reading.source is not None:
-                        reads.append(Read(leaf, place, side, reading))
+            about = self._arguments(leaf, bindings)
+            for side in (0, 1):
+                reads += leaf_reads(
+                    self._rules._grounding, self._rules._readings, sight, leaf, side, self._tick, lambda _, a=about: a
+                )
         return sight, reads
 
     def _holds(self, sight: Sight, reads: Sequence[Read]) -> bool:
@@ -174,25 +187,16 @@ class _Search:
         return self._rules._readings.unlisted(source, self._arguments(leaf, bindings), side, self._tick)
 
     def _arguments(self, leaf: int, bindings: Mapping[int, int]) -> tuple[Argument, ...]:
-        formula, wording = self._formula, self._rules._wording
-        generic = self._rules._grounding.domain.generic
-        assert formula.root is not None
-        named = {**dict(enumerate(formula.root.variables)), **wording.bound_names(formula)}
-        found: list[Argument] = []
-        for argument in formula.neurons[leaf].arguments:
-            if isinstance(argument, str):
-                found.append(argument)
-            elif bindings.get(argument, generic) < generic:
-                found.append(wording.names[bindings[argument]])
-            else:
-                found.append(ast.Variable(named.get(argument, f"X{argument}"), span=NOWHERE))
-        return tuple(found)
+        names = self._rules._wording.names
+        known = {variable: names[entity] for variable, entity in bindings.items()}
+        return self._rules._wording.pattern(self._formula, leaf, known)
 
     def _matching(self, leaf: int, bindings: Mapping[int, int]) -> list[dict[int, int]]:
         """What a leaf's own atoms bind, of those that its default does not speak of."""
         neuron = self._formula.neurons[leaf]
         rules = self._rules
-        columns = rules.columns(neuron.source)
+        completed = self._completed(leaf)
+        columns = rules.columns(neuron.source) if completed is None else rules.exceptions(neuron.source, completed)
         length = len(columns[0]) if columns else 1
         fits = np.ones(length, bool)
         first: dict[int, np.ndarray] = {}
@@ -205,20 +209,25 @@ class _Search:
                 fits &= column == first[argument]
             else:
                 first[argument] = column
-        if neuron.source not in rules._prepared.lifted.closed_derived and rules._wording.is_predicate(neuron.source):
+        if completed is None and rules._wording.is_predicate(neuron.source):
             rows = rules._grounding.atoms.tables[neuron.source].rows.cpu().numpy()
             fits &= np.array([rules._readings.is_given(row) for row in rows.tolist()], bool)
         rows = np.flatnonzero(fits).tolist()
         return [{variable: int(column[row]) for variable, column in first.items()} for row in rows]
 
+    def _completed(self, leaf: int) -> int | None:
+        """The completion that a leaf's default is a result of."""
+        reading = self._default(leaf, 1, {})
+        return reading.source.completion if isinstance(reading.source, Completed) else None
+
     def _has_row(self, bindings: Mapping[int, int]) -> bool:
-        """Whether the head is an atom that has a row of its own."""
+        """Whether the head is an atom of which something else is said."""
         neuron = self._formula.neurons[self._head]
         index = self._rules._grounding.domain.index
         if any(isinstance(a, int) and a not in bindings for a in neuron.arguments):
             return False
         wanted = tuple(index[a] if isinstance(a, str) else bindings[a] for a in neuron.arguments)
-        columns = self._rules.columns(neuron.source)
+        columns = self._rules.exceptions(neuron.source, self._source.completion)
         hit = np.ones(len(columns[0]) if columns else 1, bool)
         for entity, column in zip(wanted, columns, strict=True):
             hit &= column == entity

@@ -8,11 +8,13 @@ from functools import cached_property
 from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.data.names import Names
 from lnnkit.explain.explanation import Explanation
+from lnnkit.explain.lacking import Lacking
 from lnnkit.explain.origins import Origins
 from lnnkit.explain.proof import Proof
 from lnnkit.explain.prover import Prover
 from lnnkit.explain.replay import World
 from lnnkit.explain.timeline import Timeline
+from lnnkit.explain.why_not import WhyNot
 from lnnkit.graph.build import add_queries
 from lnnkit.graph.lifted import LiftedGraph, Root
 from lnnkit.infer.history import History
@@ -48,6 +50,11 @@ class Explainer:
             proof, contested = self._prover.prove_formula(lifted, root), False
         return Explanation(proof, alpha, contested, lambda: self.world)
 
+    def why_not(self, predicate: str, arguments: Sequence[str], side: int, goal: float) -> WhyNot:
+        """What could take one side of an atom's bounds to ``goal``."""
+        bound = self._prover.bound(predicate, arguments, side)
+        return self._lacking.why_not(predicate, arguments, side, bound, goal)
+
     def prove(self, predicate: str, arguments: Sequence[str]) -> Proof:
         """The proof of an atom's bounds."""
         return self._prover.prove(predicate, arguments)
@@ -62,6 +69,10 @@ class Explainer:
     @cached_property
     def _origins(self) -> Origins:
         return Origins(self._program)
+
+    @cached_property
+    def _lacking(self) -> Lacking:
+        return Lacking(self._fixpoint.prepared, self._prover.readings, self._prover.wording)
 
     @cached_property
     def _prover(self) -> Prover:

@@ -11,9 +11,9 @@ from lnnkit.syntax import ast
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A variable that a quantifier binds: the depth of that, and the variable's place there."""
+    """A variable that a quantifier binds: how many quantifiers stand between, and the variable's place there."""
 
-    depth: int
+    between: int
     place: int
 
 
@@ -45,7 +45,7 @@ def form_of(
     formula: ast.Expression | SameEntity,
     bindings: Mapping[str, str],
     logic: str,
-    scope: Mapping[str, Slot] | None = None,
+    scope: Mapping[str, Slot] | None = None,  # the variables that are bound around it
 ) -> Form:
     """The form of a formula, its free variables replaced by entities; ``logic`` is that of groups that name none."""
     scope = scope or {}
@@ -72,9 +72,9 @@ def form_of(
         case ast.Weighted():
             return below(formula.operand)
         case ast.Forall() | ast.Exists():
-            depth = max((slot.depth for slot in scope.values()), default=-1) + 1
-            inner = {v.name: Slot(depth, place) for place, v in enumerate(formula.variables)}
-            body = form_of(formula.body, bindings, logic, {**scope, **inner})
+            outer = {name: Slot(slot.between + 1, slot.place) for name, slot in scope.items()}
+            inner = {v.name: Slot(0, place) for place, v in enumerate(formula.variables)}
+            body = form_of(formula.body, bindings, logic, {**outer, **inner})
             kind = "forall" if isinstance(formula, ast.Forall) else "exists"
             return Form(kind, operands=(body,), count=len(formula.variables))
         case ast.And() | ast.Or() | ast.Implies() | ast.Iff() | ast.Xor():
@@ -102,33 +102,52 @@ def truth_of(statement: Assertion) -> tuple[float, float]:
     return _number(statement.lower), _number(statement.upper)
 
 
-def filled(form: Form, depth: int, entities: tuple[str, ...]) -> Form:
-    """``form`` with the variables that the quantifier at ``depth`` binds replaced."""
-    if form.operands:
-        operands = tuple(filled(operand, depth, entities) for operand in form.operands)
-        return Form(form.kind, form.name, form.terms, operands, form.weights, form.bias, form.count)
-    terms = tuple(entities[t.place] if isinstance(t, Slot) and t.depth == depth else t for t in form.terms)
-    return Form(form.kind, form.name, terms)
+def filled(body: Form, entities: tuple[str, ...], between: int = 0) -> Form:
+    """What a quantifier says of these entities: its ``body`` with the variables that it binds replaced."""
+    if body.operands:
+        inside = between + (body.kind in ("forall", "exists"))
+        operands = tuple(filled(operand, entities, inside) for operand in body.operands)
+        return Form(body.kind, body.name, body.terms, operands, body.weights, body.bias, body.count)
+    terms = tuple(entities[t.place] if isinstance(t, Slot) and t.between == between else t for t in body.terms)
+    return Form(body.kind, body.name, terms)
 
 
-def atoms(form: Form) -> Iterator[Form]:
-    """The atoms in a form, from left to right."""
-    stack = [form]
-    while stack:
-        node = stack.pop()
-        if node.kind == "atom":
-            yield node
-        stack.extend(reversed(node.operands))
-
-
-def sorts_of(form: Form, predicates: Mapping[str, Predicate], variables: set[Term]) -> dict[Term, str]:
-    """The sort of each of the ``variables``, by the places in which it stands."""
-    found: dict[Term, str] = dict.fromkeys(variables, ENTITY)
-    for atom in atoms(form):
-        for one, sort in zip(atom.terms, predicates[atom.name].sorts, strict=True):
-            if one in found and sort != ENTITY:
-                found[one] = sort
+def free_sorts(form: Form, predicates: Mapping[str, Predicate]) -> dict[str, str]:
+    """The sort of each variable that nothing binds, by the places in which it stands."""
+    found: dict[str, str] = {}
+    for leaf, _ in _leaves(form):
+        sorts = predicates[leaf.name].sorts if leaf.kind == "atom" else (ENTITY,) * len(leaf.terms)
+        for one, sort in zip(leaf.terms, sorts, strict=True):
+            if isinstance(one, Free) and found.get(one.name, ENTITY) == ENTITY:
+                found[one.name] = sort
     return found
+
+
+def bound_sorts(quantifier: Form, predicates: Mapping[str, Predicate]) -> list[str]:
+    """The sorts of the variables that a quantifier binds."""
+    found = [ENTITY] * quantifier.count
+    for leaf, between in _leaves(quantifier.operands[0]):
+        if leaf.kind == "atom":
+            for one, sort in zip(leaf.terms, predicates[leaf.name].sorts, strict=True):
+                if isinstance(one, Slot) and one.between == between and sort != ENTITY:
+                    found[one.place] = sort
+    return found
+
+
+def leaves(form: Form) -> Iterator[Form]:
+    """The atoms, equalities and constants in a form."""
+    yield from (leaf for leaf, _ in _leaves(form))
+
+
+def _leaves(form: Form) -> Iterator[tuple[Form, int]]:
+    """Each with the number of quantifiers around it."""
+    stack = [(form, 0)]
+    while stack:
+        node, between = stack.pop()
+        if not node.operands:
+            yield node, between
+        inside = between + (node.kind in ("forall", "exists"))
+        stack.extend((operand, inside) for operand in reversed(node.operands))
 
 
 def _entity(operand: ast.Expression, term: Callable[[ast.Argument], Term]) -> Term:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-import numpy as np
 import torch
 
 from lnnkit.check.program import Assertion
@@ -15,7 +14,8 @@ from lnnkit.explain.necessary import minimal
 from lnnkit.explain.origins import Origins
 from lnnkit.explain.proof import Premise, Proof, Side, Step
 from lnnkit.explain.readings import Completed, Listed, Reading, Readings, Sent, Source, Unlisted
-from lnnkit.explain.sight import Read, Sight, Sights, values_of
+from lnnkit.explain.reads import Read, leaf_reads, values_of
+from lnnkit.explain.sight import Sight, Sights
 from lnnkit.explain.timeline import END, Event, Timeline
 from lnnkit.explain.wording import Argument, Wording, bound_names
 from lnnkit.graph.lifted import LiftedGraph, Reference, Root
@@ -44,11 +44,11 @@ class Prover:
         self._prepared = fixpoint.prepared
         self._grounding = fixpoint.prepared.grounding
         self._eps = tolerance(fixpoint.prepared.state.dtype)
-        self._wording = Wording(fixpoint.prepared, names)
-        self._readings = Readings(fixpoint.prepared, history, origins, self._wording)
+        self.wording = Wording(fixpoint.prepared, names)
+        self.readings = Readings(fixpoint.prepared, history, origins, self.wording)
         self._timeline = history
         self._sights = Sights(self._grounding)
-        self._completions = Completions(fixpoint.prepared, history, self._readings, self._wording)
+        self._completions = Completions(fixpoint.prepared, history, self.readings, self.wording)
         self._needed: dict[object, tuple[int, ...]] = {}
 
     def prove(self, predicate: str, arguments: Sequence[str]) -> Proof:
@@ -59,14 +59,20 @@ class Prover:
         ends: list[int] = []
         for side in (0, 1):
             if row is None:
-                reading = self._readings.unlisted(predicate, arguments, side)
+                reading = self.readings.unlisted(predicate, arguments, side)
             else:
-                reading = self._readings.crossed(row, side) if arrested else self._readings.of(row, side)
+                reading = self.readings.crossed(row, side) if arrested else self.readings.of(row, side)
             ends.append(self._end(steps, predicate, arguments, side, reading))
         while steps.waiting:
             self._expand(steps, *steps.waiting.pop())
-        text = format_expression(self._wording.conclusion(predicate, arguments))
+        text = format_expression(self.wording.conclusion(predicate, arguments))
         return Proof(text, steps.done(), ends[0], ends[1])
+
+    def bound(self, predicate: str, arguments: Sequence[str], side: int) -> float:
+        """One bound of an atom."""
+        row = self._row(predicate, arguments)
+        known = self.readings.unlisted(predicate, arguments, side) if row is None else self.readings.of(row, side)
+        return known.value
 
     def contested(self, predicate: str, arguments: Sequence[str]) -> bool:
         """Whether an atom's bounds rest on a contradiction."""
@@ -77,7 +83,7 @@ class Prover:
         """Both bounds of a formula without free variables, a query of ``lifted``: those that its atoms give it, or that
         the program's statements do."""
         formula = unfold(lifted, root)
-        sight, columns = assemble(self._grounding, formula, {})
+        sight = assemble(self._grounding, formula, {})
         whole = unfold(lifted, root, through_shared=True)
         conclusion = as_expression(whole, {}, bound_names(whole), logic=lifted.program.logic)
         positive, negated = below_negations(lifted.graph, root)
@@ -85,7 +91,7 @@ class Prover:
         steps = _Steps()
         ends: list[int] = []
         for side in (0, 1):
-            reads = self._upward_reads(formula, sight, columns, (), side, END)
+            reads = self._upward_reads(formula, sight, (), side, END)
             value = float(sight.upward(values_of(sight, [reads]))[side][0])
             told = [self._heard(each, side) for each in heard]
             best = (min if side else max)(told, key=lambda each: each.value, default=None)
@@ -106,7 +112,7 @@ class Prover:
         table = self._prepared.observers.get(reference.node, reference.node)
         texts = tuple(str(argument) for argument in reference.arguments)
         row = self._row(table, texts)
-        return self._readings.unlisted(table, texts, side) if row is None else self._readings.of(row, side)
+        return self.readings.unlisted(table, texts, side) if row is None else self.readings.of(row, side)
 
     def _row(self, table: str, arguments: Sequence[str]) -> int | None:
         """The row of an atom, if it has one."""
@@ -118,7 +124,7 @@ class Prover:
     def _end(self, steps: _Steps, predicate: str, arguments: Sequence[str], side: int, reading: Reading) -> int:
         if reading.source is not None:
             return steps.number(reading.source)
-        conclusion = self._wording.conclusion(predicate, arguments)
+        conclusion = self.wording.conclusion(predicate, arguments)
         return steps.add(Step(conclusion, SIDES[side], reading.value, "open"))
 
     # --- steps ------------------------------------------------------------------------------------------------------
@@ -128,7 +134,7 @@ class Prover:
             case Sent(event):
                 steps.set(number, self._sent(steps, event))
             case Listed(row, side):
-                given = self._readings.fact(row, side)
+                given = self.readings.fact(row, side)
                 bound = given.upper if side else given.lower
                 steps.set(number, Step(self._of_row(row), SIDES[side], bound, "fact", given=given))
             case Unlisted(table, arguments, side):
@@ -137,9 +143,9 @@ class Prover:
                 steps.set(number, self._completed(steps, source))
 
     def _unlisted(self, steps: _Steps, table: str, arguments: Sequence[Argument], side: int) -> Step:
-        value = self._readings.unlisted(table, arguments, side).value
-        conclusion = self._wording.conclusion(table, arguments)
-        if self._wording.is_predicate(table):
+        value = self.readings.unlisted(table, arguments, side).value
+        conclusion = self.wording.conclusion(table, arguments)
+        if self.wording.is_predicate(table):
             return Step(conclusion, SIDES[side], value, "closed")
         return self._initial(steps, table, arguments, side, value, 0)
 
@@ -152,12 +158,12 @@ class Prover:
             premises.setdefault(number, Premise(number, weight_of(formula, leaf)))
         blanket = any(not isinstance(argument, str) for argument in source.arguments)
         return Step(
-            self._wording.conclusion(source.table, source.arguments),
+            self.wording.conclusion(source.table, source.arguments),
             "upper",
             source.value,
             "completed",
             premises=list(premises.values()),
-            excepted=self._completions.excepted(source.table) if blanket else None,
+            excepted=self._completions.excepted(source.table, source.completion) if blanket else None,
             all_seen=held.all_seen,
         )
 
@@ -165,11 +171,11 @@ class Prover:
         conclusion = self._of_row(event.row)
         side = SIDES[event.side]
         if event.kind is Kind.INITIAL:
-            table, entities = self._wording.table(event.row), self._wording.entities(event.row)
+            table, entities = self.wording.table(event.row), self.wording.entities(event.row)
             assert table is not None and entities is not None
-            arguments = [self._wording.names[entity] for entity in entities]
+            arguments = [self.wording.names[entity] for entity in entities]
             return self._initial(steps, table, arguments, event.side, event.value, event.tick)
-        assert event.kind in (Kind.SENT, Kind.CARRIED)
+        assert event.kind in (Kind.SENT, Kind.CARRIED), event
         sight, place = self._sights.of(event.batch, event.leaf, event.instance)
         carried = event.kind is Kind.CARRIED
         reads = self._reads(event, sight, event.tick + 1 if carried else event.tick)
@@ -184,13 +190,13 @@ class Prover:
             event.value,
             "limit" if carried else "statement" if stated else "neuron",
             origin if stated and isinstance(origin, Assertion) else None,
-            self._wording.instance(formula, sight.bindings),
+            self.wording.instance(formula, sight.bindings),
             (formula.lower, formula.upper),
             self._bindings(event, sight, place) if stated else {},
             self._premises(steps, formula, kept),
         )
         if carried:
-            earlier = self._readings.of(event.row, event.side, event.tick)
+            earlier = self.readings.of(event.row, event.side, event.tick)
             if earlier.source is not None:
                 step.before = steps.number(earlier.source)
         return step
@@ -207,7 +213,7 @@ class Prover:
         self, steps: _Steps, table: str, arguments: Sequence[Argument], side: int, value: float, tick: int
     ) -> Step:
         """A shared formula before the first round: what its statements say of it, or its operands."""
-        conclusion = self._wording.conclusion(table, arguments)
+        conclusion = self.wording.conclusion(table, arguments)
         for root in self._prepared.lifted.statements:
             stated = root.upper if side else root.lower
             if root.reference.node == table and abs(stated - value) <= self._eps and isinstance(root.origin, Assertion):
@@ -219,8 +225,8 @@ class Prover:
             place: self._grounding.domain.index[a] if isinstance(a, str) else self._grounding.domain.generic
             for place, a in enumerate(arguments)
         }
-        sight, columns = assemble(self._grounding, formula, ids)
-        reads = self._upward_reads(formula, sight, columns, arguments, side, tick)
+        sight = assemble(self._grounding, formula, ids)
+        reads = self._upward_reads(formula, sight, arguments, side, tick)
         premises = self._premises(steps, formula, self._upward_needed(sight, reads, side, value))
         return Step(conclusion, SIDES[side], value, "neuron", formula=conclusion, premises=premises)
 
@@ -228,7 +234,6 @@ class Prover:
         self,
         formula: Formula,
         sight: Sight,
-        columns: Sequence[Mapping[int, np.ndarray]],
         outer: Sequence[Argument],
         side: int,
         tick: int,
@@ -238,12 +243,9 @@ class Prover:
         ends = {1: (side,), -1: (1 - side,), 0: (0, 1)}
         found: list[Read] = []
         for leaf in formula.leaves:
-
-            def arguments(place: int, leaf: int = leaf) -> tuple[Argument, ...]:
-                return self._assembled(columns, formula, outer, leaf, place)
-
+            about = self.wording.pattern(formula, leaf, dict(enumerate(outer)))
             for end in ends[signs[leaf]] if leaf in signs else ():
-                found += self._leaf(sight, leaf, end, tick, arguments)
+                found += self._leaf(sight, leaf, end, tick, lambda _, about=about: about)
         return found
 
     def _upward_needed(self, sight: Sight, reads: Sequence[Read], side: int, value: float) -> Sequence[Read]:
@@ -259,8 +261,11 @@ class Prover:
         """All that an instance read for an event and that said anything."""
         formula = sight.formula
         found: list[Read] = []
-        for leaf, sides in self._grounding.reads(event.batch, event.leaf, event.side):
-            if leaf in formula.heads and (sight.completes or not self._readings.is_given(int(sight.rows[leaf][0]))):
+        every = list(self._grounding.reads(event.batch, event.leaf, event.side))
+        if event.leaf != AUXILIARY and formula.neurons[event.leaf].block:  # the other rows of its quantifier
+            every.append((event.leaf, (0, 1)))
+        for leaf, sides in every:
+            if leaf in formula.heads and (sight.completes or not self.readings.is_given(int(sight.rows[leaf][0]))):
                 continue
 
             def arguments(place: int, leaf: int = leaf) -> tuple[Argument, ...]:
@@ -273,59 +278,17 @@ class Prover:
     def _leaf(
         self, sight: Sight, leaf: int, side: int, tick: int, arguments: Callable[[int], tuple[Argument, ...]]
     ) -> list[Read]:
-        found: list[Read] = []
-        table = sight.table(leaf)
-        default_row = self._grounding.atoms.tables[table].default_row
-        for place, row in enumerate(sight.rows[leaf].tolist()):
-            if row == default_row:
-                reading = self._readings.unlisted(table, (), side, tick)
-                if reading.source is not None:
-                    reading = self._readings.unlisted(table, arguments(place), side, tick)
-            else:
-                reading = self._readings.of(row, side, tick)
-            if reading.source is not None:
-                found.append(Read(leaf, place, side, reading))
-        return found
+        return leaf_reads(self._grounding, self.readings, sight, leaf, side, tick, arguments)
 
     def _arguments(self, batch: int, sight: Sight, leaf: int, place: int) -> tuple[Argument, ...]:
         """What a leaf is about at one row of its block; entities that are not named stay variables."""
         formula = sight.formula
         if leaf == AUXILIARY:
-            return tuple(self._wording.names[sight.bindings[v]] for v in formula.blocks[0].variables)
+            return tuple(self.wording.names[sight.bindings[v]] for v in formula.blocks[0].variables)
         block = formula.neurons[leaf].block
         ids = sight.bindings if block == 0 else self._sights.inner_bindings(batch, sight, block, place)
-        named = self._wording.bound_names(formula)
-        found: list[Argument] = []
-        for argument in formula.neurons[leaf].arguments:
-            if isinstance(argument, str):
-                found.append(argument)
-            elif ids[argument] < self._grounding.domain.generic:
-                found.append(self._wording.names[ids[argument]])
-            else:
-                found.append(ast.Variable(named.get(argument, f"X{argument}"), span=_NOWHERE))
-        return tuple(found)
-
-    def _assembled(
-        self,
-        columns: Sequence[Mapping[int, np.ndarray]],
-        formula: Formula,
-        outer: Sequence[Argument],
-        leaf: int,
-        place: int,
-    ) -> tuple[Argument, ...]:
-        """The same where all rows were put together anew; ``outer`` stands for the free variables."""
-        neuron = formula.neurons[leaf]
-        found: list[Argument] = []
-        for argument in neuron.arguments:
-            if isinstance(argument, str):
-                found.append(argument)
-            elif argument < len(outer):
-                found.append(outer[argument])
-            else:
-                id_ = int(columns[neuron.block][argument][place])
-                known = id_ < self._grounding.domain.generic
-                found.append(self._wording.names[id_] if known else ast.Variable(f"X{argument}", span=_NOWHERE))
-        return tuple(found)
+        known = {v: self.wording.names[id_] for v, id_ in ids.items() if id_ < self._grounding.domain.generic}
+        return self.wording.pattern(formula, leaf, known)
 
     def _necessary(self, event: Event, sight: Sight, place: int, reads: Sequence[Read]) -> list[Read]:
         """Those that the instance needed to say what it said; earlier ones where there is a choice."""
@@ -359,19 +322,19 @@ class Prover:
     # --- words ------------------------------------------------------------------------------------------------------
 
     def _of_row(self, row: int) -> ast.Expression:
-        table, entities = self._wording.table(row), self._wording.entities(row)
+        table, entities = self.wording.table(row), self.wording.entities(row)
         assert table is not None and entities is not None
-        return self._wording.conclusion(table, [self._wording.names[entity] for entity in entities])
+        return self.wording.conclusion(table, [self.wording.names[entity] for entity in entities])
 
     def _bindings(self, event: Event, sight: Sight, place: int) -> dict[str, str]:
         """The entities of the statement's variables, and those of quantified ones around the atom that it tells."""
         formula = sight.formula
         assert formula.root is not None
-        names = self._wording.names
+        names = self.wording.names
         found = {name: names[sight.bindings[v]] for v, name in enumerate(formula.root.variables)}
         block = 0 if event.leaf == AUXILIARY else formula.neurons[event.leaf].block
         if block:
-            named = self._wording.bound_names(formula)
+            named = self.wording.bound_names(formula)
             inner = self._sights.inner_bindings(event.batch, sight, block, place)
             found |= {named.get(v, f"X{v}"): names[id_] for v, id_ in inner.items() if v not in sight.bindings}
         return found

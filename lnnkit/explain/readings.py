@@ -78,8 +78,8 @@ class Readings:
         if row in (FALSE, TRUE, UNKNOWN):
             return Reading({FALSE: 0.0, TRUE: 1.0, UNKNOWN: float(side)}[row], None)
         event = self._timeline.at(row, side, tick)
-        if event is not None and event.kind is Kind.RESTORED:
-            event = self._timeline.before(event, event.value) or event
+        if event is not None:
+            event = self._timeline.restored(event)
         if event is not None:
             return self._told(event.value, side, self._source(event))
         if self.is_given(row):
@@ -118,6 +118,7 @@ class Readings:
         event = self._timeline.at(row, side)
         while event is not None and event.kind is Kind.OPENED:
             event = self._timeline.previous(event)
+        event = None if event is None else self._timeline.restored(event)
         if event is not None:
             return Reading(event.value, self._source(event))
         if self.is_given(row):

@@ -7,17 +7,17 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from lnnkit.check.program import ENTITY, CheckedProgram
+from lnnkit.check.program import CheckedProgram
 from lnnkit.explain.cycle import Cycle
 from lnnkit.explain.ground_form import (
     Form,
     Free,
-    Slot,
     Term,
-    atoms,
+    bound_sorts,
     filled,
     form_of,
-    sorts_of,
+    free_sorts,
+    leaves,
     statement_form,
     truth_of,
 )
@@ -148,7 +148,7 @@ def _covers(pattern: Form, form: Form) -> bool:
                 return False
         return all(fits(a, b) for a, b in zip(one.operands, other.operands, strict=True))
 
-    return len(list(atoms(pattern))) == len(list(atoms(form))) and fits(pattern, form)
+    return len(list(leaves(pattern))) == len(list(leaves(form))) and fits(pattern, form)
 
 
 def _entities(form: Form) -> tuple[str, ...]:
@@ -196,7 +196,7 @@ def _known(step: Step, proof: Proof, world: World, other: Mapping[int, float] | 
         bound = base.bound if other is None else other.get(premise.step, base.bound)
         box = (bound, 1.0) if base.side == "lower" else (0.0, bound)
         form = form_of(base.conclusion, {}, world.program.logic)
-        if any(isinstance(term, Free) for atom in atoms(form) for term in atom.terms):
+        if any(isinstance(term, Free) for leaf in leaves(form) for term in leaf.terms):
             known.blanket.append((form, box, base.excepted))
         else:
             low, high = known.exact.get(form, (0.0, 1.0))
@@ -226,10 +226,10 @@ def _read(form: Form, known: _Known, world: World) -> Box:
 def _tree(form: Form, known: _Known, world: World, target: Form) -> Tree:
     """The instance with a row for each entity that a premise, the target or the instance names, and one for all
     others."""
-    named = {t for f in (form, target, *known.exact) for a in _leaves(f) for t in a.terms if isinstance(t, str)}
+    named = {t for f in (form, target, *known.exact) for a in leaves(f) for t in a.terms if isinstance(t, str)}
     for pattern, _, excepted in known.blanket:
-        named |= {t for a in _leaves(pattern) for t in a.terms if isinstance(t, str)}
-        named |= {t for entities in excepted or () for t in entities}
+        named |= {t for a in leaves(pattern) for t in a.terms if isinstance(t, str)}
+        named |= {entity for entities in excepted or () for entity in entities}
         if excepted is None:  # facts that a blanket does not cover read as unknown
             named |= world.origins.entities(pattern.name) if pattern.kind == "atom" else set()
     nodes: list[Node] = []
@@ -239,7 +239,7 @@ def _tree(form: Form, known: _Known, world: World, target: Form) -> Tree:
         optional: list[bool] = []
         if part.kind in ("forall", "exists"):
             for entities, may in _assignments(part, depth, named, world):
-                operands.append(add(filled(part.operands[0], depth, entities), depth + 1))
+                operands.append(add(filled(part.operands[0], entities), depth + 1))
                 optional.append(may)
         else:
             operands = [add(operand, depth) for operand in part.operands]
@@ -250,27 +250,16 @@ def _tree(form: Form, known: _Known, world: World, target: Form) -> Tree:
     return Tree(nodes)
 
 
-def _leaves(form: Form) -> Iterator[Form]:
-    stack = [form]
-    while stack:
-        node = stack.pop()
-        if not node.operands:
-            yield node
-        stack.extend(node.operands)
-
-
 def _assignments(quantifier: Form, depth: int, named: set[str], world: World) -> Iterator[tuple[tuple[str, ...], bool]]:
     """The rows of a quantifier, and whether each may be missing."""
-    slots: list[Term] = [Slot(depth, place) for place in range(quantifier.count)]
-    sorts = sorts_of(quantifier.operands[0], world.program.predicates, set(slots))
     choices: list[list[tuple[str, bool]]] = []
-    for place, slot in enumerate(slots):
-        members = world.sorts[sorts[slot]]
+    for place, name in enumerate(bound_sorts(quantifier, world.program.predicates)):
+        members = world.sorts[name]
         own = [(entity, False) for entity in members if entity in named]
         if len(own) < len(members):
             own.append((f"{OTHER}{depth} {place}", False))
-        sort = world.program.sorts.get(sorts[slot])
-        if sort is not None and sort.open and sorts[slot] != ENTITY:
+        sort = world.program.sorts.get(name)
+        if sort is not None and sort.open:
             own.append((f"{OTHER}?{depth} {place}", True))
         choices.append(own)
     for row in itertools.product(*choices):
@@ -321,13 +310,13 @@ def _unified(conjunct: Form, form: Form, whole: Form, world: World) -> Iterator[
     for own, term in zip(conjunct.terms, form.terms, strict=True):
         if isinstance(own, Free) and isinstance(term, str) and bound.setdefault(own.name, term) != term:
             return
-    free: set[Term] = {t for leaf in _leaves(whole) for t in leaf.terms if isinstance(t, Free) and t.name not in bound}
-    sorts = sorts_of(whole, world.program.predicates, free)
-    ordered = sorted(free, key=str)
-    choices = [world.sorts[sorts[variable]] for variable in ordered]
-    for count, row in enumerate(itertools.product(*choices)):
+    sorts = free_sorts(whole, world.program.predicates)
+    if any(entity not in world.sorts[sorts[name]] for name, entity in bound.items()):
+        return
+    free = sorted(name for name in sorts if name not in bound)
+    for count, row in enumerate(itertools.product(*(world.sorts[sorts[name]] for name in free))):
         _demand(count < _MOST, "too many instances to try")
-        yield bound | {v.name: entity for v, entity in zip(ordered, row, strict=True) if isinstance(v, Free)}
+        yield bound | dict(zip(free, row, strict=True))
 
 
 def _circular(proof: Proof) -> bool:

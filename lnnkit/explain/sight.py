@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from lnnkit.explain.readings import Reading
 from lnnkit.ground.batch import Batch
 from lnnkit.ground.evaluate import Grouping, least_heads, upward
 from lnnkit.ground.formula import AUXILIARY, Formula
 from lnnkit.ground.grounding import Grounding
 from lnnkit.ground.visitor import Visitor
 from lnnkit.infer.saying import completed, told
-from lnnkit.infer.sweep import View
 from lnnkit.logic.bounds import Bounds, enter
-
-
-@dataclass(frozen=True, slots=True)
-class Read:
-    """One end of a bound that an instance reads: at ``place`` among the rows behind ``leaf``."""
-
-    leaf: int
-    place: int
-    side: int
-    reading: Reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,18 +33,14 @@ class Inner:
 @dataclass(frozen=True)
 class Sight:
     """An instance of a ``formula``. ``bindings`` gives its free variables' entities; ``rows`` the atom rows behind each
-    leaf, one a row of the leaf's block; ``inner`` the rows of the blocks after the first."""
+    leaf, one a row of the leaf's block; ``inner`` the rows of the blocks after the first. ``completes``: it completes a
+    closed predicate."""
 
-    batch: Batch | None
     formula: Formula
     bindings: Mapping[int, int]
     rows: Mapping[int, np.ndarray]
-    inner: tuple[Inner, ...] = field(default=())
-
-    @property
-    def completes(self) -> bool:
-        """Whether it completes a closed predicate."""
-        return self.batch is not None and self.batch.completes
+    inner: tuple[Inner, ...] = ()
+    completes: bool = False
 
     def table(self, leaf: int) -> str:
         """The table that holds a leaf's bounds."""
@@ -73,11 +57,10 @@ class Sight:
     def says(self, read: Mapping[int, Bounds], leaf: int, place: int, side: int) -> Tensor:
         """(variants,) what the instance says of one side of the row at ``place`` behind ``leaf``, for each of several
         ways in which its leaves may read: ``read`` has (variants, rows)."""
-        assert self.batch is not None
         variants = _variants(read)
-        view = View(self.batch, (), self._groupings(variants))
+        reader, groupings = self._reader(read, variants), self._groupings(variants)
         say = completed if self.completes else told
-        return say(view, self._reader(read, variants), leaf)[side].reshape(variants, -1)[:, place]
+        return say(self.formula, reader, groupings, leaf)[side].reshape(variants, -1)[:, place]
 
     def upward(self, read: Mapping[int, Bounds]) -> Bounds:
         """(variants,) what its operands make the whole formula."""
@@ -149,7 +132,7 @@ class Sights:
             own = zip(member.formula.blocks[0].variables, member.variables(0), strict=True)
             bindings = {variable: int(ids[local]) for variable, ids in own}
         place = 0 if block == 0 else int(np.flatnonzero(inner[block - 1].rows == instance)[0])
-        return Sight(batch, member.formula, bindings, rows, inner), place
+        return Sight(member.formula, bindings, rows, inner, batch.completes), place
 
     def inner_bindings(self, number: int, sight: Sight, block: int, place: int) -> dict[int, int]:
         """The entities of all variables at one row of an inner block; those of virtual rows are none that exist."""
@@ -229,20 +212,3 @@ class _Columns:
             order = np.argsort(outermost, kind="stable")
             found.append((order, outermost[order]))
         return found
-
-
-def values_of(sight: Sight, ways: Sequence[Sequence[Read]]) -> dict[int, Bounds]:
-    """What the leaves read, for each of several ways: bounds that are not among them say nothing."""
-    found: dict[int, Bounds] = {}
-    for leaf, rows in sight.rows.items():
-        shape = (len(ways), len(rows))
-        lower, upper = torch.zeros(shape, dtype=torch.float64), torch.ones(shape, dtype=torch.float64)
-        if leaf != AUXILIARY and sight.formula.neurons[leaf].kind == "same":
-            fixed = torch.from_numpy(rows)  # constants: false, true, unknown
-            lower[:] = (fixed == 1).double()
-            upper[:] = (fixed != 0).double()
-        found[leaf] = Bounds(lower, upper)
-    for number, way in enumerate(ways):
-        for read in way:
-            found[read.leaf][read.side][number, read.place] = read.reading.value
-    return found

@@ -58,12 +58,23 @@ class Timeline:
         place = int(np.searchsorted(numbers, event.number))
         return self._event(int(numbers[place - 1])) if place else None
 
-    def before(self, event: Event, value: float) -> Event | None:
-        """The last event before ``event`` that brought the same bound to ``value``."""
-        found = self.previous(event)
-        while found is not None and (found.value != value or found.kind is Kind.RESTORED):
-            found = self.previous(found)
+    def restored(self, event: Event) -> Event | None:
+        """The event that brought about what a completion restored: the last before it began; None if there is none."""
+        found: Event | None = event
+        while found is not None and found.kind is Kind.RESTORED:
+            while found is not None and found.kind is not Kind.RESTARTED:
+                found = self.previous(found)
+            if found is not None:
+                found = self.previous(found)
         return found
+
+    def rising(self, start: int, stop: int, least: float) -> np.ndarray:
+        """The rows whose upper end came to more than ``least`` from tick ``start`` to before ``stop``."""
+        low, high = (bisect_left(self._chunks, tick, key=lambda each: each[0]) for tick in (start, stop))
+        ends = [*self._start, len(self._row)]
+        numbers = [np.arange(ends[c], ends[c + 1]) for c in range(low, high) if self._chunks[c][2] == 1]
+        every = np.concatenate(numbers) if numbers else np.empty(0, np.int64)
+        return np.unique(self._row[every[self._value[every] > least]])
 
     def _by_row(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         rows = self._row[numbers]

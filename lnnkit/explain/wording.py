@@ -7,7 +7,7 @@ from typing import cast
 
 import numpy as np
 
-from lnnkit.check.program import Assertion
+from lnnkit.check.program import Assertion, Query
 from lnnkit.explain.origins import ground_atom
 from lnnkit.graph.build import stripped
 from lnnkit.graph.lifted import Root
@@ -71,6 +71,19 @@ class Wording:
         free = range(len(formula.root.variables))
         return as_expression(
             whole, {v: self.names[bindings[v]] for v in free}, names, logic=self._prepared.lifted.program.logic
+        )
+
+    def pattern(self, formula: Formula, leaf: int, known: Mapping[int, Argument]) -> tuple[Argument, ...]:
+        """What a leaf is about; variables that are not ``known`` stay variables."""
+        assert formula.root is not None
+        asked = isinstance(formula.root.origin, Query)  # which the program's graph does not have
+        bound = bound_names(formula) if asked else self.bound_names(formula)
+        named = {**dict(enumerate(formula.root.variables)), **bound}
+        return tuple(
+            argument
+            if isinstance(argument, str)
+            else known.get(argument) or ast.Variable(named.get(argument, f"X{argument}"), span=NOWHERE)
+            for argument in formula.neurons[leaf].arguments
         )
 
     def bound_names(self, formula: Formula) -> Mapping[int, str]:

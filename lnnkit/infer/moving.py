@@ -187,7 +187,7 @@ class Moving:
             unknown = None  # the other rows of the leaf are read too
         given = self._grounding.atoms.flags("given")
         leaves = Leaves(view, self._state, given, unknown)
-        message = self._say(view, leaves, each.leaf)[each.side]
+        message = self._say(batch.formula, leaves, view.groupings, each.leaf)[each.side]
         return leaves, message if own is None else message.index_select(0, own)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
 
-from lnnkit.ground.evaluate import downward, least_heads, upward
-from lnnkit.ground.formula import AUXILIARY
+from lnnkit.ground.evaluate import Grouping, downward, least_heads, upward
+from lnnkit.ground.formula import AUXILIARY, Formula
 from lnnkit.infer.look import constant
 from lnnkit.infer.state import State
 from lnnkit.infer.sweep import View
@@ -50,10 +50,9 @@ class Leaves:
         return bounds
 
 
-def told(view: View, read: Read, leaf: int) -> Bounds:
+def told(formula: Formula, read: Read, groupings: Sequence[Grouping | None], leaf: int) -> Bounds:
     """What instances say of a leaf in a round: up, meet, down."""
-    formula = view.batch.formula
-    values = upward(formula, read, view.groupings)
+    values = upward(formula, read, groupings)
     up = values[formula.top]
     if formula.auxiliary is None:
         given = Bounds(torch.full_like(up.lower, formula.lower), torch.full_like(up.upper, formula.upper))
@@ -62,13 +61,12 @@ def told(view: View, read: Read, leaf: int) -> Bounds:
     root = ordered(torch.maximum(up.lower, given.lower), torch.minimum(up.upper, given.upper))
     if leaf == AUXILIARY:
         return root
-    return downward(formula, values, root, view.groupings)[0][leaf]
+    return downward(formula, values, root, groupings)[0][leaf]
 
 
-def completed(view: View, read: Read, leaf: int) -> Bounds:
+def completed(formula: Formula, read: Read, groupings: Sequence[Grouping | None], leaf: int) -> Bounds:
     """What defining statements ask of a head while its predicate is completed: at either end of their antecedent."""
-    formula = view.batch.formula
-    values = upward(formula, read, view.groupings)
+    values = upward(formula, read, groupings)
     antecedent = values[formula.neurons[formula.top].operands[0]]
     return Bounds(
         least_heads(formula, antecedent.lower, values, 0.0)[leaf],
