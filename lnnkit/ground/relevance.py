@@ -6,7 +6,7 @@ ones, or not at all; an instance that can send nothing kept is never grounded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lnnkit.ground.families import Element, End, Family, Support
@@ -40,17 +40,22 @@ def sides(end: End) -> tuple[str, ...]:
 @dataclass(frozen=True, slots=True)
 class Relevance:
     """``produced``: sides on which some atom may differ from its default; ``derived``: those that an instance can
-    send; ``kept``: how far each side matters."""
+    send; ``kept``: how far each side matters. Sides of comparisons that are ``told`` are produced by others than the
+    comparison itself: only those have anything to say to its numbers."""
 
     produced: frozenset[Side]
     derived: frozenset[Side]
     kept: Mapping[Side, int]
+    told: frozenset[Side] = frozenset()
 
     def available(self, reading: Reading, support: Support) -> bool:
         """Whether each element can be there at all."""
         return all(
             element.leaf in reading.formula.heads
-            or any((reading.table(element.leaf), side) in self.produced for side in sides(element.end))
+            or any(
+                (reading.table(element.leaf), side) in (self.told if _own(reading, element) else self.produced)
+                for side in sides(element.end)
+            )
             for element in support
         )
 
@@ -69,14 +74,16 @@ class _Waiting:
 
 def decide(
     readings: Sequence[Reading],
-    given: Iterable[Side],
+    given: Collection[Side],
     listed: Iterable[str],
     asked: Iterable[str],
     heads: Iterable[Side],
 ) -> Relevance:
     """The closure of what can be produced from ``given`` sides, and of what matters to listed, asked and head atoms."""
-    senders, produced, derived = _produced(readings, given)
-    relevance = Relevance(produced, derived, {})
+    senders, produced, derived, told = _produced(readings, given)
+    relevance = Relevance(produced, derived, {}, told)
+    untold = {reading.table(AUXILIARY) for reading in readings if reading.formula.compares}
+    untold -= {name for name, _ in told}
     kept: dict[Side, int] = {}
     queue: list[Side] = []
 
@@ -100,13 +107,18 @@ def decide(
     done: set[tuple[int, int, str]] = set()
     while queue:
         name, side = queue.pop()
-        if kept[name, side] == ALL:  # whether an atom is arrested depends on both of its sides
+        if kept[name, side] == ALL and name not in untold:  # whether an atom is arrested depends on both of its sides
             keep((name, "upper" if side == "lower" else "lower"), ALL)
         for reading, leaf in senders.get((name, side), ()):
             if (id(reading), leaf, side) not in done:
                 done.add((id(reading), leaf, side))
                 _keep(reading.analysis.polarity.reads(leaf, side), reading, keep)
-    return Relevance(produced, derived, kept)
+    return Relevance(produced, derived, kept, told)
+
+
+def _own(reading: Reading, element: Element) -> bool:
+    """Whether a comparison's definition waits for its own truth."""
+    return element.leaf == AUXILIARY and reading.formula.compares
 
 
 def _keep(elements: Iterable[Element], reading: Reading, keep: Callable[[Side, int], None]) -> None:
@@ -116,13 +128,15 @@ def _keep(elements: Iterable[Element], reading: Reading, keep: Callable[[Side, i
 
 
 def _produced(
-    readings: Sequence[Reading], given: Iterable[Side]
-) -> tuple[dict[Side, list[tuple[Reading, int]]], frozenset[Side], frozenset[Side]]:
-    """Who can send each side at all, the sides that can come to differ, and those that some instance can set."""
-    waiting: dict[Side, list[tuple[_Waiting, Element]]] = {}
+    readings: Sequence[Reading], given: Collection[Side]
+) -> tuple[dict[Side, list[tuple[Reading, int]]], frozenset[Side], frozenset[Side], frozenset[Side]]:
+    """Who can send each side at all, the sides that can come to differ, those that some instance can set, and those of
+    comparisons that are given or set by others than the comparison itself."""
+    waiting: dict[tuple[Side, bool], list[tuple[_Waiting, Element]]] = {}  # by side, and whether it must be told
     senders: dict[Side, list[tuple[Reading, int]]] = {}
-    queue: list[Side] = list(dict.fromkeys(given))
-    produced: set[Side] = set(queue)
+    told: set[Side] = set(given)
+    produced: set[Side] = set(told)
+    queue: list[tuple[Side, bool]] = [(side, hears) for side in dict.fromkeys(given) for hears in (False, True)]
     fired: set[tuple[int, int, str]] = set()
 
     def fire(reading: Reading, leaf: int, name: str) -> None:
@@ -131,9 +145,10 @@ def _produced(
         fired.add((id(reading), leaf, name))
         side = (reading.table(leaf), name)
         senders.setdefault(side, []).append((reading, leaf))
-        if side not in produced:
-            produced.add(side)
-            queue.append(side)
+        for known, hears in ((produced, False), (told, True)):
+            if side not in known and not (hears and leaf == AUXILIARY and reading.formula.compares):
+                known.add(side)
+                queue.append((side, hears))
 
     for reading in readings:
         for send in reading.analysis.sends:
@@ -144,7 +159,8 @@ def _produced(
                 one = _Waiting(reading, (send.leaf, send.side), missing)
                 for element in missing:
                     for name in sides(element.end):
-                        waiting.setdefault((reading.table(element.leaf), name), []).append((one, element))
+                        key = (reading.table(element.leaf), name), _own(reading, element)
+                        waiting.setdefault(key, []).append((one, element))
                 if not missing:
                     fire(reading, *one.target)
     done = 0
@@ -154,4 +170,4 @@ def _produced(
             if not one.missing:
                 fire(one.reading, *one.target)
         done += 1
-    return senders, frozenset(produced), frozenset(senders)
+    return senders, frozenset(produced), frozenset(senders), frozenset(told)

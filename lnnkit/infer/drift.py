@@ -15,7 +15,7 @@ from lnnkit.ground.growing import Marks
 from lnnkit.infer.messages import Messages, Queue
 from lnnkit.infer.state import State
 
-MOST = 500
+MOST = 250
 
 
 class Drift:

@@ -1,0 +1,141 @@
+"""Numbers in whole programs, worked out by hand: both directions, contradictions, drift, and what is compared at all."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+import lnnkit
+
+INF = math.inf
+
+
+def bounds(kb: lnnkit.KnowledgeBase, query: str) -> dict[tuple[str, ...], tuple[float, float]]:
+    return {tuple(each.bindings.values()): (each.lower, each.upper) for each in kb.ask(query)}
+
+
+def test_truth_and_numbers_follow_from_one_another() -> None:
+    kb = lnnkit.loads(
+        """
+        number age(person)
+        fact age(anna) = 34
+        fact age(bob) in [10, 30]
+        fact Adult(cleo)
+        fact ~Adult(dora)
+        rule age(X) >= 18 <-> Adult(X)
+        """
+    )
+    assert bounds(kb, "Adult(X)") == {("anna",): (1, 1), ("cleo",): (1, 1), ("dora",): (0, 0)}
+    expected = {("anna",): (34, 34), ("bob",): (10, 30), ("cleo",): (18, INF), ("dora",): (-INF, 18)}
+    assert bounds(kb, "age(X)") == expected
+    assert bounds(kb, "age(X) > 20") == {("anna",): (1, 1), ("dora",): (0, 0)}
+    assert bounds(kb, "age(X)^2 + 1") == {("anna",): (1157, 1157), ("bob",): (101, 901), ("cleo",): (325, INF)}
+    assert [answer.state for answer in kb.ask("age(anna)")] == ["number"]
+    assert bounds(kb, "exists X: age(X) > 33") == {(): (1, 1)}
+
+
+def test_numbers_pass_through_rules_and_back() -> None:
+    kb = lnnkit.loads(
+        """
+        number income(person)
+        number debt(person)
+        fact income(anna) = 1000
+        fact income(bob) in [500, 800]
+        fact ~Risky(anna)
+        fact Risky(bob)
+        rule debt(X) / income(X) > 0.4 <-> Risky(X)
+        """
+    )
+    assert bounds(kb, "debt(X)") == {("anna",): (-INF, 400), ("bob",): (200, INF)}
+
+
+def test_a_chain_of_sums_goes_as_far_as_it_leads() -> None:
+    names = [f"e{number}" for number in range(30)]
+    facts = "\n".join(f"fact Next({a}, {b})" for a, b in zip(names, names[1:], strict=False))
+    kb = lnnkit.loads(
+        f"number height(step)\nfact height(e0) = 0\n{facts}\nrule Next(X, Y) -> height(Y) = height(X) + 2\n"
+    )
+    assert kb.infer(max_groundings=200).status == "converged"  # of 900 pairs of steps, the 29 that follow one another
+    assert bounds(kb, "height(e29)") == {(): (58, 58)}
+
+
+def test_only_pairs_that_matter_are_compared() -> None:
+    people = 40
+    lines = ["number age(person)", "rule Contact(X, Y) & age(X) > age(Y) -> Elder(X, Y)"]
+    lines += [f"fact age(p{i}) = {i}" for i in range(people)]
+    lines += [f"fact Contact(p{i}, p{(7 * i) % people})" for i in range(people)]
+    kb = lnnkit.loads("\n".join(lines))
+    kb.infer(max_groundings=2 * people)
+    assert {pair: value for pair, value in bounds(kb, "Elder(X, Y)").items() if value == (1, 1)} == {
+        (f"p{i}", f"p{(7 * i) % people}"): (1, 1) for i in range(people) if i > (7 * i) % people
+    }
+    with pytest.raises(lnnkit.BudgetError):
+        kb.ask("age(X) > age(Y)")
+
+
+def test_contradictions_stay_with_their_number_or_comparison() -> None:
+    kb = lnnkit.loads(
+        """
+        number age(person)
+        number height(person)
+        fact age(anna) = 1
+        fact age(anna) = 2
+        fact age(bob) = 3
+        fact height(bob) in [0, 1]
+        fact height(cleo) in [0, 9]
+        axiom age(X) > 4
+        axiom height(X)^2 >= 4
+        rule age(X) < 2 -> Young(X)
+        """
+    )
+    found = [str(each) for each in kb.infer().contradictions]
+    assert found == ["age(anna) [2, 1]", "age(bob) > 4 [1, 0]", "height(bob)^2 >= 4 [1, 0]"]
+    assert bounds(kb, "height(X)") == {("bob",): (0, 1), ("cleo",): (2, 9)}
+    assert bounds(kb, "Young(anna)") == {(): (0, 1)}
+
+
+def test_no_numbers_left_is_a_contradiction_of_the_comparison() -> None:
+    kb = lnnkit.loads(
+        """
+        number age(person)
+        fact age(anna) in [1, 5]
+        fact age(bob) in [1, 5]
+        axiom age(anna) + age(bob) = 9
+        axiom age(anna) - age(bob) = 3
+        """
+    )
+    assert kb.infer().contradictions
+    assert kb.infer().status == "converged"
+
+
+def test_drift_is_a_status_of_its_own() -> None:
+    kb = lnnkit.loads("number x\nnumber y\nfact x in [0, inf]\naxiom x = y + 1\naxiom x = y\nfact A\nrule A -> B\n")
+    outcome = kb.infer()
+    assert outcome.status == "drifting"
+    assert "narrowed for ever" in outcome.summary
+    assert bounds(kb, "x")[()][0] >= 100
+    assert bounds(kb, "B") == {(): (1, 1)}
+
+
+def test_a_number_that_settles_does_not_drift() -> None:
+    kb = lnnkit.loads("number x\nnumber y\nfact x in [0, 1000]\naxiom x = y / 2 + 1\naxiom x = y\n")
+    assert kb.infer().status == "converged"
+    assert bounds(kb, "x")[()] == pytest.approx((2, 2), rel=1e-8)
+
+
+def test_single_precision_is_for_truth_alone() -> None:
+    kb = lnnkit.loads("number x\nfact x = 16777217\nrule x > 16777216 -> More\n")
+    kb.infer(precision="single")
+    assert bounds(kb, "x") == {(): (16777217, 16777217)}
+    assert bounds(kb, "More") == {(): (1, 1)}
+
+
+def test_what_a_known_comparison_says_of_an_undefined_term() -> None:
+    kb = lnnkit.loads("number x(p)\npredicate P(p)\nfact x(anna) in [-4, 9]\nfact P(bob)\naxiom sqrt(x(X)) >= 0\nquery x(X)\n")
+    assert bounds(kb, "x(X)") == {("anna",): (0, 9), ("bob",): (0, INF)}
+
+
+def test_plan_shows_comparisons() -> None:
+    kb = lnnkit.loads("number age(p)\nfact age(anna) = 20\nrule age(X) >= 18 -> Adult(X)\nquery Adult(X)\n")
+    assert "age(X0) >= 18" in str(kb.plan())
