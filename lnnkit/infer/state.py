@@ -128,12 +128,16 @@ class State:
     def arrest(self, rows: Tensor, bounds: Bounds | None = None) -> Tensor:
         """Arrest those rows whose ``bounds`` have crossed; returns them."""
         low, high = self.read(rows) if bounds is None else bounds
+        some = (low > high).nonzero().squeeze(1)
+        if not some.numel():
+            return no_rows()
+        rows, low, high = (each.index_select(0, some) for each in (rows, low, high))
         at = low > high + tolerance(self.dtype)
         if self.numbers is not None:
-            at = torch.where(self.numbers.index_select(0, rows), (low > high) & ~same(low, high), at)
-        if not bool(at.any()):
-            return no_rows()
+            at = torch.where(self.numbers.index_select(0, rows), ~same(low, high), at)
         crossed = rows[at & ~self.frozen.index_select(0, rows)].int()
+        if not crossed.numel():
+            return no_rows()
         self.crossed.append(crossed, *self.read(crossed))
         index = crossed.long()
         for side in (0, 1):

@@ -69,7 +69,7 @@ class Comparison:
         lower, upper = bounds
         if self.relation is None or all(each.lower is each.upper for each in inputs):
             return Contraction(tuple(inputs), torch.zeros_like(lower, dtype=torch.bool))
-        raised, lowered = lower > truth.lower + crisp.TOLERANCE, upper < truth.upper - crisp.TOLERANCE
+        raised, lowered = lower > truth.lower + soft.ROUNDING, upper < truth.upper - soft.ROUNDING
         asked = raised | lowered
         if self.partial:
             asked |= (lower > crisp.TOLERANCE) | (upper < 1 - crisp.TOLERANCE)

@@ -49,10 +49,13 @@ def unknown(count: int) -> Interval:
 def same(one: Tensor, other: Tensor) -> Tensor:
     """Whether two numbers count as equal (``semantics.md`` point 20): exactly if both are integral and at most
     ``2^53``, else within ``1e-9`` of the greater magnitude."""
+    equal = one == other
     size = torch.maximum(one.abs(), other.abs())
+    close = ((one - other).abs() <= RELATIVE * size) & ~equal
+    if not bool(close.any()):
+        return equal
     exact = (one == one.floor()) & (other == other.floor()) & (size <= EXACT)
-    close = ((one - other).abs() <= RELATIVE * size) & (size < math.inf) & ~exact
-    return close | (one == other)
+    return equal | (close & (size < math.inf) & ~exact)
 
 
 def rises(old: Tensor, new: Tensor) -> Tensor:

@@ -237,8 +237,9 @@ def _rooted(z: Reals, exponent: float) -> Reals:
     def rooted(value: float) -> float:
         if math.isinf(value):
             return value
-        near = round(value ** (1 / exponent))
-        return float(near) if raised(float(near), exponent) == value else value ** (1 / exponent)
+        found = raised(value, 1 / exponent)
+        near = float(round(found)) if math.isfinite(found) else found
+        return near if raised(near, exponent) == value else found
 
     return rising(intersect(z, between(0.0, INF)), rooted)
 
