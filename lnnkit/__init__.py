@@ -15,12 +15,15 @@ from lnnkit.errors import ProgramError as ProgramError
 if TYPE_CHECKING:
     from lnnkit.answers import Answer as Answer
     from lnnkit.answers import Answers as Answers
+    from lnnkit.explain.explanation import Explanation as Explanation
     from lnnkit.kb import KnowledgeBase as KnowledgeBase
     from lnnkit.kb import load as load
     from lnnkit.kb import loads as loads
     from lnnkit.outcome import Contradiction as Contradiction
     from lnnkit.outcome import Outcome as Outcome
     from lnnkit.plan import Plan as Plan
+    from lnnkit.scores import Fit as Fit
+    from lnnkit.scores import Scores as Scores
     from lnnkit.syntax.ast import Program as Program
 
 __version__ = "0.1.0"
@@ -28,12 +31,15 @@ __version__ = "0.1.0"
 _HOMES = {
     "Answer": "lnnkit.answers",
     "Answers": "lnnkit.answers",
+    "Explanation": "lnnkit.explain.explanation",
     "KnowledgeBase": "lnnkit.kb",
     "load": "lnnkit.kb",
     "loads": "lnnkit.kb",
     "Contradiction": "lnnkit.outcome",
     "Outcome": "lnnkit.outcome",
     "Plan": "lnnkit.plan",
+    "Fit": "lnnkit.scores",
+    "Scores": "lnnkit.scores",
     "Program": "lnnkit.syntax.ast",
 }
 

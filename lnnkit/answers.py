@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import repeat
 from typing import TYPE_CHECKING, Literal, overload
@@ -238,8 +238,26 @@ def _digits(value: float) -> str:
     return "0" if text == "-0" else text
 
 
+def format_range(lower: float, upper: float) -> str:
+    """The ends of a number: ``34``, ``[30, 40]``, ``[18, inf]``; whole numbers in full, others to ten digits."""
+    if lower == upper:
+        return format_number(lower)
+    return f"[{format_number(lower)}, {format_number(upper)}]"
+
+
+def format_number(value: float) -> str:
+    if abs(value) <= 2**53 and value == math.floor(value):
+        return str(int(value))
+    return f"{value:.10g}"
+
+
+def formatter(numeric: bool) -> Callable[[float, float], str]:
+    """How the bounds of a query's answers are put into text."""
+    return format_range if numeric else format_bounds
+
+
 def shown_bounds(answer: Answer) -> str:
-    return format_bounds(answer.lower, answer.upper)
+    return formatter(answer.numeric)(answer.lower, answer.upper)
 
 
 def shown_state(answer: Answer) -> str:

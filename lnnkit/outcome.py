@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from operator import eq
 from typing import Literal, overload
 
-from lnnkit.answers import finite, format_bounds
+from lnnkit.answers import finite, format_bounds, format_number
 
 _LISTED = 10
 _SHOWN = 100
@@ -26,7 +26,8 @@ _ENDS = {
 class Contradiction:
     """An atom whose bounds crossed, or an instance of a statement or shared neuron that cannot be satisfied.
 
-    ``atom`` shows it with its entities; ``rule`` and ``line`` name the statement, for all kinds but ``atom``.
+    ``atom`` shows it with its entities; ``rule`` and ``line`` name the statement, for all kinds but ``atom``. The
+    bounds of a ``numeric`` atom are the ends of a number.
     """
 
     kind: Literal["atom", "rule", "axiom", "neuron"]
@@ -36,6 +37,14 @@ class Contradiction:
     lower: float
     upper: float
     file: str | None = None
+    numeric: bool = False
+
+    @property
+    def bounds(self) -> str:
+        """The bounds that crossed, in words where they are those of a number."""
+        if self.numeric:
+            return f"at least {format_number(self.lower)}, at most {format_number(self.upper)}"
+        return format_bounds(self.lower, self.upper)
 
     def as_dict(self) -> dict[str, object]:
         """The object that ``lnnkit run --format json`` prints."""
@@ -50,7 +59,7 @@ class Contradiction:
 
     def __str__(self) -> str:
         place = f" ({self.kind} {self.rule or ''}".rstrip() + f", line {self.line})" if self.line is not None else ""
-        return f"{self.atom} {format_bounds(self.lower, self.upper)}{place}"
+        return f"{self.atom} {self.bounds}{place}"
 
 
 class Contradictions(Sequence[Contradiction]):

@@ -14,7 +14,7 @@ from tests.programs import to_text
 TOLERANCE = 1e-9
 # Relative, of numbers behind soft comparisons, whose inverses magnify what is rounded: that of `=` has a vertical
 # tangent where it is true.
-SOFT, SOFT_EQUALITY = 1e-8, 2e-5
+SOFT, SOFT_EQUALITY = 1e-7, 2e-5
 INF = math.inf
 
 

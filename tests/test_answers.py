@@ -11,18 +11,18 @@ import numpy as np
 import pytest
 
 import lnnkit
-from lnnkit.answers import STATES, Answers, finite, shown_bounds, shown_state, truth_state
+from lnnkit.answers import STATES, Answers, finite, format_range, shown_bounds, shown_state, truth_state
 from lnnkit.cli import report
 from lnnkit.data.arrow import strings
 from lnnkit.data.column import EntityColumn
 from lnnkit.data.names import Names
-from lnnkit.outcome import Outcome
+from lnnkit.outcome import Contradiction, Outcome
 
 TEXTS = sorted(["anna", 'say "hi"', "a,b", "100%", "%s", "é\u0301", "日本", "line\nbreak", "\x1b[31m", "x y", "\\"])
 DONE = Outcome("converged", 1)
 
 
-def some(seed: int, variables: int = 2, many: int = 60, in_arrow: bool = False) -> Answers:
+def some(seed: int, variables: int = 2, many: int = 60, in_arrow: bool = False, numeric: bool = False) -> Answers:
     rng = random.Random(seed)
     ends = [0.0, 1.0, 0.5, 1e-10, 1 - 1e-10, 0.25, 1 / 3, 0.9999999, float("inf"), float("-inf"), -0.0]
     names = Names(strings(TEXTS) if in_arrow else tuple(TEXTS))
@@ -38,6 +38,7 @@ def some(seed: int, variables: int = 2, many: int = 60, in_arrow: bool = False) 
         bounds[1],
         contested,
         rng.choice([1.0, 0.8]),
+        numeric=numeric,
     )
 
 
@@ -71,6 +72,39 @@ def test_columns_are_sequences_of_names(in_arrow: bool) -> None:
     assert [answers[row].bindings for row in range(len(answers))] == [answer.bindings for answer in answers]
     assert list(zip(*answers.columns, strict=True)) == [tuple(answer.bindings.values()) for answer in answers]
     assert repr(column[:2]) == repr(plain[:2])
+
+
+def test_numbers_have_no_truth() -> None:
+    answers = some(4, numeric=True)
+    assert {answer.state for answer in answers} == {"number"}
+    assert answers.counts() == {"number": len(answers)}
+    assert [STATES[place] for place in answers.states] == ["number"] * len(answers)
+    assert answers[3:5].numeric and answers[3].numeric
+    assert set(answers.to_arrow().column("state").to_pylist()) == {"number"}
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "shown"),
+    [
+        (34.0, 34.0, "34"),
+        (30.0, 40.5, "[30, 40.5]"),
+        (18.0, float("inf"), "[18, inf]"),
+        (float("-inf"), 0.0, "[-inf, 0]"),
+        (2.0**53 - 1, 2.0**53, "[9007199254740991, 9007199254740992]"),
+        (1 / 3, 1e30, "[0.3333333333, 1e+30]"),
+        (-0.0, 1234567.25, "[0, 1234567.25]"),
+        (5.0, 3.0, "[5, 3]"),
+    ],
+)
+def test_ranges_as_text(lower: float, upper: float, shown: str) -> None:
+    assert format_range(lower, upper) == shown
+
+
+def test_a_number_that_contradicts_itself_in_words() -> None:
+    assert str(Contradiction("atom", "age(anna)", None, None, 40.0, 18.5, numeric=True)) == (
+        "age(anna) at least 40, at most 18.5"
+    )
+    assert str(Contradiction("atom", "Old(anna)", None, None, 1.0, 0.5)) == "Old(anna) [1, 0.5]"
 
 
 def test_names_are_made_where_somebody_looks() -> None:
@@ -111,7 +145,8 @@ def test_as_arrow_and_pandas() -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_printed_as_one_after_another(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lnnkit.cli.cells._BLOCK", 7)
-    answers = [some(seed), some(seed, 0), some(seed, 1, 0), some(seed, 1, 1)]
+    numeric = bool(seed % 2)
+    answers = [some(seed, numeric=numeric), some(seed, 0), some(seed, 1, 0), some(seed, 1, 1, numeric=True)]
     said = json.dumps(
         {"queries": [each.as_dict() for each in answers], **DONE.as_dict()}, ensure_ascii=False, allow_nan=False
     )

@@ -128,6 +128,70 @@ def test_digits_and_wide_names(program, capsys: pytest.CaptureFixture[str]) -> N
     assert lines[4] == "  日本         [0.1, 0.1]       likely false"
 
 
+NUMBERS = """\
+number age(person)
+number limit
+fact age(anna) = 34
+fact age(bob) in [0.5, 20]
+fact age(cleo) in [18, inf]
+fact age(dora) = 3
+fact age(dora) = 5
+query age(X)
+query age(X) * 2
+query limit
+query age(X) >= 18
+"""
+
+
+def test_numbers_as_a_table(program, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", program(NUMBERS)]) == 0
+    assert (
+        capsys.readouterr().out
+        == """\
+age(X)
+  X     bounds     state
+  anna  34         number
+  bob   [0.5, 20]  number
+  cleo  [18, inf]  number
+  dora  [5, 3]     number (contested)
+
+age(X) * 2
+  X     bounds     state
+  anna  68         number
+  bob   [1, 40]    number
+  cleo  [36, inf]  number
+
+limit
+  [-inf, inf]  number
+
+age(X) >= 18
+  X     bounds  state
+  anna  [1, 1]  true
+  cleo  [1, 1]  true
+
+1 contradiction
+  atom  at least 5, at most 3  age(dora)
+
+converged after 0 rounds
+"""
+    )
+
+
+def test_numbers_as_json_and_csv(program, capsys: pytest.CaptureFixture[str]) -> None:
+    path = program(NUMBERS)
+    assert main(["run", path, "-q", "age(X)", "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["queries"][0]["answers"][1:3] == [
+        answer({"X": "bob"}, 0.5, 20.0, "number"),
+        {"bindings": {"X": "cleo"}, "lower": 18.0, "upper": None, "state": "number", "contested": False},
+    ]
+    contradiction = {"kind": "atom", "atom": "age(dora)", "rule": None, "line": None, "lower": 5.0, "upper": 3.0}
+    assert found["contradictions"] == [contradiction]
+    assert main(["run", path, "-q", "age(X)", "--format", "csv"]) == 0
+    rows = list(csv.reader(io.StringIO(capsys.readouterr().out)))
+    assert rows[3] == ["age(X)", '{"X": "cleo"}', "18.0", "", "number"]
+
+
 def test_queries_replace_the_programs(triage: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", triage, "-q", "Cough(X)", "-q", "query Infected(anna)", "--format", "json"]) == 0
     printed = json.loads(capsys.readouterr().out)

@@ -1,14 +1,14 @@
 """Imports point one way: the tree is the pipeline.
 
-    syntax <- data <- check <- graph <- ground <- infer <- learn <- kb <- surfaces (cli, draw)
+    syntax <- data <- check <- graph <- ground <- infer <- explain <- learn <- kb <- surfaces (cli, draw)
 
 Each stage may import itself and the stages before it. Beside them stand
 
 - ``logic`` and ``numeric``: leaves, tensor functions that know no graph. They import nothing of lnnkit outside
   themselves; ``ground`` and what follows may import them, and nothing before, which has to stay free of torch.
 - ``errors``: exceptions over the diagnostics of ``syntax``, raised by ``kb`` and the surfaces alone.
-- ``answers``, ``outcome``, ``plan``: what inference comes back with, as values that import no stage but ``syntax`` and
-  ``data`` (columns of names); so ``infer`` can make them and the surfaces can show them.
+- ``answers``, ``outcome``, ``plan``, ``scores``: what inference and learning come back with, as values that import no
+  stage but ``syntax`` and ``data`` (columns of names); so ``infer`` can make them and the surfaces can show them.
 - ``budget`` (what ``kb`` allows ``infer``), ``computing`` (the precision and device that it is given), ``interrupt``
   (Ctrl-C as a watch of ``infer``) and ``output`` (files that ``kb`` and the surfaces write).
 
@@ -28,15 +28,15 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "lnnkit"
-STAGES = ("syntax", "data", "check", "graph", "ground", "infer", "learn", "kb")
+STAGES = ("syntax", "data", "check", "graph", "ground", "infer", "explain", "learn", "kb")
 LEAVES = ("logic", "numeric")
 SURFACES = ("cli", "draw", "__main__")
-VALUES = ("answers", "outcome", "plan")
+VALUES = ("answers", "outcome", "plan", "scores")
 
 MAY: dict[str, set[str]] = {stage: set(STAGES[: place + 1]) for place, stage in enumerate(STAGES)}
-for _stage in ("ground", "infer", "learn", "kb"):
+for _stage in ("ground", "infer", "explain", "learn", "kb"):
     MAY[_stage] |= set(LEAVES)
-for _stage in ("infer", "learn", "kb"):
+for _stage in ("infer", "explain", "learn", "kb"):
     MAY[_stage] |= set(VALUES)
 MAY["kb"] |= {"errors", "budget", "computing", "interrupt", "output"}
 MAY |= {leaf: {leaf} for leaf in LEAVES}
@@ -44,6 +44,7 @@ MAY["errors"] = {"syntax"}
 MAY["answers"] = {"syntax", "data"}
 MAY["outcome"] = {"answers"}
 MAY["plan"] = {"outcome"}
+MAY["scores"] = set()
 MAY["budget"] = {"errors", "syntax", "check", "graph", "ground", "infer"}
 MAY["computing"] = {"errors", "syntax", "logic"}
 MAY["interrupt"] = {"infer"}

@@ -5,8 +5,13 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from lnnkit.errors import ProgramError
 from lnnkit.syntax.diagnostic import Diagnostic
+
+if TYPE_CHECKING:
+    from lnnkit.kb import KnowledgeBase
 
 STANDARD_INPUT = "-"
 
@@ -31,6 +36,16 @@ def read(file: str) -> tuple[Text | None, list[Diagnostic]]:
     if text is None:
         return None, found
     return Text(text, str(path), path.parent), found
+
+
+def load(file: str) -> KnowledgeBase:
+    """The knowledge base of FILE. Raises `ProgramError` with every finding."""
+    source, found = read(file)
+    if source is None:
+        raise ProgramError(found)
+    from lnnkit.kb import loads
+
+    return loads(source.text, source.base, path=source.path)
 
 
 def _standard_input() -> tuple[Text | None, list[Diagnostic]]:

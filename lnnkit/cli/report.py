@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from lnnkit.answers import finite, format_bounds, state_in_words
+from lnnkit.answers import finite, formatter, state_in_words
 from lnnkit.cli import cells
 from lnnkit.cli.streams import printable
 
@@ -107,7 +107,7 @@ def _answers(answers: Answers) -> Iterator[str]:
         return
     columns = [
         *(cells.entities(column, _cell) for column in answers.columns),
-        cells.bounds(answers, format_bounds),
+        cells.bounds(answers, formatter(answers.numeric)),
         cells.states(answers, state_in_words),
     ]
     heads = (*answers.variables, "bounds", "state") if answers.variables else ("",) * len(columns)
@@ -147,8 +147,7 @@ def ending(outcome: Outcome) -> Iterator[str]:
 def _contradiction(found: Contradiction) -> tuple[str, ...]:
     place = "" if found.line is None else f"line {found.line}" if not found.file else f"{found.file}:{found.line}"
     named = f"{found.kind} {found.rule}" if found.rule else found.kind
-    bounds = format_bounds(found.lower, found.upper)
-    return _cell(named), bounds, _cell(found.atom), _cell(place)
+    return _cell(named), found.bounds, _cell(found.atom), _cell(place)
 
 
 def _creeping(found: Creeping) -> tuple[str, ...]:

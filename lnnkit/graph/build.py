@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import networkx as nx
@@ -104,13 +104,14 @@ class _Builder:
         ends = (-math.inf, math.inf) if query.numeric else (0.0, 1.0)
         return self._root(part, ((ends[0], None), (ends[1], None)), query, frozenset())
 
-    def close(self, statements: Iterable[Root]) -> None:
+    def close(self, statements: Sequence[Root]) -> None:
         """Decide which neurons keep bounds of their own, and which truth statements give them. Comparisons always do,
         for what they say of their numbers rests on them."""
+        learned = {root.reference.node for root in statements if any(root.learned)}
         for node, data in self.graph.nodes(data=True):
             data["stated"] = True
             if data["kind"] in NEURONS:
-                fixed = not (data["defining"] or self._trainable(node))
+                fixed = not (data["defining"] or node in learned or self._trainable(node))
                 data["shared"] = data["kind"] == COMPARISON or (data["uses"] >= 2 and fixed)
         for root in statements:
             data = self.graph.nodes[root.reference.node]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
+from dataclasses import dataclass, field
 
 from lnnkit.ground.batch import shape
 from lnnkit.ground.domain import Domain
@@ -13,31 +14,42 @@ from lnnkit.ground.supports import NARROW, Analysis
 Bounds = tuple[float, float]
 
 
-class Analyses:
-    """``defaults`` gives each table's default bounds; it may still grow while formulas are analysed."""
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What was found out of shapes of formulas: the same whatever the facts, so that it outlives an inference."""
 
-    def __init__(self, defaults: Mapping[str, Bounds], domain: Domain) -> None:
+    analyses: dict[object, Analysis] = field(default_factory=dict)
+    neurons: dict[object, dict[Port, list[Cause]]] = field(default_factory=dict)
+
+
+class Analyses:
+    """``defaults`` gives each table's default bounds, ``unpredictable`` are tables whose atoms of strangers may differ
+    from it; both may still grow while formulas are analysed."""
+
+    def __init__(self, defaults: Mapping[str, Bounds], domain: Domain, known: Known, unpredictable: Set[str]) -> None:
         self.defaults: dict[str, Bounds] = dict(defaults)
         self._empty = frozenset(sort for sort, ids in domain.sorts.items() if not len(ids))
         self._open: Set[str] = domain.open_sorts
-        self._found: dict[object, Analysis] = {}
-        self._memory: dict[object, dict[Port, list[Cause]]] = {}
+        self.known = known
+        self.unpredictable: set[str] = set(unpredictable)
 
     def of(self, formula: Formula) -> Analysis:
         """The analysis of a formula. Formulas of one shape over tables of the same defaults share it."""
-        vacant = self._vacant(formula)
+        vacant, doubtful = self._vacant(formula), self._doubtful(formula)
         key = (
             shape(formula, {}, ()),
             self.defaults[formula.auxiliary] if formula.auxiliary is not None else None,
             tuple(self.defaults[formula.neurons[leaf].source] for leaf in formula.leaves),
             tuple(sorted(vacant.items())),
+            doubtful,
             tuple(n.arguments for n in formula.neurons)
             if any(len(n.operands) > NARROW for n in formula.neurons)
             else (),
         )
-        if key not in self._found:
-            self._found[key] = Analysis(formula, self.defaults, vacant, self._memory)
-        return self._found[key]
+        found = self.known.analyses.get(key)
+        if found is None:
+            found = self.known.analyses[key] = Analysis(formula, self.defaults, vacant, doubtful, self.known.neurons)
+        return found
 
     def _vacant(self, formula: Formula) -> dict[int, Bounds]:
         """The quantifiers over a sort that has no entities: ``forall`` is true and ``exists`` false. Where the sort is
@@ -51,3 +63,17 @@ class Analyses:
                 true = neuron.kind == "forall"
                 found[index] = (0.0, 1.0) if sorts & self._open else (float(true), float(true))
         return found
+
+    def _doubtful(self, formula: Formula) -> frozenset[int]:
+        """The quantifiers over an open sort whose body reads what is unknown of a stranger, whatever its default."""
+        return frozenset(
+            index
+            for index, neuron in enumerate(formula.neurons)
+            if neuron.inner >= 0
+            and {formula.sorts[variable] for variable in formula.blocks[neuron.inner].bound} & self._open
+            and any(
+                formula.neurons[leaf].source in self.unpredictable
+                for leaf in formula.leaves
+                if set(formula.neurons[leaf].arguments) & set(formula.blocks[neuron.inner].bound)
+            )
+        )

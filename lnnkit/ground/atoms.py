@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.ground.growing import Growing, Marks
+from lnnkit.ground.runs import Runs
 from lnnkit.ground.tuples import TupleSet
 
 FALSE, TRUE, UNKNOWN = 0, 1, 2
@@ -36,7 +37,7 @@ class AtomTable:
         self.default_row = -1
         self.predictable = True  # an entity that nobody has named would be at the default
         self.tuples = TupleSet(len(sorts), radix)
-        self.numbered = Growing(torch.int32)  # the default row, then the row of each tuple
+        self.runs = Runs()  # from tuples to their rows
         self.deviating = {end: Growing(torch.int32) for end in LISTS}
 
     @property
@@ -46,8 +47,12 @@ class AtomTable:
 
     @property
     def rows(self) -> Tensor:
-        """The row of each tuple."""
-        return self.numbered.values[1:]
+        """The row of each tuple: they ascend."""
+        return self.runs.images()
+
+    def row(self, local: Tensor) -> Tensor:
+        """(n,) the rows of tuples, numbered in the table."""
+        return self.runs.image(local)
 
 
 class Atoms:
@@ -57,30 +62,45 @@ class Atoms:
         self.radix = radix
         self.tables: dict[str, AtomTable] = {}
         self.numbered: list[AtomTable] = []
-        self.owner = Growing(torch.int32)
-        self.local = Growing(torch.int32)
+        self._runs = Runs()  # from rows to tuples, labelled by the numbers of their tables
         self._flags = {name: Marks(torch.bool) for name in LISTS}
         self._unlisted: dict[int, list[Tensor]] = {}  # by table: local rows not yet entered in "either"
         self.growth: list[tuple[str, str]] = []  # (table, list) as often as a list of deviating rows has grown
         self.additions: list[tuple[int, int, bool]] = []  # (table's number, rows, whether they stay at the default)
-        self._grow(-1, torch.full((3,), -1, dtype=torch.int32), frozen=True)
+        for _ in (FALSE, TRUE, UNKNOWN):
+            self._runs.add(1, -1, -1)
+        self.additions.append((-1, 3, True))
 
     def __len__(self) -> int:
-        return len(self.owner)
+        return len(self._runs)
 
-    def _grow(self, owner: int, local: Tensor, *, frozen: bool = False) -> None:
-        count = len(local)
-        self.owner.extend(count, owner)
-        self.local.append(local)
-        self.additions.append((owner, count, frozen))
+    def local(self, rows: Tensor) -> Tensor:
+        """(n,) the tuples behind rows, numbered in their tables; -1 for default rows and constants."""
+        return self._runs.image(rows)
+
+    def behind(self, row: int) -> tuple[AtomTable | None, int]:
+        """The table of a row, None for a constant, and the tuple, numbered in it; -1 for a default row."""
+        local, owner = self._runs.at(row)
+        return (self.numbered[owner], local) if owner >= 0 else (None, -1)
+
+    def _grow(self, table: AtomTable, count: int) -> None:
+        """Rows for the last ``count`` tuples of a table."""
+        table.runs.add(count, len(self))
+        self._runs.add(count, len(table.runs) - count, table.number)
+        self.additions.append((table.number, count, False))
+
+    def room(self, count: int) -> None:
+        """Make room for so many rows in all: memory is taken when they come."""
+        for each in self._flags.values():
+            each.room(count)
 
     def add_table(self, name: str, sorts: tuple[str, ...], default: tuple[float, float]) -> AtomTable:
         table = AtomTable(name, len(self.numbered), sorts, default, self.radix)
         self.tables[name] = table
         self.numbered.append(table)
         table.default_row = len(self)
-        table.numbered.extend(1, len(self))
-        self._grow(table.number, torch.tensor([-1], dtype=torch.int32), frozen=True)
+        self._runs.add(1, -1, table.number)
+        self.additions.append((table.number, 1, True))
         return table
 
     def materialise(self, table: AtomTable, columns: Sequence[Tensor], length: int) -> Tensor:
@@ -88,12 +108,11 @@ class Atoms:
         numbers, fresh = table.tuples.add(columns, length)
         count = fresh.numel()
         if count:
-            start, known = len(self), len(table.tuples)
-            table.numbered.append(torch.arange(start, start + count, dtype=torch.int32))
-            self._grow(table.number, torch.arange(known - count, known, dtype=torch.int32))
+            start = len(self)
+            self._grow(table, count)
             if count == length:
-                return table.rows[known - count :]
-        return table.rows.index_select(0, numbers)
+                return torch.arange(start, start + count, dtype=torch.int32)
+        return table.row(numbers)
 
     def load(self, table: AtomTable, columns: Sequence[Tensor], lower: Tensor, upper: Tensor) -> Tensor:
         """Materialise distinct tuples, in lexicographic order, in a table without atoms, as given by facts that say
@@ -101,9 +120,8 @@ class Atoms:
         start, count = len(self), lower.numel()
         table.tuples.append(columns, count)
         rows = torch.arange(start, start + count, dtype=torch.int32)
-        table.numbered.append(rows)
         local = torch.arange(count, dtype=torch.int32)
-        self._grow(table.number, local)
+        self._grow(table, count)
         for name, moved in (
             ("listed", None),
             ("given", None),
@@ -119,7 +137,10 @@ class Atoms:
 
     def find(self, table: AtomTable, columns: Sequence[Tensor], length: int) -> Tensor:
         """(length,) row numbers of the tuples, the default row where an atom is not materialised."""
-        return table.numbered.values.index_select(0, table.tuples.find(columns, length) + 1)
+        if not len(table.tuples):
+            return torch.full((length,), table.default_row, dtype=torch.int32)
+        local = table.tuples.find(columns, length)
+        return torch.where(local < 0, table.default_row, table.row(local.clamp(min=0)))
 
     def flags(self, name: str) -> Tensor:
         """Whether a row stands in that list of its table; there may be more flags than rows."""
@@ -132,7 +153,7 @@ class Atoms:
         """A table's list of that name."""
         if name == "either":
             for local in self._unlisted.pop(table.number, ()):
-                self._enlist(table, name, table.rows.index_select(0, local))
+                self._enlist(table, name, table.row(local))
         return table.deviating[name]
 
     def ask(self, table: AtomTable, rows: Tensor) -> None:
@@ -153,16 +174,18 @@ class Atoms:
             if bool(moved.any()):
                 self._enlist(table, end, rows if bool(moved.all()) else rows[moved])
 
-    def deviate_new(self, table: AtomTable, name: str, start: int, stop: int) -> None:
-        """As ``deviate_of``, for new rows that follow one another and deviate on one end."""
-        self._flags[name].reach(len(self))[start:stop] = True
-        self._list(table, name, self.local.values[start:stop])
+    def deviate_new(self, table: AtomTable, name: str, start: int, local: Tensor) -> None:
+        """As ``deviate_of``, for new tuples whose rows follow one another from ``start`` on and deviate on one end."""
+        self._flags[name].reach(len(self))[start : start + local.numel()] = True
+        self._list(table, name, local)
 
     def by_table(self, rows: Tensor) -> list[tuple[AtomTable, Tensor | None]]:
         """The tables of rows, constants left out, with the positions of each; None for all positions."""
         if not rows.numel():
             return []
-        owners = self.owner.values.index_select(0, rows)
+        owners = self._runs.labels(rows)
+        if isinstance(owners, int):
+            return [(self.numbered[owners], None)] if owners >= 0 else []
         least, most = int(owners.min()), int(owners.max())
         if least == most:
             return [(self.numbered[least], None)] if least >= 0 else []
@@ -186,7 +209,7 @@ class Atoms:
             if not rows.numel():
                 return
         flags.index_fill_(0, rows.long(), True)
-        self._list(table, name, self.local.values.index_select(0, rows))
+        self._list(table, name, self.local(rows))
 
     def _list(self, table: AtomTable, name: str, local: Tensor) -> None:
         table.deviating[name].append(local)

@@ -12,7 +12,20 @@ Part = tuple[np.ndarray, ...]
 _BITS = 63
 
 
-def merged(parts: Sequence[Part], entities: int) -> Part:
+class Order:
+    """The last order that keys were put in: tables about the same things often share it."""
+
+    def __init__(self) -> None:
+        self._key = self._order = np.empty(0, np.int64)
+
+    def of(self, key: np.ndarray) -> np.ndarray:
+        """The positions of ``key`` in ascending order."""
+        if not np.array_equal(key, self._key):
+            self._key, self._order = key, np.argsort(key)
+        return self._order
+
+
+def merged(parts: Sequence[Part], entities: int, before: Order) -> Part:
     """The rows of all parts, sorted by their columns from the left. Ids are below ``entities``."""
     columns = parts[0] if len(parts) == 1 else tuple(np.concatenate(each) for each in zip(*parts, strict=True))
     *ids, lower, upper = columns
@@ -25,10 +38,10 @@ def merged(parts: Sequence[Part], entities: int) -> Part:
     if bits * len(ids) > _BITS:
         order = np.lexsort((upper, lower, *reversed(ids)))
         return tuple(column.take(order) for column in columns)
-    return _by_key(ids, lower, upper, bits)
+    return _by_key(ids, lower, upper, bits, before)
 
 
-def _by_key(ids: Sequence[np.ndarray], lower: np.ndarray, upper: np.ndarray, bits: int) -> Part:
+def _by_key(ids: Sequence[np.ndarray], lower: np.ndarray, upper: np.ndarray, bits: int, before: Order) -> Part:
     """With a row's ids in one whole number."""
     key = ids[0].astype(np.int64)
     for column in ids[1:]:
@@ -42,7 +55,7 @@ def _by_key(ids: Sequence[np.ndarray], lower: np.ndarray, upper: np.ndarray, bit
             key.sort()
             ids = _unpacked(key, len(ids), bits)
         return (*ids, lower, upper)
-    order = np.argsort(key)
+    order = before.of(key)
     key = key.take(order)
     lower, upper = lower.take(order), upper.take(order)
     same = key[1:] == key[:-1]

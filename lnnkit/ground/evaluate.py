@@ -181,7 +181,7 @@ def least_heads(formula: Formula, antecedent: Tensor, values: Sequence[Bounds], 
             boxes[index] = values[index]
         else:
             boxes[index] = unknown
-    node = Bounds(torch.full_like(antecedent, formula.lower), torch.ones_like(antecedent))
+    node = Bounds(torch.zeros_like(antecedent) + formula.lower, torch.ones_like(antecedent))  # gradients pass
     weights = (implication.weights[0], implication.weights[1])
     assert implication.logic is not None
     found = implication.logic.implication_inverse(

@@ -33,6 +33,7 @@ class Neuron:
     bias: float = 1.0
     logic: Logic | None = None
     inner: int = -1  # for a quantifier: the block of its operand
+    learned: tuple[str | None, ...] = ()  # the parameters that its weights are, then that of its bias
     numeric: bool = False  # a leaf that holds a number, or a term
     arithmetic: Comparison | Term | None = None  # of a comparison or a term, over its operands
 
@@ -69,6 +70,12 @@ class Formula:
     @property
     def top(self) -> int:
         return len(self.neurons) - 1
+
+    @property
+    def learned(self) -> tuple[object, ...]:
+        """The parameters in it, by their places."""
+        own = self.root.learned if self.root is not None and self.auxiliary is None else (None, None)
+        return (own, *(neuron.learned for neuron in self.neurons))
 
     @property
     def leaves(self) -> tuple[int, ...]:
@@ -156,6 +163,7 @@ def unfold(
                 data.get("bias", 1.0),
                 logic_named(data["logic"]) if "logic" in data else None,
                 inner,
+                (*(edge.get("parameter") for _, _, edge in edges), data.get("learned", {}).get("bias")),
             )
         )
     heads = _heads(neurons, root.defines) if root.defines else frozenset()

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from lnnkit.check.program import CheckedProgram, Fact
 from lnnkit.data.entities import Entities, intern
-from lnnkit.ground.canonical import Part, merged
+from lnnkit.ground.canonical import Order, Part, merged
 from lnnkit.ground.layout import Given
 
 
@@ -22,22 +22,41 @@ def given_facts(program: CheckedProgram, mentioned: Iterable[str]) -> tuple[Enti
     once, in the order of their names, and its rows are in canonical order, sorted by columns, then by lower and upper
     bounds. The same fact may stand there twice.
     """
-    tables = program.tables
-    facts: dict[str, list[Fact]] = {}
+    entities, given, _ = _interned(program, mentioned)
+    return entities, entities, _gathered(given, entities)
+
+
+def given_labels(program: CheckedProgram, mentioned: Iterable[str]) -> list[Given]:
+    """As ``given_facts``, for labels, with the same ids."""
+    entities, _, labelled = _interned(program, mentioned)
+    return _gathered(labelled, entities)
+
+
+_Parts = dict[str, list[Part]]  # by predicate
+
+
+def _interned(program: CheckedProgram, mentioned: Iterable[str]) -> tuple[Entities, _Parts, _Parts]:
+    """The entities, and the facts and labels of each predicate and number."""
     texts = set(mentioned)
-    for fact in program.facts:
-        facts.setdefault(fact.predicate, []).append(fact)
-        texts.update(fact.arguments)
-    for label in program.labels:
-        texts.update(label.arguments)
-    entities, columns = intern([*tables, *program.label_tables], texts)
-    parts: dict[str, list[Part]] = {}
-    for table, ids in zip(tables, columns, strict=False):
+    for stated in (*program.facts, *program.labels):
+        texts.update(stated.arguments)
+    entities, columns = intern([*program.tables, *program.label_tables], texts)
+    found: tuple[_Parts, _Parts] = {}, {}
+    for place, (table, ids) in enumerate(zip((*program.tables, *program.label_tables), columns, strict=True)):
+        parts = found[place >= len(program.tables)]
         parts.setdefault(table.predicate, []).append((*ids, table.lower, table.upper))
-    for predicate, listed in facts.items():
-        parts.setdefault(predicate, []).append(_part(listed, entities))
-    given = [_given(predicate, parts[predicate], len(entities)) for predicate in sorted(parts)]
-    return entities, entities, given
+    for parts, statements in zip(found, (program.facts, program.labels), strict=True):
+        listed: dict[str, list[Fact]] = {}
+        for stated in statements:
+            listed.setdefault(stated.predicate, []).append(stated)
+        for predicate, own in listed.items():
+            parts.setdefault(predicate, []).append(_part(own, entities))
+    return entities, *found
+
+
+def _gathered(parts: _Parts, entities: Entities) -> list[Given]:
+    before = Order()
+    return [_given(predicate, parts[predicate], len(entities), before) for predicate in sorted(parts)]
 
 
 def _part(facts: Sequence[Fact], entities: Entities) -> Part:
@@ -50,9 +69,10 @@ def _part(facts: Sequence[Fact], entities: Entities) -> Part:
     )
 
 
-def _given(predicate: str, parts: Sequence[Part], entities: int) -> Given:
+def _given(predicate: str, parts: Sequence[Part], entities: int, before: Order) -> Given:
     *columns, lower, upper = (
-        _tensor(values, any(values is each for part in parts for each in part)) for values in merged(parts, entities)
+        _tensor(values, any(values is each for part in parts for each in part))
+        for values in merged(parts, entities, before)
     )
     return Given(predicate, tuple(columns), lower, upper)
 

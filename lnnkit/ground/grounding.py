@@ -56,9 +56,9 @@ class Grounding:
         stage: object = None,
         visited: bool = False,
     ) -> int:
-        """Enter a formula; formulas of one shape and ``stage`` share a batch. If it may be ``visited``, its instances
-        are not kept where they need not be; if not, they are only evaluated. Returns the batch's number."""
-        key = (stage, shape(formula, modes, tuple(sorted(observers))))
+        """Enter a formula; formulas of one shape, ``stage`` and parameters share a batch. If it may be ``visited``, its
+        instances are not kept where they need not be; if not, they are only evaluated. Returns the batch's number."""
+        key = (stage, formula.learned, shape(formula, modes, tuple(sorted(observers))))
         if key not in self._shapes:
             self._shapes[key] = len(self.batches)
             self.batches.append(Batch(formula, analysis, modes, tuple(sorted(observers)), completes=stage is not None))
@@ -130,7 +130,7 @@ class Grounding:
             return [column.values.index_select(0, local) for column in visitor.kept]
         found: dict[int, Tensor] = {}
         for leaf in (*visitor.formula.leaves, *((AUXILIARY,) if visitor.formula.auxiliary is not None else ())):
-            local = self.atoms.local.values.index_select(0, own.columns[leaf].values.index_select(0, rows))
+            local = self.atoms.local(own.columns[leaf].values.index_select(0, rows))
             there = local >= 0
             pattern = visitor.pattern(visitor.atom(leaf))
             for variable, place in pattern.places.items():

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 _LARGE = 2**18  # from so many entries on room is made far ahead: memory counts only once it is written to
+_FAR = 2**24  # for at least so many
 
 
 def zeros(count: int, dtype: torch.dtype) -> Tensor:
@@ -18,27 +19,41 @@ def zeros(count: int, dtype: torch.dtype) -> Tensor:
 
 
 def _ahead(length: int) -> int:
-    return length * (4 if length > _LARGE else 2)
+    return 2 * length if length <= _LARGE else max(4 * length, _FAR)
 
 
 class Growing:
     """A 1-D tensor that grows at its end in amortised constant time."""
 
-    __slots__ = ("_buffer", "_length", "values")
+    __slots__ = ("_buffer", "_length", "_values")
 
     def __init__(self, dtype: torch.dtype) -> None:
         self._buffer = torch.empty(16, dtype=dtype)
         self._length = 0
-        self.values = self._buffer[:0]  # what is there; valid for reading until the next ``append``
+        self._values: Tensor | None = None
 
     def __len__(self) -> int:
         return self._length
+
+    @property
+    def values(self) -> Tensor:
+        """What is there; valid for reading until the next ``append``."""
+        if self._values is None:
+            self._values = self._buffer[: self._length]
+        return self._values
+
+    def room(self, count: int) -> None:
+        """Make room for so many values in all."""
+        if count > self._buffer.numel():
+            grown = torch.empty(count, dtype=self._buffer.dtype)
+            grown[: self._length] = self.values
+            self._buffer, self._values = grown, None
 
     def append(self, values: Tensor) -> None:
         """Add values at the end. What is added first, if it is much, is kept as it is: nobody may write to it."""
         count = values.numel()
         if not self._length and count >= _LARGE and values.dtype == self._buffer.dtype and values.is_contiguous():
-            self._buffer = self.values = values
+            self._buffer = self._values = values
             self._length = count
         else:
             self._reserve(count).copy_(values)
@@ -50,11 +65,9 @@ class Growing:
     def _reserve(self, count: int) -> Tensor:
         start, needed = self._length, self._length + count
         if needed > self._buffer.numel():
-            grown = torch.empty(max(needed, _ahead(self._buffer.numel())), dtype=self._buffer.dtype)
-            grown[:start] = self.values
-            self._buffer = grown
+            self.room(max(needed, _ahead(self._buffer.numel())))
         self._length = needed
-        self.values = self._buffer[:needed]
+        self._values = None
         return self._buffer[start:needed]
 
 
@@ -67,12 +80,16 @@ class Marks:
         self.values = zeros(16, dtype)
         self._reached = 0
 
-    def reach(self, count: int) -> Tensor:
-        """The values, of at least ``count`` rows."""
-        length = self.values.numel()
-        if length < count:
-            grown = zeros(max(count, _ahead(length)), self.values.dtype)
+    def room(self, count: int) -> None:
+        """Make room for so many rows in all."""
+        if count > self.values.numel():
+            grown = zeros(count, self.values.dtype)
             grown[: self._reached] = self.values[: self._reached]
             self.values = grown
+
+    def reach(self, count: int) -> Tensor:
+        """The values, of at least ``count`` rows."""
+        if self.values.numel() < count:
+            self.room(max(count, _ahead(self.values.numel())))
         self._reached = max(self._reached, count)
         return self.values

@@ -196,7 +196,7 @@ class Instances:
                 keep = same if keep is None else keep & same
             if self._distinct and carry is not None:
                 names.append(_carrier(carry))
-                columns.append(table.rows.index_select(0, local).int())
+                columns.append(table.row(local))
             if keep is not None:
                 columns = [column[keep] for column in columns]
             length = int(keep.sum()) if keep is not None else len(local)

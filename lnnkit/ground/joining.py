@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -75,7 +75,7 @@ class Joins:
             variable: (lambda place=place: columns[place].index_select(0, rows))
             for variable, place in pattern.places.items()
         }
-        return Bindings(len(rows), makers, {(pattern.table.name, pattern.arguments): rows})
+        return Bindings(rows.numel(), makers, {(pattern.table.name, pattern.arguments): rows})
 
     def begun(self, path: Path, first: Literal, rows: int, rest: Sequence[Literal]) -> Path:
         """A join starts with rows of one literal; the ``rest`` is to follow."""
@@ -151,18 +151,20 @@ class Joins:
             self.counted(path, found.length)
             yield from self._enumerated(found, path)
             return
-        linked = [each for each in rest if self._shared(found, each)]
+        linked = [each for each in rest if any(variable in found.variables for variable in self._places(each))]
         if not linked:
             yield from self._multiplied(found, rest, path)
             return
-        hits = {each: self._hits(found, each) for each in linked}
-        best = min(linked, key=lambda each: sum(hit.total for hit in hits[each]))
-        others = tuple(each for each in rest if each != best)
-        total = sum(hit.total for hit in hits[best])
+        hits = [self._hits(found, each) for each in linked]
+        totals = [sum(hit.total for hit in each) for each in hits]
+        total = min(totals)
+        choice = totals.index(total)
+        best = linked[choice]
+        others = () if len(rest) == 1 else tuple(each for each in rest if each != best)
         self.counted(path, total, last=not others)
         path = self.stepped(path, best, total)
         own = self.pattern((best.table, best.arguments))
-        for hit in hits[best]:
+        for hit in hits[choice]:
             for part in _parts(hit):
                 yield from self.joined(self._expanded(found, own, *part), others, path)
 
@@ -172,8 +174,7 @@ class Joins:
         """Apply the literals whose variables are all bound."""
         left: list[Literal] = []
         for each in rest:
-            variables = {a for a in each.arguments if isinstance(a, int)}
-            if not variables <= found.variables:
+            if not all(variable in found.variables for variable in self._places(each)):
                 left.append(each)
             elif found.length:
                 found = self._with(found, each)
@@ -187,18 +188,22 @@ class Joins:
         table = own.table
         flags = self.atoms.flags(literal.column)
         if atom in found.matched:
-            there = flags.index_select(0, table.rows.index_select(0, found.local(atom)))
+            there = flags.index_select(0, table.row(found.local(atom)))
             return found if bool(there.all()) else found.at(true(there))
         columns = own.tuples({v: found.column(v) for v in own.places}, found.length)
         number = table.tuples.find(columns, found.length)
         kept = true(number >= 0)
         number = number.index_select(0, kept)
-        picked = true(flags.index_select(0, table.rows.index_select(0, number)))
+        picked = true(flags.index_select(0, table.row(number)))
         return Bindings(len(picked), {}, {atom: number.index_select(0, picked)}, found, kept.index_select(0, picked))
+
+    def _places(self, literal: Literal) -> Mapping[int, int]:
+        """A literal's variables, with the columns that bind them."""
+        return self.pattern((literal.table, literal.arguments)).places
 
     def _shared(self, found: Bindings, literal: Literal) -> list[int]:
         """The variables that a literal shares with what is found."""
-        return [v for v in self.pattern((literal.table, literal.arguments)).places if v in found.variables]
+        return [variable for variable in self._places(literal) if variable in found.variables]
 
     def _hits(self, found: Bindings, literal: Literal) -> list[Hits]:
         own = self.pattern((literal.table, literal.arguments))
@@ -220,7 +225,7 @@ class Joins:
             for v, place in own.places.items()
             if v not in found.variables
         }
-        result = Bindings(len(rows), makers, {(own.table.name, own.arguments): rows}, found, left)
+        result = Bindings(rows.numel(), makers, {(own.table.name, own.arguments): rows}, found, left)
         unkeyed = [v for v in own.places if v in found.variables][self._reach :]
         for variable in unkeyed:
             same = result.column(variable) == columns[own.places[variable]].index_select(0, rows)

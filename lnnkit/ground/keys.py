@@ -91,32 +91,44 @@ class _Hashed:
 
     def _enter(self, keys: Tensor, start: int) -> None:
         for part in range(0, keys.numel(), _PART):
-            slots, _ = self._claim(keys[part : part + _PART])
-            numbers = torch.arange(start + part + 1, start + part + 1 + slots.numel(), dtype=torch.int32)
-            self._slots.index_copy_(0, slots, numbers)
+            wanted = self._first_slots(keys[part : part + _PART])
+            numbers = torch.arange(start + part + 1, start + part + 1 + wanted.numel(), dtype=torch.int32)
+            while wanted.numel():
+                self._take(wanted, numbers)
+                left = (self._slots.index_select(0, wanted) != numbers).nonzero().squeeze(1)
+                wanted, numbers = (wanted.index_select(0, left) + 1) & self._mask, numbers.index_select(0, left)
+
+    def _take(self, wanted: Tensor, values: Tensor) -> None:
+        """Write values into those slots that are free; any one into a slot that several want."""
+        free = (self._slots.index_select(0, wanted) == 0).nonzero().squeeze(1)
+        if free.numel() < wanted.numel():
+            wanted, values = wanted.index_select(0, free), values.index_select(0, free)
+        self._slots.index_copy_(0, wanted, values)
 
     def _claim(self, keys: Tensor) -> tuple[Tensor, Tensor]:
         """A slot for each of ``keys``, equal keys sharing one, and which keys stand first. None of them is there yet.
-        Of the keys that want one slot the first gets it; equal keys always want the same."""
-        slots = self._first_slots(keys)
-        first = torch.zeros(keys.numel(), dtype=torch.bool)
-        pending = torch.arange(keys.numel())
-        wanted = slots.clone()
+        Equal keys always want the same slot, and one of them stands for all."""
+        count = keys.numel()
+        order = torch.arange(count, dtype=torch.int32)
+        owners, pending, own = order, order, keys
+        slots = wanted = self._first_slots(keys)
         while pending.numel():
-            there = self._slots.index_select(0, wanted)
-            order = pending.int() - _CLAIM  # a claim is negative: the first key's is the least
-            order = torch.where(there == 0, order, _CLAIM)
-            self._slots.scatter_reduce_(0, wanted, order, "amin")
+            self._take(wanted, pending - _CLAIM)  # a claim is negative
             claim = self._slots.index_select(0, wanted)
-            won = ((claim == order) & (order < 0)).nonzero().squeeze(1)
-            first.index_fill_(0, pending.index_select(0, won), True)
-            slots.index_copy_(0, pending, wanted)
-            owner = (claim + _CLAIM).clamp_(0, keys.numel() - 1)
-            mine = (claim < 0) & (keys.index_select(0, owner) == keys.index_select(0, pending))
-            left = (~mine).nonzero().squeeze(1)
-            pending = pending.index_select(0, left)
-            wanted = (wanted.index_select(0, left) + 1) & self._mask
-        return slots, first
+            owner = (claim + _CLAIM).clamp_(0, count - 1)
+            lost = ((claim >= 0) | (keys.index_select(0, owner) != own)).nonzero().squeeze(1)
+            if pending is order:
+                owners = owner
+            else:
+                owners.index_copy_(0, pending.long(), owner)
+                slots.index_copy_(0, pending.long(), wanted)
+            pending, own = pending.index_select(0, lost), own.index_select(0, lost)
+            wanted = (wanted.index_select(0, lost) + 1) & self._mask
+        if torch.equal(owners, order):
+            return slots, torch.ones(count, dtype=torch.bool)
+        leaders = torch.full((count,), count, dtype=torch.int32)
+        leaders.scatter_reduce_(0, owners.long(), order, "amin")
+        return slots, leaders.index_select(0, owners) == order
 
     def _room(self, count: int) -> None:
         """Have twice as many slots as so many keys need at least."""

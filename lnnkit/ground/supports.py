@@ -61,14 +61,15 @@ class _Demand:
 
 class Analysis:
     """The supports of one formula, given the default bounds of its tables (and of its auxiliary). ``vacant`` gives the
-    value of each quantifier whose sort nobody belongs to. ``memory`` keeps what is found out about single neurons, for
-    other formulas that have them too."""
+    value of each quantifier whose sort nobody belongs to; ``doubtful`` ones may hold for a stranger of whom nothing is
+    known. ``memory`` keeps what is found out about single neurons, for other formulas that have them too."""
 
     def __init__(
         self,
         formula: Formula,
         defaults: Mapping[str, Box],
         vacant: Mapping[int, Box],
+        doubtful: frozenset[int],
         memory: dict[object, dict[Port, list[Cause]]],
     ) -> None:
         self.formula = formula
@@ -81,7 +82,7 @@ class Analysis:
         if formula.auxiliary is not None:
             self.defaults[AUXILIARY] = defaults[formula.auxiliary]
         self.polarity = Polarity(formula)
-        self.upward = Upward(formula, self.defaults, vacant, self.polarity)
+        self.upward = Upward(formula, self.defaults, vacant, doubtful, self.polarity)
 
     @cached_property
     def _heard(self) -> list[list[_Demand]]:

@@ -78,5 +78,5 @@ def _implies(atoms: Atoms, one: Literal, other: Literal) -> bool:
     if one.column not in ("listed", "given") or other.column not in ("lower", "upper"):
         return (one.column, other.column) == ("given", "listed")
     table = atoms.tables[one.table]
-    rows = table.rows.index_select(0, atoms.listing(table, one.column).values)
+    rows = table.row(atoms.listing(table, one.column).values)
     return bool(atoms.flags(other.column).index_select(0, rows).all())

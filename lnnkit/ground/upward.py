@@ -25,14 +25,21 @@ Ends = tuple[Family, Family]  # families for the lower and for the upper end
 
 
 class Upward:
-    """Upward through one formula from the ``defaults`` of its leaves; ``vacant`` quantifiers have their own value."""
+    """Upward through one formula from the ``defaults`` of its leaves; ``vacant`` quantifiers have their own value, and
+    ``doubtful`` ones may hold for a stranger of whom nothing is known."""
 
     def __init__(
-        self, formula: Formula, defaults: Mapping[int, Box], vacant: Mapping[int, Box], polarity: Polarity
+        self,
+        formula: Formula,
+        defaults: Mapping[int, Box],
+        vacant: Mapping[int, Box],
+        doubtful: frozenset[int],
+        polarity: Polarity,
     ) -> None:
         self.formula = formula
         self.defaults = defaults
         self.vacant = vacant
+        self.doubtful = doubtful
         self.polarity = polarity
         self._same = [i for i, neuron in enumerate(formula.neurons) if neuron.kind == "same"]
 
@@ -210,6 +217,10 @@ class Upward:
             elif neuron.kind in ("forall", "exists"):
                 if index not in self.vacant:
                     out, move = outs[neuron.operands[0]], moves[neuron.operands[0]]
+                if index in self.doubtful:
+                    lower, upper = (ALWAYS, move[1]) if neuron.kind == "forall" else (move[0], ALWAYS)
+                    out = (0.0, out[1]) if neuron.kind == "forall" else (out[0], 1.0)
+                    move = (lower if base[0] > 0.0 else NEVER, upper if base[1] < 1.0 else NEVER)
             elif neuron.arithmetic is not None:
                 if base != _FREE and neuron.kind == COMPARISON:
                     family = self.informing(index)

@@ -10,6 +10,7 @@ import torch
 from lnnkit.graph.lifted import LiftedGraph, Reference, Root
 from lnnkit.graph.match import below_negations, instances
 from lnnkit.ground.analyses import Analyses
+from lnnkit.ground.batch import Batch
 from lnnkit.ground.evaluate import upward
 from lnnkit.ground.formula import AUXILIARY, Formula, unfold
 from lnnkit.ground.grounding import Grounding, leaf_modes
@@ -17,6 +18,7 @@ from lnnkit.ground.join import Relation, join
 from lnnkit.ground.needs import Needs
 from lnnkit.ground.read_back import as_text
 from lnnkit.ground.relevance import ALL
+from lnnkit.infer.history import ROOT, Kind
 from lnnkit.infer.look import entering
 from lnnkit.infer.state import State
 from lnnkit.infer.sweep import reader, whole
@@ -69,6 +71,7 @@ def add_shared_tables(lifted: LiftedGraph, grounding: Grounding, analyses: Analy
             analyses.defaults[node] = (min(lower, upper), max(lower, upper))
             formulas.append(formula)
         grounding.atoms.add_table(node, data["sorts"], analyses.defaults[node]).predictable = False
+        analyses.unpredictable.add(node)
     return SharedNeurons(tuple(formulas), tuple(impossible), untold)
 
 
@@ -85,6 +88,7 @@ def arrest_impossible(lifted: LiftedGraph, shared: SharedNeurons, grounding: Gro
         state.extend(grounding.atoms)
         state.lower.values[numbers] = root.lower
         state.upper.values[numbers] = root.upper
+        _record(state, numbers)
         grounding.atoms.enlist(state.arrest(numbers))
 
 
@@ -109,7 +113,32 @@ def initialise(
     rows = view.column(AUXILIARY)
     state.lower.values[rows] = torch.where(crossed, formula.lower, torch.minimum(lower, upper))
     state.upper.values[rows] = torch.where(crossed, formula.upper, torch.maximum(lower, upper))
+    if state.history is None or state.history.trace is None:
+        _record(state, rows)
+    else:
+        _trace(state, batch, rows, (up.lower > formula.lower) & ~crossed, (up.upper < formula.upper) & ~crossed)
     atoms.deviate(rows, *state.read(rows))
+
+
+def _trace(state: State, batch: Batch, rows: torch.Tensor, *worked_out: torch.Tensor) -> None:
+    """As ``_record``, saying which instances brought about the ends that were ``worked_out`` from operands."""
+    assert state.history is not None and state.history.trace is not None
+    state.history.step()
+    number = state.history.trace.adopt(batch)
+    for side, (values, own) in enumerate(zip(state.read(rows), worked_out, strict=True)):
+        mine, others = own.nonzero().squeeze(1), (~own).nonzero().squeeze(1)
+        state.history.record(
+            Kind.INITIAL, side, rows.index_select(0, mine), values.index_select(0, mine), number, ROOT, mine.int()
+        )
+        state.history.record(Kind.INITIAL, side, rows.index_select(0, others), values.index_select(0, others))
+
+
+def _record(state: State, rows: torch.Tensor) -> None:
+    """The first bounds of shared neurons, which those above them read."""
+    if state.history is not None:
+        state.history.step()
+        for side, values in enumerate(state.read(rows)):
+            state.history.record(Kind.INITIAL, side, rows, values)
 
 
 def add_observer_tables(lifted: LiftedGraph, grounding: Grounding) -> dict[str, str]:

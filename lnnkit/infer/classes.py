@@ -14,7 +14,7 @@ from lnnkit.infer.state import State
 
 OTHER = 0  # the class of all rows that have none
 _CLASSES = 64  # a table with more distinct bounds has none
-_SAMPLE = 1024
+_SAMPLE = 256
 
 Pair = tuple[float, float]
 
@@ -38,7 +38,8 @@ class Classes:
         """Classify all rows of some tables."""
         self.extend()
         for table in tables:
-            self._classify(table.number, table.rows)
+            if not self._alike(table):
+                self._classify(table.number, table.rows)
 
     def extend(self) -> None:
         """Classify the rows that the grounding has added: they are at their defaults."""
@@ -63,16 +64,20 @@ class Classes:
         known = self._known.get(table, [])
         return known[1] if len(known) == 2 and table not in self._soft and table not in self._loose else None
 
+    def default(self, table: int) -> int:
+        """The class of an atom at its default."""
+        return self._classes(table)[0]
+
     def update(self, table: int, rows: Tensor, lower: Tensor, upper: Tensor) -> None:
         """Classify rows of one table that now have these bounds."""
         if self._atoms.numbered[table].numeric:
             return
         codes, known = self.codes.values, self._classes(table)
-        if rows.numel() > _SAMPLE and table not in self._soft:
+        if rows.numel() > _CLASSES and table not in self._soft:
             if _one_value(lower) and _one_value(upper):
                 self._uniform(table, rows, (float(lower[0]), float(upper[0])))
                 return
-            step = rows.numel() // _SAMPLE
+            step = max(1, rows.numel() // _SAMPLE)
             if max(len(torch.unique(end[::step])) for end in (lower, upper)) > _CLASSES:
                 self._soft.add(table)
         while table not in self._soft:
@@ -96,6 +101,19 @@ class Classes:
         """Classify new rows of one table that follow one another and all have one pair of bounds."""
         plain = table in self._soft or self._atoms.numbered[table].numeric
         self.codes.values[start:stop] = OTHER if plain else self._enter(table, pair)
+
+    def _alike(self, table: AtomTable) -> bool:
+        """Classify all rows of a table, if they follow one another and all differ from the default in one way."""
+        rows = table.rows  # they ascend
+        if not rows.numel() or int(rows[-1]) - int(rows[0]) != rows.numel() - 1:
+            return False
+        start, stop = int(rows[0]), int(rows[-1]) + 1
+        lower, upper = self._state.lower.values[start:stop], self._state.upper.values[start:stop]
+        pair = (float(lower[0]), float(upper[0]))
+        if pair == table.default or not (_one_value(lower) and _one_value(upper)):
+            return False
+        self.tell_new(table.number, start, stop, pair)
+        return True
 
     def _uniform(self, table: int, rows: Tensor, pair: Pair) -> None:
         """All of these rows have one pair of bounds."""

@@ -17,6 +17,7 @@ from lnnkit.infer.agenda import Agenda
 from lnnkit.infer.creeping import Creep, Pace
 from lnnkit.infer.dirty import Dirty
 from lnnkit.infer.gathering import gather, largest_gain
+from lnnkit.infer.history import Kind
 from lnnkit.infer.look import completing
 from lnnkit.infer.messages import Messages
 from lnnkit.infer.moves import Moves, rise
@@ -42,6 +43,11 @@ def complete(prepared: Prepared, space: Workspace, *, first: bool, watch: Watch 
         old = state.read(before)
         state.lower.values[before] = 0.0
         state.upper.values[before] = 0.0
+        start = 0
+        if state.history is not None:
+            start = state.history.tick
+            for side in (0, 1):
+                state.history.record(Kind.RESTARTED, side, before, 0.0)
         space.classes.extend()
         space.classes.refresh(before)
         stopped = _least_fixpoint(prepared, space, predicates, members, watch)
@@ -52,12 +58,13 @@ def complete(prepared: Prepared, space: Workspace, *, first: bool, watch: Watch 
                 restore(prepared, predicates, before, old)
             space.classes.renew(atoms.numbered)
             raise Unfinished(stopped)
+        if state.history is not None:
+            state.history.completed(predicates, start)
         rows = completed(prepared, predicates)
         if first:
             changed = rows
         else:
-            state.meet(0, before, old.lower)
-            state.meet(1, before, old.upper)
+            state.restore(before, old)
             atoms.enlist(state.arrest(before))
             low, high = state.read(before)
             changed = before[((low - old.lower).abs() > state.noise) | ((high - old.upper).abs() > state.noise)]
@@ -108,6 +115,8 @@ def _least_fixpoint(
                 own = completed(prepared, predicates)
                 rising = own[state.upper.values.index_select(0, own) > 0]
             state.upper.values[rising] = 1.0
+            if state.history is not None:
+                state.history.record(Kind.OPENED, 1, rising, 1.0)
             lifted = distinct([lifted, rising], len(atoms))
         moves = rise(raised, lifted, atoms, state, space.classes)
         if batches:

@@ -89,21 +89,22 @@ def _atoms(prepared: Prepared) -> Iterator[_Group]:
         if table.name in observed:
             continue
         at = torch.arange(len(crossed)) if mine is None else mine
-        local = atoms.local.values.index_select(0, crossed.rows.values.index_select(0, at))
+        local = atoms.local(crossed.rows.values.index_select(0, at))
         columns = [column.index_select(0, local) for column in table.tuples.columns]
         bounds = Bounds(crossed.lower.values.index_select(0, at), crossed.upper.values.index_select(0, at))
-        if prepared.lifted.graph.nodes[table.name]["kind"] in ("predicate", NUMBER):
-            yield _Group((0, table.name), columns, bounds, _atom(table.name))
+        kind = prepared.lifted.graph.nodes[table.name]["kind"]
+        if kind in ("predicate", NUMBER):
+            yield _Group((0, table.name), columns, bounds, _atom(table.name, kind == NUMBER))
         else:
             whole = unfold(prepared.lifted, neuron_root(prepared.lifted, table.name), through_shared=True)
             yield _Group((0, as_text(whole, {})), columns, bounds, _neuron(whole))
 
 
-def _atom(predicate: str) -> Callable[[Sequence[str], float, float], Contradiction]:
+def _atom(predicate: str, numeric: bool) -> Callable[[Sequence[str], float, float], Contradiction]:
     def shown(entities: Sequence[str], lower: float, upper: float) -> Contradiction:
         arguments = tuple(ast.Constant(entity, span=_NOWHERE) for entity in entities)
         text = format_expression(ast.Atom(predicate, arguments, span=_NOWHERE))
-        return Contradiction("atom", text, None, None, lower, upper)
+        return Contradiction("atom", text, None, None, lower, upper, numeric=numeric)
 
     return shown
 

@@ -99,6 +99,7 @@ class Creep:
             moving.write(leapt.bounds)
             if not leapt.limited:
                 break
+        moving.record(before)
         rows = moving.changed(before)
         return rows if any(map(len, rows)) else None
 

@@ -18,6 +18,10 @@ class _Side:
         self.leaf = Marks(torch.int16)
         self.instance = Marks(torch.int32)
 
+    def room(self, count: int) -> None:
+        for column in (self.batch, self.leaf, self.instance):
+            column.room(count)
+
     def reach(self, length: int) -> None:
         for column in (self.batch, self.leaf, self.instance):
             column.reach(length)
@@ -28,6 +32,11 @@ class Derivations:
 
     def __init__(self) -> None:
         self._sides = (_Side(), _Side())
+
+    def room(self, count: int) -> None:
+        """Make room for so many rows in all: memory is taken when they are set."""
+        for side in self._sides:
+            side.room(count)
 
     def winner(self, side: int, rows: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """(batch, leaf, instance) of the last setter of each row's lower (0) or upper (1) side."""

@@ -15,7 +15,10 @@ from lnnkit.logic.bounds import Bounds
 
 def enter_facts(atoms: Atoms, state: State, given: Sequence[Given]) -> None:
     """Materialise the facts: facts about one atom meet; where they cross, the atom is arrested from the start."""
+    rows = len(atoms) + sum(map(len, given))
+    atoms.room(2 * rows)
     state.extend(atoms)
+    state.room(2 * rows)
     for facts in given:
         if len(facts):
             columns, bounds = _distinct(facts, state.dtype)

@@ -27,6 +27,8 @@ def gather(
     """What the visited among ``members`` leave, by the ``moves``, and those in the ``kept`` batches, by ``dirty``
     rows."""
     atoms = space.grounding.atoms
+    if space.state.history is not None:
+        space.state.history.step()
     now = Round(atoms, space.state, space.classes)
     for visits in agenda.due(moves):
         for found in visits.visitor.visits(moves):

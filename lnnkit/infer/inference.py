@@ -9,6 +9,7 @@ from functools import cached_property
 import torch
 
 from lnnkit.graph.lifted import LiftedGraph
+from lnnkit.ground.analyses import Known
 from lnnkit.ground.formula import LEAF, Formula
 from lnnkit.ground.grounding import Guard, Use
 from lnnkit.ground.layout import Given
@@ -16,6 +17,7 @@ from lnnkit.ground.plan import Recorder
 from lnnkit.infer.comparisons import catch_up, initialise_comparisons
 from lnnkit.infer.completion import complete
 from lnnkit.infer.contested import Flags, contested
+from lnnkit.infer.history import Trace
 from lnnkit.infer.leaps import Disturbed, Leaps
 from lnnkit.infer.moves import changes
 from lnnkit.infer.prepare import Prepared, initialise_shared, prepare
@@ -94,9 +96,12 @@ class TooLarge(Exception):
 
 def guard_of(budget: Budget) -> Guard:
     """What refuses more instances of a formula than the budget allows."""
+    known: dict[tuple[int, Use], tuple[Formula, int]] = {}
 
     def guard(formula: Formula, count: int, use: Use = "evaluated") -> None:
-        allowed = budget.of(formula, use)
+        if (id(formula), use) not in known:
+            known[id(formula), use] = formula, budget.of(formula, use)
+        _, allowed = known[id(formula), use]
         if count > allowed:
             raise TooLarge(formula, count, allowed, budget)
 
@@ -113,25 +118,34 @@ def infer(
     dtype: torch.dtype = torch.float64,
     watch: Watch | None = None,
     recorder: Recorder | None = None,
+    known: Known | None = None,
+    record: bool = True,
+    trace: Trace | None = None,
 ) -> Fixpoint:
     """The fixpoint of a program whose entities are numbered by ``index`` (dense, by sorted text).
 
-    ``watch`` is told of every round and may stop there; ``recorder`` of every join. Raises `TooLarge` before more
-    instances of one formula are made than the budget allows.
+    ``watch`` is told of every round and may stop there; ``recorder`` of every join; ``known`` keeps
+    what does not depend on the facts; with ``record``, the state keeps the history that explanations are read from,
+    and with ``trace`` all that it takes to work it out again: then rounds that creep are not carried ahead.
+    Raises `TooLarge` before more instances of one formula are made than the budget allows.
     """
     with torch.no_grad():
         try:
-            prepared = prepare(lifted, index, given, guard_of(budget), dtype, recorder)
-            return _infer(prepared, Leaps(), round_limit, watch)
+            guard = guard_of(budget)
+            prepared = prepare(lifted, index, given, guard, dtype, recorder, known, record=record, trace=trace)
+            return _infer(prepared, Leaps(permitted=trace is None), round_limit, watch)
         except Disturbed:  # once more, with leaps that meet contradictions in the order of rounds
             if recorder is not None:
                 recorder.restart()
-            prepared = prepare(lifted, index, given, guard_of(budget), dtype, recorder)
+            prepared = prepare(lifted, index, given, guard_of(budget), dtype, recorder, known, record=record)
             return _infer(prepared, Leaps(strict=True), round_limit, watch)
 
 
 def _infer(prepared: Prepared, leaps: Leaps, round_limit: int, watch: Watch | None) -> Fixpoint:
     space = workspace(prepared.grounding, prepared.state, leaps)
+    if prepared.state.history is not None and prepared.state.history.trace is not None:
+        ends = prepared.state.lower.values.clone(), prepared.state.upper.values.clone()
+        prepared.state.history.trace.start = ends
     progress = space.progress
     try:
         _settle(prepared, space, round_limit, watch)

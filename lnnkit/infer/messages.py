@@ -11,6 +11,7 @@ from torch import Tensor
 
 from lnnkit.ground.growing import Marks
 from lnnkit.infer.derivations import Derivations
+from lnnkit.infer.history import Kind
 from lnnkit.infer.state import State, no_rows
 
 
@@ -46,12 +47,12 @@ class Queue:
         return any(self.sides)
 
     @property
-    def alone(self) -> tuple[int, Messages] | None:
-        """The side and the message, if there is but one."""
+    def sole_side(self) -> tuple[int, Sequence[Messages]] | None:
+        """The side that all messages are for, and them."""
         lower, upper = self.sides
-        if len(lower) + len(upper) != 1:
+        if bool(lower) == bool(upper):
             return None
-        return (0, lower[0]) if lower else (1, upper[0])
+        return (0, lower) if lower else (1, upper)
 
 
 class Meeting:
@@ -70,10 +71,10 @@ class Meeting:
         row = messages[0].row if len(messages) == 1 else torch.cat([m.row for m in messages])
         value = messages[0].value if len(messages) == 1 else torch.cat([m.value for m in messages])
         ends = self._state.ends(side).values
-        least, most = torch.aminmax(value)
-        if bool(least == most):
+        same = _one_value(value)
+        if same is not None:
             first = None if len(messages) == 1 and messages[0].distinct else self._first(row)
-            ends.index_fill_(0, (row if first is None else row.index_select(0, first)).long(), float(least))
+            ends.index_fill_(0, (row if first is None else row.index_select(0, first)).long(), same)
         else:
             ends.scatter_reduce_(0, row.long(), value, "amin" if side and not rising else "amax")
             won = (value == ends.index_select(0, row)).nonzero().squeeze(1)
@@ -84,33 +85,47 @@ class Meeting:
         for message in messages:
             stop = start + message.row.numel()
             if first is None:
-                self._record(side, message, message.row, message.instance)
+                self._record(side, message, message.row, message.instance, same)
             elif len(messages) == 1:
-                self._record(side, message, winners, message.instance.index_select(0, first))
+                self._record(side, message, winners, message.instance.index_select(0, first), same)
             else:
                 low, high = torch.searchsorted(first, torch.tensor([start, stop])).tolist()
                 if high > low:
                     mine = first[low:high] - start
-                    self._record(side, message, winners[low:high], message.instance.index_select(0, mine))
+                    self._record(side, message, winners[low:high], message.instance.index_select(0, mine), same)
             start = stop
         return winners
 
-    def settle_new(self, side: int, message: Messages) -> tuple[int, float] | None:
-        """Meet one message that tells all of some new atoms, and nothing else, one bound. Returns the first of their
-        rows, which follow one another, and the bound; None where it is not such a one."""
-        least, most = torch.aminmax(message.value)
-        if not message.distinct or message.pending is None or bool(least != most):
+    def settle_new(self, side: int, messages: Sequence[Messages]) -> tuple[int, int, float] | None:
+        """Meet messages that tell new atoms, each once and all the same, when there are no others. Returns the first of
+        their rows, which follow one another, the one after the last, and the bound; None where they are not such."""
+        if not all(message.distinct and message.pending is not None for message in messages):
             return None
-        start, value = int(message.row[0]), float(least)
-        stop = start + message.row.numel()
-        self._state.ends(side).values[start:stop] = value
-        stored = message.pending.store(message.instance)
-        self._derivations.record_run(side, start, stop, message.batch, message.leaf, stored)
-        return start, value
+        value = _one_value(messages[0].value)
+        if value is None or any(_one_value(message.value) != value for message in messages[1:]):
+            return None
+        starts = [int(message.row[0]) for message in messages]
+        stops = [start + message.row.numel() for start, message in zip(starts, messages, strict=True)]
+        if starts[1:] != stops[:-1]:
+            return None
+        self._state.ends(side).values[starts[0] : stops[-1]] = value
+        for start, stop, message in zip(starts, stops, messages, strict=True):
+            assert message.pending is not None
+            stored = message.pending.store(message.instance)
+            self._derivations.record_run(side, start, stop, message.batch, message.leaf, stored)
+            if self._state.history is not None:
+                instances, run = _run(stored), range(start, stop)
+                self._state.history.record(Kind.SENT, side, run, value, message.batch, message.leaf, instances)
+        return starts[0], stops[-1], value
 
-    def _record(self, side: int, message: Messages, rows: Tensor, instances: Tensor) -> None:
+    def _record(self, side: int, message: Messages, rows: Tensor, instances: Tensor, same: float | None) -> None:
+        """The bounds that rows have now are ``same``, or differ."""
         stored = instances if message.pending is None else message.pending.store(instances)
         self._derivations.record(side, rows, message.batch, message.leaf, stored)
+        if self._state.history is not None:
+            values = self._state.ends(side).values.index_select(0, rows) if same is None else same
+            run = stored if message.pending is None else _run(stored)
+            self._state.history.record(Kind.SENT, side, rows, values, message.batch, message.leaf, run)
 
     def _first(self, row: Tensor) -> Tensor | None:
         """Where each row stands first; None if none stands twice."""
@@ -121,3 +136,17 @@ class Meeting:
         first = slots.index_select(0, row) == order
         slots.index_fill_(0, index, 0)
         return None if bool(first.all()) else first.nonzero().squeeze(1)
+
+
+def _one_value(values: Tensor) -> float | None:
+    """What all ``values`` are, if they are alike."""
+    if values.stride(0) == 0:  # one value, expanded
+        return float(values[0])
+    least, most = torch.aminmax(values)
+    return float(least) if bool(least == most) else None
+
+
+def _run(stored: Tensor) -> range:
+    """Rows that instances have been given in their batch: they follow one another."""
+    start = int(stored[0]) if len(stored) else 0
+    return range(start, start + len(stored))

@@ -36,7 +36,7 @@ class Moves:
     def add_all(self, rows: Tensor, sides: Sequence[int], atoms: Atoms) -> None:
         """Atom rows of any tables."""
         for table, some in _by_table(rows, atoms):
-            local = atoms.local.values.index_select(0, some)
+            local = atoms.local(some)
             for side in sides:
                 self.add(table, side, local)
 
@@ -62,7 +62,7 @@ def note(raised: Tensor, lowered: Tensor, atoms: Atoms, state: State, classes: C
             bounds = state.read(rows)
         enter(table, rows, bounds, atoms, classes)
         if single:
-            moves.add(table, 0, atoms.local.values.index_select(0, rows))
+            moves.add(table, 0, atoms.local(rows))
     if single and not arrested:
         return moves, no_rows()
     crossed = torch.cat(arrested) if arrested else no_rows()
@@ -72,21 +72,23 @@ def note(raised: Tensor, lowered: Tensor, atoms: Atoms, state: State, classes: C
     return moves, crossed
 
 
-def note_new(
-    rows: tuple[int, int], side: int, value: float, atoms: Atoms, classes: Classes, eps: float
-) -> Moves | None:
-    """As ``note``, for new atoms of one table, from one row to before another, that now have the bound ``value`` on one
-    side. None where they cross."""
-    start, stop = rows
-    table = atoms.numbered[int(atoms.owner.values[start])]
+def note_new(rows: Tensor, side: int, value: float, atoms: Atoms, classes: Classes, eps: float) -> Moves | None:
+    """As ``note``, for new atoms, in rows that follow one another, that now have the bound ``value`` on one side. None
+    where they cross, or are of several tables."""
+    found = atoms.by_table(rows)
+    if len(found) > 1:
+        return None
+    table = found[0][0]
     low, high = table.default
     pair = (low, value) if side else (value, high)
     if pair[0] > pair[1] + eps:
         return None
-    atoms.deviate_new(table, SIDES[side], start, stop)
-    classes.tell_new(table.number, start, stop, pair)
+    local = atoms.local(rows)
+    start = int(rows[0])
+    atoms.deviate_new(table, SIDES[side], start, local)
+    classes.tell_new(table.number, start, start + rows.numel(), pair)
     moves = Moves()
-    moves.add(table, side, atoms.local.values[start:stop])
+    moves.add(table, side, local)
     return moves
 
 

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from lnnkit.ground.formula import AUXILIARY, Formula
 from lnnkit.ground.grounding import Grounding
+from lnnkit.infer.history import Kind
 from lnnkit.infer.saying import Leaves, completed, told
 from lnnkit.infer.state import State
 from lnnkit.infer.sweep import View, whole
@@ -103,6 +104,21 @@ class Moving:
         changed = before != self.current()
         lower, upper = (self.rows[own[changed[own]]].sort().values for own in self._ends)
         return lower, upper
+
+    def record(self, before: Tensor) -> None:
+        """Tell the history which bounds are no longer as they were in ``before``: each set by its setter, many times
+        over."""
+        history = self._state.history
+        if history is None:
+            return
+        history.step()
+        now = self.current()
+        for each in self.setters:
+            some = (now != before).index_select(0, each.movers).nonzero().squeeze(1)
+            movers = each.movers.index_select(0, some)
+            rows, values = self.rows.index_select(0, movers), now.index_select(0, movers)
+            instances = each.instances.index_select(0, some)
+            history.record(Kind.CARRIED, each.side, rows, values, each.batch, each.leaf, instances)
 
     def write(self, bounds: Tensor) -> None:
         """Give the movers other bounds."""

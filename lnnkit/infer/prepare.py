@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.graph.lifted import LiftedGraph
-from lnnkit.ground.analyses import Analyses
+from lnnkit.ground.analyses import Analyses, Known
 from lnnkit.ground.demand import demands, restricted
 from lnnkit.ground.formula import LEAF, Formula, unfold
 from lnnkit.ground.grounding import Grounding, Guard, leaf_modes
@@ -25,6 +25,7 @@ from lnnkit.infer.auxiliaries import (
     initialise,
 )
 from lnnkit.infer.facts import enter_facts
+from lnnkit.infer.history import History, Trace
 from lnnkit.infer.interest import list_asked, reading, relevance
 from lnnkit.infer.state import State
 from lnnkit.numeric import Comparison
@@ -62,13 +63,19 @@ def prepare(
     guard: Guard,
     dtype: torch.dtype = torch.float64,
     recorder: Recorder | None = None,
+    known: Known | None = None,
+    *,
+    record: bool = True,
+    trace: Trace | None = None,
 ) -> Prepared:
-    """Lay out atoms, enter the facts, find out what matters and what to join. Nothing is inferred yet."""
+    """Lay out atoms, enter the facts, find out what matters and what to join. Nothing is inferred yet. If asked to
+    ``record``, the state keeps a history, with what ``trace`` takes."""
     world = domain(lifted, index, given)
     atoms = predicate_tables(lifted, world.stranger + 1)
-    state = State(dtype)
+    state = State(dtype, History(dtype, trace) if record else None)
     grounding = Grounding(atoms, world, guard, recorder)
-    analyses = Analyses({name: table.default for name, table in atoms.tables.items()}, world)
+    defaults = {name: table.default for name, table in atoms.tables.items()}
+    analyses = Analyses(defaults, world, known or Known(), lifted.closed_derived)
     shared = add_shared_tables(lifted, grounding, analyses)
     statements = [
         replace(unfold(lifted, root), key=root.origin.span.text)

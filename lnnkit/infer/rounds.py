@@ -43,6 +43,8 @@ def run(space: Workspace, members: Sequence[int], limit: int, moved_before: Tens
         steady = known == len(atoms) and not now.arrested
         gain = largest_gain(state, now.queue) if steady else 1.0
         progress.arrested += now.arrested
+        if state.history is not None:
+            state.history.arrest(now.arrested)
         raised, lowered, crossed, moves = _meet(space, now.queue)
         if batches:
             dirty.mark(torch.cat([raised, crossed]), torch.cat([lowered, crossed]))
@@ -74,19 +76,20 @@ def _meet(space: Workspace, queue: Queue) -> tuple[Tensor, Tensor, Tensor, Moves
     """Let a round's messages meet. Returns the rows raised, lowered and arrested, and the moves."""
     atoms, state = space.grounding.atoms, space.state
     space.drift.hold(queue)
-    alone = queue.alone
-    told = None if alone is None else space.meeting.settle_new(*alone)
-    if alone is None or told is None:
+    sole = queue.sole_side
+    told = None if sole is None else space.meeting.settle_new(*sole)
+    if sole is None or told is None:
         raised, lowered = (space.meeting.settle(side, queue.sides[side]) for side in (0, 1))
         for side, rows in enumerate((raised, lowered)):
             space.drift.note(side, rows)
         moves, crossed = note(raised, lowered, atoms, state, space.classes)
         return raised, lowered, crossed, moves
-    side, message = alone
-    start, value = told
-    rows, none = (start, start + message.row.numel()), no_rows()
-    raised, lowered = (none, message.row) if side else (message.row, none)
-    moves = note_new(rows, side, value, atoms, space.classes, tolerance(state.dtype))
+    side, messages = sole
+    start, stop, value = told
+    none = no_rows()
+    told_rows = messages[0].row if len(messages) == 1 else torch.arange(start, stop, dtype=torch.int32)
+    raised, lowered = (none, told_rows) if side else (told_rows, none)
+    moves = note_new(told_rows, side, value, atoms, space.classes, tolerance(state.dtype))
     if moves is not None:
         return raised, lowered, none, moves
     moves, crossed = note(raised, lowered, atoms, state, space.classes)

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from lnnkit.ground.atoms import FALSE, TRUE, Atoms
 from lnnkit.ground.growing import Growing, Marks
+from lnnkit.infer.history import History, Kind
 from lnnkit.logic.bounds import Bounds, noise, tolerance
 from lnnkit.numeric import same
 
@@ -34,10 +35,11 @@ def distinct(rows: Sequence[Tensor], count: int) -> Tensor:
 class State:
     """``lower`` and ``upper`` as they are read: an arrested atom reads as unknown, and its crossed bounds stand in
     ``crossed``. Constants, default rows and arrested atoms are ``frozen``: they receive nothing. Some rows are those of
-    ``numbers``, of which unknown is the whole line."""
+    ``numbers``, of which unknown is the whole line. ``history`` records the changes, if any is wanted."""
 
-    def __init__(self, dtype: torch.dtype = torch.float64) -> None:
+    def __init__(self, dtype: torch.dtype = torch.float64, history: History | None = None) -> None:
         self.dtype = dtype
+        self.history = history
         self.noise = noise(dtype)  # a smaller gain is rounding, not news
         self.lower = Growing(dtype)
         self.upper = Growing(dtype)
@@ -64,6 +66,11 @@ class State:
             if stands:
                 self._frozen.reach(len(self.lower))[len(self.lower) - count : len(self.lower)] = True
         self._additions = len(atoms.additions)
+
+    def room(self, count: int) -> None:
+        """Make room for so many rows in all: memory is taken when they come."""
+        for each in (self.lower, self.upper, self._frozen):
+            each.room(count)
 
     def load(self, atoms: Atoms, bounds: Bounds) -> None:
         """Give the rows that the grounding has added last these bounds."""
@@ -94,6 +101,7 @@ class State:
         return self.upper if side else self.lower
 
     def read(self, rows: Tensor) -> Bounds:
+        """(n,) bounds of rows. Nobody may write to them."""
         return Bounds(self.lower.values.index_select(0, rows), self.upper.values.index_select(0, rows))
 
     def bounds(self, rows: Tensor) -> Bounds:
@@ -107,9 +115,15 @@ class State:
             upper.index_copy_(0, at, self.crossed.upper.values.index_select(0, shown))
         return Bounds(lower, upper)
 
-    def meet(self, side: int, rows: Tensor, values: Tensor) -> None:
-        """Raise the lower (0), or lower the upper (1), ends of rows."""
-        self.ends(side).values.scatter_reduce_(0, rows.long(), values, "amin" if side else "amax")
+    def restore(self, rows: Tensor, old: Bounds) -> None:
+        """Meet bounds that rows have had before."""
+        for side, values in enumerate(old):
+            now = self.ends(side).values.index_select(0, rows)
+            some = (values < now if side else values > now).nonzero().squeeze(1)
+            tighter, values = rows.index_select(0, some), values.index_select(0, some)
+            self.ends(side).values.index_copy_(0, tighter.long(), values)
+            if self.history is not None:
+                self.history.record(Kind.RESTORED, side, tighter, values)
 
     def arrest(self, rows: Tensor, bounds: Bounds | None = None) -> Tensor:
         """Arrest those rows whose ``bounds`` have crossed; returns them."""
@@ -129,6 +143,9 @@ class State:
         for side in (0, 1):
             self.ends(side).values.index_copy_(0, index, self.unknown(side, crossed))
         self.frozen.index_fill_(0, index, True)
+        if self.history is not None:
+            for side in (0, 1):
+                self.history.record(Kind.OPENED, side, crossed, self.ends(side).values.index_select(0, crossed))
         return crossed
 
 

@@ -86,6 +86,22 @@ class TruthTable:
                 return None
         return None
 
+    def said(self, soles: tuple[int, ...], classes: Classes) -> Mapping[Target, Tensor]:
+        """What an instance says whose leaves have these classes: (1,) bounds where it is news. Nothing if it cannot be
+        satisfied, or there are too many combinations."""
+        if soles not in self._alike:
+            columns = {leaf: Column(None, sole) for leaf, sole in zip(self.leaves, soles, strict=True)}
+            code = self.codes(columns, classes, 1)
+            if code is None:
+                return {}
+            self.states(code, classes)
+            self._alike[soles] = {
+                target: value.index_select(0, code)
+                for target, (news, value) in self._said.items()
+                if bool(news.index_select(0, code))
+            }
+        return self._alike[soles]
+
     def states(self, code: Tensor, classes: Classes) -> Tensor:
         """The positions of instances that say something; each new combination is looked at first."""
         states = self._states.index_select(0, code)
@@ -144,6 +160,7 @@ class TruthTable:
     def _clear(self) -> None:
         size = math.prod(_room(len(seen)) for seen in self._seen)
         self._strides = []
+        self._alike: dict[tuple[int, ...], Mapping[Target, Tensor]] = {}
         self._states = torch.zeros(size, dtype=torch.int8)
         self._bad = torch.zeros(size, dtype=torch.bool)
         self._any_bad = False

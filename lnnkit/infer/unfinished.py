@@ -13,6 +13,7 @@ import torch
 from lnnkit.ground.analyses import Analyses
 from lnnkit.ground.formula import unfold
 from lnnkit.infer.auxiliaries import SharedNeurons, neuron_root
+from lnnkit.infer.history import Kind
 from lnnkit.infer.prepare import Prepared, completed
 from lnnkit.infer.workspace import Status
 from lnnkit.logic.bounds import Bounds
@@ -34,6 +35,10 @@ def restore(prepared: Prepared, predicates: frozenset[str], rows: torch.Tensor, 
     state.upper.values[now] = 0.0
     state.lower.values[rows] = old.lower
     state.upper.values[rows] = old.upper
+    if state.history is not None:
+        for side, values in enumerate(old):
+            state.history.record(Kind.RESTARTED, side, now, 0.0)
+            state.history.record(Kind.RESTORED, side, rows, values)
 
 
 def open_up(prepared: Prepared, predicates: Iterable[str]) -> None:
@@ -43,7 +48,10 @@ def open_up(prepared: Prepared, predicates: Iterable[str]) -> None:
     grounding, state = prepared.grounding, prepared.state
     atoms, lifted = grounding.atoms, prepared.lifted
     names = frozenset(predicates)
-    state.upper.values[completed(prepared, names)] = 1.0
+    reached = completed(prepared, names)
+    state.upper.values[reached] = 1.0
+    if state.history is not None:
+        state.history.record(Kind.OPENED, 1, reached, 1.0)
     defaults = {name: table.default for name, table in atoms.tables.items()}
     defaults |= dict.fromkeys(names, (0.0, 1.0))
     shared = [node for node, data in lifted.graph.nodes(data=True) if data["shared"]]
@@ -54,7 +62,10 @@ def open_up(prepared: Prepared, predicates: Iterable[str]) -> None:
             rows = atoms.tables[node].rows
             rows = rows[~state.frozen.index_select(0, rows)]
             state.lower.values[rows], state.upper.values[rows] = defaults[node]
-    prepared.analyses = Analyses(defaults, grounding.domain)
+            if state.history is not None:
+                for side, value in enumerate(defaults[node]):
+                    state.history.record(Kind.INITIAL, side, rows, value)
+    prepared.analyses = Analyses(defaults, grounding.domain, prepared.analyses.known, prepared.analyses.unpredictable)
     untold = {}
     for node in shared:
         bare = unfold(lifted, neuron_root(lifted, node), through_shared=True)

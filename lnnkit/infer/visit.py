@@ -14,12 +14,12 @@ from lnnkit.ground.atoms import FALSE, TRUE, UNKNOWN, Atoms, AtomTable
 from lnnkit.ground.batch import Batch
 from lnnkit.ground.bindings import Bindings
 from lnnkit.ground.formula import AUXILIARY, LEAF
-from lnnkit.ground.relevance import LISTED
+from lnnkit.ground.relevance import ALL, LISTED
 from lnnkit.ground.visitor import Visitor
 from lnnkit.infer.classes import Classes
 from lnnkit.infer.look import Read, Target, constant
 from lnnkit.infer.messages import Messages, Queue
-from lnnkit.infer.state import State
+from lnnkit.infer.state import State, no_rows
 from lnnkit.infer.truth_table import Column, TruthTable
 from lnnkit.logic.bounds import Bounds
 
@@ -129,6 +129,9 @@ class Visits:
         """What the instances say, by the truth table where their bounds take few values."""
         length = visit.found.length
         if self._table.useful:
+            told = None if len(self.arrests) else self._foreseen(visit, now)
+            if told is not None:
+                return told
             columns = {leaf: visit.column(leaf) for leaf in self._table.leaves}
             code = self._table.codes(columns, now.classes, length)
             if code is not None:
@@ -140,6 +143,29 @@ class Visits:
             self._worked_out(visit, start, min(start + _STRIP, length), now.state) for start in range(0, length, _STRIP)
         ]
         return strips[0] if len(strips) == 1 else _together(strips)
+
+    def _foreseen(self, visit: _Visit, now: Round) -> _Said | None:
+        """What the instances say where all leaves but one are known to read alike, and all have news for the atom
+        behind that one if it is at its default: it is made before it is looked up. None where some were there."""
+        soles: list[int] = []
+        head: int | None = None
+        for leaf in self._table.leaves:
+            sole = visit.sole(leaf)
+            if sole is None:
+                if head is not None or not visit.may_make(leaf):
+                    return None
+                head, sole = leaf, now.classes.default(visit.table(leaf).number)
+            soles.append(sole)
+        if head is None:
+            return None
+        said = self._table.said(tuple(soles), now.classes)
+        if not any((head, side) in said and self._batch.modes[head][side] == ALL for side in (0, 1)):
+            return None
+        if visit.make(head, now) < visit.found.length:
+            return None
+        at, nothing = torch.arange(visit.found.length, dtype=torch.int32), no_rows()
+        targets = {target: (at, value.expand(visit.found.length)) for target, value in said.items()}
+        return _Said(targets, nothing, Bounds(nothing, nothing))
 
     def _looked_up(self, code: Tensor, at: Tensor) -> _Said:
         code = code.index_select(0, at)
@@ -153,7 +179,7 @@ class Visits:
         if self._table.any_bad:
             bad = self._table.bad(code).nonzero().squeeze(1)
             return _Said(targets, at.index_select(0, bad), self._table.root(code.index_select(0, bad)))
-        nothing = torch.empty(0, dtype=torch.int64)
+        nothing = no_rows()
         return _Said(targets, nothing, Bounds(nothing, nothing))
 
     def _worked_out(self, visit: _Visit, start: int, stop: int, state: State) -> _Said:
@@ -186,13 +212,17 @@ class Visits:
         if not completed and self._batch.modes[leaf][side] == LISTED:
             hears = now.atoms.flags("listed").index_select(0, rows)
         else:
-            absent = (rows == visit.table(leaf).default_row).nonzero().squeeze(1)
-            if absent.numel():
-                known = len(now.atoms)
-                rows = visit.materialise(leaf, at, absent)
-                fresh = len(now.atoms) - known == rows.numel()
-                now.state.extend(now.atoms)
-                now.classes.extend()
+            made = visit.made.get(leaf)
+            if made is not None:  # new atoms are all at their default, and so among those that hear
+                fresh = made == rows.numel()
+            else:
+                absent = (rows == visit.table(leaf).default_row).nonzero().squeeze(1)
+                if absent.numel():
+                    known = len(now.atoms)
+                    rows = visit.materialise(leaf, at, absent)
+                    fresh = len(now.atoms) - known == rows.numel()
+                    now.state.extend(now.atoms)
+                    now.classes.extend()
         if len(now.state.crossed):
             awake = ~now.state.frozen.index_select(0, rows)
             hears = awake if hears is None else hears & awake
@@ -219,17 +249,38 @@ class _Visit:
         self._atoms = atoms
         self._classes = classes
         self._rows: dict[int, Tensor] = {}
+        self.made: dict[int, int] = {}  # for leaves whose every atom is there now: how many were new
 
     def table(self, leaf: int) -> AtomTable:
         return self._atoms.tables[self._visitor.table(leaf)]
 
     def column(self, leaf: int) -> Column:
         """A leaf's rows, or their class if all are known to have the same."""
-        if self._classes is not None and self._visitor.differs(leaf, self.found):
-            sole = self._classes.sole(self.table(leaf).number)
-            if sole is not None:
-                return Column(None, sole)
-        return Column(self.read_rows(leaf))
+        sole = self.sole(leaf)
+        return Column(self.read_rows(leaf)) if sole is None else Column(None, sole)
+
+    def sole(self, leaf: int) -> int | None:
+        """The class that all of a leaf's atoms are known to have."""
+        if self._classes is None or not self._visitor.differs(leaf, self.found):
+            return None
+        return self._classes.sole(self.table(leaf).number)
+
+    def may_make(self, leaf: int) -> bool:
+        """Whether a leaf stands for atoms that can be made, and may not be there."""
+        if leaf in self._batch.formula.heads or leaf in self._rows:
+            return False
+        if leaf != AUXILIARY and self._batch.formula.neurons[leaf].kind != LEAF:
+            return False
+        return self._visitor.atom(leaf) not in self.found.matched
+
+    def make(self, leaf: int, now: Round) -> int:
+        """Make the atoms behind a leaf that are not there; returns their number."""
+        known = len(self._atoms)
+        self._rows[leaf] = self._made(leaf, self.found)
+        self.made[leaf] = len(self._atoms) - known
+        now.state.extend(now.atoms)
+        now.classes.extend()
+        return self.made[leaf]
 
     def rows(self, leaf: int) -> Tensor:
         """The atom rows behind a leaf or an equality; the table's default row where an atom is not there."""
@@ -261,14 +312,17 @@ class _Visit:
         positions = at if every else at.index_select(0, absent)
         whole = positions.numel() == self.found.length
         found = self.found if whole else self.found.at(positions)
-        own = self._visitor.pattern(self._visitor.atom(leaf))
-        columns = own.tuples({v: found.column(v) for v in own.places}, found.length)
-        made = self._atoms.materialise(own.table, columns, found.length)
+        made = self._made(leaf, found)
         if whole:
             self._rows[leaf] = made
         else:
             self._rows[leaf].index_copy_(0, positions, made)
         return made if every else self._rows[leaf].index_select(0, at)
+
+    def _made(self, leaf: int, found: Bindings) -> Tensor:
+        own = self._visitor.pattern(self._visitor.atom(leaf))
+        columns = own.tuples({v: found.column(v) for v in own.places}, found.length)
+        return self._atoms.materialise(own.table, columns, found.length)
 
     def store(self, positions: Tensor) -> Tensor:
         """Give instances rows in their batch."""
@@ -289,7 +343,7 @@ class _Visit:
         atom = self._visitor.atom(leaf)
         own = self._visitor.pattern(atom)
         if atom in self.found.matched:
-            return own.table.rows.index_select(0, self.found.local(atom))
+            return own.table.row(self.found.local(atom))
         columns = own.tuples({v: self.found.column(v) for v in own.places}, self.found.length)
         return self._atoms.find(own.table, columns, self.found.length)
 

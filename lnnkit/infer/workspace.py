@@ -85,6 +85,7 @@ class Workspace:
 def workspace(grounding: Grounding, state: State, leaps: Leaps) -> Workspace:
     """Ready for the first round."""
     derivations = Derivations()
+    derivations.room(4 * len(grounding.atoms))
     tables: dict[int, TruthTable] = {}
     visits: dict[int, Visits] = {}
     for member, visitor in enumerate(grounding.members):

@@ -1,10 +1,13 @@
-"""Arithmetic and comparisons as neurons: pure tensor functions over intervals of numbers. Knows no graph.
+"""Arithmetic: comparisons and terms as neurons over intervals, and neural units that stand alone. Knows no graph.
 
 `Term` is arithmetic over the numbers of an instance, `Comparison` a relation between two terms; both go upward by
-interval arithmetic and downward by contraction, row by row, in float64.
+interval arithmetic and downward by contraction, row by row, in float64. ``lnnkit.numeric.NAU(in_features,
+out_features)`` and its kin are torch modules, one file a unit, imported when the first of them is asked for.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from lnnkit.numeric.comparison import Comparison as Comparison
 from lnnkit.numeric.comparison import Response as Response
@@ -32,3 +35,44 @@ from lnnkit.numeric.term import apply as apply
 from lnnkit.numeric.term import constant as constant
 from lnnkit.numeric.term import number as number
 from lnnkit.numeric.term import undetermined as undetermined
+
+if TYPE_CHECKING:
+    from lnnkit.numeric.inalu import INALU as INALU
+    from lnnkit.numeric.nac import NAC as NAC
+    from lnnkit.numeric.nalu import NALU as NALU
+    from lnnkit.numeric.nau import NAU as NAU
+    from lnnkit.numeric.nmu import NMU as NMU
+    from lnnkit.numeric.npu import NPU as NPU
+    from lnnkit.numeric.npu import NaiveNPU as NaiveNPU
+    from lnnkit.numeric.npu import RealNPU as RealNPU
+    from lnnkit.numeric.nsr import NSR as NSR
+    from lnnkit.numeric.readout import Readout as Readout
+    from lnnkit.numeric.unit import Hardening as Hardening
+    from lnnkit.numeric.unit import Unit as Unit
+
+_HOMES = {
+    "INALU": "inalu",
+    "NAC": "nac",
+    "NALU": "nalu",
+    "NAU": "nau",
+    "NMU": "nmu",
+    "NPU": "npu",
+    "NaiveNPU": "npu",
+    "RealNPU": "npu",
+    "NSR": "nsr",
+    "Readout": "readout",
+    "Hardening": "unit",
+    "Unit": "unit",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name in _HOMES:
+        from importlib import import_module
+
+        return getattr(import_module(f"lnnkit.numeric.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'lnnkit.numeric' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

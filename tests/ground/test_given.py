@@ -12,7 +12,7 @@ import torch
 import lnnkit
 from lnnkit.check.program import CheckedProgram
 from lnnkit.data import encode, entities, texts
-from lnnkit.ground.canonical import merged
+from lnnkit.ground.canonical import Order, merged
 from lnnkit.ground.given import given_facts
 from lnnkit.ground.layout import Given
 
@@ -89,7 +89,7 @@ def test_keys_of_any_width(width: int, entities_: int) -> None:
             bounds = np.ones((2, size)) if crisp else rng.choice([0.0, 0.5, 1.0], (2, size))
             parts.append((*ids, *bounds))
         expected = sorted(row for part in parts for row in zip(*(column.tolist() for column in part), strict=True))
-        got = merged(parts, entities_)
+        got = merged(parts, entities_, Order())
         assert list(zip(*(column.tolist() for column in got), strict=True)) == expected
-        again = merged([got], entities_)
+        again = merged([got], entities_, Order())
         assert all((one == two).all() for one, two in zip(got, again, strict=True))

@@ -125,3 +125,21 @@ rule (P(X) | ~D(X)) -> R(X)
 """
     (answer,) = lnnkit.loads(text).ask("Q(bob)")
     assert (answer.lower, answer.upper) == (1, 1)
+
+
+def test_a_stranger_lets_out_what_completion_made_sure() -> None:
+    """Nobody named is D, but a stranger may be; R is false of bob, so the axiom says that no one is."""
+    kb = lnnkit.loads(
+        """
+        sort person open
+        predicate Q(person) closed
+        predicate D(person) closed
+        predicate R(person)
+        fact ~R(bob)
+        rule Q(X) -> D(X)
+        axiom (exists U: D(U)) -> R(Y)
+        query exists U: D(U)
+        """
+    )
+    (answers,) = kb.answers()
+    assert [(answer.lower, answer.upper) for answer in answers] == [(0.0, 0.0)]

@@ -6,12 +6,14 @@ Infinity is no member, so an infinite end is open; so is an end that an operatio
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from .program import Box
 
 INF = math.inf
+GREATEST = sys.float_info.max
 RELATIVE = 1e-9
 
 
@@ -99,14 +101,19 @@ def spread(ends: Iterable[tuple[float, bool]]) -> Piece:
     """The least piece with these ends in its closure: each a value, and whether it is left out."""
     ends = list(ends)
     low, high = min(ends), max((value, not out) for value, out in ends)
-    return Piece(low[0], high[0], low[1] or low[0] == -INF, not high[1] or high[0] == INF)
+    return _piece(low[0], high[0], low[1], not high[1])
+
+
+def _piece(low: float, high: float, above: bool, below: bool) -> Piece:
+    """What is beyond the floats is beyond the greatest of them; infinity is no member."""
+    return Piece(min(low, GREATEST), max(high, -GREATEST), above or low == -INF, below or high == INF)
 
 
 # --- forward ----------------------------------------------------------------------------------------------------------
 
 
 def add(a: Reals, b: Reals) -> Reals:
-    return each(lambda p, q: Piece(p.low + q.low, p.high + q.high, p.above or q.above, p.below or q.below), a, b)
+    return each(lambda p, q: _piece(p.low + q.low, p.high + q.high, p.above or q.above, p.below or q.below), a, b)
 
 
 def negate(a: Reals) -> Reals:
@@ -134,11 +141,11 @@ def multiply(a: Reals, b: Reals) -> Reals:
 def reciprocal(a: Reals) -> Reals:
     """``1 / x`` for the members that are not 0."""
     positive = [
-        Piece(0.0 if p.high == INF else 1 / p.high, INF if p.low == 0 else 1 / p.low, p.below, p.above)
+        _piece(0.0 if p.high == INF else 1 / p.high, INF if p.low == 0 else 1 / p.low, p.below, p.above)
         for p in intersect(a, POSITIVE)
     ]
     negative = [
-        Piece(-INF if p.high == 0 else 1 / p.high, 0.0 if p.low == -INF else 1 / p.low, p.below, p.above)
+        _piece(-INF if p.high == 0 else 1 / p.high, 0.0 if p.low == -INF else 1 / p.low, p.below, p.above)
         for p in intersect(a, NEGATIVE)
     ]
     return union([*negative, *positive])
@@ -230,8 +237,9 @@ def _rooted(z: Reals, exponent: float) -> Reals:
     def rooted(value: float) -> float:
         if math.isinf(value):
             return value
-        near = round(value ** (1 / exponent))
-        return float(near) if raised(float(near), exponent) == value else value ** (1 / exponent)
+        found = raised(value, 1 / exponent)
+        near = float(round(found)) if math.isfinite(found) else found
+        return near if raised(near, exponent) == value else found
 
     return rising(intersect(z, between(0.0, INF)), rooted)
 

@@ -1,0 +1,64 @@
+"""``lnnkit show``: the rules of a program, its learnable values as they are."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lnnkit.cli import streams
+from lnnkit.cli.program import read
+from lnnkit.errors import ProgramError
+
+if TYPE_CHECKING:
+    from lnnkit.syntax import ast
+
+SUMMARY = "print the rules as they stand, with their values in place"
+DESCRIPTION = """\
+Prints the rules and axioms of a program and of what it imports, one on a line, each learnable value replaced by
+the value that it has: what was learned, to be read. One that has no value yet stays a `?`. Arithmetic units appear
+as arithmetic, debt(X) / income(X); where their weights are not round, the largest gap follows as the residual."""
+EXAMPLE = """\
+example:
+  lnnkit show trained.lnn
+"""
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """None but the file."""
+
+
+def command(arguments: argparse.Namespace) -> int:
+    source, found = read(arguments.file)
+    if source is None:
+        raise ProgramError(found)
+    from lnnkit.check import check
+    from lnnkit.syntax.parse import parse
+
+    program, found = parse(source.text, source.path)
+    _, more = check(program, source.base, read_data=False)
+    errors = [finding for finding in (*found, *more) if finding.severity == "error"]
+    if errors:
+        raise ProgramError(errors)
+    streams.write(_lines(program, source.base))
+    return 0
+
+
+def _lines(program: ast.Program, base: Path) -> Iterator[str]:
+    from lnnkit.check.settle import settled
+    from lnnkit.learn.readable import readable
+    from lnnkit.syntax.printer import format_statement
+
+    residuals: list[float] = []
+
+    def read_out(node: ast.Expression) -> ast.Expression:
+        shown, residual = readable(node)
+        residuals.append(residual)
+        return shown
+
+    for rule in settled(program, base, read_out):
+        residual = max(residuals, default=0.0)
+        residuals.clear()
+        note = f"  # residual {residual:.2g}" if residual else ""
+        yield f"{format_statement(rule, as_written=True)}{note}\n"

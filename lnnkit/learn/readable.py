@@ -1,0 +1,79 @@
+"""Units and status registers with their weights given, as the arithmetic and the relations that they are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lnnkit.check.walk import transform
+from lnnkit.syntax import ast
+from lnnkit.syntax.parse import parse_expression
+
+_PLACE = "operand{}"  # stands for an operand in the text of a unit
+
+
+def readable(node: ast.Expression) -> tuple[ast.Expression, float]:
+    """The node as plain arithmetic (``debt(X) / income(X)`` for an NPU, ``>`` for a register), and the residual: how
+    far its weights are from those that the unit would round to, 0 where they are there.
+
+    What the operators of the language cannot say stays as it is, as does what has learnable values left. A register
+    without a scale is shown as the relation that it takes for true.
+    """
+    if isinstance(node, ast.Unit):
+        return _unit(node)
+    if isinstance(node, ast.Comparison) and node.operators == ("<?>",):
+        return _register(node), 0.0
+    return node, 0.0
+
+
+def _unit(node: ast.Unit) -> tuple[ast.Expression, float]:
+    from lnnkit import numeric
+    from lnnkit.numeric.readout import readout
+
+    given = {attribute.key: _numbers(attribute.value) for attribute in node.attributes}
+    if not given or any(value is None for value in given.values()):
+        return node, 0.0
+    classes = {
+        "nac": numeric.NAC,
+        "nalu": numeric.NALU,
+        "inalu": numeric.INALU,
+        "nau": numeric.NAU,
+        "nmu": numeric.NMU,
+        "npu": numeric.NPU,
+        "realnpu": numeric.RealNPU,
+    }
+    try:
+        unit = classes[node.name].given(**given)
+    except TypeError:  # an attribute is missing: it is learned with the others
+        return node, 0.0
+    (found,) = readout(unit, [_PLACE.format(place) for place in range(len(node.operands))])
+    term, problems = parse_expression(found.text)
+    assert term is not None and not problems, found.text
+    if isinstance(term, ast.Unit):
+        return node, found.residual
+    operands = {_PLACE.format(place): operand for place, operand in enumerate(node.operands)}
+
+    def placed(part: ast.Expression) -> ast.Expression:
+        return operands[part.name] if isinstance(part, ast.Atom) else part
+
+    return transform(term, placed), found.residual
+
+
+def _numbers(value: ast.Value | ast.ValueList | str) -> float | list[float] | None:
+    """The numbers of an attribute; None where one of them is learnable."""
+    if isinstance(value, ast.ValueList):
+        items = [float(item.value) for item in value.items if isinstance(item, ast.Number)]
+        return items if len(items) == len(value.items) else None
+    return float(value.value) if isinstance(value, ast.Number) else None
+
+
+def _register(node: ast.Comparison) -> ast.Comparison:
+    import torch
+
+    from lnnkit.numeric.nsr import RELATIONS, relation_of
+
+    given = {attribute.key: _numbers(attribute.value) for attribute in node.attributes}
+    if set(given) != {"weight"} or given["weight"] is None:
+        return node
+    (name,) = relation_of(torch.tensor([given["weight"]], dtype=torch.float64))
+    relation = next((each for each in RELATIONS if each == name), None)
+    return node if relation is None else replace(node, operators=(relation,), attributes=())

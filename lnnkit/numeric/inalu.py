@@ -1,0 +1,148 @@
+"""iNALU, the improved NALU (Schlör, Ring and Hotho 2020, arXiv 2003.07629): the variant with separate weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import torch
+from torch import Tensor, nn
+
+from lnnkit.numeric.nac import SATURATED, assign_weight, gated_weight, nac
+from lnnkit.numeric.product import product
+from lnnkit.numeric.unit import Unit, Weights, matrix, within
+
+EPSILON = 1e-7
+"""The least size whose logarithm is taken."""
+CEILING = 20.0
+"""Of the exponent: products end at ``exp(20)``."""
+FAR = 20.0
+"""Where the penalty no longer pushes the raw parameters."""
+
+
+def inalu(x: Tensor, add: Tensor, multiply: Tensor, gate: Tensor) -> Tensor:
+    """``g a + (1 - g) m s`` with ``a = W_a x``, ``m = exp(min(W_m log max(|x|, 1e-7), 20))`` and the sign
+    ``s_o = clip(prod_i (sign(x_i) |W_m,oi| + 1 - |W_m,oi|), -1, 1)``.
+
+    ``[..., in]``, twice ``[..., out, in]`` and ``g`` in [0, 1] as ``[..., out] -> [..., out]``.
+    """
+    single = x.dim() == 1
+    rows = x[None] if single else x
+    size = torch.exp((rows.abs().clamp(min=EPSILON).log() @ multiply.mT).clamp(max=CEILING))
+    share = multiply.abs()[..., None, :, :]
+    sign = product(rows.sign()[..., None, :] * share + 1 - share).clamp(-1.0, 1.0)
+    opened = gate[..., None, :]
+    found = opened * nac(rows, add) + (1 - opened) * size * sign
+    return found[..., 0, :] if single else found
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How the paper trains it: RMSProp at 0.01, gradients clipped by value to ``gradient_limit``; of every ten batches
+    eight train the weights and two the gate."""
+
+    gradient_limit: float = 0.1
+    first_epoch: int = 10
+    reinitialise_every: int = 10
+    reinitialise_losses: int = 10_000
+    stuck_above: float = 1.0
+
+    def trains_gate(self, batch: int) -> bool:
+        """Whether this batch trains the gate; the others train the weights."""
+        return batch % 10 >= 8
+
+    def penalised(self, epoch: int, loss: float) -> bool:
+        """Whether the penalty counts: late, and not while the loss is high."""
+        return epoch > self.first_epoch and loss < 1.0
+
+    def stuck(self, epoch: int, losses: Tensor) -> Tensor:
+        """Which seeds to draw anew: ``losses`` is ``[..., logged]``, the answer ``[...]``.
+
+        Every tenth epoch, with more than 10,000 losses logged, where the later half is above 1 on average and has not
+        come below the earlier half by more than its own standard deviation.
+        """
+        logged = losses.shape[-1]
+        if epoch % self.reinitialise_every or logged <= self.reinitialise_losses:
+            return torch.zeros(losses.shape[:-1], dtype=torch.bool, device=losses.device)
+        early, late = losses[..., : logged // 2], losses[..., logged // 2 :]
+        return (early.mean(-1) <= late.mean(-1) + late.std(-1)) & (late.mean(-1) > self.stuck_above)
+
+
+class INALU(Unit):
+    """``y = g (W_a x) + (1 - g) m s``: the sum, and the product with its sign, of weights of their own; the gate
+    ``g = sigmoid(G)`` does not see the input. See `inalu`.
+
+    ``W = tanh(sign) sigmoid(mask)`` for both. Initially ``sign ~ N(1, 0.1)``, ``mask ~ N(-1, 0.1)``, ``G ~ N(0, 0.1)``
+    (the best of the paper's grid); `reinitialise` draws all from ``U(-2, 2)``, `Schedule.stuck` says when. Nothing is
+    clipped after steps. The penalty drives the raw parameters away from 0: the sum over the five of
+    ``mean max(min(-p, p) + 20, 0) / 20``.
+    Grid: W in {-1, 0, 1}, g in {0, 1}. Attributes: ``add`` and ``multiply``, the W of each operand, in [-1, 1];
+    ``gate``, the one number g in [0, 1]: 1 adds, 0 multiplies.
+    """
+
+    add_sign: nn.Parameter
+    add_mask: nn.Parameter
+    multiply_sign: nn.Parameter
+    multiply_mask: nn.Parameter
+    gate: nn.Parameter
+    grids: ClassVar = {"add": (-1.0, 0.0, 1.0), "multiply": (-1.0, 0.0, 1.0), "gate": (0.0, 1.0)}
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        weights = ("add_sign", "add_mask", "multiply_sign", "multiply_mask")
+        return {**dict.fromkeys(weights, (self.out_features, self.in_features)), "gate": (self.out_features,)}
+
+    @torch.no_grad()
+    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
+        for sign, mask in ((self.add_sign, self.add_mask), (self.multiply_sign, self.multiply_mask)):
+            sign.normal_(1.0, 0.1, generator=generator)
+            mask.normal_(-1.0, 0.1, generator=generator)
+        self.gate.normal_(0.0, 0.1, generator=generator)
+
+    @torch.no_grad()
+    def reinitialise(self, where: Tensor, generator: torch.Generator | None = None) -> None:
+        """Draw all parameters of the seeds ``where`` (bool, ``[seeds]`` or ``[]``) from ``U(-2, 2)``, in place."""
+        for values in self.parameters():
+            drawn = torch.empty_like(values).uniform_(-2.0, 2.0, generator=generator)
+            values.copy_(torch.where(where.reshape(where.shape + (1,) * (values.dim() - where.dim())), drawn, values))
+
+    @property
+    def add(self) -> Tensor:
+        return gated_weight(self.add_sign, self.add_mask)
+
+    @property
+    def multiply(self) -> Tensor:
+        return gated_weight(self.multiply_sign, self.multiply_mask)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return inalu(self._checked(x), self.add, self.multiply, torch.sigmoid(self.gate))
+
+    def regulariser(self) -> Tensor:
+        near = [(torch.minimum(-values, values) + FAR).clamp(min=0.0) for values in self.parameters()]
+        return torch.stack([self._per_seed(each) for each in near]).sum(0) / FAR
+
+    def attributes(self) -> dict[str, Tensor]:
+        return {
+            "add": self.add.detach(),
+            "multiply": self.multiply.detach(),
+            "gate": torch.sigmoid(self.gate).detach(),
+        }
+
+    @torch.no_grad()
+    def assign(self, attributes: Mapping[str, Tensor]) -> None:
+        assign_weight(self.add_sign, self.add_mask, attributes["add"])
+        assign_weight(self.multiply_sign, self.multiply_mask, attributes["multiply"])
+        self.gate.copy_(torch.logit(attributes["gate"]).clamp(-SATURATED, SATURATED))
+
+    @classmethod
+    def given(
+        cls,
+        add: Weights,
+        multiply: Weights,
+        gate: Tensor | float | list[float],
+    ) -> Self:
+        """The unit with these W and g. Raises ValueError where W leaves [-1, 1] or g leaves [0, 1]."""
+        adding = within(matrix(add), -1.0, 1.0, "the weight of an iNALU")
+        multiplying = within(matrix(multiply), -1.0, 1.0, "the weight of an iNALU")
+        opened = within(torch.as_tensor(gate, dtype=adding.dtype), 0.0, 1.0, "the gate of an iNALU")
+        return cls._of(adding, {"add": adding, "multiply": multiplying, "gate": opened})

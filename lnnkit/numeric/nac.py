@@ -1,0 +1,90 @@
+"""NAC, the neural accumulator (Trask et al. 2018, arXiv 1808.00508)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import ClassVar, Self
+
+import torch
+from torch import Tensor, nn
+
+from lnnkit.numeric.unit import Unit, Weights, matrix, within
+
+SATURATED = 800.0
+"""``tanh`` and the sigmoid of it are 1 exactly, and the sigmoid of its negative is 0 exactly, in float64."""
+
+
+def nac(x: Tensor, weight: Tensor) -> Tensor:
+    """``y_o = sum_i W_oi x_i``: ``[..., in]``, ``[..., out, in] -> [..., out]``; ``weight`` is `gated_weight`."""
+    return x @ weight.mT
+
+
+def gated_weight(sign: Tensor, mask: Tensor) -> Tensor:
+    """``W = tanh(sign) sigmoid(mask)``, which is drawn to -1, 0 and 1."""
+    return torch.tanh(sign) * torch.sigmoid(mask)
+
+
+def assign_weight(sign: Tensor, mask: Tensor, weight: Tensor) -> None:
+    """Give both halves, in place, values whose `gated_weight` is ``weight``: exactly at -1, 0 and 1, else to rounding.
+
+    In between each takes the root of the size, so that neither is stuck.
+    """
+    root = weight.abs().sqrt()
+    inner = root.clamp(max=1 - 1e-16)
+    sign.copy_(torch.where(root < 1, torch.atanh(inner), SATURATED).copysign(weight))
+    mask.copy_(torch.where(root > 0, torch.where(root < 1, torch.logit(inner), SATURATED), 0.0))
+
+
+def spread(in_features: int, out_features: int) -> float:
+    """The ``r`` for which both halves from ``U(-r, r)`` give W the variance ``2 / (in + out)`` (Madsen and Johansen
+    2020, appendix), as near as it comes: the variance of W never reaches ``1/2``, so small layers count as five
+    features."""
+    wanted = 2.0 / max(in_features + out_features, 5)
+    low, high = 1e-6, 1e3
+    for _ in range(100):
+        middle = (low + high) / 2
+        variance = (1 - math.tanh(middle) / middle) * (middle - math.tanh(middle / 2)) / (2 * middle)
+        low, high = (middle, high) if variance < wanted else (low, middle)
+    return low
+
+
+class NAC(Unit):
+    """``y = W x`` with ``W = tanh(sign) sigmoid(mask)``.
+
+    ``sign`` and ``mask`` are drawn from ``U(-r, r)``, see `spread`. The paper has no clipping and no penalty.
+    Grid of W: {-1, 0, 1}. Attribute: ``weight``, the W of each operand, in [-1, 1].
+    """
+
+    sign: nn.Parameter
+    mask: nn.Parameter
+    grids: ClassVar = {"weight": (-1.0, 0.0, 1.0)}
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        return dict.fromkeys(("sign", "mask"), (self.out_features, self.in_features))
+
+    @torch.no_grad()
+    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
+        reach = spread(self.in_features, self.out_features)
+        self.sign.uniform_(-reach, reach, generator=generator)
+        self.mask.uniform_(-reach, reach, generator=generator)
+
+    @property
+    def weight(self) -> Tensor:
+        return gated_weight(self.sign, self.mask)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return nac(self._checked(x), self.weight)
+
+    def attributes(self) -> dict[str, Tensor]:
+        return {"weight": self.weight.detach()}
+
+    @torch.no_grad()
+    def assign(self, attributes: Mapping[str, Tensor]) -> None:
+        assign_weight(self.sign, self.mask, attributes["weight"])
+
+    @classmethod
+    def given(cls, weight: Weights) -> Self:
+        """The unit with these W. Raises ValueError where they leave [-1, 1]."""
+        values = within(matrix(weight), -1.0, 1.0, "the weight of a NAC")
+        return cls._of(values, {"weight": values})

@@ -1,0 +1,64 @@
+"""NAU, the neural addition unit (Madsen and Johansen 2020, arXiv 2001.05016)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import ClassVar, Self
+
+import torch
+from torch import Tensor, nn
+
+from lnnkit.numeric.schedule import Ramp
+from lnnkit.numeric.unit import Unit, Weights, matrix, within
+
+SCHEDULE = Ramp(0.01, 5e3, 5e4)
+"""Of the penalty, for additions and subtractions over 5e6 steps of Adam at 1e-3 (the paper's appendix C)."""
+
+
+def nau(x: Tensor, weight: Tensor) -> Tensor:
+    """``y_o = sum_i clamp(W_oi, -1, 1) x_i``: ``[..., in]``, ``[..., out, in] -> [..., out]``."""
+    return x @ weight.clamp(-1.0, 1.0).mT
+
+
+class NAU(Unit):
+    """``y = W x``, W clipped to [-1, 1], pulled towards -1, 0 and 1 by ``mean min(|W|, |1 - |W||)``.
+
+    Initially ``U(-r, r)``, ``r = min(1/2, sqrt(3) sqrt(2 / (in + out)))``. ``SCHEDULE`` is the penalty's weight.
+    Grid: {-1, 0, 1}. Attribute: ``weight``, one in [-1, 1] for each operand; `given` refuses others.
+    """
+
+    weight: nn.Parameter
+    grids: ClassVar = {"weight": (-1.0, 0.0, 1.0)}
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        return {"weight": (self.out_features, self.in_features)}
+
+    @torch.no_grad()
+    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
+        reach = min(0.5, math.sqrt(6.0 / (self.in_features + self.out_features)))
+        self.weight.uniform_(-reach, reach, generator=generator)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return nau(self._checked(x), self.weight)
+
+    @torch.no_grad()
+    def project(self) -> None:
+        self.weight.clamp_(-1.0, 1.0)
+
+    def regulariser(self) -> Tensor:
+        size = self.weight.abs()
+        return self._per_seed(torch.minimum(size, (1 - size).abs()))
+
+    def attributes(self) -> dict[str, Tensor]:
+        return {"weight": self.weight.detach().clamp(-1.0, 1.0)}
+
+    @torch.no_grad()
+    def assign(self, attributes: Mapping[str, Tensor]) -> None:
+        self.weight.copy_(attributes["weight"])
+
+    @classmethod
+    def given(cls, weight: Weights) -> Self:
+        """The unit with these weights. Raises ValueError where they leave [-1, 1]."""
+        values = within(matrix(weight), -1.0, 1.0, "the weight of a NAU")
+        return cls._of(values, {"weight": values})

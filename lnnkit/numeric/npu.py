@@ -1,0 +1,169 @@
+"""NPU, the neural power unit, and its two variants (Heim, Pevny and Smidl 2020, arXiv 2006.01681)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import ClassVar, Self
+
+import torch
+from torch import Tensor, nn
+
+from lnnkit.numeric.schedule import Stairs
+from lnnkit.numeric.unit import Unit, Weights, matrix, within
+
+EPSILON = 2.0**-23
+"""Added to sizes while training, so that 0 has a logarithm: the spacing of single precision at 1, as published."""
+SCHEDULE = Stairs(1e-5, 1e-4)
+"""Of the penalty, for the paper's large additions; it took 1e-9 to 1e-7 for divisions, 1e-6 to 1e-4 for roots."""
+POWERS = (-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0)
+"""The grid of exponents."""
+
+
+def npu(
+    x: Tensor,
+    power: Tensor,
+    imaginary: Tensor | None = None,
+    gate: Tensor | None = None,
+    epsilon: Tensor | float = 0.0,
+) -> Tensor:
+    """The real part of the complex power ``prod_i x_i^(W_oi + i V_oi)`` of the operands that the gate lets through.
+
+        ``y = exp(W log r - V k) cos(V log r + W k)``
+        ``r = g (|x| + epsilon) + 1 - g``,  ``k = pi g [x < 0]``
+
+    ``[..., in]``, ``power`` W and ``imaginary`` V ``[..., out, in]``, ``gate`` g in [0, 1] as ``[..., in]`` ->
+    ``[..., out]``; without V it is 0, without a gate all operands pass. Where r is 0 an exponent of 0 gives 1, a
+    positive one 0 and a negative one infinity (0 / 0 is no number).
+    """
+    single = x.dim() == 1
+    rows = x[None] if single else x
+    size = rows.abs() + _column(epsilon)
+    turned = (rows < 0).to(rows.dtype) * math.pi
+    if gate is not None:
+        opened = gate[..., None, :]
+        size = opened * size + (1 - opened)
+        turned = opened * turned
+    absent = (size == 0).to(size.dtype)
+    logs = torch.where(size == 0, 1.0, size).log()
+    exponent, phase = logs @ power.mT, turned @ power.mT
+    if imaginary is not None:
+        exponent, phase = exponent - turned @ imaginary.mT, phase + logs @ imaginary.mT
+    found = torch.exp(exponent) * torch.cos(phase)
+    found = torch.where(absent @ (power > 0).to(absent.dtype).mT > 0, 0.0, found)
+    infinite = torch.where(found == 0, math.nan, found.detach().sign() * math.inf)
+    found = torch.where(absent @ (power < 0).to(absent.dtype).mT > 0, infinite, found)
+    return found[..., 0, :] if single else found
+
+
+def _column(value: Tensor | float) -> Tensor | float:
+    """One number for each seed, to be added to ``[seeds, batch, in]``."""
+    return value[:, None, None] if isinstance(value, Tensor) and value.dim() else value
+
+
+def straight_through(gate: Tensor) -> Tensor:
+    """``clamp(gate, 0, 1)`` whose gradient is that of the identity, so that no gate dies outside [0, 1]."""
+    return gate + (gate.clamp(0.0, 1.0) - gate).detach()
+
+
+class NPU(Unit):
+    """``y = exp(W log r - V k) cos(V log r + W k)``, see `npu`: products, quotients, roots, of either sign.
+
+    The gate clamps to [0, 1] straight through and is one for each operand, shared by all outputs. Initially W is Xavier
+    uniform, V 0 and g 1/2. Only the gate is clipped after steps. The penalty is the sum of the sizes of all parameters;
+    ``SCHEDULE`` is its weight. While training ``epsilon`` is 2^-23; of a rounded unit and of one from `given` it is 0.
+    Grid: W in {0, +-1/2, +-1, +-2}, V 0, g in {0, 1}. Attributes: ``power``, the W of each operand; ``imaginary``, its
+    V (0 if absent); ``gate``, its g in [0, 1] (1 if absent).
+    """
+
+    power: nn.Parameter
+    imaginary: nn.Parameter
+    gate: nn.Parameter
+    epsilon: Tensor
+    grids: ClassVar = {"power": POWERS, "imaginary": (0.0,), "gate": (0.0, 1.0)}
+
+    has_imaginary: ClassVar = True
+    has_gate: ClassVar = True
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        found: dict[str, tuple[int, ...]] = {"power": (self.out_features, self.in_features)}
+        if self.has_imaginary:
+            found["imaginary"] = (self.out_features, self.in_features)
+        if self.has_gate:
+            found["gate"] = (self.in_features,)
+        return found
+
+    def constants(self) -> dict[str, float]:
+        return {"epsilon": EPSILON}
+
+    @torch.no_grad()
+    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
+        xavier = math.sqrt(6.0 / (self.in_features + self.out_features))
+        self.power.uniform_(-xavier, xavier, generator=generator)
+        if self.has_imaginary:
+            self.imaginary.zero_()
+        if self.has_gate:
+            self.gate.fill_(0.5)
+        self.epsilon.fill_(EPSILON)
+
+    def forward(self, x: Tensor) -> Tensor:
+        imaginary = self.imaginary if self.has_imaginary else None
+        gate = straight_through(self.gate) if self.has_gate else None
+        return npu(self._checked(x), self.power, imaginary, gate, self.epsilon)
+
+    @torch.no_grad()
+    def project(self) -> None:
+        if self.has_gate:
+            self.gate.clamp_(0.0, 1.0)
+
+    def regulariser(self) -> Tensor:
+        sizes = [values.abs().flatten(self._leading).sum(-1) for values in self.parameters()]
+        return torch.stack(sizes).sum(0)
+
+    def attributes(self) -> dict[str, Tensor]:
+        found = {"power": self.power.detach().clone()}
+        if self.has_imaginary:
+            found["imaginary"] = self.imaginary.detach().clone()
+        if self.has_gate:
+            found["gate"] = self.gate.detach().clamp(0.0, 1.0)
+        return found
+
+    @torch.no_grad()
+    def assign(self, attributes: Mapping[str, Tensor]) -> None:
+        for key, values in attributes.items():
+            self.get_parameter(key).copy_(values)
+        self.epsilon.zero_()
+
+    @classmethod
+    def given(
+        cls,
+        power: Weights,
+        imaginary: Weights | None = None,
+        gate: Tensor | list[float] | None = None,
+    ) -> Self:
+        """The unit with these parameters. Raises ValueError where a gate leaves [0, 1], or for a part that this variant
+        has not."""
+        powers = matrix(power)
+        found = {"power": powers}
+        if cls.has_imaginary:
+            found["imaginary"] = torch.zeros_like(powers) if imaginary is None else matrix(imaginary)
+        elif imaginary is not None:
+            raise ValueError(f"{cls.__name__} has no imaginary part")
+        if cls.has_gate:
+            opened = torch.ones_like(powers[..., 0, :]) if gate is None else torch.as_tensor(gate, dtype=powers.dtype)
+            found["gate"] = within(opened, 0.0, 1.0, "the gate of an NPU")
+        elif gate is not None:
+            raise ValueError(f"{cls.__name__} has no gate")
+        return cls._of(powers, found)
+
+
+class RealNPU(NPU):
+    """The `NPU` without the imaginary part: ``y = exp(W log r) cos(W k)``."""
+
+    has_imaginary = False
+
+
+class NaiveNPU(NPU):
+    """The `NPU` without the gate: every operand passes."""
+
+    has_gate = False

@@ -1,0 +1,212 @@
+"""NSR, the neural status register (Faber and Wattenhofer 2020, arXiv 2004.07085; ICML 2023)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Literal, Self, get_args
+
+import torch
+from torch import Tensor, nn
+
+from lnnkit.numeric.schedule import Glide
+from lnnkit.numeric.unit import Unit
+
+Relation = Literal[">", "<", ">=", "<=", "=", "!="]
+RELATIONS: tuple[Relation, ...] = get_args(Relation)
+SHARPENING = Glide(1.0, 10.0, 600)
+"""Of the sharpness, while a relation between integers is learned; see `NSR.start_undecided`."""
+
+_NEVER = 1000.0  # less a logit than this, and the share is 0
+READOUTS: dict[str, tuple[float, float, float]] = {
+    ">": (2.0, -1.0, -1.0),
+    "<": (-2.0, -1.0, -1.0),
+    ">=": (2.0, 1.0, 1.0),
+    "<=": (-2.0, 1.0, 1.0),
+    "=": (0.0, 2.0, 0.0),
+    "!=": (0.0, -2.0, 0.0),
+    "true": (0.0, 0.0, 2.0),
+    "false": (0.0, 0.0, -2.0),
+}
+"""``W+, W0, b`` that give the crisp margins +2 where the relation holds and -2 where it does not."""
+
+
+def nsr_margin(difference: Tensor, sign: Tensor, zero: Tensor, bias: Tensor, sharpness: Tensor) -> Tensor:
+    """``z = b + sum_r (W+_r B+_r + W0_r B0_r)`` over the channels, the last dimension of all but ``bias``.
+
+    The sign bit is ``tanh(l x)``, the zero bit ``1 - 2 tanh(l x)^2``, both in [-1, 1]; at infinite sharpness ``l`` they
+    are the sign of ``x`` and whether it is 0.
+    """
+    crisp = sharpness.isinf()
+    bit = torch.where(crisp, difference.sign(), torch.tanh(torch.where(crisp, 1.0, sharpness) * difference))
+    return bias + (sign * bit + zero * (1 - 2 * bit.square())).sum(-1)
+
+
+def nsr(difference: Tensor, sign: Tensor, zero: Tensor, bias: Tensor, sharpness: Tensor) -> Tensor:
+    """The truth ``sigmoid(z)`` of `nsr_margin`; at infinite sharpness 1 where ``z > 0``, else 0. ``sharpness`` is one
+    number, or the like of ``difference``."""
+    found = nsr_margin(difference, sign, zero, bias, sharpness)
+    crisp = sharpness.isinf() if sharpness.dim() == 0 else sharpness.isinf()[..., 0]
+    return torch.where(crisp, (found > 0).to(found.dtype), torch.sigmoid(found))
+
+
+def relation_of(readout: Tensor) -> list[str]:
+    """The name in `READOUTS` for each row W+, W0, b of ``[n, 3]``: the one that holds above, at and below 0 where the
+    crisp margin is above 0."""
+    sign, zero, bias = readout.unbind(-1)
+    holds = torch.stack([bias + sign - zero, bias + zero, bias - sign - zero], -1) > 0
+    return [_SHOWN[above, at, below] for above, at, below in holds.tolist()]
+
+
+def _holds(sign: float, zero: float, bias: float) -> tuple[bool, bool, bool]:
+    return bias + sign - zero > 0, bias + zero > 0, bias - sign - zero > 0
+
+
+_SHOWN = {_holds(*readout): name for name, readout in READOUTS.items()}
+
+
+class NSR(Unit):
+    """Truths of relations between operands: each output looks at differences of two soft selections of operands, one
+    for each of ``channels``, as a processor's status register looks at the last difference: its sign and whether it is
+    zero.
+
+        ``x_r = softmax(first_r) . s - softmax(second_r) . s``
+        ``y = sigmoid(b + sum_r (W+_r tanh(l x_r) + W0_r (1 - 2 tanh(l x_r)^2)))``
+
+    ``l`` is the sharpness: ``l`` times the least difference that counts should be above 1. At its crisp limit,
+    infinity, the bits are -1, 0 and 1, the truth is 0 or 1, and integers are compared exactly up to 2^53.
+
+    As published ``first``, ``second`` and W are Xavier-normal, b is 0, l is 1, without clipping or penalty. That traps
+    some seeds of ``=`` and ``!=``: where the two selections coincide the zero bit is constant. `start_undecided` is a
+    start that does not, with `SHARPENING` for l.
+    Rounded: every output takes its heaviest channel, one operand on each side, the relation that its readout shows
+    (see `relation_of`), and infinite sharpness. Attributes: ``first`` and ``second``, ``[out, channels, in]``, the
+    selections after their softmax; ``sign`` and ``zero``, ``[out, channels]``, the W+ and W0; ``bias``, ``[out]``;
+    ``scale``, 1/l, which is 0 at the crisp limit. In ``(a <?> b){scale: s, weight: [W+, W0, b]}`` there is one channel
+    and the selections are the two sides.
+    """
+
+    first: nn.Parameter
+    second: nn.Parameter
+    sign: nn.Parameter
+    zero: nn.Parameter
+    bias: nn.Parameter
+    sharpness: Tensor
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int = 1,
+        channels: int = 1,
+        *,
+        seeds: int | None = None,
+        generator: torch.Generator | None = None,
+        dtype: torch.dtype = torch.float64,
+        device: torch.device | str | None = None,
+    ) -> None:
+        self.channels = channels
+        super().__init__(in_features, out_features, seeds=seeds, generator=generator, dtype=dtype, device=device)
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        selection, weights = (self.out_features, self.channels, self.in_features), (self.out_features, self.channels)
+        return {"first": selection, "second": selection, "sign": weights, "zero": weights, "bias": (self.out_features,)}
+
+    def constants(self) -> dict[str, float]:
+        return {"sharpness": 1.0}
+
+    @torch.no_grad()
+    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
+        for values in (self.first, self.second):
+            values.normal_(0.0, math.sqrt(2.0 / (self.in_features + self.channels)), generator=generator)
+        for values in (self.sign, self.zero):
+            values.normal_(0.0, math.sqrt(2.0 / (self.channels + 1)), generator=generator)
+        self.bias.zero_()
+        self.sharpness.fill_(1.0)
+
+    @torch.no_grad()
+    def start_undecided(self, pairs: Tensor, generator: torch.Generator | None = None) -> None:
+        """Start with no relation (the readout is 0) and each channel near a pair of operands, in place.
+
+        ``pairs``, ``[..., channels, 2]``, are the operands on the left and on the right, for all seeds and outputs or
+        for each. With the readout at 0 the first gradient of W0 has the right sign, whatever the relation.
+        """
+        for values, operands in ((self.first, pairs[..., 0]), (self.second, pairs[..., 1])):
+            chosen = nn.functional.one_hot(operands, self.in_features).to(values.dtype)
+            values.normal_(0.0, 0.1, generator=generator).add_(3.0 * chosen)
+        for values in (self.sign, self.zero, self.bias):
+            values.zero_()
+        self.sharpness.fill_(SHARPENING.first)
+
+    def differences(self, x: Tensor) -> Tensor:
+        """What the channels look at: ``[..., in] -> [..., out, channels]``."""
+        gap = torch.softmax(self.first, -1) - torch.softmax(self.second, -1)
+        found = self._checked(x) @ gap.flatten(-3, -2).mT
+        return found.unflatten(-1, (self.out_features, self.channels))
+
+    def margins(self, x: Tensor) -> Tensor:
+        """``z``, the logarithm of the odds, ``[..., out]``: what to train on."""
+        return nsr_margin(*self._register(x))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return nsr(*self._register(x))
+
+    def _register(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+        """The arguments of `nsr`, side by side with the batch."""
+        found, sharpness = self.differences(x), self.sharpness
+        if self.seeds is None:
+            return found, self.sign, self.zero, self.bias, sharpness
+        batch = (1,) * (found.dim() - 3)
+        sign, zero = (values.reshape(self.seeds, *batch, *values.shape[1:]) for values in (self.sign, self.zero))
+        bias = self.bias.reshape(self.seeds, *batch, self.out_features)
+        return found, sign, zero, bias, sharpness.reshape(self.seeds, *batch, 1, 1)
+
+    def attributes(self) -> dict[str, Tensor]:
+        return {
+            "first": torch.softmax(self.first, -1).detach(),
+            "second": torch.softmax(self.second, -1).detach(),
+            "sign": self.sign.detach().clone(),
+            "zero": self.zero.detach().clone(),
+            "bias": self.bias.detach().clone(),
+            "scale": 1 / self.sharpness,
+        }
+
+    @torch.no_grad()
+    def assign(self, attributes: Mapping[str, Tensor]) -> None:
+        # The logarithm of a share that is 0 is held finite; its softmax is 0 exactly all the same.
+        self.first.copy_(attributes["first"].log().clamp(min=-_NEVER))
+        self.second.copy_(attributes["second"].log().clamp(min=-_NEVER))
+        self.sign.copy_(attributes["sign"])
+        self.zero.copy_(attributes["zero"])
+        self.bias.copy_(attributes["bias"])
+        self.sharpness.copy_(1 / attributes["scale"])
+
+    def rounded(self) -> dict[str, Tensor]:
+        found = self.attributes()
+        heaviest = (found["sign"].abs() + found["zero"].abs()).argmax(-1, keepdim=True)
+        only = torch.zeros_like(found["sign"]).scatter(-1, heaviest, 1.0)
+        shown = [found["sign"].gather(-1, heaviest), found["zero"].gather(-1, heaviest), found["bias"][..., None]]
+        names = relation_of(torch.cat(shown, -1).reshape(-1, 3))
+        readout = only.new_tensor([READOUTS[name] for name in names]).reshape(*found["bias"].shape, 3)
+        for key in ("first", "second"):
+            found[key] = nn.functional.one_hot(found[key].argmax(-1), self.in_features).to(only.dtype)
+        found["sign"], found["zero"] = only * readout[..., :1], only * readout[..., 1:2]
+        found["bias"], found["scale"] = readout[..., 2], torch.zeros_like(found["scale"])
+        return found
+
+    @classmethod
+    def given(cls, weight: Sequence[float], scale: float = 0.0) -> Self:
+        """``(a <?> b){scale: scale, weight: [W+, W0, b]}``; of two operands, the left one first."""
+        unit = cls(2, generator=torch.Generator())
+        readout = torch.tensor(weight, dtype=torch.float64)
+        if readout.shape != (3,) or scale < 0:
+            raise ValueError("a status register has three weights, W+, W0 and b, and a scale that is not below 0")
+        sides = torch.eye(2, dtype=torch.float64)[:, None, None]
+        sign, zero, bias = readout.unbind()
+        values = {"sign": sign, "zero": zero, "bias": bias, "scale": torch.tensor(scale, dtype=torch.float64)}
+        unit.assign({"first": sides[0], "second": sides[1], **values})
+        return unit
+
+    @classmethod
+    def relation(cls, name: Relation) -> Self:
+        """``a > b`` and the five others, crisp."""
+        return cls.given(READOUTS[name])

@@ -1,0 +1,197 @@
+"""Trained units as arithmetic in the text of the language: ``debt(X) / income(X)``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from lnnkit.numeric.inalu import INALU
+from lnnkit.numeric.nac import NAC
+from lnnkit.numeric.nalu import NALU
+from lnnkit.numeric.nau import NAU
+from lnnkit.numeric.nmu import NMU
+from lnnkit.numeric.npu import NPU, RealNPU
+from lnnkit.numeric.nsr import NSR, RELATIONS, relation_of
+from lnnkit.numeric.unit import Unit
+
+
+@dataclass(frozen=True)
+class Readout:
+    """``text`` is the unit's output over its operands, with the weights as they are; ``residual`` is the largest
+    distance of its weights to the unit's grid: 0 where it is rounded."""
+
+    text: str
+    residual: float
+
+
+def readout(unit: Unit, operands: Sequence[str], seed: int | None = None) -> list[Readout]:
+    """Each output of ``unit`` over the terms ``operands``, one for each input; ``seed`` names one of its seeds.
+
+    Where the language's operators cannot say what the weights do, the unit stands there itself with its attributes,
+    ``nalu(a, b){weight: [...], gate: [...]}``. What the text does not say: units take fractional powers of sizes, where
+    the text has no value for negative operands; products of an iNALU end at ``exp(20)``; an NPU that is not rounded
+    adds its small ``epsilon`` to sizes.
+    Raises ValueError where operands or the seed do not fit.
+    """
+    if len(operands) != unit.in_features:
+        raise ValueError(f"the unit has {unit.in_features} operands, not {len(operands)}")
+    if (seed is None) != (unit.seeds is None):
+        raise ValueError("a unit with seeds is read one seed at a time, one without has none to name")
+    values = {key: value if seed is None else value[seed] for key, value in unit.attributes().items()}
+    nearest = {key: value if seed is None else value[seed] for key, value in unit.rounded().items()}
+    return [
+        Readout(_text(unit, list(operands), row), max(_gap(row[key], near[key]) for key in row))
+        for row, near in ((_row(unit, values, place), _row(unit, nearest, place)) for place in range(unit.out_features))
+    ]
+
+
+Row = Mapping[str, Tensor]
+
+
+def _row(unit: Unit, values: Row, place: int) -> Row:
+    """The attributes of one output: a gate of operands and a scale are of all outputs."""
+    shared = ("scale", "gate") if isinstance(unit, NPU) else ("scale",)
+    return {key: value if key in shared else value[place] for key, value in values.items()}
+
+
+def _gap(value: Tensor, nearest: Tensor) -> float:
+    return float((value - nearest).abs().max())
+
+
+def _text(unit: Unit, operands: list[str], row: Row) -> str:
+    match unit:
+        case NAU() | NAC():
+            return sum_text(operands, row["weight"].tolist())
+        case NMU():
+            return _product_of_sums(operands, row["weight"].tolist())
+        case NPU():
+            return _powers(unit, operands, row)
+        case INALU() if float(row["gate"]) == 1:
+            return sum_text(operands, row["add"].tolist())
+        case INALU() if float(row["gate"]) == 0 and _whole(row["multiply"].tolist()):
+            return _quotient(operands, row["multiply"].tolist())
+        case INALU():
+            return _as_unit("inalu", operands, row)
+        case NALU():
+            return _as_unit("nalu", operands, row)
+        case NSR():
+            return _comparison(operands, row)
+        case _:
+            raise TypeError(f"no text is known for {type(unit).__name__}")
+
+
+# --- what the units say -----------------------------------------------------------------------------------------------
+
+
+def sum_text(operands: Sequence[str], weights: Sequence[float]) -> str:
+    """``a - b + 0.5 * c``: the terms, each times its weight; those of weight 0 are left out."""
+    text = ""
+    for operand, weight in zip(operands, weights, strict=True):
+        if weight == 0:
+            continue
+        size = abs(weight)
+        term = _grouped(operand, "+-") if size == 1 else f"{_number(size)} * {_grouped(operand, '+-*/')}"
+        if not text:
+            text = term if weight > 0 else f"-{_grouped(operand, '+-*/') if size == 1 else term}"
+        else:
+            text += f" {'+' if weight > 0 else '-'} {term}"
+    return text or "0"
+
+
+def _product_of_sums(operands: Sequence[str], weights: Sequence[float]) -> str:
+    """``a * (0.5 * b + 0.5)``: the factors ``w x + 1 - w``."""
+    factors: list[str] = []
+    for operand, weight in zip(operands, weights, strict=True):
+        if weight == 1:
+            factors.append(_grouped(operand, "+-" if not factors else "+-*/"))
+        elif weight != 0:
+            rest = 1 - weight
+            sign = "+" if rest > 0 else "-"
+            factors.append(f"({sum_text([operand], [weight])} {sign} {_number(abs(rest))})")
+    return " * ".join(factors) or "1"
+
+
+def _powers(unit: NPU, operands: Sequence[str], row: Row) -> str:
+    gate = row["gate"].tolist() if "gate" in row else [1.0] * len(operands)
+    twisted = "imaginary" in row and bool((row["imaginary"] != 0).any())
+    if twisted or any(opened not in (0, 1) for opened in gate):
+        return _as_unit("realnpu" if isinstance(unit, RealNPU) else "npu", operands, row)
+    powers = [power * opened for power, opened in zip(row["power"].tolist(), gate, strict=True)]
+    return _quotient(operands, powers)
+
+
+def _quotient(operands: Sequence[str], powers: Sequence[float]) -> str:
+    """``a * b^2 / sqrt(c)``; operands of power 0 are left out."""
+    if sorted(powers) == [*[0.0] * (len(powers) - 1), 1.0]:
+        return operands[powers.index(1.0)]
+    above = [_power(operand, power) for operand, power in zip(operands, powers, strict=True) if power > 0]
+    below = [_power(operand, -power) for operand, power in zip(operands, powers, strict=True) if power < 0]
+    return " / ".join([" * ".join(above) or "1", *below])
+
+
+def _power(operand: str, power: float) -> str:
+    if power == 1:
+        return _grouped(operand, "+-*/")
+    return f"sqrt({operand})" if power == 0.5 else f"{_grouped(operand, '+-*/^')}^{_number(power)}"
+
+
+def _comparison(operands: Sequence[str], row: Row) -> str:
+    """Of the heaviest channel, which is all there is once the register is rounded."""
+    heaviest = int((row["sign"].abs() + row["zero"].abs()).argmax())
+    left, right = (sum_text(operands, row[key][heaviest].tolist()) for key in ("first", "second"))
+    weights = [row["sign"][heaviest], row["zero"][heaviest], row["bias"]]
+    if float(row["scale"]) == 0:
+        (name,) = relation_of(row["sign"].new_tensor([weights]))
+        return f"{left} {name} {right}" if name in RELATIONS else name
+    values = ", ".join(_number(float(value)) for value in weights)
+    return f"({left} <?> {right}){{scale: {_number(float(row['scale']))}, weight: [{values}]}}"
+
+
+def _as_unit(name: str, operands: Sequence[str], row: Row) -> str:
+    shown = ", ".join(f"{key}: {_list(value.tolist())}" for key, value in row.items())
+    return f"{name}({', '.join(operands)}){{{shown}}}"
+
+
+# --- numbers and groups -----------------------------------------------------------------------------------------------
+
+
+def _list(value: float | list[float]) -> str:
+    return f"[{', '.join(map(_number, value))}]" if isinstance(value, list) else _number(value)
+
+
+def _number(value: float) -> str:
+    """The shortest literal that reads as ``value`` again."""
+    return str(int(value)) if value == int(value) and abs(value) < 2**53 else repr(value)
+
+
+def _whole(powers: Sequence[float]) -> bool:
+    return all(power == int(power) for power in powers)
+
+
+def _grouped(operand: str, loose: str) -> str:
+    """In parentheses where an operator of ``loose`` stands in ``operand`` outside of brackets and quotes."""
+    return f"({operand})" if any(sign in loose for sign in _operators(operand)) else operand
+
+
+def _operators(term: str) -> set[str]:
+    """The operators of a term outside of brackets and quotes; a hyphen between letters is part of a name."""
+    depth, quoted, found = 0, False, set[str]()
+    for place, character in enumerate(term):
+        if character == '"' and term[place - 1 : place] != "\\":
+            quoted = not quoted
+        elif quoted:
+            continue
+        elif character in "([{":
+            depth += 1
+        elif character in ")]}":
+            depth -= 1
+        elif depth == 0 and character in "+-*/^" and not _hyphen(term, place):
+            found.add(character)
+    return found
+
+
+def _hyphen(term: str, place: int) -> bool:
+    before, after = term[place - 1 : place], term[place + 1 : place + 2]
+    return term[place] == "-" and before.isalnum() and after.isalnum()

@@ -1,0 +1,50 @@
+"""How strongly the penalties of the papers count, as functions of the optimiser step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Ramp:
+    """From 0 at step ``start`` straight up to ``most`` at step ``end``, and on at that: the sparsity penalty of NAU and
+    NMU (Madsen and Johansen 2020, arXiv 2001.05016, section 2.3)."""
+
+    most: float
+    start: float
+    end: float
+
+    def __call__(self, step: int) -> float:
+        return self.most * min(max((step - self.start) / (self.end - self.start), 0.0), 1.0)
+
+
+@dataclass(frozen=True)
+class Stairs:
+    """``first``, times ``growth`` every ``every`` steps, up to ``last``: the L1 penalty of the NPU (Heim, Pevny and
+    Smidl 2020, arXiv 2006.01681, appendix)."""
+
+    first: float
+    last: float
+    growth: float = 10.0
+    every: int = 10_000
+
+    def __call__(self, step: int) -> float:
+        value = self.first
+        for _ in range(step // self.every):
+            value *= self.growth
+            if value >= self.last:
+                return self.last
+        return min(value, self.last)
+
+
+@dataclass(frozen=True)
+class Glide:
+    """From ``first`` to ``last`` in equal ratios over ``steps`` steps: the sharpness of a status register that is soft
+    while it looks for its relation and crisp at the end."""
+
+    first: float
+    last: float
+    steps: int
+
+    def __call__(self, step: int) -> float:
+        return self.first * (self.last / self.first) ** min(step / self.steps, 1.0)

@@ -1,0 +1,182 @@
+"""What all arithmetic units share: shapes, seeds, projection, penalty, rounding to a grid."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import torch
+from torch import Tensor, nn
+
+
+@dataclass(frozen=True)
+class Hardening:
+    """What rounding did: the loss before it, the loss of the rounded unit, and where the rounding was kept; each of
+    shape ``[seeds]``, or ``[]`` for a unit without seeds."""
+
+    loss: Tensor
+    rounded_loss: Tensor
+    accepted: Tensor
+
+
+class Unit(nn.Module, ABC):
+    """A layer ``[..., in_features] -> [..., out_features]`` of arithmetic.
+
+    With ``seeds`` it is that many independent layers as one program: every parameter has a leading dimension, inputs
+    are ``[in]``, ``[batch, in]`` (the same for all) or ``[seeds, batch, in]``, outputs ``[seeds, (batch,) out]``.
+
+    Each unit has its paper's initialisation (`reset_parameters`), clipping (`project`, after every optimiser step) and
+    penalty (`regulariser`); the weight of the penalty over time is a schedule of `lnnkit.numeric.schedule`.
+    `attributes` are the parameters as the language writes them, ``nau(a, b){weight: [1, -1]}``; `assign` takes them
+    back, and the class method ``given`` of each unit makes a unit of them.
+
+    ``generator`` draws the initial weights; without one torch's own does, as in torch's modules.
+    """
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        *,
+        seeds: int | None = None,
+        generator: torch.Generator | None = None,
+        dtype: torch.dtype = torch.float64,
+        device: torch.device | str | None = None,
+    ) -> None:
+        super().__init__()
+        if in_features < 1 or out_features < 1 or (seeds is not None and seeds < 1):
+            raise ValueError(f"a unit needs features and seeds, not {in_features}, {out_features}, {seeds}")
+        self.in_features = in_features
+        self.out_features = out_features
+        self.seeds = seeds
+        leading = () if seeds is None else (seeds,)
+        for name, shape in self.shapes().items():
+            self.register_parameter(name, nn.Parameter(torch.empty(*leading, *shape, dtype=dtype, device=device)))
+        for name, value in self.constants().items():
+            self.register_buffer(name, torch.full(leading, value, dtype=dtype, device=device))
+        self.reset_parameters(generator)
+
+    grids: ClassVar[Mapping[str, tuple[float, ...]]] = {}
+    """The values that the attributes are rounded to; those without any stay as they are."""
+
+    # --- what a unit says of itself ---------------------------------------------------------------------------------
+
+    @abstractmethod
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The parameters and their shapes, without seeds."""
+
+    def constants(self) -> dict[str, float]:
+        """Numbers that are no parameters but change with rounding, one for each seed."""
+        return {}
+
+    @abstractmethod
+    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
+        """Draw the initial weights of the unit's paper."""
+
+    @abstractmethod
+    def forward(self, x: Tensor) -> Tensor: ...
+
+    @abstractmethod
+    def attributes(self) -> dict[str, Tensor]:
+        """The parameters by the keys of the language."""
+
+    @abstractmethod
+    def assign(self, attributes: Mapping[str, Tensor]) -> None:
+        """Take on these parameters, all that `attributes` gives, in place."""
+
+    def project(self) -> None:
+        """Put the parameters back into their box, in place, after an optimiser step."""
+
+    def regulariser(self) -> Tensor:
+        """The penalty of the unit's paper, ``[seeds]`` or ``[]``, unweighted; 0 where the paper has none."""
+        return torch.zeros_like(next(self.parameters()).flatten(self._leading)[..., 0])
+
+    # --- the grid ---------------------------------------------------------------------------------------------------
+
+    def rounded(self) -> dict[str, Tensor]:
+        """`attributes` moved to the grid; those without one as they are."""
+        return {key: nearest(values, self.grids.get(key)) for key, values in self.attributes().items()}
+
+    def sparsity_error(self) -> Tensor:
+        """The largest distance of a weight to the grid, ``[seeds]`` or ``[]``."""
+        rounded = self.rounded()
+        gaps = [(values - rounded[key]).abs() for key, values in self.attributes().items()]
+        return torch.stack([gap.reshape(*gap.shape[: self._leading], -1).amax(-1) for gap in gaps]).amax(0)
+
+    @torch.no_grad()
+    def harden(self, loss: Callable[[Self], Tensor], tolerance: float = 0.0) -> Hardening:
+        """Round to the grid, in place, where that does not raise ``loss`` by more than ``tolerance``.
+
+        ``loss`` scores the unit as it stands: ``[seeds]``, or ``[]`` without seeds. Each seed is decided for itself;
+        one whose rounding is refused keeps its weights. A loss that is not a number refuses.
+        """
+        state = {**dict(self.named_parameters()), **dict(self.named_buffers())}
+        kept = {name: value.detach().clone() for name, value in state.items()}
+        before = loss(self).detach().clone()
+        expected = () if self.seeds is None else (self.seeds,)
+        if before.shape != expected:
+            raise ValueError(f"the loss has shape {tuple(before.shape)}, not {expected}: one number for each seed")
+        self.assign(self.rounded())
+        after = loss(self).detach().clone()
+        accepted = after <= before + tolerance
+        for name, value in state.items():
+            across = accepted.reshape(accepted.shape + (1,) * (value.dim() - accepted.dim()))
+            value.copy_(torch.where(across, value, kept[name]))
+        return Hardening(before, after, accepted)
+
+    @classmethod
+    def _of(cls, weight: Tensor, attributes: Mapping[str, Tensor]) -> Self:
+        """A unit of the shape of ``weight``, ``[out, in]`` or ``[seeds, out, in]``, and with these attributes."""
+        *seeds, out_features, in_features = weight.shape
+        leading = seeds[0] if seeds else None
+        unused = torch.Generator(weight.device)  # the start is overwritten; torch's own generator stays as it is
+        unit = cls(in_features, out_features, seeds=leading, generator=unused, dtype=weight.dtype, device=weight.device)
+        unit.assign(attributes)
+        return unit
+
+    @property
+    def _leading(self) -> int:
+        """Dimensions that are not the unit's own."""
+        return 0 if self.seeds is None else 1
+
+    def _per_seed(self, values: Tensor) -> Tensor:
+        """The mean over all but seeds."""
+        return values.flatten(self._leading).mean(-1)
+
+    def _checked(self, x: Tensor) -> Tensor:
+        """``x``, if its shape fits. Raises ValueError."""
+        if x.dim() == 0 or x.shape[-1] != self.in_features:
+            raise ValueError(f"the input has shape {tuple(x.shape)}, but the unit takes {self.in_features} features")
+        if self.seeds is not None and (x.dim() > 3 or (x.dim() == 3 and x.shape[0] not in (1, self.seeds))):
+            wanted = f"[batch, {self.in_features}] or [{self.seeds}, batch, {self.in_features}]"
+            raise ValueError(f"the input has shape {tuple(x.shape)}, but {self.seeds} seeds take {wanted}")
+        return x
+
+
+def nearest(values: Tensor, grid: tuple[float, ...] | None) -> Tensor:
+    """Each value moved to the nearest point of the grid, if there is one."""
+    if grid is None:
+        return values
+    points = torch.tensor(grid, dtype=values.dtype, device=values.device)
+    return points[(values[..., None] - points).abs().argmin(-1)]
+
+
+Weights = Tensor | Sequence[float] | Sequence[Sequence[float]]
+
+
+def matrix(values: Weights) -> Tensor:
+    """Weights as ``[out, in]`` in float64: a list is the only row. Raises ValueError for other shapes."""
+    found = torch.as_tensor(values, dtype=None if isinstance(values, Tensor) else torch.float64)
+    found = found[None] if found.dim() == 1 else found
+    if found.dim() not in (2, 3):
+        raise ValueError(f"weights are [in], [out, in] or [seeds, out, in], not {tuple(found.shape)}")
+    return found
+
+
+def within(values: Tensor, low: float, high: float, name: str) -> Tensor:
+    """``values``, if all lie in the unit's box. Raises ValueError."""
+    if not bool(((values >= low) & (values <= high)).all()):
+        raise ValueError(f"{name} lies in [{low:g}, {high:g}]")
+    return values
