@@ -74,6 +74,23 @@ def test_only_pairs_that_matter_are_compared() -> None:
         kb.ask("age(X) > age(Y)")
 
 
+def test_a_query_knows_of_comparisons_that_no_rule_wants() -> None:
+    kb = lnnkit.loads(
+        """
+        number age(person)
+        fact age(anna) = 3
+        fact age(bob) = 2
+        fact Kind(anna)
+        rule Contact(X, Y) & age(X) > age(Y) -> Elder(X, Y)
+        fact Contact(bob, anna)
+        """
+    )
+    kb.infer()
+    assert bounds(kb, "Kind(X) & age(X) > age(Y)") == {("anna", "bob"): (1, 1)} | {
+        pair: (0, 0) for pair in (("anna", "anna"), ("bob", "anna"), ("bob", "bob"))
+    }
+
+
 def test_contradictions_stay_with_their_number_or_comparison() -> None:
     kb = lnnkit.loads(
         """
