@@ -147,7 +147,7 @@ def test_the_fast_mode_solves_each_operation(module: ModuleType) -> None:
 
 
 @pytest.mark.parametrize("relation", ["=", ">="])
-def test_the_fast_mode_learns_relations(relation: nsr.Relation) -> None:
+def test_the_fast_mode_learns_relations(relation: nsr.RelationName) -> None:
     (found,) = nsr.solve(relation, 1, Batch(0, 1))
     assert found.solved
     assert set(found.scores.values()) == {1.0}

@@ -19,10 +19,10 @@ from benchmarks.arithmetic.batch import Batch
 from benchmarks.arithmetic.outcome import Outcome
 from benchmarks.arithmetic.regression import seeded
 from lnnkit.learn.relations import learn_relations
-from lnnkit.numeric.nsr import NSR, Relation
+from lnnkit.numeric.nsr import NSR, RelationName
 from lnnkit.numeric.readout import readout
 
-RELATIONS: dict[Relation, Callable[[Tensor, Tensor], Tensor]] = {
+RELATIONS: dict[RelationName, Callable[[Tensor, Tensor], Tensor]] = {
     ">": operator.gt,
     "<": operator.lt,
     ">=": operator.ge,
@@ -56,7 +56,7 @@ def testing_pairs(relation: str, exponent: int, generator: torch.Generator) -> T
     return torch.cat([pairs, mirrored]).double()
 
 
-def solve(relation: Relation, company: int, batch: Batch) -> list[Outcome]:
+def solve(relation: RelationName, company: int, batch: Batch) -> list[Outcome]:
     """The fast mode, with ``company`` further operands that do not matter."""
     began = time.process_time()
     count, generator = batch.count, seeded("nsr", relation, company, batch.first)
@@ -82,7 +82,7 @@ def solve(relation: Relation, company: int, batch: Batch) -> list[Outcome]:
     ]
 
 
-def reproduce(relation: Relation, company: int, batch: Batch, *, steps: int | None) -> list[Outcome]:
+def reproduce(relation: RelationName, company: int, batch: Batch, *, steps: int | None) -> list[Outcome]:
     """The paper's recipe: Xavier starts, sharpness 1, the mean absolute error, Adam, double precision."""
     began = time.process_time()
     count, generator = batch.count, seeded("nsr, paper", relation, company, batch.first)
@@ -114,7 +114,7 @@ def reproduce(relation: Relation, company: int, batch: Batch, *, steps: int | No
 
 
 @torch.no_grad()
-def _tested(register: NSR, relation: Relation, company: int, generator: torch.Generator) -> list[list[float]]:
+def _tested(register: NSR, relation: RelationName, company: int, generator: torch.Generator) -> list[list[float]]:
     """For each seed the share of wrong pairs at each magnitude."""
     shares: list[Tensor] = []
     for exponent in EXPONENTS:

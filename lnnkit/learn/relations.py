@@ -27,7 +27,7 @@ DEFAULT_EFFORT = Effort()
 
 
 @dataclass(frozen=True)
-class Learned:
+class LearnedRelations:
     """``register`` has a seed for each problem, rounded where that is ``accepted``; ``error`` is the share of the
     examples that it has wrong, ``steps`` what was tried; ``[problems]`` each."""
 
@@ -44,7 +44,7 @@ def learn_relations(
     generator: torch.Generator,
     resolution: float = 1.0,
     effort: Effort = DEFAULT_EFFORT,
-) -> Learned:
+) -> LearnedRelations:
     """The relation between two of the operands in each of many problems: ``operands`` is ``[problems, n, in]``, or
     ``[n, in]`` for all, ``truth`` ``[problems, n]`` in [0, 1]; ``resolution`` is the least difference that counts.
 
@@ -75,7 +75,7 @@ def learn_relations(
         left = left[(error[left] > 0) | ~accepted[left]]
         if not len(left):
             break
-    return Learned(whole, accepted, error, steps)
+    return LearnedRelations(whole, accepted, error, steps)
 
 
 def _train(register: NSR, operands: Tensor, truth: Tensor, steps: int) -> None:

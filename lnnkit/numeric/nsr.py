@@ -9,11 +9,12 @@ from typing import Literal, Self, get_args
 import torch
 from torch import Tensor, nn
 
+from lnnkit.numeric.nac import SATURATED
 from lnnkit.numeric.schedule import Glide
 from lnnkit.numeric.unit import Unit
 
-Relation = Literal[">", "<", ">=", "<=", "=", "!="]
-RELATIONS: tuple[Relation, ...] = get_args(Relation)
+RelationName = Literal[">", "<", ">=", "<=", "=", "!="]
+RELATIONS: tuple[RelationName, ...] = get_args(RelationName)
 SHARPENING = Glide(1.0, 10.0, 600)
 """Of the sharpness, while a relation between integers is learned; see `NSR.start_undecided`."""
 
@@ -28,7 +29,7 @@ READOUTS: dict[str, tuple[float, float, float]] = {
     "true": (0.0, 0.0, 2.0),
     "false": (0.0, 0.0, -2.0),
 }
-"""``W+, W0, b`` that give the crisp margins +2 where the relation holds and -2 where it does not."""
+"""``W+, W0, b`` that give the margin 2 with hard bits where the relation holds, and -2 where it does not."""
 
 
 def nsr_margin(difference: Tensor, sign: Tensor, zero: Tensor, bias: Tensor, sharpness: Tensor) -> Tensor:
@@ -43,26 +44,30 @@ def nsr_margin(difference: Tensor, sign: Tensor, zero: Tensor, bias: Tensor, sha
 
 
 def nsr(difference: Tensor, sign: Tensor, zero: Tensor, bias: Tensor, sharpness: Tensor) -> Tensor:
-    """The truth ``sigmoid(z)`` of `nsr_margin`; at infinite sharpness 1 where ``z > 0``, else 0. ``sharpness`` is one
-    number, or the like of ``difference``."""
-    found = nsr_margin(difference, sign, zero, bias, sharpness)
-    crisp = sharpness.isinf() if sharpness.dim() == 0 else sharpness.isinf()[..., 0]
-    return torch.where(crisp, (found > 0).to(found.dtype), torch.sigmoid(found))
+    """The truth ``sigmoid(z)`` of `nsr_margin`."""
+    return torch.sigmoid(nsr_margin(difference, sign, zero, bias, sharpness))
+
+
+def hard_margins(readout: Tensor) -> Tensor:
+    """The margins above, at and below 0 with hard bits: ``[..., 3]``, W+, W0, b, to ``[..., 3]``."""
+    sign, zero, bias = readout.unbind(-1)
+    return torch.stack([bias + sign - zero, bias + zero, bias - sign - zero], -1)
 
 
 def relation_of(readout: Tensor) -> list[str]:
-    """The name in `READOUTS` for each row W+, W0, b of ``[n, 3]``: the one that holds above, at and below 0 where the
-    crisp margin is above 0."""
-    sign, zero, bias = readout.unbind(-1)
-    holds = torch.stack([bias + sign - zero, bias + zero, bias - sign - zero], -1) > 0
-    return [_SHOWN[above, at, below] for above, at, below in holds.tolist()]
+    """The name in `READOUTS` for each row W+, W0, b of ``[n, 3]``: the relation that holds where the hard margin is
+    above 0."""
+    known = {tuple(row): name for name, row in zip(READOUTS, (_readouts(readout) > 0).tolist(), strict=True)}
+    return [known[tuple(row)] for row in (hard_margins(readout) > 0).tolist()]
 
 
-def _holds(sign: float, zero: float, bias: float) -> tuple[bool, bool, bool]:
-    return bias + sign - zero > 0, bias + zero > 0, bias - sign - zero > 0
+def crisp(readout: Tensor) -> Tensor:
+    """Whether every hard margin is so far from 0 that its truth is 0 or 1 exactly."""
+    return (hard_margins(readout).abs() >= SATURATED).all(-1)
 
 
-_SHOWN = {_holds(*readout): name for name, readout in READOUTS.items()}
+def _readouts(like: Tensor) -> Tensor:
+    return hard_margins(torch.tensor(list(READOUTS.values()), dtype=like.dtype, device=like.device))
 
 
 class NSR(Unit):
@@ -73,17 +78,18 @@ class NSR(Unit):
         ``x_r = softmax(first_r) . s - softmax(second_r) . s``
         ``y = sigmoid(b + sum_r (W+_r tanh(l x_r) + W0_r (1 - 2 tanh(l x_r)^2)))``
 
-    ``l`` is the sharpness: ``l`` times the least difference that counts should be above 1. At its crisp limit,
-    infinity, the bits are -1, 0 and 1, the truth is 0 or 1, and integers are compared exactly up to 2^53.
+    ``l`` is the sharpness: ``l`` times the least difference that counts should be above 1. Where it is infinite the
+    bits are hard: -1, 0 and 1. With hard bits and large weights, as `relation` has them, truths are 0 and 1, and
+    integers are compared exactly up to 2^53.
 
     As published ``first``, ``second`` and W are Xavier-normal, b is 0, l is 1, without clipping or penalty. That traps
     some seeds of ``=`` and ``!=``: where the two selections coincide the zero bit is constant. `start_undecided` is a
     start that does not, with `SHARPENING` for l.
-    Rounded: every output takes its heaviest channel, one operand on each side, the relation that its readout shows
-    (see `relation_of`), and infinite sharpness. Attributes: ``first`` and ``second``, ``[out, channels, in]``, the
-    selections after their softmax; ``sign`` and ``zero``, ``[out, channels]``, the W+ and W0; ``bias``, ``[out]``;
-    ``scale``, 1/l, which is 0 at the crisp limit. In ``(a <?> b){scale: s, weight: [W+, W0, b]}`` there is one channel
-    and the selections are the two sides.
+    Rounded: every output takes its heaviest channel, one operand on each side, hard bits, and the large weights of the
+    relation that its readout shows (see `relation_of`).
+    Attributes: ``first`` and ``second``, ``[out, channels, in]``, the selections after their softmax; ``sign`` and
+    ``zero``, ``[out, channels]``, the W+ and W0; ``bias``, ``[out]``; ``scale``, 1/l, which is 0 for hard bits. In
+    ``(a <?> b){scale: s, weight: [W+, W0, b]}`` there is one channel and the selections are the two sides.
     """
 
     first: nn.Parameter
@@ -186,12 +192,16 @@ class NSR(Unit):
         only = torch.zeros_like(found["sign"]).scatter(-1, heaviest, 1.0)
         shown = [found["sign"].gather(-1, heaviest), found["zero"].gather(-1, heaviest), found["bias"][..., None]]
         names = relation_of(torch.cat(shown, -1).reshape(-1, 3))
-        readout = only.new_tensor([READOUTS[name] for name in names]).reshape(*found["bias"].shape, 3)
+        crisp = only.new_tensor([READOUTS[name] for name in names]).reshape(*found["bias"].shape, 3) * SATURATED
         for key in ("first", "second"):
             found[key] = nn.functional.one_hot(found[key].argmax(-1), self.in_features).to(only.dtype)
-        found["sign"], found["zero"] = only * readout[..., :1], only * readout[..., 1:2]
-        found["bias"], found["scale"] = readout[..., 2], torch.zeros_like(found["scale"])
+        found["sign"], found["zero"] = only * crisp[..., :1], only * crisp[..., 1:2]
+        found["bias"], found["scale"] = crisp[..., 2], torch.zeros_like(found["scale"])
         return found
+
+    def gaps(self) -> dict[str, Tensor]:
+        """Of the selections and the scale: a readout may be any multiple of its relation's."""
+        return {key: gap for key, gap in super().gaps().items() if key in ("first", "second", "scale")}
 
     @classmethod
     def given(cls, weight: Sequence[float], scale: float = 0.0) -> Self:
@@ -207,6 +217,6 @@ class NSR(Unit):
         return unit
 
     @classmethod
-    def relation(cls, name: Relation) -> Self:
-        """``a > b`` and the five others, crisp."""
-        return cls.given(READOUTS[name])
+    def relation(cls, name: RelationName) -> Self:
+        """``a > b`` and the five others: truths are 0 and 1."""
+        return cls.given([SATURATED * weight for weight in READOUTS[name]])

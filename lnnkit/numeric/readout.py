@@ -13,7 +13,7 @@ from lnnkit.numeric.nalu import NALU
 from lnnkit.numeric.nau import NAU
 from lnnkit.numeric.nmu import NMU
 from lnnkit.numeric.npu import NPU, RealNPU
-from lnnkit.numeric.nsr import NSR, RELATIONS, relation_of
+from lnnkit.numeric.nsr import NSR, RELATIONS, crisp, relation_of
 from lnnkit.numeric.unit import Unit
 
 
@@ -40,10 +40,13 @@ def readout(unit: Unit, operands: Sequence[str], seed: int | None = None) -> lis
     if (seed is None) != (unit.seeds is None):
         raise ValueError("a unit with seeds is read one seed at a time, one without has none to name")
     values = {key: value if seed is None else value[seed] for key, value in unit.attributes().items()}
-    nearest = {key: value if seed is None else value[seed] for key, value in unit.rounded().items()}
+    gaps = {key: value if seed is None else value[seed] for key, value in unit.gaps().items()}
     return [
-        Readout(_text(unit, list(operands), row), max(_gap(row[key], near[key]) for key in row))
-        for row, near in ((_row(unit, values, place), _row(unit, nearest, place)) for place in range(unit.out_features))
+        Readout(
+            _text(unit, list(operands), _row(unit, values, place)),
+            max(float(gap.max()) for gap in _row(unit, gaps, place).values()),
+        )
+        for place in range(unit.out_features)
     ]
 
 
@@ -54,10 +57,6 @@ def _row(unit: Unit, values: Row, place: int) -> Row:
     """The attributes of one output: a gate of operands and a scale are of all outputs."""
     shared = ("scale", "gate") if isinstance(unit, NPU) else ("scale",)
     return {key: value if key in shared else value[place] for key, value in values.items()}
-
-
-def _gap(value: Tensor, nearest: Tensor) -> float:
-    return float((value - nearest).abs().max())
 
 
 def _text(unit: Unit, operands: list[str], row: Row) -> str:
@@ -141,12 +140,13 @@ def _comparison(operands: Sequence[str], row: Row) -> str:
     """Of the heaviest channel, which is all there is once the register is rounded."""
     heaviest = int((row["sign"].abs() + row["zero"].abs()).argmax())
     left, right = (sum_text(operands, row[key][heaviest].tolist()) for key in ("first", "second"))
-    weights = [row["sign"][heaviest], row["zero"][heaviest], row["bias"]]
-    if float(row["scale"]) == 0:
-        (name,) = relation_of(row["sign"].new_tensor([weights]))
+    weights = row["sign"].new_tensor([[row["sign"][heaviest], row["zero"][heaviest], row["bias"]]])
+    hard = float(row["scale"]) == 0
+    if hard and bool(crisp(weights)):
+        (name,) = relation_of(weights)
         return f"{left} {name} {right}" if name in RELATIONS else name
-    values = ", ".join(_number(float(value)) for value in weights)
-    return f"({left} <?> {right}){{scale: {_number(float(row['scale']))}, weight: [{values}]}}"
+    scale = "" if hard else f"scale: {_number(float(row['scale']))}, "
+    return f"({left} <?> {right}){{{scale}weight: {_list(weights[0].tolist())}}}"
 
 
 def _as_unit(name: str, operands: Sequence[str], row: Row) -> str:

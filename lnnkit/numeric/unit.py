@@ -99,11 +99,15 @@ class Unit(nn.Module, ABC):
         """`attributes` moved to the grid; those without one as they are."""
         return {key: nearest(values, self.grids.get(key)) for key, values in self.attributes().items()}
 
+    def gaps(self) -> dict[str, Tensor]:
+        """The distances of the attributes to the grid."""
+        rounded = self.rounded()
+        return {key: (values - rounded[key]).abs() for key, values in self.attributes().items()}
+
     def sparsity_error(self) -> Tensor:
         """The largest distance of a weight to the grid, ``[seeds]`` or ``[]``."""
-        rounded = self.rounded()
-        gaps = [(values - rounded[key]).abs() for key, values in self.attributes().items()]
-        return torch.stack([gap.reshape(*gap.shape[: self._leading], -1).amax(-1) for gap in gaps]).amax(0)
+        largest = [gap.reshape(*gap.shape[: self._leading], -1).amax(-1) for gap in self.gaps().values()]
+        return torch.stack(largest).amax(0)
 
     @torch.no_grad()
     def harden(self, loss: Callable[[Self], Tensor], tolerance: float = 0.0) -> Hardening:

@@ -9,11 +9,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from lnnkit.learn.relations import Effort, Learned, learn_relations
-from lnnkit.numeric.nsr import RELATIONS, Relation
+from lnnkit.learn.relations import Effort, LearnedRelations, learn_relations
+from lnnkit.numeric.nsr import RELATIONS, RelationName
 from lnnkit.numeric.readout import readout
 
-HOLDS: dict[Relation, Callable[[Tensor, Tensor], Tensor]] = {
+HOLDS: dict[RelationName, Callable[[Tensor, Tensor], Tensor]] = {
     ">": operator.gt,
     "<": operator.lt,
     ">=": operator.ge,
@@ -34,18 +34,20 @@ def pairs(seed: int) -> Tensor:
     return torch.cat([product, unequal[chosen], values.repeat(19)[:, None].expand(-1, 2)]).double()
 
 
-def learned(names: list[Relation], x: Tensor, *, resolution: float = 1.0, effort: Effort = QUICK) -> Learned:
+def learned(
+    names: list[RelationName], x: Tensor, *, resolution: float = 1.0, effort: Effort = QUICK
+) -> LearnedRelations:
     truth = torch.stack([HOLDS[name](x[:, 0], x[:, 1]) for name in names]).double()
     generator = torch.Generator().manual_seed(1)
     return learn_relations(x, truth, generator=generator, resolution=resolution, effort=effort)
 
 
-def texts(found: Learned, operands: list[str]) -> list[str]:
+def texts(found: LearnedRelations, operands: list[str]) -> list[str]:
     return [readout(found.register, operands, seed=seed)[0].text for seed in range(len(found.error))]
 
 
 def test_equality_and_inequality_are_learned_by_every_seed() -> None:
-    names: list[Relation] = ["=", "!="] * 5
+    names: list[RelationName] = ["=", "!="] * 5
     found = learned(names, pairs(1))
     assert texts(found, ["a", "b"]) == [f"a {name} b" for name in names]
     assert found.steps.tolist() == [200] * 10

@@ -15,7 +15,7 @@ from lnnkit.numeric.nalu import NALU
 from lnnkit.numeric.nau import NAU
 from lnnkit.numeric.nmu import NMU
 from lnnkit.numeric.npu import NPU, RealNPU
-from lnnkit.numeric.nsr import NSR, RELATIONS, Relation
+from lnnkit.numeric.nsr import NSR, RELATIONS, RelationName
 from lnnkit.numeric.unit import Unit
 from tests.numeric.units import UNITS, rows, shaken
 
@@ -98,7 +98,7 @@ def test_a_loss_of_the_wrong_shape() -> None:
 
 
 @pytest.mark.parametrize("name", RELATIONS)
-def test_a_soft_register_with_an_idle_channel_becomes_its_relation(name: Relation) -> None:
+def test_a_soft_register_with_an_idle_channel_becomes_its_relation(name: RelationName) -> None:
     crisp = NSR.relation(name)
     unit = NSR(3, 1, channels=2)
     unit.assign(

@@ -16,10 +16,10 @@ from lnnkit.numeric.nalu import NALU
 from lnnkit.numeric.nau import NAU
 from lnnkit.numeric.nmu import NMU
 from lnnkit.numeric.npu import NPU, NaiveNPU, RealNPU
-from lnnkit.numeric.nsr import NSR, READOUTS, RELATIONS, Relation, relation_of
+from lnnkit.numeric.nsr import NSR, READOUTS, RELATIONS, RelationName, relation_of
 from tests.numeric.units import generator, rows
 
-COMPARE: dict[Relation, Callable[[int, int], bool]] = {
+COMPARE: dict[RelationName, Callable[[int, int], bool]] = {
     ">": operator.gt,
     "<": operator.lt,
     ">=": operator.ge,
@@ -37,7 +37,7 @@ def magnitude(exponent: int, count: int) -> list[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("name", RELATIONS)
-def test_a_register_with_its_weights_set_is_exact_at_every_magnitude(name: Relation) -> None:
+def test_a_register_with_its_weights_set_is_exact_at_every_magnitude(name: RelationName) -> None:
     unit = NSR.relation(name)
     for exponent in range(1, 14):
         pairs = magnitude(exponent, 30)
@@ -53,7 +53,7 @@ def test_a_register_is_exact_next_to_two_to_the_53() -> None:
 
 
 @pytest.mark.parametrize("name", RELATIONS)
-def test_a_soft_register_is_right_where_the_distance_counts(name: Relation) -> None:
+def test_a_soft_register_is_right_where_the_distance_counts(name: RelationName) -> None:
     unit = NSR.given(READOUTS[name], scale=0.25)
     pairs = magnitude(2, 20)
     truths = unit(torch.tensor(pairs, dtype=torch.float64))[:, 0]
@@ -62,7 +62,7 @@ def test_a_soft_register_is_right_where_the_distance_counts(name: Relation) -> N
 
 
 @pytest.mark.parametrize("name", RELATIONS)
-def test_the_relation_is_read_from_any_weights_that_mean_it(name: Relation) -> None:
+def test_the_relation_is_read_from_any_weights_that_mean_it(name: RelationName) -> None:
     scaled = 3.7 * torch.tensor([READOUTS[name]], dtype=torch.float64) + 0.1
     assert relation_of(scaled) == [name]
 
