@@ -8,8 +8,9 @@ torch and networkx are imported where a method first needs them: a program with 
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 from lnnkit.answers import Answers
 from lnnkit.check import check, check_query
 from lnnkit.check.checker import ordered
-from lnnkit.check.program import CheckedProgram, Query
+from lnnkit.check.program import CheckedProgram, Fact, Query
 from lnnkit.check.untrained import UNEVALUATED
 from lnnkit.computing import Computing, computing
 from lnnkit.errors import BudgetError, DataError, Error, ProgramError
@@ -95,6 +96,8 @@ class KnowledgeBase:
         self._most: int | None = None  # instances of one rule
         self._recording = True
         self._lifted: LiftedGraph | None = None
+        self._assumed: tuple[Fact, ...] = ()
+        self._source: tuple[KnowledgeBase, Sequence[Fact]] | None = None  # what a copy may go on from
         self._known: Known | None = None
         self._learner: Learner | None = None
         self._learned: dict[str, float] = {}  # the values that the graph and the fixpoints were made with
@@ -135,10 +138,38 @@ class KnowledgeBase:
         if clashes:
             raise DataError(clashes)
         self.warnings += tuple(findings)
-        self._told.append(told)
+        self._told = [*self._told, told]
         self._checked = checked
         self._lifted = None
         self._fixpoints.clear()
+        self._source = None
+
+    def assume(self, bounds: Mapping[str, float | tuple[float, float]]) -> KnowledgeBase:
+        """What if: a copy in which some atoms have other ``bounds`` (one truth, or two) than their facts give them.
+
+        Where they are known better than here, the copy goes on from what has been inferred here, from those atoms
+        only; else it infers anew. Raises `ProgramError` for a key that is no atom, ``ValueError`` for bounds that are
+        none.
+        """
+        from lnnkit.explain.hypothetical import assumption, tightens, with_facts
+        from lnnkit.explain.origins import Origins
+
+        facts = []
+        for text, value in bounds.items():
+            found, _ = self._query(text)
+            formula = found.formula
+            if not isinstance(formula, ast.Atom) or any(isinstance(each, ast.Variable) for each in formula.arguments):
+                raise _no_atom(text, found)
+            arguments = [each.text for each in formula.arguments if isinstance(each, ast.Constant)]
+            facts.append(assumption(formula.name, arguments, *(value if isinstance(value, tuple) else (value, value))))
+        origins = Origins(self._checked)
+        clone = copy(self)
+        clone._checked = with_facts(self._checked, origins, facts)
+        clone._lifted = self._graph()
+        clone._assumed = (*self._assumed, *facts)
+        clone._fixpoints = {}
+        clone._source = (self, facts) if all(tightens(origins, fact) for fact in facts) else None
+        return clone
 
     # --- inference --------------------------------------------------------------------------------------------------
 
@@ -220,8 +251,7 @@ class KnowledgeBase:
         lifted, root = explainer.root(found)
         _checked_bound(root)
         if lifted.graph.nodes[root.reference.node]["kind"] != "predicate":
-            message = f"`{atom}` is no atom"
-            raise ProgramError([Diagnostic("no-atom", message, "ask for each of its atoms", found.span)])
+            raise _no_atom(atom, found)
         upper = side == "upper"
         wanted = (0.0 if upper else 1.0) if goal is None else goal
         return explainer.why_not(root.reference.node, list(map(str, root.reference.arguments)), int(upper), wanted)
@@ -280,6 +310,7 @@ class KnowledgeBase:
         recorder: Recorder | None = None,
     ) -> _Rested:
         self._fixpoints.clear()
+        self._source = None
         self._computing = replace(computing, precision="double") if self._numeric else computing
         self._most = max_groundings
         with Interruption(watch) if is_pythons_own() else nullcontext(watch) as watching:
@@ -358,6 +389,8 @@ class KnowledgeBase:
         self._known = self._known or Known()
         self._follow_learning()
         key = tuple(query.text for query in queries)
+        if key not in self._fixpoints and self._source is not None:
+            self._go_on(key, queries, *self._source)
         if key not in self._fixpoints:
             if self._checked.unevaluated:
                 raise ProgramError(self._refused())
@@ -392,6 +425,27 @@ class KnowledgeBase:
     @property
     def _numeric(self) -> bool:
         return any(predicate.numeric for predicate in self._checked.predicates.values())
+
+    def _go_on(
+        self, key: tuple[str, ...], queries: tuple[Query, ...], source: KnowledgeBase, facts: Sequence[Fact]
+    ) -> None:
+        """Go on from the fixpoint of the knowledge base that this is a copy of, if that is possible."""
+        from lnnkit.infer.assuming import Assumption, assumed
+        from lnnkit.infer.contradictions import contradictions
+
+        rested = source._rest(queries)
+        index = rested.fixpoint.prepared.grounding.domain.index
+        if any(entity not in index for fact in facts for entity in fact.arguments):
+            return
+        changes = [
+            Assumption(fact.predicate, tuple(index[entity] for entity in fact.arguments), fact.lower, fact.upper)
+            for fact in facts
+        ]
+        with self._computing.scope():
+            fixpoint = assumed(rested.fixpoint, changes, ROUND_LIMIT)
+            if fixpoint is not None:
+                found = contradictions(fixpoint, rested.names)
+                self._fixpoints[key] = _Rested(fixpoint, rested.names, _outcome(fixpoint, found))
 
     def _budget(self) -> Budget:
         from lnnkit.budget import default_budget
@@ -589,10 +643,12 @@ class KnowledgeBase:
         from lnnkit.output import write_text
         from lnnkit.syntax.relocate import relocate
 
-        if self._told:
+        if self._told or self._assumed:
             counts: dict[str, int] = {}
             for table in self._told:
                 counts[table.predicate] = counts.get(table.predicate, 0) + len(table)
+            for fact in self._assumed:
+                counts[fact.predicate] = counts.get(fact.predicate, 0) + 1
             listed = ", ".join(f"{count:,} of `{name}`" for name, count in counts.items())
             message = f"facts were told that the file would lose: {listed}"
             raise Error([Diagnostic("told-facts", message, "write them to a table, and `load` it in the program")])
@@ -660,6 +716,11 @@ def _outcome(fixpoint: Fixpoint, found: Sequence[Contradiction]) -> Outcome:
         atoms=len(prepared.grounding.atoms),
         unfinished=tuple(sorted(prepared.unfinished)),
     )
+
+
+def _no_atom(text: str, query: Query) -> ProgramError:
+    message = f"`{text}` is no atom about named entities"
+    return ProgramError([Diagnostic("no-atom", message, "name one atom at a time, as in `P(anna)`", query.span)])
 
 
 def _covers(rested: _Rested, query: Query) -> bool:

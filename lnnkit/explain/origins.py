@@ -29,9 +29,10 @@ class Origins:
         self._stated: dict[tuple[str, tuple[str, ...]], list[Fact]] = {}
         for fact in program.facts:
             self._stated.setdefault((fact.predicate, fact.arguments), []).append(fact)
+        self._every = [_Table(table) for table in program.tables]
         self._tables: dict[str, list[_Table]] = {}
-        for table in program.tables:
-            self._tables.setdefault(table.predicate, []).append(_Table(table))
+        for table in self._every:
+            self._tables.setdefault(table.predicate, []).append(table)
 
     def of(self, predicate: str, arguments: Sequence[str]) -> list[Given]:
         """All facts about an atom: those of the program's text, then those of its tables, in their order."""
@@ -44,6 +45,11 @@ class Origins:
             for row in table.rows(arguments):
                 found.append(table.given(row, key))
         return found
+
+    def rows(self, table: int, predicate: str, arguments: Sequence[str]) -> list[int]:
+        """The positions in one of the program's tables of the facts about an atom."""
+        own = self._every[table]
+        return own.rows(arguments) if own.predicate == predicate else []
 
     def entities(self, predicate: str) -> set[str]:
         """All entities that facts of a predicate mention."""
@@ -59,6 +65,10 @@ class _Table:
         self._columns: list[np.ndarray] = []
         self._order: np.ndarray | None = None
         self._first: np.ndarray | None = None
+
+    @property
+    def predicate(self) -> str:
+        return self._table.predicate
 
     @property
     def texts(self) -> list[str]:

@@ -160,6 +160,11 @@ class Atoms:
         """List distinct rows of a table as asked for."""
         self._enlist(table, "listed", rows)
 
+    def list_given(self, table: AtomTable, rows: Tensor) -> None:
+        """List distinct rows of a table as given by facts."""
+        for name in ("listed", "given"):
+            self._enlist(table, name, rows)
+
     def deviate(self, rows: Tensor, lower: Tensor, upper: Tensor) -> None:
         """Enter rows into the lists of the ends on which their bounds differ from the default."""
         for table, mine in self.by_table(rows):
