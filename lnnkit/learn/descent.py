@@ -24,6 +24,8 @@ from lnnkit.scores import Epoch, Scores
 
 _AGREE = 1e-6  # a replay's loss that differs from that of inference by no more is exact
 _RARE = 64  # epochs between two inferences at most
+_SOFTENED = 8  # the same where comparisons are softened
+_SOFTEST = 0.02  # of the scale at which crisp comparisons are softened first, in the last epoch
 _GAIN = 1e-9  # of the loss
 _DIGITS = (2, 3, 4, 6, 9)
 _COSTS_NOTHING = 1e-3  # of the loss
@@ -89,7 +91,8 @@ class _Descent:
             epoch, gap, since = saved.restore(theta, optimizer)
         expected: float | None = None
         while True:
-            found = fitting.infer(theta.detach(), self._constraints)
+            softness = _SOFTEST ** (epoch / max(1, settings.epochs))
+            found = fitting.infer(theta.detach(), self._constraints, softness)
             if self._best is None or found.losses.measure < self._best[0] - _GAIN:
                 self._best, since = (found.losses.measure, theta.detach().clone()), 0
             if not self._tell(restart, epoch, found):
@@ -103,6 +106,8 @@ class _Descent:
                 return
             if expected is not None:  # not so at the start, nor where it goes on after a kill
                 exact = abs(expected - found.losses.total) <= _AGREE * max(1.0, abs(found.losses.total))
+                if any(each.crisp for each in found.trace.replayer.comparisons.values()):
+                    exact = gap < _SOFTENED  # replays are softened, so the two cannot agree
                 gap = min(_RARE, 2 * gap) if exact else max(1, gap // 2)
             if self._checkpoint is not None:
                 self._checkpoint.write(restart, (epoch, gap, since), theta, optimizer, self._best)

@@ -93,8 +93,8 @@ class Fitting:
             for name, which in (("train", self.split.train), ("validation", self.split.validation))
         }
 
-    def trace(self, values: Tensor) -> Trace:
-        """The fixpoint at some values."""
+    def trace(self, values: Tensor, softness: float = 0.0) -> Trace:
+        """The fixpoint at some values, to be replayed with crisp comparisons softened."""
         return trace(
             self._program,
             {each.name: value for each, value in zip(self.parameters, values.tolist(), strict=True)},
@@ -103,6 +103,7 @@ class Fitting:
             round_limit=self.settings.max_rounds,
             known=self._known,
             through=True,
+            softness=softness,
         )
 
     def constraints(self, found: Trace) -> Constraints:
@@ -117,9 +118,9 @@ class Fitting:
             statements=lifted.statements,
         )
 
-    def infer(self, values: Tensor, constraints: Constraints) -> Inferred:
-        """The fixpoint and its loss."""
-        found = self.trace(values)
+    def infer(self, values: Tensor, constraints: Constraints, softness: float = 0.0) -> Inferred:
+        """The fixpoint and its loss; the replays of it are softened (see `trace`)."""
+        found = self.trace(values, softness)
         told = told_of(found, self.labels)
         distance = self.settings.objective.distance
         terms = self._terms("train", _ends(told, self.split.train), crossings(found), values, constraints)
