@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from lnnkit.cli import streams
 from lnnkit.cli.program import STANDARD_INPUT, read
+from lnnkit.data.model_file import is_model
 from lnnkit.errors import ProgramError
 
 SUMMARY = "print a program tidied, or write it back"
@@ -26,6 +28,9 @@ def options(parser: argparse.ArgumentParser) -> None:
 def command(arguments: argparse.Namespace) -> int:
     if arguments.write and arguments.file == STANDARD_INPUT:
         streams.note("lnnkit fmt: error: --write needs a FILE: standard input cannot be written")
+        return 2
+    if arguments.write and is_model(Path(arguments.file)):
+        streams.note("lnnkit fmt: error: --write needs a text: a model file would lose its numbers")
         return 2
     source, found = read(arguments.file)
     if source is None:

@@ -40,12 +40,14 @@ def read(file: str) -> tuple[Text | None, list[Diagnostic]]:
 
 def load(file: str) -> KnowledgeBase:
     """The knowledge base of FILE. Raises `ProgramError` with every finding."""
-    source, found = read(file)
+    from lnnkit import kb
+
+    if file != STANDARD_INPUT:
+        return kb.load(file)
+    source, found = _standard_input()
     if source is None:
         raise ProgramError(found)
-    from lnnkit.kb import loads
-
-    return loads(source.text, source.base, path=source.path)
+    return kb.loads(source.text, source.base, path=source.path)
 
 
 def _standard_input() -> tuple[Text | None, list[Diagnostic]]:

@@ -7,7 +7,7 @@ import secrets
 from pathlib import Path
 
 from lnnkit.data.grid import Unreadable
-from lnnkit.data.model_file import NoModel, is_model, read_model
+from lnnkit.data.model_file import NoModel, is_model, read_text
 from lnnkit.data.source import names_beside, nearest_file, nearest_name, read_bytes
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.span import Span
@@ -49,7 +49,7 @@ def read_program(path: Path, span: Span | None = None) -> tuple[str | None, list
 
     if is_model(path) and path.is_file():
         try:
-            return read_model(path)[0], []
+            return read_text(path), []
         except (NoModel, OSError) as problem:
             reason = (problem.strerror if isinstance(problem, OSError) else None) or str(problem)
             return failed("no-model", f'"{path}" cannot be read: {reason}', "name what `lnnkit train` or `save` wrote")

@@ -6,8 +6,10 @@ each parameter, by its name, has its value in float64.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 SUFFIX = ".safetensors"
 _VERSION = "1"
@@ -31,19 +33,30 @@ def model_bytes(text: str, values: Mapping[str, float]) -> bytes:
     return save(tensors, metadata={"lnnkit": _VERSION, "program": text})
 
 
-def read_model(path: Path) -> tuple[str, dict[str, float]]:
-    """The text and the values of a model file. Raises `NoModel` and ``OSError``."""
+def read_text(path: Path) -> str:
+    """The text in a model file. Raises `NoModel` and ``OSError``."""
+    with _opened(path) as file:
+        meta = file.metadata() or {}
+    if "program" not in meta:
+        raise NoModel("it holds no program")
+    if meta.get("lnnkit") != _VERSION:
+        raise NoModel(f"its format is version {meta.get('lnnkit')}, not {_VERSION}")
+    return meta["program"]
+
+
+def read_values(path: Path) -> dict[str, float]:
+    """The values in a model file, by their names. Raises `NoModel` and ``OSError``."""
+    with _opened(path) as file:
+        return {name: float(file.get_tensor(name)) for name in file.keys()}  # noqa: SIM118  # no mapping
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
     from safetensors import SafetensorError, safe_open
 
     path.open("rb").close()  # what cannot be read is told as for any file
     try:
         with safe_open(path, framework="numpy") as file:
-            meta = file.metadata() or {}
-            values = {name: float(file.get_tensor(name)) for name in file.keys()}  # noqa: SIM118  # no mapping
-    except (SafetensorError, TypeError, ValueError):
-        raise NoModel("it is no safetensors file of single numbers") from None
-    if "program" not in meta:
-        raise NoModel("it holds no program")
-    if meta.get("lnnkit") != _VERSION:
-        raise NoModel(f"its format is version {meta.get('lnnkit')}, not {_VERSION}")
-    return meta["program"], values
+            yield file
+    except (SafetensorError, TypeError, ValueError) as problem:
+        raise NoModel("it is no safetensors file of single numbers") from problem

@@ -45,6 +45,22 @@ def test_the_command_line_reads_what_it_has_trained(tmp_path: Path, capsys: pyte
     assert "age(X) >= " in capsys.readouterr().out
 
 
+def test_the_command_line_takes_the_numbers_exactly(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kb = lnnkit.loads(TEXT.replace("= 31", "= 25.000001"))
+    (limit,) = kb.module().parameters()
+    with torch.no_grad():
+        limit.fill_(25.000002)
+    path = tmp_path / "old.safetensors"
+    kb.save(path)
+    assert main(["run", str(path), "--format", "csv"]) == 0
+    answers = capsys.readouterr().out
+    assert '""d""' in answers
+    assert '""c""' not in answers
+    before = path.read_bytes()
+    assert main(["fmt", "--write", str(path)]) == 2
+    assert path.read_bytes() == before
+
+
 @pytest.mark.parametrize("content", [b"", b"rule A -> B", b"\x08\x00\x00\x00\x00\x00\x00\x00{}      "])
 def test_what_is_no_model_file(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "bad.safetensors"
