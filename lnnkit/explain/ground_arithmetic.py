@@ -4,25 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import cast
 
 from lnnkit.numeric import (
     Apply,
     Comparison,
     Constant,
-    Fixed,
-    Learned,
     Number,
     Operation,
-    Relation,
-    Sign,
     Term,
     apply,
     constant,
-    gated_product,
-    linear,
+    frozen,
     number,
-    power_product,
+    relation,
     undetermined,
 )
 from lnnkit.syntax import ast
@@ -34,7 +28,9 @@ def comparison(formula: ast.Comparison) -> tuple[Comparison, Sequence[ast.Atom]]
     """A comparison of two terms, and the numbers that it reads, each once, in the order in which it does."""
     written = _Written()
     (left, right), atoms = _read([written.term(operand) for operand in formula.operands], written.atoms)
-    return Comparison(left, right, _relation(formula)), atoms
+    given = _attributes(formula)
+    (operator,) = formula.operators
+    return Comparison(left, right, relation(operator, given.get("weight"), given.get("scale", [0.0])[0])), atoms
 
 
 def term(formula: ast.Expression) -> tuple[Term, Sequence[ast.Atom]]:
@@ -78,7 +74,8 @@ class _Written:
             case ast.Arithmetic():
                 return apply(_OPERATIONS[formula.operator], self.term(formula.left), self.term(formula.right))
             case ast.Unit():
-                return _unit(formula, [self.term(operand) for operand in formula.operands])
+                operands = [self.term(operand) for operand in formula.operands]
+                return frozen(formula.name, _attributes(formula), operands)
         raise ValueError(f"no term for {type(formula).__name__}")
 
 
@@ -107,30 +104,8 @@ def _text(term: Term) -> str:
     return built[-1]
 
 
-def _relation(formula: ast.Comparison) -> Relation | None:
-    given = {attribute.key: attribute.value for attribute in formula.attributes}
-    scale = _number(given["scale"]) if "scale" in given else 0.0
-    (operator,) = formula.operators
-    if operator != "<?>":
-        return Fixed(cast("Sign", operator), scale)
-    if "weight" not in given:
-        return None
-    plus, zero, bias = _numbers(given["weight"])
-    return Learned(plus, zero, bias, scale)
-
-
-def _unit(formula: ast.Unit, operands: Sequence[Term]) -> Term:
-    given = {attribute.key: _numbers(attribute.value) for attribute in formula.attributes}
-    if formula.name in ("nau", "nac") and "weight" in given:
-        return linear(given["weight"], operands)
-    if formula.name == "nmu" and "weight" in given:
-        return gated_product(given["weight"], operands)
-    gates = given.get("gate", [1.0] * len(operands))
-    plain = set(gates) <= {0.0, 1.0} and not any(given.get("imaginary", ()))
-    if formula.name in ("npu", "realnpu") and "power" in given and plain:
-        powers = [power if gate else 0.0 for power, gate in zip(given["power"], gates, strict=True)]
-        return power_product(powers, operands)
-    return undetermined(*operands)
+def _attributes(formula: ast.Comparison | ast.Unit) -> dict[str, list[float]]:
+    return {attribute.key: _numbers(attribute.value) for attribute in formula.attributes}
 
 
 def _numbers(value: object) -> list[float]:

@@ -11,20 +11,16 @@ import networkx as nx
 from lnnkit.graph.lifted import NUMBER, OPERATIONS
 from lnnkit.numeric import (
     Comparison,
-    Fixed,
-    Learned,
     Operation,
-    Relation,
-    Sign,
     Term,
     apply,
     constant,
-    gated_product,
-    linear,
+    frozen,
     number,
-    power_product,
-    undetermined,
+    relation,
 )
+
+_WEIGHTS = ("weight", "power", "gate", "imaginary")
 
 Arguments = tuple[int | str, ...]
 NumberAtom = tuple[str, Arguments]  # a number's name and its arguments
@@ -47,7 +43,8 @@ def comparison(graph: nx.MultiDiGraph, node: str, arguments: Arguments) -> tuple
     """A ``compare`` node seen with these ``arguments``, over the number atoms that it mentions."""
     numbers = Numbers()
     left, right = (_term(graph, operand, passed, numbers) for operand, passed in _operands(graph, node, arguments))
-    return Comparison(left, right, _relation(graph.nodes[node])), numbers.atoms
+    data = graph.nodes[node]
+    return Comparison(left, right, relation(data["operator"], data["weight"], data["scale"] or 0.0)), numbers.atoms
 
 
 def term(graph: nx.MultiDiGraph, node: str, arguments: Arguments) -> tuple[Term, Sequence[NumberAtom]]:
@@ -68,16 +65,6 @@ def parameters(graph: nx.MultiDiGraph, node: str) -> tuple[str, ...]:
             elif names is not None:
                 found[names] = None
     return tuple(found)
-
-
-def _relation(data: dict[str, Any]) -> Relation | None:
-    scale = data["scale"] or 0.0
-    if data["operator"] != "<?>":
-        return Fixed(cast("Sign", data["operator"]), scale)
-    if data["weight"] is None:
-        return None
-    plus, zero, bias = data["weight"]
-    return Learned(plus, zero, bias, scale)
 
 
 def _operands(graph: nx.MultiDiGraph, node: str, arguments: Arguments) -> list[tuple[str, Arguments]]:
@@ -113,12 +100,4 @@ def _applied(data: dict[str, Any], operands: Sequence[Term]) -> Term:
         return constant(data["value"])
     if kind in OPERATIONS:
         return apply(cast("Operation", kind), *operands)
-    if kind in ("nau", "nac"):
-        return linear(data["weight"], operands)
-    if kind == "nmu":
-        return gated_product(data["weight"], operands)
-    gates = data.get("gate") or (1.0,) * len(operands)
-    if kind in ("npu", "realnpu") and set(gates) <= {0.0, 1.0} and not any(data.get("imaginary") or ()):
-        powers = [power if gate else 0.0 for power, gate in zip(data["power"], gates, strict=True)]
-        return power_product(powers, operands)
-    return undetermined(*operands)
+    return frozen(kind, {key: value for key, value in data.items() if key in _WEIGHTS and value is not None}, operands)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from lnnkit.numeric.comparison import Comparison as Comparison
 from lnnkit.numeric.comparison import Response as Response
+from lnnkit.numeric.frozen import frozen as frozen
 from lnnkit.numeric.frozen import gated_product as gated_product
 from lnnkit.numeric.frozen import linear as linear
 from lnnkit.numeric.frozen import power_product as power_product
@@ -25,6 +26,7 @@ from lnnkit.numeric.relation import Fixed as Fixed
 from lnnkit.numeric.relation import Learned as Learned
 from lnnkit.numeric.relation import Relation as Relation
 from lnnkit.numeric.relation import Sign as Sign
+from lnnkit.numeric.relation import relation as relation
 from lnnkit.numeric.steps import Apply as Apply
 from lnnkit.numeric.steps import Constant as Constant
 from lnnkit.numeric.steps import Number as Number

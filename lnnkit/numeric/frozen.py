@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from lnnkit.numeric.term import Term, apply, constant
+from lnnkit.numeric.term import Term, apply, constant, undetermined
+
+
+def frozen(unit: str, given: Mapping[str, Sequence[float]], operands: Sequence[Term]) -> Term:
+    """A unit of the language by its name, with its attributes. It may be anything where it lacks its weights, or where
+    they are not those of arithmetic: of ``nalu`` and ``inalu``, of gates that are half open, of imaginary powers."""
+    if unit in ("nau", "nac") and "weight" in given:
+        return linear(given["weight"], operands)
+    if unit == "nmu" and "weight" in given:
+        return gated_product(given["weight"], operands)
+    if unit in ("npu", "realnpu") and "power" in given:
+        gates = given.get("gate", (1.0,) * len(operands))
+        if set(gates) <= {0.0, 1.0} and not any(given.get("imaginary", ())):
+            powers = [power if gate else 0.0 for power, gate in zip(given["power"], gates, strict=True)]
+            return power_product(powers, operands)
+    return undetermined(*operands)
 
 
 def linear(weights: Sequence[float], operands: Sequence[Term]) -> Term:

@@ -13,8 +13,9 @@ learned                    ``sigmoid(b + w+ t + w0 (1 - 2 t^2))`` with ``t = tan
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 
 Sign = Literal[">", ">=", "<", "<=", "=", "!="]
 
@@ -38,3 +39,14 @@ class Learned:
 
 
 Relation = Fixed | Learned
+
+
+def relation(operator: str, weight: Sequence[float] | None, scale: float) -> Relation | None:
+    """The relation that an operator of the language stands for: of ``<?>`` the one with the given ``weight`` (w+, w0,
+    b), None without."""
+    if operator != "<?>":
+        return Fixed(cast("Sign", operator), scale)
+    if weight is None:
+        return None
+    plus, zero, bias = weight
+    return Learned(plus, zero, bias, scale)
