@@ -10,7 +10,7 @@ from torch import Tensor
 
 from lnnkit.ground.atoms import FALSE, TRUE, UNKNOWN, Atoms, AtomTable
 from lnnkit.ground.growing import Growing
-from lnnkit.infer.state import State
+from lnnkit.infer.state import State, one_value
 
 OTHER = 0  # the class of all rows that have none
 _CLASSES = 64  # a table with more distinct bounds has none
@@ -74,8 +74,9 @@ class Classes:
             return
         codes, known = self.codes.values, self._classes(table)
         if rows.numel() > _CLASSES and table not in self._soft:
-            if _one_value(lower) and _one_value(upper):
-                self._uniform(table, rows, (float(lower[0]), float(upper[0])))
+            low, high = one_value(lower), one_value(upper)
+            if low is not None and high is not None:
+                self._uniform(table, rows, (low, high))
                 return
             step = max(1, rows.numel() // _SAMPLE)
             if max(len(torch.unique(end[::step])) for end in (lower, upper)) > _CLASSES:
@@ -109,10 +110,10 @@ class Classes:
             return False
         start, stop = int(rows[0]), int(rows[-1]) + 1
         lower, upper = self._state.lower.values[start:stop], self._state.upper.values[start:stop]
-        pair = (float(lower[0]), float(upper[0]))
-        if pair == table.default or not (_one_value(lower) and _one_value(upper)):
+        low, high = one_value(lower), one_value(upper)
+        if low is None or high is None or (low, high) == table.default:
             return False
-        self.tell_new(table.number, start, stop, pair)
+        self.tell_new(table.number, start, stop, (low, high))
         return True
 
     def _uniform(self, table: int, rows: Tensor, pair: Pair) -> None:
@@ -159,8 +160,3 @@ class Classes:
             self._numbers[pair] = len(self.pairs)
             self.pairs.append(pair)
         return self._numbers[pair]
-
-
-def _one_value(values: Tensor) -> bool:
-    least, most = torch.aminmax(values)
-    return bool(least == most)

@@ -12,7 +12,7 @@ from torch import Tensor
 from lnnkit.ground.growing import Marks
 from lnnkit.infer.derivations import Derivations
 from lnnkit.infer.history import Kind
-from lnnkit.infer.state import State, no_rows
+from lnnkit.infer.state import State, no_rows, one_value
 
 
 class Pending(Protocol):
@@ -71,7 +71,7 @@ class Meeting:
         row = messages[0].row if len(messages) == 1 else torch.cat([m.row for m in messages])
         value = messages[0].value if len(messages) == 1 else torch.cat([m.value for m in messages])
         ends = self._state.ends(side).values
-        same = _one_value(value)
+        same = one_value(value)
         if same is not None:
             first = None if len(messages) == 1 and messages[0].distinct else self._first(row)
             ends.index_fill_(0, (row if first is None else row.index_select(0, first)).long(), same)
@@ -101,8 +101,8 @@ class Meeting:
         their rows, which follow one another, the one after the last, and the bound; None where they are not such."""
         if not all(message.distinct and message.pending is not None for message in messages):
             return None
-        value = _one_value(messages[0].value)
-        if value is None or any(_one_value(message.value) != value for message in messages[1:]):
+        value = one_value(messages[0].value)
+        if value is None or any(one_value(message.value) != value for message in messages[1:]):
             return None
         starts = [int(message.row[0]) for message in messages]
         stops = [start + message.row.numel() for start, message in zip(starts, messages, strict=True)]
@@ -136,14 +136,6 @@ class Meeting:
         first = slots.index_select(0, row) == order
         slots.index_fill_(0, index, 0)
         return None if bool(first.all()) else first.nonzero().squeeze(1)
-
-
-def _one_value(values: Tensor) -> float | None:
-    """What all ``values`` are, if they are alike."""
-    if values.stride(0) == 0:  # one value, expanded
-        return float(values[0])
-    least, most = torch.aminmax(values)
-    return float(least) if bool(least == most) else None
 
 
 def _run(stored: Tensor) -> range:

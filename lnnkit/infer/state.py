@@ -19,6 +19,14 @@ def no_rows() -> Tensor:
     return torch.empty(0, dtype=torch.int32)
 
 
+def one_value(values: Tensor) -> float | None:
+    """What all ``values`` are, if they are alike; there is one at least."""
+    if values.stride(0) == 0:  # one value, expanded
+        return float(values[0])
+    least, most = torch.aminmax(values)
+    return float(least) if bool(least == most) else None
+
+
 def distinct(rows: Sequence[Tensor], count: int) -> Tensor:
     """Each of the ``rows``, all below ``count``, once, in order."""
     some = [each for each in rows if len(each)]
