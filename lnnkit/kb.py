@@ -58,7 +58,7 @@ def load(path: str | Path) -> KnowledgeBase:
     """The knowledge base of a ``.lnn`` file, or of a model file (``.safetensors``), whose numbers it takes exactly.
     Raises `ProgramError` with every finding if it has errors."""
     from lnnkit.data.files import read_program
-    from lnnkit.data.model_file import is_model, read_model
+    from lnnkit.data.model_file import is_model, read_values
 
     path = Path(path)
     text, findings = read_program(path)
@@ -66,7 +66,7 @@ def load(path: str | Path) -> KnowledgeBase:
         raise ProgramError(findings)
     kb = _knowledge_base(text, str(path), path.parent)
     if is_model(path):
-        kb._take(read_model(path)[1])
+        kb._take(read_values(path))
     return kb
 
 
@@ -139,9 +139,7 @@ class KnowledgeBase:
             raise DataError(clashes)
         self._told = [*self._told, told]
         self._checked = checked
-        self._lifted = None
-        self._fixpoints.clear()
-        self._source = None
+        self._forget()
 
     def label(self, name: str, table: object) -> None:
         """Add labels of the predicate ``name``, to train and to score by; ``table`` as in `tell`."""
@@ -335,8 +333,7 @@ class KnowledgeBase:
         unevaluated = (*self._checked.unevaluated, *(f for f in findings if f.code in UNEVALUATED))
         self.warnings += tuple(finding for finding in findings if finding.code not in UNEVALUATED)
         self._checked = replace(self._checked, queries=tuple(checked), unevaluated=unevaluated)
-        self._lifted = None
-        self._fixpoints.clear()
+        self._forget()
 
     def _query(self, text: str) -> tuple[Query, list[Diagnostic]]:
         """The query that a text writes, and what is to be said of it. Raises `ProgramError`."""
@@ -393,7 +390,7 @@ class KnowledgeBase:
             root = lifted.queries[0]
         try:
             with self._computing.scope():
-                found = answer(rested.fixpoint, lifted, root, budget=self._budget())
+                found = answer(rested.fixpoint, lifted, root, budget=self._budget(self._most))
         except TooLarge as problem:
             raise too_large(problem, lifted) from None
         return Answers(
@@ -454,7 +451,7 @@ class KnowledgeBase:
                 raise ProgramError(self._refused())
             lifted = add_queries(self._graph(), queries)
             mentioned = {text for texts in constants(lifted).values() for text in texts}
-            budget = self._budget()
+            budget = self._budget(self._most)
             dtype = self._computing.dtype
             with self._computing.scope():
                 try:
@@ -505,11 +502,19 @@ class KnowledgeBase:
                 found = contradictions(fixpoint, rested.names)
                 self._fixpoints[key] = _Rested(fixpoint, rested.names, _outcome(fixpoint, found))
 
-    def _budget(self) -> Budget:
+    def _forget(self) -> None:
+        """Whatever was inferred, here or in what this is a copy of, was inferred of something else."""
+        self._lifted = None
+        self._fixpoints.clear()
+        self._source = None
+
+    @staticmethod
+    def _budget(most: int | None) -> Budget:
+        """So many instances of one rule or query; by default what half of the free memory can hold."""
         from lnnkit.budget import default_budget
         from lnnkit.infer.inference import Budget
 
-        return default_budget() if self._most is None else Budget(instances=self._most)
+        return default_budget() if most is None else Budget(instances=most)
 
     def _graph(self) -> LiftedGraph:
         if self._refused():
@@ -603,7 +608,7 @@ class KnowledgeBase:
             objective=objective,
             max_rounds=ROUND_LIMIT,
         )
-        budget = self._budget() if max_groundings is None else self._budget_of(max_groundings)
+        budget = self._budget(max_groundings)
         try:
             found = learner.fit(
                 self._checked,
@@ -643,7 +648,7 @@ class KnowledgeBase:
         self._labelled()
         if self._refused():
             raise ProgramError(self._refused())
-        budget = self._budget() if max_groundings is None else self._budget_of(max_groundings)
+        budget = self._budget(max_groundings)
         try:
             return evaluate(self._bound(self._current()), budget, ROUND_LIMIT)
         except TooLarge as problem:
@@ -685,8 +690,9 @@ class KnowledgeBase:
                 f"the module gives {shape} numbers a row for `{name}`, which takes {1 if arity == 1 else len(names)}"
             )
             raise Error([Diagnostic("unbound", message, "let its last layer be that wide")])
-        self._bindings.append(Binding(name, module, stacked, tuple(inputs), names if arity == 2 else ()))
-        self._fixpoints.clear()
+        own = Binding(name, module, stacked, tuple(inputs), names if arity == 2 else ())
+        self._bindings = [*self._bindings, own]  # copies of this knowledge base keep theirs
+        self._forget()
 
     def _learning(self) -> Learner:
         from lnnkit.learn.learner import Learner
@@ -740,13 +746,7 @@ class KnowledgeBase:
         learned = (*values, *(each.version for each in self._bindings))
         if learned != self._learned:
             self._learned = learned
-            self._lifted = None
-            self._fixpoints.clear()
-
-    def _budget_of(self, most: int) -> Budget:
-        from lnnkit.infer.inference import Budget
-
-        return Budget(instances=most)
+            self._forget()
 
     # --- writing itself ---------------------------------------------------------------------------------------------
 

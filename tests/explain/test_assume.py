@@ -7,6 +7,7 @@ from dataclasses import replace
 from unittest import mock
 
 import pytest
+import torch
 
 import lnnkit
 from lnnkit.infer import inference
@@ -111,3 +112,33 @@ def test_keys_are_atoms(key: str) -> None:
 def test_a_copy_is_not_saved_as_the_program() -> None:
     with pytest.raises(lnnkit.Error, match="would lose"):
         lnnkit.loads(SPREAD).assume({"Infected(bob)": 1.0}).save("nowhere.lnn")
+
+
+SCORED = """
+number age(person)
+fact age(anna) = 10
+fact age(bob) = 31
+fact Known(anna)
+label ~Old(anna)
+label Old(bob)
+rule age(X) >= ?limit=5 -> Old(X)
+query Old(X)
+query Known(X)
+"""
+
+
+def test_a_copy_that_learns_goes_on_from_nothing_that_it_knew_before() -> None:
+    kb = lnnkit.loads(SCORED)
+    assert lower(kb, "Old(anna)") == 1
+    copy = kb.assume({"Known(bob)": 1.0})
+    copy.fit(epochs=100)
+    assert (lower(copy, "Old(anna)"), lower(copy, "Old(bob)"), lower(copy, "Known(bob)")) == (0, 1, 1)
+
+
+def test_what_is_bound_to_a_copy_is_bound_to_it_alone() -> None:
+    kb = lnnkit.loads("predicate P(e)\npredicate Q(e)\nfact Q(a)\nfact Q(b) in [0, 1]\nquery P(X)\nquery Q(X)\n")
+    copy = kb.assume({"Q(b)": 1.0})
+    copy.bind("P", torch.nn.Sequential(torch.nn.Flatten(0), torch.nn.Sigmoid()), {"a": torch.ones(1)})
+    assert lower(copy, "P(a)") == pytest.approx(0.7310585786)
+    assert lower(copy, "Q(b)") == 1
+    assert lower(kb, "P(a)") == 0
