@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import pytest
@@ -189,6 +190,15 @@ class PressIn:
         return True
 
 
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Ctrl-C as Python handles it, also where a shell started the tests in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_ends_the_round() -> None:
     kb = lnnkit.loads(CHAIN)
     assert kb.infer(watch=PressIn(1)).status == "interrupted"
@@ -196,6 +206,7 @@ def test_ctrl_c_ends_the_round() -> None:
     assert kb.infer().status == "converged"
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_a_second_ctrl_c_raises() -> None:
     kb = lnnkit.loads(CHAIN)
     with pytest.raises(KeyboardInterrupt):
