@@ -17,7 +17,8 @@ Group = tuple[int, int, int]  # a batch, a leaf, and the side that instances of 
 class EventIndex:
     """All events, numbered. ``group`` (n,) numbers the instances' batch, leaf and side, which ``groups`` lists; -1
     where no instance brought it about. A bound's *key* is twice its atom row, plus its side. The last events are the
-    ``crossings`` of arrested instances, which set no bound: their keys are negative."""
+    ``crossings`` of arrested instances, which set no bound: their keys are negative. From ``entered`` on they are those
+    of `enter`."""
 
     def __init__(self, history: History, twinned: Collection[int] = ()) -> None:
         """Of the batches ``twinned``, whoever sets one end of a bound has an event for the other end too, where there
@@ -51,6 +52,7 @@ class EventIndex:
             torch.cat, (keys, ticks, groups, instances, values)
         )
         self.crossings = torch.arange(count, len(self.key))
+        self.entered = len(self.key)
         self._span = history.tick + 2
         self._sorted, self._order = (self.key * self._span + self.tick).sort(stable=True)
         self._place = torch.empty_like(self._order)
@@ -63,7 +65,8 @@ class EventIndex:
         return len(self.key)
 
     def enter(self, group: Group, count: int) -> Tensor:
-        """New events after all others, which set no bound: what ``count`` instances of a batch tell. Their numbers."""
+        """New events after all others, which set no bound: what ``count`` instances of a batch tell, each as if nothing
+        were known of its target. Their numbers."""
         start = len(self.key)
         if group not in self.groups:
             self.groups.append(group)

@@ -209,7 +209,7 @@ class Replayer:
         instances = self.events.instance[events]
         tops = instances if block == 0 else batch.blocks[block].outermost.values.index_select(0, instances)
         expansion = expand(batch, tops)
-        ticks = self.events.tick[events]
+        ticks, entered = self.events.tick[events], events >= self.events.entered
         ends: dict[End, _Read] = {}
         for inner, own in enumerate(batch.blocks):
             owner = expansion.event[inner]
@@ -219,6 +219,8 @@ class Replayer:
                 if not wanted or (leaf == ROOT and index == AUXILIARY):
                     continue
                 rows = column.values.index_select(0, expansion.rows[inner]).long()
+                if index == leaf:
+                    rows = torch.where(entered.index_select(0, owner), UNKNOWN, rows)
                 if index in formula.heads:
                     rows = torch.where(_given(self._grounding.atoms, rows), rows, UNKNOWN)
                 for side in wanted:

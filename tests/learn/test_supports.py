@@ -38,3 +38,28 @@ def test_all_instances_that_tell_an_atom_are_found() -> None:
     assert theta.grad is not None
     learned = {each.name for each, part in zip(program.parameters, theta.grad.tolist(), strict=True) if part}
     assert {"one/lower1", "two/lower1", "two/weight1"} <= learned
+
+
+@pytest.mark.parametrize(
+    ("logic", "wanted"),
+    [("lukasiewicz", [0.5, 0.05, 0.2, 0.3]), ("product", [0.5, 0.27, 0.36, 0.42]), ("godel", [0.5, 0.45, 0.6, 0.6])],
+)
+def test_each_support_says_its_own(logic: str, wanted: list[float]) -> None:
+    """Not what the winner, or a fact, has made of the atom."""
+    program = learning(f"""
+logic {logic}
+fact A(x, u) = 0.6
+fact A(x, v) = 0.7
+fact A(x, w) = 0.45
+fact B(x) = 0.6
+fact E(x) = 0.5
+fact C(x) = 0.1
+rule one: E(X) -> C(X)
+rule two: A(X, Y) & B(X) -> C(X)
+query C(X)
+""")
+    found = program.infer(program.starts)
+    rows = found.fixpoint.prepared.grounding.atoms.tables["C"].rows
+    events, _ = supports(found, torch.tensor(rows.tolist()[:1])).of(torch.tensor(rows.tolist()[:1]))
+    values = found.replayer.replay(events, torch.full_like(events, -1)).bounds(program.vector(program.starts))
+    assert sorted(value for value in values.tolist() if value) == pytest.approx(sorted(wanted))
