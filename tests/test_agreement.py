@@ -89,3 +89,16 @@ def test_order_is_nothing(seed: int) -> None:
         shuffle.shuffle(facts)
         shuffle.shuffle(statements)
         assert answers_of(to_text(replace(program, facts=facts, statements=statements))) == expected
+
+
+def test_queries_list_what_is_said_although_entities_are_compared() -> None:
+    """The query's default is 1 for one entity and unknown for others: of all of them a rule says that it is true."""
+    text = """
+predicate Pred(entity)
+predicate Rrop
+fact Qred(cleo, dora)
+rule (Rrop -> X = dora) | Pred(X)
+rule (Rrop -> X = dora) -> ((Rrop -> X = dora) | Pred(X))
+query (Rrop -> X = dora) | Pred(X)
+"""
+    assert {dict(bindings)["X"] for _, bindings in answers_of(text)} >= {"cleo"}
