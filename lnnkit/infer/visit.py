@@ -89,18 +89,22 @@ class Visits:
         postpone those that have more to say to that round."""
         visit = _Visit(self._batch, self._member, self.visitor, found, now.atoms, now.classes)
         later = torch.zeros(found.length, dtype=torch.bool)
+        given: dict[Target, list[tuple[Tensor, Tensor]]] = {}
         for start in range(0, found.length, _STRIP):
             stop = min(start + _STRIP, found.length)
             strip = self._table.evaluate(visit.reader(start, stop, now.state))
             clash = strip.bad | (strip.root.lower > strip.root.upper + now.state.noise)
             later[start:stop] = clash
-            for (leaf, side), (news, value) in strip.said.items():
-                if leaf != AUXILIARY:
+            for target, (news, value) in strip.said.items():
+                if target[0] != AUXILIARY:
                     later[start:stop] |= news
                     continue
                 at = (news & ~clash).nonzero().squeeze(1)
                 if at.numel():
-                    self._queue(visit, leaf, side, at + start, value.index_select(0, at), now)
+                    given.setdefault(target, []).append((at + start, value.index_select(0, at)))
+        for (leaf, side), parts in given.items():
+            at, value = (torch.cat(each) for each in zip(*parts, strict=True))
+            self._queue(visit, leaf, side, at, value, now)
         positions = later.nonzero().squeeze(1)
         if positions.numel():
             self.visitor.postpone(found.at(positions))
@@ -253,6 +257,7 @@ class _Visit:
         self._atoms = atoms
         self._classes = classes
         self._rows: dict[int, Tensor] = {}
+        self._runs: dict[int, int | None] = {}
         self.made: dict[int, int] = {}  # for leaves whose every atom is there now: how many were new
 
     def table(self, leaf: int) -> AtomTable:
@@ -311,9 +316,22 @@ class _Visit:
         def read(index: int) -> Bounds:
             if index != AUXILIARY and self._batch.formula.neurons[index].fixed:
                 return constant(self._batch, index, stop - start, state.dtype)
+            first = self._first(index)
+            if first is not None:
+                return state.read_run(first + start, first + stop)
             return state.read(self.read_rows(index)[start:stop])
 
         return read
+
+    def _first(self, leaf: int) -> int | None:
+        """The first row of a leaf of numbers whose rows follow one another: they need not be picked."""
+        if leaf == AUXILIARY or not self._batch.formula.neurons[leaf].numeric:
+            return None
+        if leaf not in self._runs:
+            rows = self.rows(leaf)
+            follow = len(rows) > _STRIP and bool((rows[1:] - rows[:-1] == 1).all())
+            self._runs[leaf] = int(rows[0]) if follow else None
+        return self._runs[leaf]
 
     def materialise(self, leaf: int, at: Tensor, absent: Tensor) -> Tensor:
         """The atom rows behind a leaf at positions ``at``: those ``absent`` among them are made."""
