@@ -35,7 +35,7 @@ class FixedUnit(Protocol):
 def boxes(operands: Sequence[Pieces]) -> list[Interval]:
     """The hulls of the operands, as many rows of each."""
     hulls = [closed(hull(each)) for each in operands]
-    rows = max(len(low) for low, _ in hulls)
+    rows = next((len(low) for low, _ in hulls if len(low) != 1), 1)
     return [Interval(low.expand(rows), high.expand(rows)) for low, high in hulls]
 
 

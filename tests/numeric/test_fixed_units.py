@@ -199,6 +199,14 @@ def test_what_is_known_of_single_units() -> None:
     assert ends("nalu", {"weight": [1, 1], "gate": [0, 0]}, (1.0, 1.0), (2.0, 2.0)) == pytest.approx((2.5, 2.5))
 
 
+@pytest.mark.parametrize("unit", UNITS)
+def test_no_rows(unit: str) -> None:
+    term, _ = UNITS[unit](random.Random(1), 2)
+    nothing = Interval(*(torch.empty(0, dtype=torch.float64) for _ in range(2)))
+    assert term.hull([nothing] * 2)[0].lower.shape == (0,)
+    assert term.contract([nothing] * 2, nothing).empty.shape == (0,)
+
+
 @pytest.mark.parametrize(
     ("unit", "given", "box", "limit", "expected"),
     [
