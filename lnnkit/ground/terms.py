@@ -20,7 +20,7 @@ from lnnkit.numeric import (
     relation,
 )
 
-_WEIGHTS = ("weight", "power", "gate", "imaginary")
+_WEIGHTS = ("weight", "power", "gate", "imaginary", "add", "multiply")
 
 Arguments = tuple[int | str, ...]
 NumberAtom = tuple[str, Arguments]  # a number's name and its arguments

@@ -100,7 +100,7 @@ def joined(unions: Sequence[Pieces]) -> Pieces:
     """The union of unions, as few pieces as `tidied` leaves."""
     if len(unions) == 1:
         return unions[0]
-    rows = max(union.lower.shape[1] for union in unions)
+    rows = next((len(union.lower[0]) for union in unions if len(union.lower[0]) != 1), 1)  # there may be none
     return tidied(
         Pieces(
             torch.cat([union.lower.expand(-1, rows) for union in unions]),
