@@ -609,8 +609,9 @@ class KnowledgeBase:
             max_rounds=ROUND_LIMIT,
         )
         budget = self._budget(max_groundings)
+        before = learner.texts(self._checked)
         try:
-            found = learner.fit(
+            found, evidence = learner.fit(
                 self._checked,
                 trained,
                 settings,
@@ -629,14 +630,16 @@ class KnowledgeBase:
         except OtherRun:
             message = f'"{checkpoint}" is the checkpoint of another run'
             raise Error([Diagnostic("other-checkpoint", message, "remove it, or name another file")]) from None
+        after = learner.texts(self._checked)
         return Fit(
-            found.train,
-            found.validation,
+            found.after.train,
+            found.after.validation,
             found.losses.total,
             found.losses.terms,
             learner.module.current(),
             found.stopped,
             found.history,
+            replace(evidence, rules=[(name, before[name], after[name]) for name in before if name in trained]),
         )
 
     def evaluate(self, *, max_groundings: int | None = None) -> Scores:
