@@ -22,7 +22,8 @@ def histogram(threshold: Threshold, before: float | None, after: float, width: f
     box = Box(width, 250.0, right=18.0, top=34.0)
     values = threshold.turns[np.isfinite(threshold.turns)]
     truths = threshold.truths[np.isfinite(threshold.turns)]
-    marks = [mark for mark in (before, after) if mark is not None and math.isfinite(mark)]
+    before = before if before is not None and math.isfinite(before) else None
+    marks = [after] if before is None else [before, after]
     low, high = _range(values, marks)
     x, edges = _bins(values, low, high, box)
     shown = np.clip(values, x.low, x.high)
@@ -42,20 +43,18 @@ def histogram(threshold: Threshold, before: float | None, after: float, width: f
 def _range(values: np.ndarray, marks: Sequence[float]) -> tuple[float, float]:
     """What is shown: all data, but for a few far out."""
     if not len(values):
-        return min(marks, default=0.0), max(marks, default=1.0)
-    least, most = float(values.min()), float(values.max())
+        return min(marks), max(marks)
     low, high = (float(each) for each in np.quantile(values, [_INSIDE, 1 - _INSIDE]))
-    if high > low:
-        least = least if low - least <= high - low else low
-        most = most if most - high <= high - low else high
-    return min([least, *marks]), max([most, *marks])
+    near = values[(values >= low - (high - low)) & (values <= high + (high - low))] if high > low else values
+    return min([float(near.min()), *marks]), max([float(near.max()), *marks])
 
 
 def _bins(values: np.ndarray, low: float, high: float, box: Box) -> tuple[Scale, np.ndarray]:
-    """The scale, and the edges of the bars: around each whole number where the values are few such, else of equal
-    width."""
-    if len(values) and np.array_equal(values, np.round(values)) and high - low <= _MOST:
-        edges = np.arange(math.floor(low) - 0.5, math.ceil(high) + 1.0)
+    """The scale, and the edges of the bars, of equal width: of as many whole numbers each, where values are such."""
+    if len(values) and high - low < 2**31 and np.array_equal(values, np.round(values)):
+        step = math.ceil((high - low + 1) / _MOST)
+        count = math.ceil((math.ceil(high) - math.floor(low) + 1) / step)
+        edges = math.floor(low) - 0.5 + step * np.arange(count + 1)
         return Scale(float(edges[0]), float(edges[-1]), *box.across, whole=True), edges
     x = snug([low, high], *box.across)
     count = int(np.clip(math.sqrt(len(values)) * 2, 8, _MOST))

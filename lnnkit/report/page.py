@@ -208,7 +208,7 @@ def _calibrations(evidence: Evidence) -> Iterator[str]:
     yield "<h2>Calibration</h2>"
     yield (
         f"<p>{_key(BEFORE, 'before')} {_key(AFTER, 'after')} &nbsp; The mean of the labels over that of the answers, "
-        "in ten bins; the bars beneath count the answers in each. On the dashed line answers are right on the average.</p>"
+        "in ten bins; the bars beneath count the answers in each. On the dashed line they are right on the average.</p>"
     )
     yield '<div class="charts">'
     for own in sorted(evidence.predictions, key=lambda each: -len(each.wanted))[:_CHARTS]:
