@@ -8,10 +8,11 @@ torch and networkx are imported where a method first needs them: a program with 
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
-from copy import copy
-from dataclasses import replace
+from copy import copy, deepcopy
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from lnnkit.explain.conflict import Conflict, Loosened, Member
     from lnnkit.explain.explainer import Explainer
     from lnnkit.explain.explanation import Explanation
+    from lnnkit.explain.origins import Origins
     from lnnkit.explain.why_not import WhyNot
     from lnnkit.graph.lifted import LiftedGraph, Root
     from lnnkit.ground.analyses import Known
@@ -52,6 +54,9 @@ if TYPE_CHECKING:
     from lnnkit.plan import Plan
 
 ROUND_LIMIT = 100_000
+_OPENED = 8  # sets of atoms that may be assumed again and again
+
+Atom = tuple[str, tuple[str, ...]]  # a predicate, and entities
 
 
 def load(path: str | Path) -> KnowledgeBase:
@@ -106,7 +111,13 @@ class KnowledgeBase:
         self._recording = True
         self._lifted: LiftedGraph | None = None
         self._assumed: tuple[Fact, ...] = ()
-        self._source: tuple[KnowledgeBase, Sequence[Fact]] | None = None  # what a copy may go on from
+        self._source: _Source | None = None  # what a copy may go on from
+        self._opened: dict[
+            frozenset[Atom], KnowledgeBase | None
+        ] = {}  # copies in which the facts of some atoms are not
+        self._assumable: frozenset[str] = frozenset()  # predicates of which copies will say more
+        self._facts: tuple[CheckedProgram, Origins] | None = None  # where the facts of a program are from
+        self._borrowed: frozenset[str] = frozenset()  # predicates whose modules are bound to what this is a copy of
         self._known: Known | None = None
         self._learner: Learner | None = None
         self._bindings: list[Binding] = []
@@ -163,13 +174,14 @@ class KnowledgeBase:
         return told
 
     def assume(self, bounds: Mapping[str, float | tuple[float, float]]) -> KnowledgeBase:
-        """What if: a copy in which some atoms have other ``bounds`` (one truth, or two) than their facts give them.
+        """What if: a copy in which some atoms have other ``bounds`` (one truth, or two; numbers, one or two ends) than
+        their facts give them.
 
         Where they are known better than here, the copy goes on from what has been inferred here, from those atoms
-        only; else it infers anew. Raises `ProgramError` for a key that is no atom, ``ValueError`` for bounds that are
-        none.
+        only; else it infers anew, unless they have been assumed before. Raises `ProgramError` for a key that is no
+        atom, ``ValueError`` for bounds that are none.
         """
-        from lnnkit.explain.hypothetical import assumption, tightens, with_facts
+        from lnnkit.explain.hypothetical import assumption, tightens
         from lnnkit.explain.origins import Origins
 
         facts = []
@@ -179,15 +191,50 @@ class KnowledgeBase:
             if not isinstance(formula, ast.Atom) or any(isinstance(each, ast.Variable) for each in formula.arguments):
                 raise _no_atom(text, found)
             arguments = [each.text for each in formula.arguments if isinstance(each, ast.Constant)]
-            facts.append(assumption(formula.name, arguments, *(value if isinstance(value, tuple) else (value, value))))
-        origins = Origins(self._checked)
+            ends = value if isinstance(value, tuple) else (value, value)
+            facts.append(assumption(formula.name, arguments, *ends, numeric=found.numeric))
+        program = self._bound(self._checked)
+        if self._facts is None or self._facts[0] is not program:
+            self._facts = program, Origins(program)
+        origins = self._facts[1]
+        clone = self._copy_with(facts, origins)
+        if all(tightens(origins, fact) for fact in facts):
+            clone._source = _Source(self, self._checked, facts)
+        else:
+            clone._source = self._source_without(facts, origins)
+        return clone
+
+    def _copy_with(self, facts: Sequence[Fact], origins: Origins) -> KnowledgeBase:
+        """A copy that says this of some atoms, and nothing else."""
+        from lnnkit.explain.hypothetical import with_facts
+
         clone = copy(self)
         clone._checked = with_facts(self._checked, origins, facts)
         clone._lifted = self._graph()
+        clone._learner = None if self._learner is None else self._learner.copied()
+        clone._borrowed = frozenset(each.predicate for each in self._bindings)
         clone._assumed = (*self._assumed, *facts)
-        clone._fixpoints = {}
-        clone._source = (self, facts) if all(tightens(origins, fact) for fact in facts) else None
+        clone._assumable = frozenset()
+        clone._fixpoints, clone._opened, clone._source = {}, {}, None
         return clone
+
+    def _source_without(self, facts: Sequence[Fact], origins: Origins) -> _Source | None:
+        """A copy in which nothing is said of these atoms, so that whatever is assumed of them tightens it. It is made
+        when they are assumed for the second time: whoever moves a slider asks again and again."""
+        atoms = frozenset((fact.predicate, fact.arguments) for fact in facts)
+        if atoms not in self._opened:
+            self._opened[atoms] = None
+            if len(self._opened) > _OPENED:
+                del self._opened[next(iter(self._opened))]
+            return None
+        opened = self._opened[atoms]
+        if opened is None:
+            numeric = [self._checked.predicates[fact.predicate].numeric for fact in facts]
+            ends = [(-math.inf, math.inf) if each else (0.0, 1.0) for each in numeric]
+            bare = [replace(fact, lower=low, upper=high) for fact, (low, high) in zip(facts, ends, strict=True)]
+            opened = self._opened[atoms] = self._copy_with(bare, origins)
+            opened._assumable = frozenset(fact.predicate for fact in facts)
+        return _Source(opened, opened._checked, facts)
 
     # --- inference --------------------------------------------------------------------------------------------------
 
@@ -307,7 +354,7 @@ class KnowledgeBase:
         def inconsistent(members: Sequence[Member], loose: Loosened | None) -> bool:
             clone = copy(self)
             clone._checked = alone(self._checked, members, loose)
-            clone._lifted, clone._fixpoints, clone._source = None, {}, None
+            clone._lifted, clone._fixpoints, clone._opened, clone._source = None, {}, {}, None
             return bool(clone._rest(()).outcome.contradictions)
 
         return self._explainer(self._rest(self._checked.queries)).conflicts(inconsistent, most)
@@ -365,6 +412,7 @@ class KnowledgeBase:
         recorder: Recorder | None = None,
     ) -> _Rested:
         self._fixpoints.clear()
+        self._opened.clear()
         self._source = None
         self._computing = replace(computing, precision="double") if self._numeric else computing
         self._most = max_groundings
@@ -445,7 +493,7 @@ class KnowledgeBase:
         self._follow_learning()
         key = tuple(query.text for query in queries)
         if key not in self._fixpoints and self._source is not None:
-            self._go_on(key, queries, *self._source)
+            self._go_on(key, queries, self._source)
         if key not in self._fixpoints:
             if self._refused():
                 raise ProgramError(self._refused())
@@ -470,6 +518,7 @@ class KnowledgeBase:
                         recorder=recorder,
                         known=self._known,
                         record=self._recording,
+                        assumable=self._assumable,
                     )
                 except TooLarge as problem:
                     raise too_large(problem, lifted) from None
@@ -481,14 +530,19 @@ class KnowledgeBase:
     def _numeric(self) -> bool:
         return any(predicate.numeric for predicate in self._checked.predicates.values())
 
-    def _go_on(
-        self, key: tuple[str, ...], queries: tuple[Query, ...], source: KnowledgeBase, facts: Sequence[Fact]
-    ) -> None:
+    def _go_on(self, key: tuple[str, ...], queries: tuple[Query, ...], source: _Source) -> None:
         """Go on from the fixpoint of the knowledge base that this is a copy of, if that is possible."""
         from lnnkit.infer.assuming import Assumption, assumed
         from lnnkit.infer.contradictions import contradictions
 
-        rested = source._rest(queries)
+        facts, origin = source.facts, source.origin
+        if any(self._checked.predicates[fact.predicate].closed for fact in facts):
+            return
+        origin._follow_learning()
+        same = origin._checked is source.checked and origin._learned == self._learned
+        if not same or origin._computing != self._computing or origin._recording != self._recording:
+            return  # it has been told or taught something since
+        rested = origin._rest(queries)
         index = rested.fixpoint.prepared.grounding.domain.index
         if any(entity not in index for fact in facts for entity in fact.arguments):
             return
@@ -506,6 +560,7 @@ class KnowledgeBase:
         """Whatever was inferred, here or in what this is a copy of, was inferred of something else."""
         self._lifted = None
         self._fixpoints.clear()
+        self._opened.clear()
         self._source = None
 
     @staticmethod
@@ -591,6 +646,7 @@ class KnowledgeBase:
 
         learner = self._learning()
         trained = self._trained(learner, only, freeze, classical)
+        self._own_modules()
         objective = Objective(loss, contradictions, uncertainty, decay, slack)
         settings = Settings(
             epochs=epochs,
@@ -694,8 +750,17 @@ class KnowledgeBase:
             )
             raise Error([Diagnostic("unbound", message, "let its last layer be that wide")])
         own = Binding(name, module, stacked, tuple(inputs), names if arity == 2 else ())
+        self._borrowed -= {name}
         self._bindings = [*self._bindings, own]  # copies of this knowledge base keep theirs
         self._forget()
+
+    def _own_modules(self) -> None:
+        """Train copies of the modules that are bound to what this is a copy of."""
+        self._bindings = [
+            replace(each, module=deepcopy(each.module)) if each.predicate in self._borrowed else each
+            for each in self._bindings
+        ]
+        self._borrowed = frozenset()
 
     def _learning(self) -> Learner:
         from lnnkit.learn.learner import Learner
@@ -732,12 +797,15 @@ class KnowledgeBase:
         return trained
 
     def _bound(self, program: CheckedProgram) -> CheckedProgram:
-        """The program with what modules supply now."""
+        """The program with what modules supply now, but of atoms of which something else is assumed."""
         if not self._bindings:
             return program
+        from lnnkit.explain.hypothetical import with_facts
+        from lnnkit.explain.origins import Origins
         from lnnkit.learn.binding import bound
 
-        return bound(program, self._bindings)
+        found = bound(program, self._bindings)
+        return with_facts(found, Origins(found), self._assumed) if self._assumed else found
 
     def _current(self) -> CheckedProgram:
         """The program with the numbers that it has learned."""
@@ -820,6 +888,15 @@ class KnowledgeBase:
     def _repr_html_(self) -> str:
         cells = "".join(f"<tr><th>{name}</th><td>{count:,}</td></tr>" for name, count in self._counts())
         return f"<table><caption>{html.escape(self.program.span.source.path)}</caption>{cells}</table>"
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """What a copy may go on from, with ``facts`` besides: the ``origin``, as long as its program is ``checked``."""
+
+    origin: KnowledgeBase
+    checked: CheckedProgram
+    facts: Sequence[Fact]
 
 
 class _Rested:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Sequence
+from copy import copy, deepcopy
 from dataclasses import replace
 from pathlib import Path
 
@@ -37,6 +38,12 @@ class Learner:
         self.rules = trainable(program, file)
         parameters = parametrised(program, file, self.rules)[1]
         self.module = ProgramModule(parameters)
+
+    def copied(self) -> Learner:
+        """One of the same values, which go their own way from here."""
+        found = copy(self)
+        found.module = deepcopy(self.module)
+        return found
 
     @property
     def complete(self) -> bool:
