@@ -351,13 +351,15 @@ class KnowledgeBase:
         when stale."""
         from lnnkit.explain.conflicts import alone
 
+        rested = self._rest(self._checked.queries)
+
         def inconsistent(members: Sequence[Member], loose: Loosened | None) -> bool:
             clone = copy(self)
-            clone._checked = alone(self._checked, members, loose)
+            clone._checked, clone._bindings = alone(rested.program, members, loose), []
             clone._lifted, clone._fixpoints, clone._opened, clone._source = None, {}, {}, None
             return bool(clone._rest(()).outcome.contradictions)
 
-        return self._explainer(self._rest(self._checked.queries)).conflicts(inconsistent, most)
+        return self._explainer(rested).conflicts(inconsistent, most)
 
     def answers(self, *, alpha: float = 1.0) -> list[Answers]:
         """The answers to the program's own queries, in the order of the file."""
@@ -400,7 +402,7 @@ class KnowledgeBase:
             if history is None:
                 message = "inference was told not to record what explains its bounds"
                 raise Error([Diagnostic("not-recorded", message, "infer again, without `record=False`")])
-            rested.explainer = Explainer(rested.fixpoint, history, rested.names, self._checked)
+            rested.explainer = Explainer(rested.fixpoint, history, rested.names, rested.program)
         return rested.explainer
 
     def _infer(
@@ -503,7 +505,8 @@ class KnowledgeBase:
             dtype = self._computing.dtype
             with self._computing.scope():
                 try:
-                    entities, index, given = given_facts(self._bound(self._checked), mentioned)
+                    program = self._bound(self._checked)
+                    entities, index, given = given_facts(program, mentioned)
                 except OverflowError as problem:
                     raise too_many_entities(problem) from None
                 try:
@@ -523,7 +526,7 @@ class KnowledgeBase:
                 except TooLarge as problem:
                     raise too_large(problem, lifted) from None
                 found = contradictions(fixpoint, entities.names)
-            self._fixpoints[key] = _Rested(fixpoint, entities.names, _outcome(fixpoint, found))
+            self._fixpoints[key] = _Rested(fixpoint, entities.names, program, _outcome(fixpoint, found))
         return self._fixpoints[key]
 
     @property
@@ -554,7 +557,8 @@ class KnowledgeBase:
             fixpoint = assumed(rested.fixpoint, changes, ROUND_LIMIT)
             if fixpoint is not None:
                 found = contradictions(fixpoint, rested.names)
-                self._fixpoints[key] = _Rested(fixpoint, rested.names, _outcome(fixpoint, found))
+                program = self._bound(self._checked)
+                self._fixpoints[key] = _Rested(fixpoint, rested.names, program, _outcome(fixpoint, found))
 
     def _forget(self) -> None:
         """Whatever was inferred, here or in what this is a copy of, was inferred of something else."""
@@ -900,13 +904,15 @@ class _Source:
 
 
 class _Rested:
-    """A fixpoint, the names of its entities, how it ended, and what explains it once that has been asked."""
+    """A fixpoint, the names of its entities, the program that it is of, how it ended, and what explains it once that
+    has been asked."""
 
-    __slots__ = ("explainer", "fixpoint", "names", "outcome")
+    __slots__ = ("explainer", "fixpoint", "names", "outcome", "program")
 
-    def __init__(self, fixpoint: Fixpoint, names: Names, outcome: Outcome) -> None:
+    def __init__(self, fixpoint: Fixpoint, names: Names, program: CheckedProgram, outcome: Outcome) -> None:
         self.fixpoint = fixpoint
         self.names = names
+        self.program = program
         self.outcome = outcome
         self.explainer: Explainer | None = None
 
