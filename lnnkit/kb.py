@@ -192,6 +192,8 @@ class KnowledgeBase:
                 raise _no_atom(text, found)
             arguments = [each.text for each in formula.arguments if isinstance(each, ast.Constant)]
             ends = value if isinstance(value, tuple) else (value, value)
+            if len(ends) != 2 or not all(isinstance(end, (int, float)) for end in ends):
+                raise ValueError(f"{value!r} are no bounds of `{text}`: give one number, or two as a tuple")
             facts.append(assumption(formula.name, arguments, *ends, numeric=found.numeric))
         program = self._bound(self._checked)
         if self._facts is None or self._facts[0] is not program:

@@ -103,6 +103,12 @@ def test_bounds_are_checked(bad: float | tuple[float, float]) -> None:
         lnnkit.loads(SPREAD).assume({"Infected(bob)": bad})
 
 
+@pytest.mark.parametrize("bad", ["x", None, (0, 1, 1), (0.5, "x")])
+def test_bounds_are_numbers(bad: object) -> None:
+    with pytest.raises(ValueError, match="one number, or two"):
+        lnnkit.loads(SPREAD).assume({"Infected(bob)": bad})  # type: ignore[dict-item]  # that is the point
+
+
 @pytest.mark.parametrize("key", ["Infected(X)", "~Infected(bob)", "Infected(bob) & Infected(anna)"])
 def test_keys_are_atoms(key: str) -> None:
     with pytest.raises(lnnkit.ProgramError, match="no atom"):
