@@ -163,6 +163,8 @@ class Explaining:
 def explaining(name: str, kb: KnowledgeBase) -> Explaining:
     atoms = list(_known(kb))
     kb.infer()
+    gc.collect()
+    gc.freeze()  # a full collection of garbage, of all that the process holds, may fall into any call
     seconds: list[float] = []
     derived, steps, wrong = 0, 0, []
     for atom in atoms:
@@ -284,7 +286,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(json.dumps([{"measured": type(each).__name__.lower(), **asdict(each)} for each in found]))
     else:
         for each in found:
-            print(_line(each))
+            print(_line(each), flush=True)
     return 1 if any(isinstance(each, Explaining) and each.wrong for each in found) else 0
 
 

@@ -39,7 +39,7 @@ def curves(
     longest = max((len(curve.name) for curve in drawn), default=0)
     box = Box(width, height, right=min(24 + LETTER * min(longest, 34), width * 0.46))
     places, begins = _places(history)
-    x = Scale(0.0, max([*places, 1.0]), *box.across)
+    x = Scale(0.0, max([*places, 1.0]), *box.across, whole=True)
     values = [value for curve in drawn for value in curve.values]
     y = upward(values, *box.upward)
     parts = [*_restarts(begins, x, box), *_kept(places, kept, x, box)]
