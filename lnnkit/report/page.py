@@ -78,7 +78,8 @@ def _summary(fit: Fit) -> str:
     }.get(fit.stopped, fit.stopped)
     restarts = len({entry.restart for entry in fit.history})
     again = f" {restarts} starts were made." if restarts > 1 else ""
-    return f"<p>{epochs:,} epoch{'' if epochs == 1 else 's'}, {html.escape(why)}.{again} The final loss is {fit.loss:.4g}.</p>"
+    made = "1 epoch" if epochs == 1 else f"{epochs:,} epochs"
+    return f"<p>{made}, {html.escape(why)}.{again} The final loss is {fit.loss:.4g}.</p>"
 
 
 def _scores(fit: Fit, evidence: Evidence | None) -> Iterator[str]:
