@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +60,8 @@ class Scores:
 @dataclass(frozen=True, slots=True)
 class Epoch:
     """Where fitting stood at one of its inferences: the restart (from 1), how many epochs had been made, the loss of
-    the training labels with its terms, that of the validation labels (None: there are none), and the accuracy on the
-    labels that stopping looks at."""
+    the training labels with its terms, that of the validation labels (None: there are none), the accuracy on the
+    labels that stopping looks at, and the values by the names of their parameters."""
 
     restart: int
     epoch: int
@@ -65,11 +69,61 @@ class Epoch:
     terms: Mapping[str, float]
     validation: float | None
     accuracy: float
+    values: Mapping[str, float] = field(default_factory=dict)
 
     def __str__(self) -> str:
         terms = ", ".join(f"{name} {value:.4g}" for name, value in self.terms.items())
         held = "" if self.validation is None else f", validation {self.validation:.4g}"
         return f"epoch {self.epoch}: loss {self.loss:.4g} ({terms}){held}, accuracy {self.accuracy:.4f}"
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """A number that was learned: its parameter's name, its kind (weight, bias, lower, upper, value), the names of the
+    rules that hold it, and what it is the weight, or the bias, of."""
+
+    name: str
+    kind: str
+    rules: tuple[str, ...]
+    of: str
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """The data that a threshold divides: for each row of them the value of the threshold at which ``comparison`` would
+    turn (n,), and the truth of the label of ``predicate`` about the same entities (n,), nan where there is none."""
+
+    name: str
+    comparison: str
+    turns: np.ndarray
+    predicate: str | None
+    truths: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class Predictions:
+    """The truth of the labels of one predicate, and of the answers for them, as single numbers, before and after
+    fitting; ``held`` flags those that it did not learn from. All (n,)."""
+
+    predicate: str
+    wanted: np.ndarray
+    before: np.ndarray
+    after: np.ndarray
+    held: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a report of fitting shows beside its scores. ``before`` are the scores on training and validation labels
+    before the first step, ``kept`` is the place in the history of the values that were kept (None: a run that went on
+    from a checkpoint had met them before), ``rules`` has the name of each rule with its text before and after."""
+
+    parameters: Sequence[Learned]
+    thresholds: Sequence[Threshold]
+    predictions: Sequence[Predictions]
+    before: tuple[Scores, Scores | None]
+    kept: int | None
+    rules: Sequence[tuple[str, str, str]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +139,19 @@ class Fit:
     values: Mapping[str, float]
     stopped: str
     history: tuple[Epoch, ...] = ()
+    evidence: Evidence | None = field(default=None, repr=False)
+
+    def to_html(self, title: str = "Training") -> str:
+        """A page that needs nothing beside it: losses, parameters, thresholds and calibration as pictures, the scores,
+        and the rules before and after."""
+        from lnnkit.report.page import page
+
+        return page(self, title)
+
+    def _repr_html_(self) -> str:
+        from lnnkit.report.page import fragment
+
+        return fragment(self)
 
     def as_dict(self) -> dict[str, object]:
         """The object that ``lnnkit train --format json`` prints."""

@@ -40,14 +40,26 @@ Stop = Literal["epochs", "patience", "interrupted"]
 
 
 @dataclass(frozen=True, slots=True)
+class Standing:
+    """How the answers agree with the labels at some values: the scores on the training and on the validation labels,
+    and the answers for all labels as single numbers (n,)."""
+
+    train: Scores
+    validation: Scores | None
+    truths: Tensor
+
+
+@dataclass(frozen=True, slots=True)
 class Fitted:
-    """The values with the least loss, in the order of the parameters, and the scores there."""
+    """The values with the least loss, in the order of the parameters, and how the answers stand ``before`` and
+    ``after``. ``kept`` is the place of those values in the history; None if they are of a run before a kill."""
 
     values: Tensor
     losses: Losses
-    train: Scores
-    validation: Scores | None
+    before: Standing
+    after: Standing
     history: tuple[Epoch, ...]
+    kept: int | None
     stopped: Stop
 
 
@@ -69,6 +81,8 @@ class _Descent:
         self._checkpoint = checkpoint
         self._history: list[Epoch] = []
         self._best: tuple[float, Tensor] | None = None
+        self._kept: int | None = None
+        self._before: Standing | None = None
         self._units = fitting.units
         self._modules: list[dict[str, Any]] = [each.module.state_dict() for each in fitting.bindings]
         self._stopped: Stop = "epochs"
@@ -77,17 +91,21 @@ class _Descent:
         saved = None if self._checkpoint is None else self._checkpoint.read()
         if saved is not None:
             self._best = saved.best
+            self._before = self._standing(self._fitting.infer(start, self._constraints))
         for restart in range(0 if saved is None else saved.restart, self._fitting.settings.restarts):
             self._restart(restart, start, saved if saved is not None and restart == saved.restart else None)
             if self._stopped == "interrupted":
                 break
-        assert self._best is not None
+        assert self._best is not None and self._before is not None
         for each, state in zip(self._fitting.bindings, self._modules, strict=True):
             each.module.load_state_dict(state)
         values = self._rounded(self._best[1])
         found = self._fitting.infer(values, self._constraints)
-        train, validation = self._fitting.scores(found)
-        return Fitted(values, found.losses, train, validation, tuple(self._history), self._stopped)
+        after, history = self._standing(found), tuple(self._history)
+        return Fitted(values, found.losses, self._before, after, history, self._kept, self._stopped)
+
+    def _standing(self, found: Inferred) -> Standing:
+        return Standing(*self._fitting.scores(found), self._fitting.truths(found))
 
     def _restart(self, restart: int, start: Tensor, saved: Saved | None) -> None:
         fitting, settings = self._fitting, self._fitting.settings
@@ -106,8 +124,9 @@ class _Descent:
             found = fitting.infer(values, self._constraints, softness)
             if self._best is None or found.losses.measure < self._best[0] - _GAIN:
                 self._best, since = (found.losses.measure, values), 0
+                self._kept = len(self._history)
                 self._modules = [copy.deepcopy(each.module.state_dict()) for each in fitting.bindings]
-            if not self._tell(restart, epoch, found):
+            if not self._tell(restart, epoch, found, values):
                 self._stopped = "interrupted"
                 return
             if epoch >= settings.epochs:
@@ -170,10 +189,12 @@ class _Descent:
             others = sum(terms.values())
         return total + others
 
-    def _tell(self, restart: int, epoch: int, found: Inferred) -> bool:
-        train, validation = self._fitting.scores(found)
-        losses, accuracy = found.losses, (validation or train).accuracy
-        self._history.append(Epoch(restart + 1, epoch, losses.total, losses.terms, losses.validation, accuracy))
+    def _tell(self, restart: int, epoch: int, found: Inferred, values: Tensor) -> bool:
+        standing = self._standing(found)
+        self._before = self._before or standing
+        losses, accuracy = found.losses, (standing.validation or standing.train).accuracy
+        named = {each.name: value for each, value in zip(self._fitting.parameters, values.tolist(), strict=True)}
+        self._history.append(Epoch(restart + 1, epoch, losses.total, losses.terms, losses.validation, accuracy, named))
         return self._listen is None or self._listen(self._history[-1]) is not False
 
     def _rounded(self, values: Tensor) -> Tensor:

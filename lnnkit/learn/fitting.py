@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -16,11 +16,11 @@ from lnnkit.learn.binding import Binding, bound
 from lnnkit.learn.comparisons import Softness
 from lnnkit.learn.constraints import Constraints, learned_neurons
 from lnnkit.learn.labels import Labels, Told, labels, told_of
-from lnnkit.learn.metrics import scores
+from lnnkit.learn.metrics import scores, truths
 from lnnkit.learn.objective import Objective, decay
 from lnnkit.learn.parameters import Parameter, rule_names
 from lnnkit.learn.split import Split, split
-from lnnkit.learn.starts import starts
+from lnnkit.learn.starts import Start, starts
 from lnnkit.learn.tracing import Trace, label_queries, mentioned, trace
 from lnnkit.scores import Scores
 
@@ -215,6 +215,15 @@ class Fitting:
         train, held = self.split.train, self.split.validation
         validation = scores(found.trace, self.labels, found.told, held) if len(held) else None
         return scores(found.trace, self.labels, found.told, train), validation
+
+    def truths(self, found: Inferred) -> Tensor:
+        """Of the answers for all labels, as single numbers."""
+        return truths(found.trace, self.labels, found.told)
+
+    @property
+    def thresholds(self) -> Mapping[str, Start]:
+        """What the data say of the parameters that stand as constants in comparisons."""
+        return self._starts
 
 
 def _ends(told: Told, which: Tensor) -> Tensor:

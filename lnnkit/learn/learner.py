@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Sequence
+from copy import copy, deepcopy
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,14 +17,17 @@ from lnnkit.learn.binding import Binding
 from lnnkit.learn.checkpoint import Checkpoint
 from lnnkit.learn.constraints import LearnedNeuron, learned_neurons
 from lnnkit.learn.descent import Fitted, Listen, descend
+from lnnkit.learn.evidence import evidence
 from lnnkit.learn.fitting import Fitting, Settings
 from lnnkit.learn.labels import labels, told_of
 from lnnkit.learn.metrics import contradiction_count, scores
 from lnnkit.learn.module import ProgramModule
 from lnnkit.learn.parameters import parametrised, settled, trainable
 from lnnkit.learn.tracing import label_queries, mentioned, trace
-from lnnkit.scores import Scores
+from lnnkit.learn.written import with_values
+from lnnkit.scores import Evidence, Scores
 from lnnkit.syntax import ast
+from lnnkit.syntax.printer import format_statement
 
 
 class Learner:
@@ -35,6 +39,12 @@ class Learner:
         parameters = parametrised(program, file, self.rules)[1]
         self.module = ProgramModule(parameters)
 
+    def copied(self) -> Learner:
+        """One of the same values, which go their own way from here."""
+        found = copy(self)
+        found.module = deepcopy(self.module)
+        return found
+
     @property
     def complete(self) -> bool:
         """Whether each parameter has a value."""
@@ -45,6 +55,12 @@ class Learner:
         learned, parameters = parametrised(program, self._file, self.rules)
         return settled(learned, parameters, self.module.current())
 
+    def texts(self, program: CheckedProgram) -> dict[str, str]:
+        """The rules that learn, by name, as they are written with the module's values."""
+        learned = with_values(self._file, program, self.module.current())
+        rules = [each for each in learned.statements if isinstance(each, ast.RuleStatement)]
+        return {name: format_statement(rule, as_written=True) for name, rule in zip(self.rules, rules, strict=True)}
+
     def fit(
         self,
         program: CheckedProgram,
@@ -54,9 +70,9 @@ class Learner:
         listen: Listen | None,
         checkpoint: Path | None,
         bindings: Sequence[Binding] = (),
-    ) -> Fitted:
-        """Fit the parameters of the rules ``trained``; the module takes the values. Raises
-        `lnnkit.learn.fitting.Unstarted`, and what `descend` does."""
+    ) -> tuple[Fitted, Evidence]:
+        """Fit the parameters of the rules ``trained``; the module takes the values. What a report shows of it comes
+        without the texts of the rules. Raises `lnnkit.learn.fitting.Unstarted`, and what `descend` does."""
         learned, parameters = parametrised(self.settled(program), self._file, trained)
         fitting = Fitting(learned, parameters, settings, budget, [self.rules[name] for name in trained], bindings)
         start = fitting.start()
@@ -65,7 +81,7 @@ class Learner:
             saved = Checkpoint(checkpoint, _key(fitting, start, self._file.span.source.text))
         found = descend(fitting, start, listen, saved)
         self.module.load({each.name: value for each, value in zip(parameters, found.values.tolist(), strict=True)})
-        return found
+        return found, evidence(learned, fitting, found)
 
     def neurons(self, program: CheckedProgram) -> list[LearnedNeuron]:
         """The connectives of the rules that learn, at the module's values."""

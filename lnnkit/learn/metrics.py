@@ -29,6 +29,15 @@ def scores(found: Trace, own: Labels, told: Told, which: Tensor | None = None) -
     return Scores(predicates, contradiction_count(found))
 
 
+def truths(found: Trace, own: Labels, told: Told) -> Tensor:
+    """(n,) the truth that the bounds of each label's atom come to as a single number."""
+    result = torch.zeros(len(own), dtype=torch.float64)
+    for number, name in enumerate(own.names):
+        mine = own.predicate == number
+        result[mine] = truth_of(found, name, told.lower[mine], told.upper[mine])
+    return result
+
+
 def contradiction_count(found: Trace) -> int:
     progress, state = found.fixpoint.progress, found.fixpoint.prepared.state
     return len(state.crossed) + sum(len(each.rows) for each in progress.arrested)

@@ -28,10 +28,13 @@ _QUANTILES = 64
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Where a threshold starts, and the spread of what it is compared with."""
+    """Where a threshold starts, and the spread of what it is compared with: for each row of the data, ``turns`` (n,)
+    is the threshold at which the comparison would turn, ``columns`` (n,) are the entities that it is about."""
 
     value: float
     spread: float
+    turns: Tensor
+    columns: tuple[Tensor, ...]
 
 
 def starts(
@@ -65,8 +68,8 @@ def _chosen(waiting: Mapping[str, tuple[Tensor, tuple[Tensor, ...]]], labels: La
     while len(found) < len(waiting):
         cuts = {name: _best_cut(*waiting[name], labels, rest) for name in waiting if name not in found}
         name = min(cuts, key=lambda each: (-cuts[each].gain, each))
-        best, values = cuts[name], waiting[name][0]
-        found[name] = Start(best.value, float(values.std()) if len(values) > 1 else 1.0)
+        best, (values, columns) = cuts[name], waiting[name]
+        found[name] = Start(best.value, float(values.std()) if len(values) > 1 else 1.0, values, columns)
         for part in (best.above, best.below):
             if len(part):
                 rest[part] -= rest[part].mean()
@@ -156,7 +159,7 @@ def _best_cut(values: Tensor, columns: tuple[Tensor, ...], labels: Labels, truth
         if len(ids) != len(columns):
             continue
         mine = (labels.predicate == number).nonzero().squeeze(1)
-        place = _joined(columns, ids)
+        place = joined(columns, ids)
         there = (place >= 0).nonzero().squeeze(1)
         x, y = values[place[there]], truth[mine[there]]
         if not len(y):
@@ -170,7 +173,7 @@ def _best_cut(values: Tensor, columns: tuple[Tensor, ...], labels: Labels, truth
     return best
 
 
-def _joined(columns: tuple[Tensor, ...], ids: tuple[Tensor, ...]) -> Tensor:
+def joined(columns: tuple[Tensor, ...], ids: tuple[Tensor, ...]) -> Tensor:
     """For each tuple of ``ids`` its row among the ``columns``, distinct tuples; -1 where it is not there."""
     radix = 1 + max(int(column.max()) for column in (*columns, *ids) if len(column))
     key, wanted = _key(columns, radix), _key(ids, radix)
