@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -43,6 +44,8 @@ def describe(formula: ast.Expression | SameEntity, logic: str, parameters: Param
             return _described(formula.name, _attributes(formula, parameters))
         case ast.Comparison():
             given = _attributes(formula, parameters)
+            if "weight" in given and _unstarted(given["weight"][0]):
+                del given["weight"]  # a register that is not trained yet
             fixed = {"operator": formula.operators[0], "scale": None, "weight": None}
             return _described("compare", given, fixed)
         case ast.And() | ast.Or() | ast.Implies() | ast.Iff() | ast.Xor():
@@ -67,6 +70,10 @@ def _described(
     attributes = {**(fixed or {}), **{key: numbers for key, (numbers, _) in given.items()}}
     learned = {key: names for key, (_, names) in given.items() if holds_parameter(names)}
     return Description(kind, attributes, learned)
+
+
+def _unstarted(numbers: Numbers) -> bool:
+    return any(map(_unstarted, numbers)) if isinstance(numbers, tuple) else math.isnan(numbers)
 
 
 def holds_parameter(names: Names) -> bool:

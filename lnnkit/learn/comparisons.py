@@ -1,6 +1,6 @@
-"""Comparisons that hold learned constants: their truth, open to derivatives.
+"""Comparisons that hold learned values: their truth, open to derivatives.
 
-A learned constant is read as one more number of the comparison. A crisp comparison gives no gradient; to train one, it
+A learned constant, or a learned weight of a unit, is read as one more number of the comparison. A crisp comparison gives no gradient; to train one, it
 is read as a soft one of some scale (`lnnkit.numeric.relation` has the curves), which shrinks as training goes on.
 Inference never softens it.
 """
@@ -14,8 +14,8 @@ import networkx as nx
 import torch
 from torch import Tensor
 
-from lnnkit.graph.lifted import NUMBER
 from lnnkit.ground.terms import comparison
+from lnnkit.learn.opened_terms import LearnedUnit, opened_terms
 from lnnkit.numeric import Interval, Learned, Term
 from lnnkit.numeric.relation import Fixed
 
@@ -33,8 +33,9 @@ class Softness:
 
 @dataclass(frozen=True, slots=True)
 class LearnedComparison:
-    """``left - right`` over the numbers of the comparison's formula, then over the parameters ``names``; ``order`` says
-    which of these each input of the terms is."""
+    """``left - right`` over the numbers of the comparison's formula, then over the parameters ``names``: constants, and
+    weights of units. ``order`` says which of these each input of the terms is; ``units`` are the weights of each unit
+    that learns any."""
 
     left: Term
     right: Term
@@ -43,17 +44,25 @@ class LearnedComparison:
     weights: tuple[float | str, ...]
     names: tuple[str, ...]
     order: tuple[int, ...]
+    units: tuple[LearnedUnit, ...] = ()
+
+    @property
+    def relation(self) -> tuple[str, ...]:
+        """The parameters of a register's readout: all three, or none."""
+        named = tuple(each for each in self.weights if isinstance(each, str))
+        return named if len(named) == 3 else ()
 
     @property
     def crisp(self) -> bool:
         return self.scale == 0.0
 
     def difference(self, numbers: Sequence[Interval], parameters: Mapping[str, Tensor]) -> Interval:
-        """The interval of ``left - right``."""
+        """The interval of ``left - right``. Parameters are scalars, or have an entry a row."""
         rows = len(numbers[0].lower) if numbers else 1
-        given = [*numbers]
+        given = [Interval(*map(_heeding, each)) for each in numbers]
         for name in self.names:
-            value = parameters[name].expand(rows)
+            value = parameters[name]
+            value = _heeding(value.expand(rows) if value.dim() == 0 else value)
             given.append(Interval(value, value))
         ordered = [given[place] for place in self.order]
         (low, high), (least, most) = (term.hull(ordered)[0] for term in (self.left, self.right))
@@ -107,36 +116,40 @@ class LearnedComparison:
             return max(share * float(middle.std()) if len(middle) > 1 else 0.0, 1e-9)
 
 
+def _heeding(values: Tensor) -> Tensor:
+    """The values; a gradient that is no number, as of what is infinite or not defined in a row, does not pass."""
+    if not values.requires_grad:
+        return values
+    own = values.view_as(values)
+    own.register_hook(lambda gradient: gradient.nan_to_num(0.0, 0.0, 0.0))
+    return own
+
+
 def learned_comparison(graph: nx.MultiDiGraph, node: str) -> LearnedComparison | None:
     """The comparison of a ``compare`` node; None if it learns nothing."""
     data = graph.nodes[node]
-    constants = {
-        each: graph.nodes[each]["learned"]["value"]
-        for each in nx.descendants(graph, node)
-        if graph.nodes[each]["kind"] == "constant" and graph.nodes[each]["learned"]
-    }
-    if not constants and not data["learned"]:
+    below = nx.descendants(graph, node)
+    learning = [each for each in sorted(below) if graph.nodes[each].get("learned")]
+    if not learning and not data["learned"]:
         return None
-    opened = graph.subgraph({node, *nx.descendants(graph, node)}).copy()
-    for each in constants:
-        opened.nodes[each]["kind"] = NUMBER
+    opened, parameters, units = opened_terms(graph, node, learning)
     arguments = tuple(range(len(data["sorts"])))
     found, atoms = comparison(opened, node, arguments)
     plain, numbers = comparison(graph, node, arguments)
     order, names = [], []
     for name, passed in atoms:
-        if name in constants:
-            if constants[name] not in names:
-                names.append(constants[name])
-            order.append(len(numbers) + names.index(constants[name]))
+        if name in parameters:
+            if parameters[name] not in names:
+                names.append(parameters[name])
+            order.append(len(numbers) + names.index(parameters[name]))
         else:
             order.append(numbers.index((name, passed)))
     learned, relation = data["learned"], plain.relation
-    scale: float | str = learned.get("scale") or (0.0 if relation is None else relation.scale)
+    scale: float | str = learned.get("scale") or data["scale"] or 0.0
     weights: tuple[float | str, ...] = ()
     if isinstance(relation, Learned):
         given = (relation.weight_plus, relation.weight_zero, relation.bias)
         names_of = learned.get("weight") or (None, None, None)
         weights = tuple(name or value for name, value in zip(names_of, given, strict=True))
     sign = relation.sign if isinstance(relation, Fixed) else "<?>"
-    return LearnedComparison(found.left, found.right, sign, scale, weights, tuple(names), tuple(order))
+    return LearnedComparison(found.left, found.right, sign, scale, weights, tuple(names), tuple(order), units)

@@ -61,7 +61,7 @@ def single(lower: float, upper: float) -> Pieces:
 
 def finite(values: Tensor) -> bool:
     """Whether all values are surely finite (their sum is)."""
-    return math.isfinite(float(values.sum()))
+    return math.isfinite(float(values.detach().sum()))
 
 
 def empty(union: Pieces) -> Tensor:
@@ -71,8 +71,11 @@ def empty(union: Pieces) -> Tensor:
 
 def bounded(lower: Tensor, upper: Tensor, gone: Tensor | None = None) -> Pieces:
     """A union from ends that are the caller's to change: infinity is no value, and what is ``gone`` is empty."""
-    lower.clamp_(max=GREATEST)
-    upper.clamp_(min=-GREATEST)
+    if lower.requires_grad or upper.requires_grad:  # what made them may still read them on the way back
+        lower, upper = lower.clamp(max=GREATEST), upper.clamp(min=-GREATEST)
+    else:
+        lower.clamp_(max=GREATEST)
+        upper.clamp_(min=-GREATEST)
     if gone is None or not bool(gone.any()):
         return Pieces(lower, upper)
     return Pieces(torch.where(gone, math.inf, lower), torch.where(gone, -math.inf, upper), whole=False)
