@@ -527,11 +527,11 @@ class KnowledgeBase:
 
     def _refused(self) -> list[Diagnostic]:
         """What keeps the program from being evaluated: but for values that it has learned since."""
-        learned = self._learner is not None and self._learner.complete
+        learner = self._learner
         return [
             replace(finding, severity="error")
             for finding in self._checked.unevaluated
-            if not (learned and finding.span is not None and finding.span.text.startswith("?"))
+            if learner is None or not learner.tells(finding)
         ]
 
     # --- learning ---------------------------------------------------------------------------------------------------

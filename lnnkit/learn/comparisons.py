@@ -7,7 +7,7 @@ Inference never softens it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 import networkx as nx
@@ -47,17 +47,29 @@ class LearnedComparison:
     units: tuple[LearnedUnit, ...] = ()
 
     @property
+    def constants(self) -> tuple[str, ...]:
+        """The names that are no weights of units."""
+        weights = {name for unit in self.units for name in unit.names}
+        return tuple(name for name in self.names if name not in weights)
+
+    @property
     def relation(self) -> tuple[str, ...]:
         """The parameters of a register's readout: all three, or none."""
         named = tuple(each for each in self.weights if isinstance(each, str))
         return named if len(named) == 3 else ()
 
+    def started(self, known: Set[str]) -> bool:
+        """Whether the weights of its units and of its register are among the parameters that are ``known``."""
+        return known >= {*self.relation, *(name for unit in self.units for name in unit.names)}
+
     @property
     def crisp(self) -> bool:
         return self.scale == 0.0
 
-    def difference(self, numbers: Sequence[Interval], parameters: Mapping[str, Tensor]) -> Interval:
-        """The interval of ``left - right``. Parameters are scalars, or have an entry a row."""
+    def sides(
+        self, numbers: Sequence[Interval], parameters: Mapping[str, Tensor]
+    ) -> tuple[Interval, Interval]:
+        """The intervals of both terms. Parameters are scalars, or have an entry a row."""
         rows = len(numbers[0].lower) if numbers else 1
         given = [Interval(*map(_heeding, each)) for each in numbers]
         for name in self.names:
@@ -65,7 +77,11 @@ class LearnedComparison:
             value = _heeding(value.expand(rows) if value.dim() == 0 else value)
             given.append(Interval(value, value))
         ordered = [given[place] for place in self.order]
-        (low, high), (least, most) = (term.hull(ordered)[0] for term in (self.left, self.right))
+        return self.left.hull(ordered)[0], self.right.hull(ordered)[0]
+
+    def difference(self, numbers: Sequence[Interval], parameters: Mapping[str, Tensor]) -> Interval:
+        """The interval of ``left - right``, of `sides`."""
+        (low, high), (least, most) = self.sides(numbers, parameters)
         return Interval(low - most, high - least)
 
     def truth(

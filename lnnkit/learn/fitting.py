@@ -13,14 +13,17 @@ from lnnkit.ground.analyses import Known
 from lnnkit.infer.inference import Budget
 from lnnkit.learn.batches import LabelBatch, batches, crossings, targets
 from lnnkit.learn.binding import Binding, bound
+from lnnkit.learn.choosing import chosen
 from lnnkit.learn.comparisons import Softness
 from lnnkit.learn.constraints import Constraints, learned_neurons
 from lnnkit.learn.labels import Labels, Told, labels, told_of
 from lnnkit.learn.metrics import scores
 from lnnkit.learn.objective import Objective, decay
+from lnnkit.learn.offering import offers
 from lnnkit.learn.parameters import Parameter, rule_names
+from lnnkit.learn.proposals import Proposal
 from lnnkit.learn.split import Split, split
-from lnnkit.learn.starts import starts
+from lnnkit.learn.starts import Start, starts
 from lnnkit.learn.tracing import Trace, label_queries, mentioned, trace
 from lnnkit.scores import Scores
 
@@ -104,6 +107,7 @@ class Fitting:
         texts = mentioned(program, self._queries)
         self.labels: Labels = labels(program, texts)
         self._placed = frozenset(each.name for each in self.parameters if each.start is None)
+        self._mentioned = texts
         self._starts = starts(program, self.parameters, self.labels, texts)
         self.split: Split = split(self.labels, settings.validation, settings.seed)
         names = rule_names(program)
@@ -116,16 +120,35 @@ class Fitting:
         }
 
     def start(self) -> Tensor:
-        """Where the parameters start. Raises `Unstarted` where nothing says so."""
-        found: list[float] = []
+        """Where the parameters start: what is proposed for relations and units is judged by inference. Raises
+        `Unstarted` where nothing says so."""
+        found: dict[str, float] = {}
         for each in self.parameters:
             value = each.start
             if value is None and each.name in self._starts:
                 value = self._starts[each.name].value
-            if value is None:
-                raise Unstarted(each)
-            found.append(value)
-        return torch.tensor(found, dtype=torch.float64)
+            if value is not None:
+                found[each.name] = value
+        offered: list[list[Proposal]] = []
+        if len(found) < len(self.parameters):
+            program = bound(self._program, self.bindings)
+            offered = offers(program, self.parameters, found, self.labels, self._mentioned, self.settings.seed)
+            reached = {name for some in offered for name in some[0].values} | found.keys()
+            for each in self.parameters:
+                if each.name not in reached:
+                    raise Unstarted(each)
+        start = torch.tensor([found.get(each.name, 0.0) for each in self.parameters], dtype=torch.float64)
+        if offered:
+            start, best = chosen(self.parameters, start, offered, self._judged)
+            for proposal in best:
+                for name, spread in proposal.spreads.items():
+                    self._starts[name] = Start(proposal.values[name], spread)
+        return start
+
+    def _judged(self, values: Tensor) -> float:
+        """The loss of a fixpoint, all labels together."""
+        losses = self.infer(values, self.constraints(self.trace(values))).losses
+        return losses.total + (losses.validation or 0.0)
 
     @property
     def units(self) -> Tensor:

@@ -24,6 +24,7 @@ from lnnkit.learn.parameters import parametrised, settled, trainable
 from lnnkit.learn.tracing import label_queries, mentioned, trace
 from lnnkit.scores import Scores
 from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Diagnostic
 
 
 class Learner:
@@ -39,6 +40,16 @@ class Learner:
     def complete(self) -> bool:
         """Whether each parameter has a value."""
         return len(self.module.current()) == len(self.module.names)
+
+    def tells(self, untrained: Diagnostic) -> bool:
+        """Whether what a finding says is not trained has a value by now."""
+        span = untrained.span
+        if span is None:
+            return False
+        known = self.module.current().keys()
+        if any(each.span == span and each.name in known for each in self.module.parameters_of_program):
+            return True
+        return self.complete and span.text.startswith("?")
 
     def settled(self, program: CheckedProgram) -> CheckedProgram:
         """The program with the module's values."""

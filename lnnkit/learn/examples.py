@@ -1,0 +1,90 @@
+"""What the data show of one comparison: rows of its numbers, and labels about the same entities."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import networkx as nx
+import torch
+from torch import Tensor
+
+from lnnkit.ground.layout import Given
+from lnnkit.ground.terms import comparison
+from lnnkit.learn.comparisons import LearnedComparison
+from lnnkit.learn.known_rows import joined, known_rows
+from lnnkit.learn.labels import Labels
+from lnnkit.numeric import Interval, same
+
+_MOST = 2000  # rows that are looked at
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """``numbers`` (rows,) are the values of each number of ``comparison``, all known; ``labels`` (rows,) the label that
+    each row has an example of, -1 for none: rows are of one predicate, if they have labels at all."""
+
+    comparison: LearnedComparison
+    numbers: tuple[Tensor, ...]
+    labels: Tensor
+
+    def difference(self, candidates: Mapping[str, Tensor]) -> Tensor:
+        """``left - right``, ``[candidates, rows]``, 0 where they count as equal, not a number where one is not defined;
+        each parameter is ``[candidates]``."""
+        count, rows = len(next(iter(candidates.values()), torch.zeros(1))), len(self.labels)
+        own = {name: candidates[name].repeat_interleave(rows) for name in self.comparison.names}
+        numbers = [Interval(each, each) for each in (number.repeat(count) for number in self.numbers)]
+        if not numbers:  # of constants alone: the same in all rows
+            own = {name: candidates[name] for name in self.comparison.names}
+        left, right = (side.lower for side in self.comparison.sides(numbers, own))
+        found = torch.where(same(left, right), 0.0, left - right)
+        found = torch.where(found.isfinite(), found, torch.nan)
+        return found.reshape(count, -1).expand(count, rows)
+
+    def labelled(self) -> Examples:
+        """The rows that have labels."""
+        return self._at(self.labels >= 0)
+
+    def _at(self, rows: Tensor) -> Examples:
+        return Examples(self.comparison, tuple(each[rows] for each in self.numbers), self.labels[rows])
+
+
+def examples(
+    graph: nx.MultiDiGraph,
+    node: str,
+    own: LearnedComparison,
+    facts: Mapping[str, Given],
+    index: Mapping[str, int],
+    labels: Labels,
+) -> list[Examples]:
+    """The examples for a comparison, by predicates with labels of as many arguments; without labels where there are
+    none. Of many rows some, evenly."""
+    _, atoms = comparison(graph, node, tuple(range(len(graph.nodes[node]["sorts"]))))
+    found = known_rows(atoms, facts, index)
+    if found is None:
+        return []
+    columns, numbers = found
+    values = [low for low, _ in numbers]
+    known = torch.ones(len(columns[0]), dtype=torch.bool)
+    for low, high in numbers:
+        known &= (low == high) & low.isfinite()
+    if not bool(known.any()):
+        return []
+    columns, values = tuple(each[known] for each in columns), [each[known] for each in values]
+    made: list[Examples] = []
+    for number, ids in enumerate(labels.columns):
+        if len(ids) == len(columns):
+            mine = (labels.predicate == number).nonzero().squeeze(1)
+            rows = joined(columns, ids)
+            about = rows >= 0
+            if bool(about.any()):
+                made.append(_some(own, [each[rows[about]] for each in values], mine[about]))
+    return made or [_some(own, values, torch.full((len(columns[0]),), -1))]
+
+
+def _some(own: LearnedComparison, values: Sequence[Tensor], labels: Tensor) -> Examples:
+    count = len(labels)
+    chosen = torch.arange(count)
+    if count > _MOST:
+        chosen = torch.linspace(0, count - 1, _MOST, dtype=torch.float64).round().long()
+    return Examples(own, tuple(each[chosen].double() for each in values), labels[chosen])
