@@ -38,13 +38,15 @@ def chosen(
     for proposal in best:
         now = put(now, proposal)
     least = judge(now) if any(len(each) > 1 for each in offered) else 0.0
+    seen = {tuple(now.tolist()): least}
     for _ in range(_PASSES):
         before = list(best)
         for number, some in enumerate(offered):
             for proposal in some:
-                if proposal is not best[number]:
-                    tried = put(now, proposal)
-                    loss = judge(tried)
+                tried = put(now, proposal)
+                key = tuple(tried.tolist())
+                if key not in seen:
+                    seen[key] = loss = judge(tried)
                     if loss < least - _GAIN:
                         least, now, best[number] = loss, tried, proposal
         if before == best or len(offered) == 1:

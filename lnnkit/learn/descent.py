@@ -21,6 +21,7 @@ from lnnkit.learn.batches import LabelBatch
 from lnnkit.learn.checkpoint import Checkpoint, Saved
 from lnnkit.learn.constraints import Constraints
 from lnnkit.learn.fitting import Fitting, Inferred, Losses
+from lnnkit.learn.hardening import no_worse, rounded_units
 from lnnkit.scores import Epoch, Scores
 
 _AGREE = 1e-6  # a replay's loss that differs from that of inference by no more is exact
@@ -84,7 +85,7 @@ class _Descent:
         assert self._best is not None
         for each, state in zip(self._fitting.bindings, self._modules, strict=True):
             each.module.load_state_dict(state)
-        values = self._rounded(self._best[1])
+        values = self._rounded(self._hardened(self._best[1], start))
         found = self._fitting.infer(values, self._constraints)
         train, validation = self._fitting.scores(found)
         return Fitted(values, found.losses, train, validation, tuple(self._history), self._stopped)
@@ -175,6 +176,24 @@ class _Descent:
         losses, accuracy = found.losses, (validation or train).accuracy
         self._history.append(Epoch(restart + 1, epoch, losses.total, losses.terms, losses.validation, accuracy))
         return self._listen is None or self._listen(self._history[-1]) is not False
+
+    def _hardened(self, values: Tensor, start: Tensor) -> Tensor:
+        """With the weights of units whole, if that is no worse: rounded where they are, or all values as they started
+        from whole weights."""
+        found = self._fitting.infer(values, self._constraints)
+        parameters, comparisons = self._fitting.parameters, found.trace.replayer.comparisons.values()
+        whole = rounded_units(values, parameters, comparisons)
+        if torch.equal(whole, values):
+            return values
+        tried = [whole]
+        if torch.equal(rounded_units(start, parameters, comparisons), start):
+            tried.append(start)
+        for hard in tried:
+            if self._constraints.holds(hard) and no_worse(
+                self._fitting, self._fitting.infer(hard, self._constraints), found
+            ):
+                return hard
+        return values
 
     def _rounded(self, values: Tensor) -> Tensor:
         """The values with as few digits as cost nothing: the constraints hold, neither loss grows by more than

@@ -139,16 +139,17 @@ class Fitting:
                     raise Unstarted(each)
         start = torch.tensor([found.get(each.name, 0.0) for each in self.parameters], dtype=torch.float64)
         if offered:
-            start, best = chosen(self.parameters, start, offered, self._judged)
+            constraints = self.constraints(self.trace(start))
+
+            def judged(values: Tensor) -> float:
+                losses = self.infer(values, constraints).losses
+                return losses.total + (losses.validation or 0.0)
+
+            start, best = chosen(self.parameters, start, offered, judged)
             for proposal in best:
                 for name, spread in proposal.spreads.items():
                     self._starts[name] = Start(proposal.values[name], spread)
         return start
-
-    def _judged(self, values: Tensor) -> float:
-        """The loss of a fixpoint, all labels together."""
-        losses = self.infer(values, self.constraints(self.trace(values))).losses
-        return losses.total + (losses.validation or 0.0)
 
     @property
     def units(self) -> Tensor:

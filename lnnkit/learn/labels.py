@@ -29,6 +29,11 @@ class Labels:
     def __len__(self) -> int:
         return len(self.lower)
 
+    @property
+    def plain(self) -> bool:
+        """Whether each says true or false."""
+        return bool(((self.lower == self.upper) & ((self.lower == 0) | (self.lower == 1))).all())
+
     def rows(self, atoms: Atoms) -> Tensor:
         """(n,) the atom rows; a table's default row where nothing is said of an atom."""
         found = [

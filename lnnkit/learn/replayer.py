@@ -46,7 +46,7 @@ class _Reading:
 
 
 class Replayer:
-    """Finds what to replay of a history. ``names`` are the parameters, in order; ``through``: gradients pass clamps;
+    """Finds what to replay of a history. ``values`` are those of its parameters, in order; ``through``: gradients pass clamps;
     ``softness`` says how crisp comparisons are softened."""
 
     def __init__(
@@ -54,7 +54,7 @@ class Replayer:
         lifted: LiftedGraph,
         grounding: Grounding,
         history: History,
-        names: Sequence[str],
+        values: Mapping[str, float],
         *,
         through: bool = False,
         softness: Softness | None = None,
@@ -66,7 +66,8 @@ class Replayer:
         self._grounding = grounding
         self._trace = history.trace
         self._initial = _initial(history.trace, grounding.atoms)
-        self._names = tuple(names)
+        self._names = tuple(values)
+        self._values = {name: torch.tensor(value, dtype=torch.float64) for name, value in values.items()}
         self._through = through
         self._clauses: dict[int, Clause | None] = {}
 
@@ -151,8 +152,7 @@ class Replayer:
         softness = 0.0
         if own.crisp:
             known = [torch.cat([initial, torch.zeros(1).double()])[low.clamp(max=len(initial))] for low, _ in places]
-            started = {name: torch.zeros((), dtype=torch.float64) for name in own.names}
-            softness = own.softened([Interval(each, each) for each in known], started, self._softness)
+            softness = own.softened([Interval(each, each) for each in known], self._values, self._softness)
         return ComparisonStep(own, side, places, softness, start, count, self._names)
 
     def _batch(self, number: int) -> Batch:

@@ -64,7 +64,7 @@ def trace(
     history = fixpoint.prepared.state.history
     assert history is not None
     grounding = fixpoint.prepared.grounding
-    replayer = Replayer(lifted, grounding, history, tuple(values), through=through, softness=softness)
+    replayer = Replayer(lifted, grounding, history, values, through=through, softness=softness)
     return Trace(fixpoint, entities, replayer)
 
 

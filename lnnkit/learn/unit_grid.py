@@ -28,7 +28,7 @@ MOST = 4096
 """So many combinations are all tried."""
 
 _CLIMBS = 24
-_COSTS = {0.0: 0.0, 1.0: 1.0, -1.0: 1.1, 2.0: 2.0, -2.0: 2.1, 0.5: 2.0, -0.5: 2.1}
+_COSTS = {0.0: 0.0, 1.0: 1.0, -1.0: 1.1, 2.0: 2.0, -2.0: 2.1, 0.5: 4.0, -0.5: 4.1}
 
 Scored = Callable[[Tensor], Tensor]
 """``[candidates, weights] -> [candidates]``, the more the better."""
