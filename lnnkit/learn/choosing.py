@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.learn.parameters import Parameter
-from lnnkit.learn.proposals import Proposal
+from lnnkit.learn.proposal import Proposal
 
 _PASSES = 3
 _GAIN = 1e-9

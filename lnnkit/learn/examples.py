@@ -32,20 +32,26 @@ class Examples:
         """``left - right``, ``[candidates, rows]``, 0 where they count as equal, not a number where one is not defined;
         each parameter is ``[candidates]``."""
         count, rows = len(next(iter(candidates.values()), torch.zeros(1))), len(self.labels)
-        own = {name: candidates[name].repeat_interleave(rows) for name in self.comparison.names}
+        spread = {name: candidates[name][:, None].expand(count, rows) for name in self.comparison.names}
+        left, right = self.sides(spread, count)
+        return torch.where(same(left, right), 0.0, left - right)
+
+    def sides(self, values: Mapping[str, Tensor], count: int) -> tuple[Tensor, Tensor]:
+        """Both terms, ``[count, rows]``, as each parameter is: no number where one of them is not defined."""
+        own = {name: values[name].reshape(-1) for name in self.comparison.names}
         numbers = [Interval(each, each) for each in (number.repeat(count) for number in self.numbers)]
-        if not numbers:  # of constants alone: the same in all rows
-            own = {name: candidates[name] for name in self.comparison.names}
         left, right = (side.lower for side in self.comparison.sides(numbers, own))
-        found = torch.where(same(left, right), 0.0, left - right)
-        found = torch.where(found.isfinite(), found, torch.nan)
-        return found.reshape(count, -1).expand(count, rows)
+        known = left.isfinite() & right.isfinite()
+        shape = count, len(self.labels)
+        return torch.where(known, left, torch.nan).reshape(shape), torch.where(known, right, torch.nan).reshape(shape)
 
-    def labelled(self) -> Examples:
-        """The rows that have labels."""
-        return self._at(self.labels >= 0)
+    @property
+    def labelled(self) -> bool:
+        """Whether rows have labels."""
+        return bool((self.labels >= 0).any())
 
-    def _at(self, rows: Tensor) -> Examples:
+    def at(self, rows: Tensor) -> Examples:
+        """Some rows."""
         return Examples(self.comparison, tuple(each[rows] for each in self.numbers), self.labels[rows])
 
 
@@ -57,8 +63,8 @@ def examples(
     index: Mapping[str, int],
     labels: Labels,
 ) -> list[Examples]:
-    """The examples for a comparison, by predicates with labels of as many arguments; without labels where there are
-    none. Of many rows some, evenly."""
+    """The examples for a comparison, by predicates with labels of as many arguments, and all rows without labels. Of many
+    rows some, evenly."""
     _, atoms = comparison(graph, node, tuple(range(len(graph.nodes[node]["sorts"]))))
     found = known_rows(atoms, facts, index)
     if found is None:
@@ -77,9 +83,9 @@ def examples(
             mine = (labels.predicate == number).nonzero().squeeze(1)
             rows = joined(columns, ids)
             about = rows >= 0
-            if bool(about.any()):
+            if bool(about.any()):  # these rows are all labelled
                 made.append(_some(own, [each[rows[about]] for each in values], mine[about]))
-    return made or [_some(own, values, torch.full((len(columns[0]),), -1))]
+    return [*made, _some(own, values, torch.full((len(columns[0]),), -1))]
 
 
 def _some(own: LearnedComparison, values: Sequence[Tensor], labels: Tensor) -> Examples:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -13,15 +13,13 @@ from lnnkit.ground.analyses import Known
 from lnnkit.infer.inference import Budget
 from lnnkit.learn.batches import LabelBatch, batches, crossings, targets
 from lnnkit.learn.binding import Binding, bound
-from lnnkit.learn.choosing import chosen
 from lnnkit.learn.comparisons import Softness
 from lnnkit.learn.constraints import Constraints, learned_neurons
 from lnnkit.learn.labels import Labels, Told, labels, told_of
 from lnnkit.learn.metrics import scores
 from lnnkit.learn.objective import Objective, decay
-from lnnkit.learn.offering import offers
+from lnnkit.learn.offering import Offer, offers
 from lnnkit.learn.parameters import Parameter, rule_names
-from lnnkit.learn.proposals import Proposal
 from lnnkit.learn.split import Split, split
 from lnnkit.learn.starts import Start, starts
 from lnnkit.learn.tracing import Trace, label_queries, mentioned, trace
@@ -119,37 +117,21 @@ class Fitting:
             for name, which in (("train", self.split.train), ("validation", self.split.validation))
         }
 
-    def start(self) -> Tensor:
-        """Where the parameters start: what is proposed for relations and units is judged by inference. Raises
-        `Unstarted` where nothing says so."""
-        found: dict[str, float] = {}
-        for each in self.parameters:
-            value = each.start
-            if value is None and each.name in self._starts:
-                value = self._starts[each.name].value
-            if value is not None:
-                found[each.name] = value
-        offered: list[list[Proposal]] = []
-        if len(found) < len(self.parameters):
-            program = bound(self._program, self.bindings)
-            offered = offers(program, self.parameters, found, self.labels, self._mentioned, self.settings.seed)
-            reached = {name for some in offered for name in some[0].values} | found.keys()
-            for each in self.parameters:
-                if each.name not in reached:
-                    raise Unstarted(each)
-        start = torch.tensor([found.get(each.name, 0.0) for each in self.parameters], dtype=torch.float64)
-        if offered:
-            constraints = self.constraints(self.trace(start))
+    def told_starts(self) -> dict[str, float]:
+        """Where parameters start that the program gives a start, or that stand as a threshold in a comparison of which
+        nothing else is to be found."""
+        found = {name: start.value for name, start in self._starts.items()}
+        return found | {each.name: each.start for each in self.parameters if each.start is not None}
 
-            def judged(values: Tensor) -> float:
-                losses = self.infer(values, constraints).losses
-                return losses.total + (losses.validation or 0.0)
+    def offers(self, started: Mapping[str, float]) -> list[Offer]:
+        """What the training labels propose for parameters that are not ``started``."""
+        program = bound(self._program, self.bindings)
+        own = self.labels.some(self.split.train)
+        return offers(program, self.parameters, started, own, self._mentioned, self.settings.seed)
 
-            start, best = chosen(self.parameters, start, offered, judged)
-            for proposal in best:
-                for name, spread in proposal.spreads.items():
-                    self._starts[name] = Start(proposal.values[name], spread)
-        return start
+    def take_spread(self, name: str, start: Start) -> None:
+        """A constant starts there: its unit is a share of that spread."""
+        self._starts[name] = start
 
     @property
     def units(self) -> Tensor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -28,6 +28,21 @@ class Labels:
 
     def __len__(self) -> int:
         return len(self.lower)
+
+    def some(self, which: Tensor) -> Labels:
+        """Only the labels with these numbers, sorted."""
+        columns: list[tuple[Tensor, ...]] = []
+        for number, ids in enumerate(self.columns):
+            mine = (self.predicate == number).nonzero().squeeze(1)
+            kept = torch.isin(mine, which)
+            columns.append(tuple(each[kept] for each in ids))
+        return replace(
+            self,
+            predicate=self.predicate[which],
+            columns=tuple(columns),
+            lower=self.lower[which],
+            upper=self.upper[which],
+        )
 
     @property
     def plain(self) -> bool:

@@ -16,6 +16,7 @@ from lnnkit.learn.binding import Binding
 from lnnkit.learn.checkpoint import Checkpoint
 from lnnkit.learn.constraints import LearnedNeuron, learned_neurons
 from lnnkit.learn.descent import Fitted, Listen, descend
+from lnnkit.learn.fast_start import fast_start
 from lnnkit.learn.fitting import Fitting, Settings
 from lnnkit.learn.labels import labels, told_of
 from lnnkit.learn.metrics import contradiction_count, scores
@@ -70,7 +71,7 @@ class Learner:
         `lnnkit.learn.fitting.Unstarted`, and what `descend` does."""
         learned, parameters = parametrised(self.settled(program), self._file, trained)
         fitting = Fitting(learned, parameters, settings, budget, [self.rules[name] for name in trained], bindings)
-        start = fitting.start()
+        start = fast_start(fitting)
         saved = None
         if checkpoint is not None:
             saved = Checkpoint(checkpoint, _key(fitting, start, self._file.span.source.text))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import networkx as nx
 import torch
@@ -17,13 +17,17 @@ from lnnkit.learn.comparisons import LearnedComparison, learned_comparison
 from lnnkit.learn.examples import Examples, examples
 from lnnkit.learn.labels import Labels
 from lnnkit.learn.parameters import Parameter, at
-from lnnkit.learn.proposals import Proposal, proposals
+from lnnkit.learn.proposal import Proposal
+from lnnkit.learn.proposals import proposals
 
 
 @dataclass(frozen=True, slots=True)
-class _Waiting:
+class Offer:
+    """A comparison, what the data show of it, and what is proposed for it."""
+
     comparison: LearnedComparison
     shown: Sequence[Examples]
+    proposals: Sequence[Proposal] = ()
 
 
 def offers(
@@ -33,19 +37,19 @@ def offers(
     labels: Labels,
     mentioned: set[str],
     seed: int,
-) -> list[list[Proposal]]:
+) -> list[Offer]:
     """Proposals for each comparison that holds parameters without a value among those ``started``; what tells the
     labels most comes first, and what follows is proposed by what that leaves of them."""
     waiting = list(_waiting(program, parameters, started, labels, mentioned))
     rest = ((labels.lower + labels.upper) / 2).double()
-    known, found = dict(started), []
+    known, found = dict(started), list[Offer]()
     while waiting:
         generator = torch.Generator().manual_seed(seed)
         offered = [proposals(each.comparison, each.shown, rest, known, generator) for each in waiting]
         first = max(range(len(waiting)), key=lambda place: offered[place][0].gain if offered[place] else -1.0)
         own, some = waiting.pop(first), offered[first]
         if some:
-            found.append(some)
+            found.append(replace(own, proposals=some))
             known |= some[0].values
             rest = _less(own, known, rest)
     return found
@@ -57,7 +61,7 @@ def _waiting(
     started: Mapping[str, float],
     labels: Labels,
     mentioned: set[str],
-) -> Iterator[_Waiting]:
+) -> Iterator[Offer]:
     zeros = {each.name: started.get(each.name, 0.0) for each in parameters}
     graph: nx.MultiDiGraph = build(at(program, zeros)).graph
     _, index, given = given_facts(program, mentioned)
@@ -65,19 +69,18 @@ def _waiting(
     for node, data in graph.nodes(data=True):
         own = learned_comparison(graph, node) if data["kind"] == "compare" else None
         if own is not None and not started.keys() >= {*own.names, *own.relation}:
-            yield _Waiting(own, examples(graph, node, own, facts, index, labels))
+            yield Offer(own, examples(graph, node, own, facts, index, labels))
 
 
-def _less(own: _Waiting, known: Mapping[str, float], rest: Tensor) -> Tensor:
+def _less(own: Offer, known: Mapping[str, float], rest: Tensor) -> Tensor:
     """What a comparison with these values leaves of the labels' truth."""
     rest = rest.clone()
     for shown in own.shown:
-        if not own.comparison.names or not bool((shown.labels >= 0).any()):
+        if not own.comparison.names or not shown.labelled:
             continue
-        some = shown.labelled()
         values = {name: torch.tensor([known.get(name, 0.0)], dtype=torch.float64) for name in own.comparison.names}
-        cells = signs(some.difference(values))[0]
+        cells = signs(shown.difference(values))[0]
         for cell in torch.unique(cells).tolist():
-            mine = some.labels[cells == cell]
+            mine = shown.labels[cells == cell]
             rest[mine] -= rest[mine].mean()
     return rest

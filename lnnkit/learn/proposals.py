@@ -9,7 +9,6 @@ formula makes of them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Literal
 
 import torch
@@ -17,7 +16,9 @@ from torch import Tensor
 
 from lnnkit.learn.cells import signs, told_by_cells, told_by_cut, told_by_value
 from lnnkit.learn.comparisons import LearnedComparison
+from lnnkit.learn.equations import equation_proposals
 from lnnkit.learn.examples import Examples
+from lnnkit.learn.proposal import Proposal
 from lnnkit.learn.unit_grid import Grid, grid
 from lnnkit.numeric.nac import SATURATED
 from lnnkit.numeric.nsr import READOUTS, RELATIONS, RelationName
@@ -28,15 +29,6 @@ _UNTOLD = 64  # the same where no example tells any from the others
 _CHUNK = 500_000  # differences at once
 
 Cut = Literal["order", "value", "none"]
-
-
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """Values of parameters, what they tell of the labels, and the spread of what each constant is compared with."""
-
-    values: Mapping[str, float]
-    gain: float
-    spreads: Mapping[str, float] = field(default_factory=dict)
 
 
 def proposals(
@@ -53,8 +45,10 @@ def proposals(
     constants = [name for name in own.constants if name in unstarted]
     relations: tuple[RelationName | None, ...] = RELATIONS if set(own.relation) & set(unstarted) else (None,)
     found: list[Proposal] = []
-    for each in (some for some in (every.labelled() for every in shown) if len(some.labels)):
-        for cut in _cuts(own, constants, relations):
+    for each in shown:
+        if own.sign == "=" and (weights.names or constants):
+            found += equation_proposals(each, truth, started, weights, constants, generator)
+        for cut in _cuts(own, constants, relations) if each.labelled else ():
             found += _Proposing(each, truth[each.labels], started, weights, constants, cut, relations).found(generator)
     if not found and not constants:
         most = _UNTOLD if relations == (None,) else _UNTOLD // len(RELATIONS)
