@@ -702,9 +702,8 @@ class KnowledgeBase:
         return self._learner
 
     def _labelled(self) -> None:
-        if not any(not self._checked.predicates[each.predicate].numeric for each in
-                   (*self._checked.labels, *self._checked.label_tables)):  # fmt: skip
-            hint = 'add some: `label P(a)`, `label ~P(b)`, or `label P from "outcomes.csv"`'
+        if not self._checked.labels and not self._checked.label_tables:
+            hint = 'add some: `label P(a)`, `label ~P(b)`, `label total(a) = 12`, or `label P from "outcomes.csv"`'
             raise Error([Diagnostic("no-labels", "the program has no labels", hint)])
 
     def _trained(

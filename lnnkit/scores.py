@@ -35,16 +35,38 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True)
+class NumberScore:
+    """How the answers for ``n`` labelled numbers agree with their labels: root mean square and mean absolute error of
+    the middles of their intervals, and the coefficient of determination, over the share of them (``coverage``) whose
+    interval has two ends. None where there are none, or all labels are alike."""
+
+    n: int
+    rmse: float | None
+    mae: float | None
+    r2: float | None
+    coverage: float
+
+    def as_dict(self) -> dict[str, float | int | None]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
 class Scores:
-    """The scores by predicate, and how many contradictions inference met in all."""
+    """The scores by predicate and by number, and how many contradictions inference met in all."""
 
     predicates: Mapping[str, Score] = field(default_factory=dict)
     contradictions: int = 0
+    numbers: Mapping[str, NumberScore] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, object]:
         """The object that ``lnnkit eval --format json`` prints."""
-        found = {name: score.as_dict() for name, score in self.predicates.items()}
-        return {"predicates": found, "contradictions": self.contradictions}
+        found: dict[str, object] = {
+            "predicates": {name: score.as_dict() for name, score in self.predicates.items()},
+            "contradictions": self.contradictions,
+        }
+        if self.numbers:
+            found["numbers"] = {name: score.as_dict() for name, score in self.numbers.items()}
+        return found
 
     @property
     def accuracy(self) -> float:
@@ -57,19 +79,20 @@ class Scores:
 class Epoch:
     """Where fitting stood at one of its inferences: the restart (from 1), how many epochs had been made, the loss of
     the training labels with its terms, that of the validation labels (None: there are none), and the accuracy on the
-    labels that stopping looks at."""
+    labels that stopping looks at (None: they are of numbers alone)."""
 
     restart: int
     epoch: int
     loss: float
     terms: Mapping[str, float]
     validation: float | None
-    accuracy: float
+    accuracy: float | None
 
     def __str__(self) -> str:
         terms = ", ".join(f"{name} {value:.4g}" for name, value in self.terms.items())
         held = "" if self.validation is None else f", validation {self.validation:.4g}"
-        return f"epoch {self.epoch}: loss {self.loss:.4g} ({terms}){held}, accuracy {self.accuracy:.4f}"
+        right = "" if self.accuracy is None else f", accuracy {self.accuracy:.4f}"
+        return f"epoch {self.epoch}: loss {self.loss:.4g} ({terms}){held}{right}"
 
 
 @dataclass(frozen=True, slots=True)

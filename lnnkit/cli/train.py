@@ -121,7 +121,7 @@ def _table(found: Fit, output: str) -> Iterator[str]:
     epochs = found.history[-1].epoch if found.history else 0
     yield f"loss {found.loss:.4g} ({terms}) after {epochs} epochs ({found.stopped})\n"
     for name, scores in (("training labels", found.train), ("validation labels", found.validation)):
-        if scores is not None and scores.predicates:
+        if scores is not None and (scores.predicates or scores.numbers):
             yield f"\n{name}\n"
             yield from table(scores)
     yield f"\nwritten to {streams.printable(output, keep='')}\n"

@@ -173,7 +173,8 @@ class _Descent:
 
     def _tell(self, restart: int, epoch: int, found: Inferred) -> bool:
         train, validation = self._fitting.scores(found)
-        losses, accuracy = found.losses, (validation or train).accuracy
+        losses, seen = found.losses, validation or train
+        accuracy = seen.accuracy if seen.predicates else None
         self._history.append(Epoch(restart + 1, epoch, losses.total, losses.terms, losses.validation, accuracy))
         return self._listen is None or self._listen(self._history[-1]) is not False
 

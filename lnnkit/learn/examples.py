@@ -79,7 +79,7 @@ def examples(
     columns, values = tuple(each[known] for each in columns), [each[known] for each in values]
     made: list[Examples] = []
     for number, ids in enumerate(labels.columns):
-        if len(ids) == len(columns):
+        if len(ids) == len(columns) and not bool(labels.numeric[labels.predicate == number].any()):
             mine = (labels.predicate == number).nonzero().squeeze(1)
             rows = joined(columns, ids)
             about = rows >= 0

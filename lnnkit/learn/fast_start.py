@@ -54,7 +54,7 @@ def fast_start(fitting: Fitting) -> Tensor:
 
 def _freed(fitting: Fitting, offered: list[Offer], start: Mapping[str, float]) -> Iterator[dict[str, float]]:
     """For each comparison by order that has units, all values with its own fitted to labels."""
-    truth = ((fitting.labels.lower + fitting.labels.upper) / 2)[fitting.split.train].double()
+    truth = fitting.labels.truth[fitting.split.train]
     for each in offered:
         own = each.comparison
         names = [name for name in each.proposals[0].values if name in own.names]

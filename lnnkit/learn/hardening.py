@@ -1,6 +1,7 @@
 """Weights of units made whole after training, where that costs nothing that is not noise.
 
-The loss must not rise; where all labels are plainly true or false, and some are not met by the unrounded weights
+The loss must not rise; where all labels are of numbers, it may by what noise explains
+(`lnnkit.learn.rounding.by_chance`); where all labels are plainly true or false, and some are not met by the unrounded weights
 either, the accuracy may fall by one standard error (the rule of Breiman et al. 1984, section 3.4.3: of models that
 chance cannot tell apart, the simplest).
 """
@@ -15,6 +16,7 @@ from torch import Tensor
 from lnnkit.learn.comparisons import LearnedComparison
 from lnnkit.learn.fitting import Fitting, Inferred
 from lnnkit.learn.parameters import Parameter
+from lnnkit.learn.rounding import by_chance
 from lnnkit.learn.unit_grid import grid
 
 _NOTHING = 1e-9
@@ -39,6 +41,9 @@ def no_worse(fitting: Fitting, hard: Inferred, soft: Inferred) -> bool:
     losses = (hard.losses.total, soft.losses.total), (hard.losses.validation or 0.0, soft.losses.validation or 0.0)
     if all(mine <= other + _NOTHING for mine, other in losses):
         return True
+    if bool(fitting.labels.numeric.all()):
+        by = by_chance(len(fitting.split.train), len(fitting.parameters))
+        return all(mine <= other * by + _NOTHING for mine, other in losses)
     if not fitting.labels.plain:
         return False
     for mine, other in zip(fitting.scores(hard), fitting.scores(soft), strict=True):

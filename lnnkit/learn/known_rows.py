@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.ground.layout import Given
+from lnnkit.learn.labels import Labels
 from lnnkit.numeric import Interval
 
 
@@ -65,3 +66,19 @@ def joined(columns: tuple[Tensor, ...], ids: tuple[Tensor, ...]) -> Tensor:
     order = key.argsort()
     place = torch.searchsorted(key[order], wanted).clamp(max=len(key) - 1)
     return torch.where(key[order][place] == wanted, order[place], -1)
+
+
+def with_labels(facts: Mapping[str, Given], labels: Labels) -> dict[str, Given]:
+    """The facts, and the labels of numbers as if they were facts."""
+    found = dict(facts)
+    for number, name in enumerate(labels.names):
+        mine = labels.predicate == number
+        if bool(labels.numeric[mine].any()):
+            own = Given(name, labels.columns[number], labels.lower[mine], labels.upper[mine])
+            known = found.get(name)
+            if known is not None:
+                columns = tuple(map(torch.cat, zip(known.columns, own.columns, strict=True)))
+                ends = (torch.cat(pair) for pair in ((known.lower, own.lower), (known.upper, own.upper)))
+                own = Given(name, columns, *ends)
+            found[name] = own
+    return found

@@ -19,7 +19,7 @@ from lnnkit.learn.descent import Fitted, Listen, descend
 from lnnkit.learn.fast_start import fast_start
 from lnnkit.learn.fitting import Fitting, Settings
 from lnnkit.learn.labels import labels, told_of
-from lnnkit.learn.metrics import contradiction_count, scores
+from lnnkit.learn.metrics import scores
 from lnnkit.learn.module import ProgramModule
 from lnnkit.learn.parameters import parametrised, settled, trainable
 from lnnkit.learn.tracing import label_queries, mentioned, trace
@@ -102,4 +102,4 @@ def evaluate(program: CheckedProgram, budget: Budget, max_rounds: int) -> Scores
     found = trace(program, {}, queries, budget=budget, round_limit=max_rounds)
     own = labels(program, mentioned(program, queries))
     told = told_of(found, own)
-    return Scores(scores(found, own, told).predicates, contradiction_count(found))
+    return scores(found, own, told)

@@ -15,6 +15,7 @@ from lnnkit.ground.given import given_facts
 from lnnkit.learn.cells import signs
 from lnnkit.learn.comparisons import LearnedComparison, learned_comparison
 from lnnkit.learn.examples import Examples, examples
+from lnnkit.learn.known_rows import with_labels
 from lnnkit.learn.labels import Labels
 from lnnkit.learn.parameters import Parameter, at
 from lnnkit.learn.proposal import Proposal
@@ -41,7 +42,7 @@ def offers(
     """Proposals for each comparison that holds parameters without a value among those ``started``; what tells the
     labels most comes first, and what follows is proposed by what that leaves of them."""
     waiting = list(_waiting(program, parameters, started, labels, mentioned))
-    rest = ((labels.lower + labels.upper) / 2).double()
+    rest = labels.truth
     known, found = dict(started), list[Offer]()
     while waiting:
         generator = torch.Generator().manual_seed(seed)
@@ -65,7 +66,7 @@ def _waiting(
     zeros = {each.name: started.get(each.name, 0.0) for each in parameters}
     graph: nx.MultiDiGraph = build(at(program, zeros)).graph
     _, index, given = given_facts(program, mentioned)
-    facts = {each.predicate: each for each in given}
+    facts = with_labels({each.predicate: each for each in given}, labels)
     for node, data in graph.nodes(data=True):
         own = learned_comparison(graph, node) if data["kind"] == "compare" else None
         if own is not None and not started.keys() >= {*own.names, *own.relation}:
