@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from typing import cast
 
 import networkx as nx
 import torch
@@ -16,7 +17,7 @@ from torch import Tensor
 
 from lnnkit.ground.terms import comparison
 from lnnkit.learn.opened_terms import LearnedUnit, opened_terms
-from lnnkit.numeric import Interval, Learned, Term
+from lnnkit.numeric import Comparison, Interval, Learned, Relation, Sign, Term
 from lnnkit.numeric.relation import Fixed
 
 _SHARE, _LESS = 0.5, 0.15  # of the spread of the differences: the scale at which a crisp comparison is softened first
@@ -70,14 +71,36 @@ class LearnedComparison:
         self, numbers: Sequence[Interval], parameters: Mapping[str, Tensor]
     ) -> tuple[Interval, Interval]:
         """The intervals of both terms. Parameters are scalars, or have an entry a row."""
+        ordered = self._inputs(numbers, parameters)
+        return self.left.hull(ordered)[0], self.right.hull(ordered)[0]
+
+    def _inputs(self, numbers: Sequence[Interval], parameters: Mapping[str, Tensor]) -> list[Interval]:
         rows = len(numbers[0].lower) if numbers else 1
         given = [Interval(*map(_heeding, each)) for each in numbers]
         for name in self.names:
             value = parameters[name]
             value = _heeding(value.expand(rows) if value.dim() == 0 else value)
             given.append(Interval(value, value))
-        ordered = [given[place] for place in self.order]
-        return self.left.hull(ordered)[0], self.right.hull(ordered)[0]
+        return [given[place] for place in self.order]
+
+    def narrowed(
+        self, numbers: Sequence[Interval], parameters: Mapping[str, Tensor], truth: Interval, number: int
+    ) -> Interval:
+        """What bounds on its truth leave of one of its numbers."""
+        inputs = self._inputs(numbers, parameters)
+        found = Comparison(self.left, self.right, self._relation(parameters)).respond(inputs, truth).inputs
+        own = [found[place] for place, which in enumerate(self.order) if which == number]
+        lower, upper = own[0]
+        for each in own[1:]:
+            lower, upper = torch.maximum(lower, each.lower), torch.minimum(upper, each.upper)
+        return Interval(lower, upper)
+
+    def _relation(self, parameters: Mapping[str, Tensor]) -> Relation:
+        """With its values as they are: numbers do not learn of them."""
+        scale, *weights = (
+            float(parameters[each].detach()) if isinstance(each, str) else each for each in (self.scale, *self.weights)
+        )
+        return Learned(*weights, scale) if self.sign == "<?>" else Fixed(cast("Sign", self.sign), scale)
 
     def difference(self, numbers: Sequence[Interval], parameters: Mapping[str, Tensor]) -> Interval:
         """The interval of ``left - right``, of `sides`."""

@@ -33,7 +33,7 @@ def equation_proposals(
     constants: Sequence[str],
     generator: torch.Generator,
 ) -> list[Proposal]:
-    """For the weights and the constants of an equation: at most one with whole weights and one without. Where rows have
+    """For the weights and the constants of an equation: with whole weights where they fit, else without and with. Where rows have
     labels, of those whose label is true; there ``truth`` (labels,) says so."""
     if shown.labelled:
         shown = shown.at(truth[shown.labels] > 0.5)
@@ -73,7 +73,7 @@ def equation_proposals(
         _proposal(names, free.parameters[least], float(free.loss[least]), constant, rows),
     ]
     limit = max(float(free.loss[least]) * by_chance(rows, len(names)), EXACT)
-    return made if float(whole.loss[place]) <= limit else made[::-1]
+    return made[:1] if float(whole.loss[place]) <= limit else made[::-1]
 
 
 def _proposal(names: Sequence[str], values: Tensor, loss: float, constant: float, rows: int) -> Proposal:

@@ -21,7 +21,7 @@ from lnnkit.learn.comparisons import LearnedComparison, Softness, learned_compar
 from lnnkit.learn.events import EventIndex
 from lnnkit.learn.expansion import expand
 from lnnkit.learn.replay import Replay
-from lnnkit.learn.steps import ClauseStep, ComparisonStep, InstanceStep, Step
+from lnnkit.learn.steps import ClauseStep, ComparisonStep, ContractionStep, InstanceStep, Step
 from lnnkit.numeric import Interval
 
 
@@ -128,6 +128,8 @@ class Replayer:
         number, leaf, side = self.events.groups[group]
         if number in self.comparisons and leaf == AUXILIARY:
             return self._comparison(number, side, reading, ends, start, len(some), initial)
+        if number in self.comparisons and leaf >= 0:
+            return self._contraction(number, leaf, side, ends, start, len(some))
         clause = self._clause(group)
         if clause is not None:
             return ClauseStep(clause, ends, start, len(some), self._through)
@@ -154,6 +156,16 @@ class Replayer:
             known = [torch.cat([initial, torch.zeros(1).double()])[low.clamp(max=len(initial))] for low, _ in places]
             softness = own.softened([Interval(each, each) for each in known], self._values, self._softness)
         return ComparisonStep(own, side, places, softness, start, count, self._names)
+
+    def _contraction(
+        self, number: int, leaf: int, side: int, ends: Mapping[End, Tensor], start: int, count: int
+    ) -> Step:
+        formula = self._batch(number).formula
+        operands = formula.neurons[formula.top].operands
+        places = tuple((ends[index, 0], ends[index, 1]) for index in operands)
+        truth = ends[AUXILIARY, 0], ends[AUXILIARY, 1]
+        own = self.comparisons[number]
+        return ContractionStep(own, operands.index(leaf), side, places, truth, start, count, self._names)
 
     def _batch(self, number: int) -> Batch:
         return self._grounding.batches[number] if number >= 0 else self._trace.scratch[-2 - number]

@@ -12,7 +12,7 @@ and to divide by it, or to read a hull, is to meet zero.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import torch
@@ -79,6 +79,15 @@ def bounded(lower: Tensor, upper: Tensor, gone: Tensor | None = None) -> Pieces:
     if gone is None or not bool(gone.any()):
         return Pieces(lower, upper)
     return Pieces(torch.where(gone, math.inf, lower), torch.where(gone, -math.inf, upper), whole=False)
+
+
+def differentiable(operation: Callable[[Tensor, Tensor], Tensor], one: Tensor, other: Tensor) -> Tensor:
+    """``operation`` on ends; gradients do not pass where an end is infinite, which would make them no number."""
+    if not (one.requires_grad or other.requires_grad):
+        return operation(one, other)
+    found = operation(one.detach(), other.detach())
+    passing = found.isfinite() & one.isfinite() & other.isfinite()
+    return torch.where(passing, operation(torch.where(passing, one, 1.0), torch.where(passing, other, 1.0)), found)
 
 
 def gone(*unions: Pieces) -> Tensor | None:

@@ -10,6 +10,7 @@ from tests.learn.replaying import learning
 from tests.learn.test_replay import disagreements
 
 FACTS = """
+predicate P(item)
 number a(item)
 number b(item)
 fact a(x) = 3
@@ -35,7 +36,11 @@ RULES = {
     "equal to a degree": "rule r: (nau(a(X), b(X)) = ?t){scale: 4} -> P(X)",
     "a register": "rule r: (a(X) <?> b(X)){scale: 2, weight: [?0.9, ?-0.3, ?0.2]} -> P(X)",
     "a register over units, with others": "rule r: (nau(a(X), b(X)) <?> ?t){scale: 2} & Q(X) -> P(X)",
-    "of a contrapositive": "predicate P(item)\nrule r: ~P(X) -> (nau(a(X), b(X)) < ?t){scale: 2}",
+    "an equation that tells a number": "number c(item)\nrule r: c(X) = nau(npu(a(X), b(X)), b(X)) * ?t\nquery c(X)",
+    "an equation that tells an operand": "number c(item)\nfact c(x) = 2\nrule r: nau(a(X), c(X)) = ?t\nquery c(X)",
+    "a true comparison": "number c(item)\nrule r: c(X) > nmu(a(X), b(X)) * ?t\nquery c(X)",
+    "two steps": "number c(item)\nrule r: c(X) = nau(a(X), b(X))\nrule s: (c(X) > ?t){scale: 2} -> P(X)",
+    "of a contrapositive": "rule r: ~P(X) -> (nau(a(X), b(X)) < ?t){scale: 2}",
 }
 
 
