@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-import torch
 from torch import Tensor
 
 from lnnkit.learn.parameters import Parameter

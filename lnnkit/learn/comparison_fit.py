@@ -19,8 +19,8 @@ _STEPS = 30
 
 @dataclass(frozen=True)
 class EquationProblem:
-    """``(left - right) / spread`` in each row, in the parameters ``names``, of which the first ``held`` stay as they are;
-    the others are ``fixed``."""
+    """``(left - right) / spread`` in each row, in the parameters ``names``, of which the first ``held`` stay as they
+    are; the others are ``fixed``."""
 
     shown: Examples
     names: tuple[str, ...]
@@ -100,18 +100,17 @@ def fitted_to_labels(
     return dict(zip(names, values[0].tolist(), strict=True))
 
 
-def equation(
-    shown: Examples, names: Sequence[str], fixed: Mapping[str, float], *, held: int = 0
-) -> EquationProblem:
-    """The problem of making both terms equal. Residuals are relative to the side that nothing is learned of, if there is one."""
+def equation(shown: Examples, names: Sequence[str], fixed: Mapping[str, float], *, held: int = 0) -> EquationProblem:
+    """The problem of making both terms equal. Residuals are relative to the side that nothing is learned of, if there
+    is one."""
     blank = EquationProblem(shown, tuple(names), fixed, torch.ones(1, 1, dtype=torch.float64), held)
     known = blank.known
     return blank if known is None else replace(blank, spread=spread_of(known))
 
 
 def _slopes(found: Tensor, leaves: Sequence[Tensor], held: int) -> Tensor:
-    """``[problems, rows, parameters]``: each entry of ``found`` depends on its own entry of each leaf. The first ``held``
-    count as if nothing depended on them."""
+    """``[problems, rows, parameters]``: each entry of ``found`` depends on its own entry of each leaf. The first
+    ``held`` count as if nothing depended on them."""
     if not found.requires_grad:
         return found.new_zeros(*found.shape, len(leaves))
     slopes = torch.autograd.grad(found.sum(), list(leaves), allow_unused=True)

@@ -1,7 +1,8 @@
 """Comparisons that hold learned values: their truth, open to derivatives.
 
-A learned constant, or a learned weight of a unit, is read as one more number of the comparison. A crisp comparison gives no gradient; to train one, it
-is read as a soft one of some scale (`lnnkit.numeric.relation` has the curves), which shrinks as training goes on.
+A learned constant, or a learned weight of a unit, is read as one more number of the comparison. A crisp comparison
+gives no gradient; to train one, it is read as a soft one of some scale (`lnnkit.numeric.relation` has the curves),
+which shrinks as training goes on.
 Inference never softens it.
 """
 
@@ -67,9 +68,7 @@ class LearnedComparison:
     def crisp(self) -> bool:
         return self.scale == 0.0
 
-    def sides(
-        self, numbers: Sequence[Interval], parameters: Mapping[str, Tensor]
-    ) -> tuple[Interval, Interval]:
+    def sides(self, numbers: Sequence[Interval], parameters: Mapping[str, Tensor]) -> tuple[Interval, Interval]:
         """The intervals of both terms. Parameters are scalars, or have an entry a row."""
         ordered = self._inputs(numbers, parameters)
         return self.left.hull(ordered)[0], self.right.hull(ordered)[0]
@@ -100,7 +99,10 @@ class LearnedComparison:
         scale, *weights = (
             float(parameters[each].detach()) if isinstance(each, str) else each for each in (self.scale, *self.weights)
         )
-        return Learned(*weights, scale) if self.sign == "<?>" else Fixed(cast("Sign", self.sign), scale)
+        if self.sign != "<?>":
+            return Fixed(cast("Sign", self.sign), scale)
+        plus, zero, bias = weights
+        return Learned(plus, zero, bias, scale)
 
     def difference(self, numbers: Sequence[Interval], parameters: Mapping[str, Tensor]) -> Interval:
         """The interval of ``left - right``, of `sides`."""

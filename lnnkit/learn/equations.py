@@ -33,8 +33,8 @@ def equation_proposals(
     constants: Sequence[str],
     generator: torch.Generator,
 ) -> list[Proposal]:
-    """For the weights and the constants of an equation: with whole weights where they fit, else without and with. Where rows have
-    labels, of those whose label is true; there ``truth`` (labels,) says so."""
+    """For the weights and the constants of an equation: with whole weights where they fit, else without and with. Where
+    rows have labels, of those whose label is true; there ``truth`` (labels,) says so."""
     if shown.labelled:
         shown = shown.at(truth[shown.labels] > 0.5)
     rows = len(shown.labels)

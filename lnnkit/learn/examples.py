@@ -63,8 +63,8 @@ def examples(
     index: Mapping[str, int],
     labels: Labels,
 ) -> list[Examples]:
-    """The examples for a comparison, by predicates with labels of as many arguments, and all rows without labels. Of many
-    rows some, evenly."""
+    """The examples for a comparison, by predicates with labels of as many arguments, and all rows without labels. Of
+    many rows some, evenly."""
     _, atoms = comparison(graph, node, tuple(range(len(graph.nodes[node]["sorts"]))))
     found = known_rows(atoms, facts, index)
     if found is None:

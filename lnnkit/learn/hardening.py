@@ -1,9 +1,9 @@
 """Weights of units made whole after training, where that costs nothing that is not noise.
 
-The loss must not rise; where all labels are of numbers, it may by what noise explains
-(`lnnkit.learn.rounding.by_chance`); where all labels are plainly true or false, and some are not met by the unrounded weights
-either, the accuracy may fall by one standard error (the rule of Breiman et al. 1984, section 3.4.3: of models that
-chance cannot tell apart, the simplest).
+The loss must not rise. Where all labels are of numbers, it may by what noise explains
+(`lnnkit.learn.rounding.by_chance`); where all labels are plainly true or false, and some are not met by the unrounded
+weights either, the accuracy may fall by one standard error (the rule of Breiman et al. 1984, section 3.4.3: of models
+that chance cannot tell apart, the simplest).
 """
 
 from __future__ import annotations
@@ -22,9 +22,7 @@ from lnnkit.learn.unit_grid import grid
 _NOTHING = 1e-9
 
 
-def rounded_units(
-    values: Tensor, parameters: Sequence[Parameter], comparisons: Iterable[LearnedComparison]
-) -> Tensor:
+def rounded_units(values: Tensor, parameters: Sequence[Parameter], comparisons: Iterable[LearnedComparison]) -> Tensor:
     """The values with all weights of units at the nearest of those that they are rounded to."""
     found = values.clone()
     place = {each.name: number for number, each in enumerate(parameters)}

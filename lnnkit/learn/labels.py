@@ -18,8 +18,8 @@ from lnnkit.learn.tracing import Trace
 @dataclass(frozen=True, slots=True)
 class Labels:
     """``n`` labels, those of one predicate side by side: ``predicate`` (n,) numbers its name among ``names``,
-    ``columns`` its entities (by predicate); ``lower`` and ``upper`` (n,) are the bounds that it gives. ``spread`` (n,) is
-    0 for a truth, and for a number what its errors are measured by: the standard deviation of all its labels."""
+    ``columns`` its entities (by predicate); ``lower`` and ``upper`` (n,) are the bounds that it gives. ``spread`` (n,)
+    is 0 for a truth, and for a number what its errors are measured by: the standard deviation of all its labels."""
 
     names: tuple[str, ...]
     predicate: Tensor
@@ -50,7 +50,9 @@ class Labels:
     @property
     def plain(self) -> bool:
         """Whether each says true or false."""
-        return not bool(self.numeric.any()) and bool(((self.lower == self.upper) & ((self.lower == 0) | (self.lower == 1))).all())
+        return not bool(self.numeric.any()) and bool(
+            ((self.lower == self.upper) & ((self.lower == 0) | (self.lower == 1))).all()
+        )
 
     @property
     def numeric(self) -> Tensor:
@@ -77,7 +79,8 @@ class Labels:
 
 
 def labels(program: CheckedProgram, mentioned: Iterable[str]) -> Labels:
-    """The labels of predicates and numbers, numbered as inference numbers its entities where it is given the same ``mentioned``."""
+    """The labels of predicates and numbers, their entities numbered as inference numbers them where it is given the same
+    ``mentioned``."""
     given = given_labels(program, mentioned)
     count = [torch.full((len(each),), number) for number, each in enumerate(given)]
     return Labels(

@@ -117,8 +117,8 @@ def decay(values: Tensor, decays: Tensor) -> Tensor:
 
 
 def class_weights(true: Tensor, group: Tensor, *, balanced: bool) -> Tensor:
-    """(n,) weights that sum to 1: alike, or, if ``balanced``, such that in each group labels that are ``true`` and those
-    that are not count the same."""
+    """(n,) weights that sum to 1: alike, or, if ``balanced``, such that in each group labels that are ``true`` and
+    those that are not count the same."""
     count = len(true)
     if not balanced or not count:
         return torch.full((count,), 1.0 / max(1, count), dtype=torch.float64)

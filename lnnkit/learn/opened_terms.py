@@ -1,7 +1,7 @@
-"""Terms with their learned values as numbers: a unit whose weights are learned is the arithmetic that its formula says.
+"""Terms with their learned values as numbers: a unit whose weights are learned is the arithmetic of its formula.
 
-A NAU is ``sum w_i x_i``, an NMU ``prod (w_i x_i + 1 - w_i)``, an NPU with open gates ``prod x_i ^ w_i``, with each ``w_i``
-one more number.
+A NAU is ``sum w_i x_i``, an NMU ``prod (w_i x_i + 1 - w_i)``, an NPU with open gates ``prod x_i ^ w_i``, with each
+``w_i`` one more number.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class LearnedUnit:
 def opened_terms(
     graph: nx.MultiDiGraph, top: str, learning: Sequence[str]
 ) -> tuple[nx.MultiDiGraph, dict[str, str], tuple[LearnedUnit, ...]]:
-    """What is below ``top`` with numbers in the place of what the nodes ``learning`` learn: the graph, the parameter that
-    each such number is, and the units among them. A unit that learns anything but its weights, or that no arithmetic of
-    the language says, may be anything, whatever is learned."""
+    """What is below ``top`` with numbers in the place of what the nodes ``learning`` learn: the graph, the parameter
+    that each such number is, and the units among them. A unit that learns anything but its weights, or that no
+    arithmetic of the language says, may be anything, whatever is learned."""
     opened = graph.subgraph({top, *nx.descendants(graph, top)}).copy()
     parameters: dict[str, str] = {}
     units: list[LearnedUnit] = []

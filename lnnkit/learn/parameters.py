@@ -20,11 +20,13 @@ from lnnkit.learn.places import Kind, Number, Range, chains, opened, plain, rang
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Span
 
+_NOT_NEGATIVE = frozenset({"weight", "bias", "lower", "upper"})
+
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One number that is learned, between ``low`` and ``high``. ``rules`` are those that hold it; ``marked`` ones are
-    written as ``?``. ``start`` is None where no place gives a value to start from."""
+    """One number that is learned. ``rules`` are those that hold it; ``marked`` ones are written as ``?``. ``start`` is
+    None where no place gives a value to start from. ``limits`` are those of a unit's weight."""
 
     name: str
     kind: Kind
@@ -32,8 +34,21 @@ class Parameter:
     start: float | None
     marked: bool
     span: Span
-    low: float = -math.inf
-    high: float = math.inf
+    limits: Range | None = None
+
+    @property
+    def low(self) -> float:
+        """The least value: connectives and truths have none below 0."""
+        if self.limits is not None:
+            return self.limits[0]
+        return 0.0 if self.kind in _NOT_NEGATIVE else -math.inf
+
+    @property
+    def high(self) -> float:
+        """The greatest value: truths end at 1."""
+        if self.limits is not None:
+            return self.limits[1]
+        return 1.0 if self.kind in ("lower", "upper") else math.inf
 
 
 def rule_names(program: CheckedProgram) -> dict[int, str]:
@@ -112,14 +127,9 @@ def parametrised(
 
 
 def _placed(each: Parameter, limits: Range | None) -> Parameter:
-    """With what its place says of its values: a connective's start at 1 and are not negative, truths end at 1."""
-    start, low, high = each.start, each.low, each.high
-    if each.kind in ("weight", "bias", "lower", "upper"):
-        start, low = 1.0 if start is None else start, 0.0
-        high = 1.0 if each.kind in ("lower", "upper") else high
-    if limits is not None:
-        low, high = limits
-    return replace(each, start=start, low=low, high=high)
+    """With what its place says of it: numbers of connectives, and truths, start at 1."""
+    start = 1.0 if each.start is None and each.kind in _NOT_NEGATIVE else each.start
+    return replace(each, start=start, limits=limits)
 
 
 def _entering(naming: Naming, rule: str, found: dict[str, Parameter]) -> Number:

@@ -60,9 +60,7 @@ def proposals(
     return sorted(found, key=lambda each: -round(each.gain, 9))
 
 
-def _cuts(
-    own: LearnedComparison, constants: Sequence[str], relations: Sequence[RelationName | None]
-) -> Sequence[Cut]:
+def _cuts(own: LearnedComparison, constants: Sequence[str], relations: Sequence[RelationName | None]) -> Sequence[Cut]:
     if not constants:
         return ("none",)
     if relations != (None,):
@@ -92,7 +90,7 @@ class _Proposing:
     ) -> None:
         self._shown = shown
         self._truth = truth
-        self._fixed = {**{name: 0.0 for name in constants}, **started}
+        self._fixed = {**dict.fromkeys(constants, 0.0), **started}
         self._weights = weights
         self._constant = constants[0] if constants else None
         self._cut = cut

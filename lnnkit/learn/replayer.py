@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
@@ -46,8 +46,8 @@ class _Reading:
 
 
 class Replayer:
-    """Finds what to replay of a history. ``values`` are those of its parameters, in order; ``through``: gradients pass clamps;
-    ``softness`` says how crisp comparisons are softened."""
+    """Finds what to replay of a history. ``values`` are those of its parameters, in order; ``through``: gradients pass
+    clamps; ``softness`` says how crisp comparisons are softened."""
 
     def __init__(
         self,
