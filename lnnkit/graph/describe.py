@@ -44,8 +44,6 @@ def describe(formula: ast.Expression | SameEntity, logic: str, parameters: Param
             return _described(formula.name, _attributes(formula, parameters))
         case ast.Comparison():
             given = _attributes(formula, parameters)
-            if "weight" in given and _unstarted(given["weight"][0]):
-                del given["weight"]  # a register that is not trained yet
             fixed = {"operator": formula.operators[0], "scale": None, "weight": None}
             return _described("compare", given, fixed)
         case ast.And() | ast.Or() | ast.Implies() | ast.Iff() | ast.Xor():
@@ -61,7 +59,8 @@ def _attributes(
     node: ast.Function | ast.Unit | ast.Comparison, parameters: Parameters
 ) -> dict[str, tuple[Numbers, Names]]:
     attributes = () if isinstance(node, ast.Function) else node.attributes
-    return {each.key: parameters.read_list(each.value) for each in attributes if not isinstance(each.value, str)}
+    found = {each.key: parameters.read_list(each.value) for each in attributes if not isinstance(each.value, str)}
+    return {key: given for key, given in found.items() if not _unstarted(given[0])}  # those are not trained yet
 
 
 def _described(

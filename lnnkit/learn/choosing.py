@@ -36,8 +36,8 @@ def chosen(
     now, best = start, [each[0] for each in offered]
     for proposal in best:
         now = put(now, proposal)
-    least = judge(now) if any(len(each) > 1 for each in offered) else 0.0
-    seen = {tuple(now.tolist()): least}
+    least = judge(now)
+    seen = {tuple(now.tolist())}
     for _ in range(_PASSES):
         before = list(best)
         for number, some in enumerate(offered):
@@ -45,7 +45,8 @@ def chosen(
                 tried = put(now, proposal)
                 key = tuple(tried.tolist())
                 if key not in seen:
-                    seen[key] = loss = judge(tried)
+                    seen.add(key)
+                    loss = judge(tried)
                     if loss < least - _GAIN:
                         least, now, best[number] = loss, tried, proposal
         if before == best or len(offered) == 1:

@@ -8,7 +8,7 @@ Inference never softens it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import cast
 
@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.ground.terms import comparison
+from lnnkit.ground.terms import parameters as parameters_of
 from lnnkit.learn.opened_terms import LearnedUnit, opened_terms
 from lnnkit.numeric import Comparison, Interval, Learned, Relation, Sign, Term
 from lnnkit.numeric.relation import Fixed
@@ -166,14 +167,13 @@ def _heeding(values: Tensor) -> Tensor:
     return own
 
 
-def learned_comparison(graph: nx.MultiDiGraph, node: str) -> LearnedComparison | None:
-    """The comparison of a ``compare`` node; None if it learns nothing."""
+def learned_comparison(graph: nx.MultiDiGraph, node: str, among: Collection[str]) -> LearnedComparison | None:
+    """The comparison of a ``compare`` node; None if it holds none of the parameters ``among``. Others stay as they
+    are."""
     data = graph.nodes[node]
-    below = nx.descendants(graph, node)
-    learning = [each for each in sorted(below) if graph.nodes[each].get("learned")]
-    if not learning and not data["learned"]:
+    if not set(among).intersection(parameters_of(graph, node)):
         return None
-    opened, parameters, units = opened_terms(graph, node, learning)
+    opened, parameters, units = opened_terms(graph, node, among)
     arguments = tuple(range(len(data["sorts"])))
     found, atoms = comparison(opened, node, arguments)
     plain, numbers = comparison(graph, node, arguments)
@@ -185,12 +185,15 @@ def learned_comparison(graph: nx.MultiDiGraph, node: str) -> LearnedComparison |
             order.append(len(numbers) + names.index(parameters[name]))
         else:
             order.append(numbers.index((name, passed)))
-    learned, relation = data["learned"], plain.relation
-    scale: float | str = learned.get("scale") or data["scale"] or 0.0
+    relation = plain.relation
+    scale: float | str = data["scale"] or 0.0
+    if data["learned"].get("scale") in among:
+        scale = data["learned"]["scale"]
     weights: tuple[float | str, ...] = ()
     if isinstance(relation, Learned):
         given = (relation.weight_plus, relation.weight_zero, relation.bias)
-        names_of = learned.get("weight") or (None, None, None)
+        names_of = data["learned"].get("weight") or (None, None, None)
+        names_of = tuple(name if name in among else None for name in names_of)
         weights = tuple(name or value for name, value in zip(names_of, given, strict=True))
     sign = relation.sign if isinstance(relation, Fixed) else "<?>"
     return LearnedComparison(found.left, found.right, sign, scale, weights, tuple(names), tuple(order), units)

@@ -21,8 +21,9 @@ _MOST = 2000  # rows that are looked at
 
 @dataclass(frozen=True, slots=True)
 class Examples:
-    """``numbers`` (rows,) are the values of each number of ``comparison``, all known; ``labels`` (rows,) the label that
-    each row has an example of, -1 for none: rows are of one predicate, if they have labels at all."""
+    """``numbers`` (rows,) are the values of each number of ``comparison``, all known (the middles of intervals where no
+    row is known exactly); ``labels`` (rows,) the label that each row has an example of, -1 for none: rows are of one
+    predicate, if they have labels at all."""
 
     comparison: LearnedComparison
     numbers: tuple[Tensor, ...]
@@ -70,10 +71,13 @@ def examples(
     if found is None:
         return []
     columns, numbers = found
-    values = [low for low, _ in numbers]
-    known = torch.ones(len(columns[0]), dtype=torch.bool)
-    for low, high in numbers:
-        known &= (low == high) & low.isfinite()
+    values = [(low + high) / 2 for low, high in numbers]
+    known, exact = (torch.ones(len(columns[0]), dtype=torch.bool) for _ in range(2))
+    for (low, high), middle in zip(numbers, values, strict=True):
+        known &= middle.isfinite()
+        exact &= low == high
+    if bool((known & exact).any()):
+        known &= exact
     if not bool(known.any()):
         return []
     columns, values = tuple(each[known] for each in columns), [each[known] for each in values]

@@ -11,13 +11,15 @@ from collections.abc import Iterator, Mapping
 import torch
 from torch import Tensor
 
-from lnnkit.learn.choosing import chosen
+from lnnkit.learn.choosing import Judge, chosen
 from lnnkit.learn.comparison_fit import fitted_to_labels
 from lnnkit.learn.fitting import Fitting, Unstarted
 from lnnkit.learn.hardening import no_worse
 from lnnkit.learn.offering import Offer
 from lnnkit.learn.starts import Start
 
+_FAR = 1e15
+_SAME = 1e-12
 _ORDERS = frozenset({">", ">=", "<", "<="})
 
 
@@ -35,13 +37,22 @@ def fast_start(fitting: Fitting) -> Tensor:
             raise Unstarted(each)
     constraints = fitting.constraints(fitting.trace(start))
 
+    known_losses: dict[tuple[float, ...], float] = {}
+
     def judged(values: Tensor) -> float:
-        return fitting.infer(values, constraints).losses.total
+        key = tuple(values.tolist())
+        if key not in known_losses:
+            known_losses[key] = fitting.infer(values, constraints).losses.total
+        return known_losses[key]
 
     start, best = chosen(fitting.parameters, start, [each.proposals for each in offered], judged)
     for proposal in best:
         for name, spread in proposal.spreads.items():
             fitting.take_spread(name, Start(proposal.values[name], spread))
+    for each in offered:
+        if not _told(each, start, judged, names):
+            first = next(name for name in each.proposals[0].values)
+            raise Unstarted(fitting.parameters[names.index(first)])
     hard = fitting.infer(start, constraints)
     for values in _freed(fitting, offered, dict(zip(names, start.tolist(), strict=True))):
         free = torch.tensor([values[name] for name in names], dtype=torch.float64)
@@ -50,6 +61,22 @@ def fast_start(fitting: Fitting) -> Tensor:
         if soft.losses.total < hard.losses.total and not no_worse(fitting, hard, soft):
             start, hard = free, soft
     return start
+
+
+def _told(offer: Offer, start: Tensor, judge: Judge, names: list[str]) -> bool:
+    """Whether the loss depends on the comparison at all: on which proposal is taken, and on whether it always holds."""
+    tried = [proposal.values for proposal in offer.proposals]
+    constants = [name for name in offer.proposals[0].values if name in offer.comparison.constants]
+    if constants and offer.comparison.sign not in ("=", "!="):
+        tried += [dict.fromkeys(constants[:1], end) for end in (-_FAR, _FAR)]
+    least = judge(start)
+    for values in tried:
+        other = start.clone()
+        for name, value in values.items():
+            other[names.index(name)] = value
+        if abs(judge(other) - least) > _SAME:
+            return True
+    return len(tried) == 1
 
 
 def _freed(fitting: Fitting, offered: list[Offer], start: Mapping[str, float]) -> Iterator[dict[str, float]]:

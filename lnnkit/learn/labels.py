@@ -79,7 +79,7 @@ class Labels:
 
 
 def labels(program: CheckedProgram, mentioned: Iterable[str]) -> Labels:
-    """The labels of predicates and numbers, their entities numbered as inference numbers them where it is given the same
+    """The labels of predicates and numbers, their entities numbered as inference numbers them if it is given the same
     ``mentioned``."""
     given = given_labels(program, mentioned)
     count = [torch.full((len(each),), number) for number, each in enumerate(given)]

@@ -33,6 +33,7 @@ class Learner:
 
     def __init__(self, program: CheckedProgram, file: ast.Program) -> None:
         self._file = file
+        self._assertions = program.assertions
         self.rules = trainable(program, file)
         parameters = parametrised(program, file, self.rules)[1]
         self.module = ProgramModule(parameters)
@@ -51,6 +52,15 @@ class Learner:
         if any(each.span == span and each.name in known for each in self.module.parameters_of_program):
             return True
         return self.complete and span.text.startswith("?")
+
+    def states_equations(self, trained: Collection[str]) -> bool:
+        """Whether a rule that learns states a comparison of numbers: then contradictions tell what it learns."""
+        return any(
+            isinstance(self._assertions[self.rules[name]].formula, ast.Comparison)
+            and any(name in each.rules for each in self.module.parameters_of_program)
+            for name in trained
+            if name in self.rules
+        )
 
     def settled(self, program: CheckedProgram) -> CheckedProgram:
         """The program with the module's values."""

@@ -68,7 +68,7 @@ def _waiting(
     _, index, given = given_facts(program, mentioned)
     facts = with_labels({each.predicate: each for each in given}, labels)
     for node, data in graph.nodes(data=True):
-        own = learned_comparison(graph, node) if data["kind"] == "compare" else None
+        own = learned_comparison(graph, node, zeros) if data["kind"] == "compare" else None
         if own is not None and not started.keys() >= {*own.names, *own.relation}:
             yield Offer(own, examples(graph, node, own, facts, index, labels))
 

@@ -6,7 +6,7 @@ A NAU is ``sum w_i x_i``, an NMU ``prod (w_i x_i + 1 - w_i)``, an NPU with open 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -30,31 +30,34 @@ class LearnedUnit:
 
 
 def opened_terms(
-    graph: nx.MultiDiGraph, top: str, learning: Sequence[str]
+    graph: nx.MultiDiGraph, top: str, among: Collection[str]
 ) -> tuple[nx.MultiDiGraph, dict[str, str], tuple[LearnedUnit, ...]]:
-    """What is below ``top`` with numbers in the place of what the nodes ``learning`` learn: the graph, the parameter
-    that each such number is, and the units among them. A unit that learns anything but its weights, or that no
-    arithmetic of the language says, may be anything, whatever is learned."""
+    """What is below ``top`` with numbers in the place of the parameters ``among``: the graph, the parameter that each
+    such number is, and the units that hold any. A unit that learns anything but its weights, or that no arithmetic of
+    the language says, may be anything, whatever is learned."""
     opened = graph.subgraph({top, *nx.descendants(graph, top)}).copy()
     parameters: dict[str, str] = {}
     units: list[LearnedUnit] = []
-    for node in learning:
+    for node in sorted(nx.descendants(graph, top)):
         data = graph.nodes[node]
+        learned = data.get("learned") or {}
         if data["kind"] == "constant":
-            opened.nodes[node]["kind"] = NUMBER
-            parameters[node] = data["learned"]["value"]
-        elif set(data["learned"]) == {_WEIGHTS.get(data["kind"])} and not any(data.get("imaginary") or ()):
-            unit = _unit(data)
-            units.append(unit)
-            parameters |= _Opening(opened, node, unit).done()
+            if learned.get("value") in among:
+                opened.nodes[node]["kind"] = NUMBER
+                parameters[node] = learned["value"]
+        elif set(learned) == {_WEIGHTS.get(data["kind"])} and not any(data.get("imaginary") or ()):
+            unit = _unit(data, among)
+            if unit.names:
+                units.append(unit)
+                parameters |= _Opening(opened, node, unit).done()
     return opened, parameters, tuple(units)
 
 
-def _unit(data: Mapping[str, Any]) -> LearnedUnit:
+def _unit(data: Mapping[str, Any], among: Collection[str]) -> LearnedUnit:
     key = _WEIGHTS[data["kind"]]
     gates = data.get("gate") or (1.0,) * len(data[key])
     weights = [
-        (name or value) if gate else 0.0
+        (name if name in among else value) if gate else 0.0
         for name, value, gate in zip(data["learned"][key], data[key], gates, strict=True)
     ]
     return LearnedUnit(data["kind"], tuple(weights))

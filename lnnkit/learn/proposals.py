@@ -26,6 +26,7 @@ from lnnkit.numeric.nsr import READOUTS, RELATIONS, RelationName
 _BEST = 12  # candidates for weights that are proposed
 _BEST_RELATED = 3  # the same where each is proposed with six relations
 _UNTOLD = 64  # the same where no example tells any from the others
+_SOFT = 2.0  # times the readout of a relation
 _CHUNK = 500_000  # differences at once
 
 Cut = Literal["order", "value", "none"]
@@ -69,9 +70,11 @@ def _cuts(own: LearnedComparison, constants: Sequence[str], relations: Sequence[
 
 
 def _readout(own: LearnedComparison, name: RelationName | None) -> dict[str, float]:
+    """Large enough for truths of 0 and 1, or, where a scale makes them soft, such that they can be learned further."""
     if name is None:
         return {}
-    return {key: SATURATED * value for key, value in zip(own.relation, READOUTS[name], strict=True)}
+    size = SATURATED if own.crisp else _SOFT
+    return {key: size * value for key, value in zip(own.relation, READOUTS[name], strict=True)}
 
 
 class _Proposing:

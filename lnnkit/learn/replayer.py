@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import torch
@@ -60,7 +60,7 @@ class Replayer:
         softness: Softness | None = None,
     ) -> None:
         assert history.trace is not None
-        self.comparisons = _learned_comparisons(lifted, grounding)
+        self.comparisons = _learned_comparisons(lifted, grounding, values)
         self._softness = softness or Softness()
         self.events = EventIndex(history, self.comparisons)
         self._grounding = grounding
@@ -241,12 +241,14 @@ class Replayer:
         return _Reading(ends, lengths, expansion.groupings, out)
 
 
-def _learned_comparisons(lifted: LiftedGraph, grounding: Grounding) -> dict[int, LearnedComparison]:
-    """Those that hold parameters, by their batches."""
+def _learned_comparisons(
+    lifted: LiftedGraph, grounding: Grounding, among: Collection[str]
+) -> dict[int, LearnedComparison]:
+    """Those that hold parameters ``among``, by their batches."""
     found: dict[int, LearnedComparison] = {}
     for number, batch in enumerate(grounding.batches):
         if batch.formula.compares and batch.formula.auxiliary is not None:
-            own = learned_comparison(lifted.graph, batch.formula.auxiliary)
+            own = learned_comparison(lifted.graph, batch.formula.auxiliary, among)
             if own is not None:
                 found[number] = own
     return found

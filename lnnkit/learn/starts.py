@@ -46,7 +46,7 @@ def starts(
     facts = {each.predicate: each for each in given}
     waiting: dict[str, tuple[Tensor, tuple[Tensor, ...]]] = {}
     for node, data in lifted.graph.nodes(data=True):
-        own = learned_comparison(lifted.graph, node) if data["kind"] == "compare" else None
+        own = learned_comparison(lifted.graph, node, zeros) if data["kind"] == "compare" else None
         if own is None or not own.constants or not own.started(zeros.keys() - unstarted):
             continue
         _, atoms = comparison(lifted.graph, node, tuple(range(len(data["sorts"]))))
