@@ -69,6 +69,14 @@ class Scores:
         return found
 
     @property
+    def exact(self) -> bool:
+        """Whether there are labels, all of them are met, to 1e-12, and nothing is contradictory."""
+        truths = all(score.brier <= 1e-12 for score in self.predicates.values())
+        values = all(score.coverage == 1 and score.r2 is not None and score.r2 >= 1 - 1e-12
+                     for score in self.numbers.values())  # fmt: skip
+        return bool(self.predicates or self.numbers) and truths and values and not self.contradictions
+
+    @property
     def accuracy(self) -> float:
         """Over all labels together."""
         total = sum(score.n for score in self.predicates.values())
@@ -99,7 +107,7 @@ class Epoch:
 class Fit:
     """What fitting came to: the scores on the labels it learned from and on those it stopped by (None: there are none),
     the loss and its terms there, the values by the names of their parameters, and what it went through. ``stopped`` is
-    epochs, patience or interrupted."""
+    epochs, patience, solved (every label is met exactly) or interrupted."""
 
     train: Scores
     validation: Scores | None

@@ -37,7 +37,7 @@ _COSTS_NOTHING, _NOTHING = 1e-3, 1e-5  # of the loss, and whatever it is
 Listen = Callable[[Epoch], bool | None]
 """Told of every inference; fitting ends where it returns False."""
 
-Stop = Literal["epochs", "patience", "interrupted"]
+Stop = Literal["epochs", "patience", "solved", "interrupted"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class _Descent:
             self._best = saved.best
         for restart in range(0 if saved is None else saved.restart, self._fitting.settings.restarts):
             self._restart(restart, start, saved if saved is not None and restart == saved.restart else None)
-            if self._stopped == "interrupted":
+            if self._stopped in ("interrupted", "solved"):
                 break
         assert self._best is not None
         for each, state in zip(self._fitting.bindings, self._modules, strict=True):
@@ -114,6 +114,9 @@ class _Descent:
             if epoch >= settings.epochs:
                 self._stopped = "epochs"
                 return
+            if self._solved(found):
+                self._stopped = "solved"
+                return
             crisp = any(each.crisp for each in found.trace.replayer.comparisons.values())
             softened = crisp and epoch < _SETTLED * settings.epochs
             if settings.patience is not None and since >= settings.patience and not softened:
@@ -129,6 +132,15 @@ class _Descent:
             now = min(gap, settings.epochs - epoch)
             expected = self._epochs(point, optimizer, found, (restart, epoch, now))
             epoch, since = epoch + now, since + now
+
+    def _solved(self, found: Inferred) -> bool:
+        """Whether every label is met exactly, and no weight could be drawn to 1 any more."""
+        own = self._fitting.labels
+        if not bool((own.lower == own.upper).all()):
+            return False
+        if self._fitting.bindings or any(each.kind in ("weight", "bias") for each in self._fitting.parameters):
+            return False
+        return all(each is None or each.exact for each in self._fitting.scores(found))
 
     def _begin(self, restart: int, start: Tensor) -> Tensor:
         """Where a restart begins: every one but the first at weights, biases and truths of its own."""
