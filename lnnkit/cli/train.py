@@ -74,7 +74,7 @@ def command(arguments: argparse.Namespace) -> int:
     shown = not arguments.quiet
     with ProgressLine(f"reading {streams.printable(arguments.file, keep='')}", shown=shown):
         kb = load(arguments.file)
-    streams.findings(finding for finding in kb.warnings if finding.code != "untrained")
+    streams.findings(finding for finding in kb.warnings if finding.code not in ("untrained", "untrained-relation"))
     use_threads(arguments.threads)
     with ProgressLine("training", shown=shown) as line:
 

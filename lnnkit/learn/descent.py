@@ -21,7 +21,7 @@ from lnnkit.learn.batches import LabelBatch
 from lnnkit.learn.checkpoint import Checkpoint, Saved
 from lnnkit.learn.constraints import Constraints
 from lnnkit.learn.fitting import Fitting, Inferred, Losses
-from lnnkit.learn.hardening import no_worse, rounded_units
+from lnnkit.learn.hardening import no_worse, whole_weights
 from lnnkit.scores import Epoch, Scores
 
 _AGREE = 1e-6  # a replay's loss that differs from that of inference by no more is exact
@@ -191,21 +191,16 @@ class _Descent:
         return self._listen is None or self._listen(self._history[-1]) is not False
 
     def _hardened(self, values: Tensor, start: Tensor) -> Tensor:
-        """With the weights of units whole, if that is no worse: rounded where they are, or all values as they started
+        """With the weights of units whole where that is no worse, comparison by comparison: rounded, or as they started
         from whole weights."""
         found = self._fitting.infer(values, self._constraints)
-        parameters, comparisons = self._fitting.parameters, found.trace.replayer.comparisons.values()
-        whole = rounded_units(values, parameters, comparisons)
-        if torch.equal(whole, values):
-            return values
-        tried = [whole]
-        if torch.equal(rounded_units(start, parameters, comparisons), start):
-            tried.append(start)
-        for hard in tried:
-            if self._constraints.holds(hard) and no_worse(
-                self._fitting, self._fitting.infer(hard, self._constraints), found
-            ):
-                return hard
+        for _, comparison in sorted(found.trace.replayer.comparisons.items()):
+            for hard in whole_weights(values, start, self._fitting.parameters, comparison):
+                if self._constraints.holds(hard):
+                    tried = self._fitting.infer(hard, self._constraints)
+                    if no_worse(self._fitting, tried, found):
+                        values, found = hard, tried
+                        break
         return values
 
     def _rounded(self, values: Tensor) -> Tensor:

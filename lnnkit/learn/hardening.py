@@ -1,16 +1,17 @@
 """Weights of units made whole after training, where that costs nothing that is not noise.
 
-The loss must not rise. Where all labels are of numbers, it may by what noise explains
-(`lnnkit.learn.rounding.by_chance`); where all labels are plainly true or false, and some are not met by the unrounded
-weights either, the accuracy may fall by one standard error (the rule of Breiman et al. 1984, section 3.4.3: of models
-that chance cannot tell apart, the simplest).
+The loss must not rise. Where truths are labelled plainly true or false, the accuracy of each predicate may fall by one
+standard error of what the unrounded weights leave wrong (the rule of Breiman et al. 1984, section 3.4.3: of models that
+chance cannot tell apart, the simplest); the errors of each number may rise by what noise explains
+(`lnnkit.learn.rounding.by_chance`). Where the unrounded weights leave no error, nothing may be lost.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
+import torch
 from torch import Tensor
 
 from lnnkit.learn.comparisons import LearnedComparison
@@ -18,20 +19,29 @@ from lnnkit.learn.fitting import Fitting, Inferred
 from lnnkit.learn.parameters import Parameter
 from lnnkit.learn.rounding import by_chance
 from lnnkit.learn.unit_grid import grid
+from lnnkit.scores import Scores
 
 _NOTHING = 1e-9
 
 
-def rounded_units(values: Tensor, parameters: Sequence[Parameter], comparisons: Iterable[LearnedComparison]) -> Tensor:
-    """The values with all weights of units at the nearest of those that they are rounded to."""
-    found = values.clone()
+def whole_weights(
+    values: Tensor, start: Tensor, parameters: Sequence[Parameter], comparison: LearnedComparison
+) -> list[Tensor]:
+    """The values with the weights of one comparison's units rounded, and with all that it learns as it started, if that
+    was whole; none where they are whole."""
     place = {each.name: number for number, each in enumerate(parameters)}
-    for comparison in comparisons:
-        whole = grid(comparison.units, [name for name in place if name in comparison.names])
-        for name, points in zip(whole.names, whole.values, strict=True):
-            now = float(values[place[name]])
-            found[place[name]] = min(points, key=lambda point: abs(point - now))
-    return found
+    weights = grid(comparison.units, [name for name in comparison.names if name in place])
+    rounded, begun = values.clone(), values.clone()
+    for name in comparison.names:
+        begun[place[name]] = start[place[name]]
+    started = True
+    for name, points in zip(weights.names, weights.values, strict=True):
+        now = float(values[place[name]])
+        rounded[place[name]] = min(points, key=lambda point: abs(point - now))
+        started &= float(start[place[name]]) in points
+    if torch.equal(rounded, values):
+        return []
+    return [rounded, begun] if started else [rounded]
 
 
 def no_worse(fitting: Fitting, hard: Inferred, soft: Inferred) -> bool:
@@ -39,15 +49,28 @@ def no_worse(fitting: Fitting, hard: Inferred, soft: Inferred) -> bool:
     losses = (hard.losses.total, soft.losses.total), (hard.losses.validation or 0.0, soft.losses.validation or 0.0)
     if all(mine <= other + _NOTHING for mine, other in losses):
         return True
-    if bool(fitting.labels.numeric.all()):
-        by = by_chance(len(fitting.split.train), len(fitting.parameters))
-        return all(mine <= other * by + _NOTHING for mine, other in losses)
     if not fitting.labels.plain:
         return False
-    for mine, other in zip(fitting.scores(hard), fitting.scores(soft), strict=True):
-        if mine is not None and other is not None:
-            count = sum(score.n for score in other.predicates.values())
-            error = math.sqrt(other.accuracy * (1 - other.accuracy) / max(1, count))
-            if mine.accuracy < other.accuracy - error - _NOTHING:
+    pairs = zip(fitting.scores(hard), fitting.scores(soft), strict=True)
+    return all(
+        mine is None or other is None or _by_chance(mine, other, len(fitting.parameters)) for mine, other in pairs
+    )
+
+
+def _by_chance(hard: Scores, soft: Scores, unknowns: int) -> bool:
+    """Whether chance explains by how much these scores are worse than others of the same labels."""
+    if hard.contradictions > soft.contradictions:
+        return False
+    for name, other in soft.predicates.items():
+        error = math.sqrt(other.accuracy * (1 - other.accuracy) / other.n)
+        if hard.predicates[name].accuracy < other.accuracy - error - _NOTHING:
+            return False
+    for name, other in soft.numbers.items():
+        mine = hard.numbers[name]
+        if mine.coverage < other.coverage or (mine.rmse is None) != (other.rmse is None):
+            return False
+        if mine.rmse is not None and other.rmse is not None:
+            most = other.rmse**2 * by_chance(round(other.n * other.coverage), unknowns)
+            if mine.rmse**2 > most + _NOTHING * (1 + most):
                 return False
     return True

@@ -49,10 +49,9 @@ class Labels:
 
     @property
     def plain(self) -> bool:
-        """Whether each says true or false."""
-        return not bool(self.numeric.any()) and bool(
-            ((self.lower == self.upper) & ((self.lower == 0) | (self.lower == 1))).all()
-        )
+        """Whether each of a truth says true or false."""
+        said = (self.lower == self.upper) & ((self.lower == 0) | (self.lower == 1))
+        return bool((said | self.numeric).all())
 
     @property
     def numeric(self) -> Tensor:
