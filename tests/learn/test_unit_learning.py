@@ -168,6 +168,21 @@ def test_noise_on_labels_of_numbers_leaves_weights_whole(name: str) -> None:
         assert found.values["k"] == pytest.approx(1.8 if name == "line" else 2.5, abs=0.1)
 
 
+def test_noise_in_labels_of_both_kinds_leaves_weights_whole() -> None:
+    some = rows({"a": real(1, 10), "b": real(1, 10)}, 300, seed=8)
+    labels = values(some, lambda row: row["a"] * row["b"], noise=0.02)
+    labels += truths(some, lambda row: row["a"] / row["b"] > 1.5, noise=0.1)
+    kb = lnnkit.loads(
+        facts(some, missing=0.05)
+        + labels
+        + "rule s: total(X) = nmu(a(X), b(X))\nrule r: npu(a(X), b(X)) > ?t -> P(X)\n"
+    )
+    found = kb.fit(epochs=40)
+    assert "rule s: total(X) = nmu(a(X), b(X)){weight: [1, 1]}\n" in kb.text
+    assert rule(kb).startswith("npu(a(X), b(X)){power: [1, -1]} > ?t=")
+    assert found.values["t"] == pytest.approx(1.5, rel=0.1)
+
+
 def test_an_equation_between_facts_needs_no_labels() -> None:
     some = rows({"a": real(1, 10), "b": real(1, 10)}, 40, seed=5)
     known = "number total(item)\n" + "".join(
