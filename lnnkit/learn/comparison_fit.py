@@ -13,7 +13,7 @@ from lnnkit.learn.examples import Examples
 from lnnkit.learn.levenberg_marquardt import minimise
 from lnnkit.learn.templates import spread_of
 
-_SHARPER = (0.5, 0.25, 0.12, 0.06)  # of the spread of the differences: the scales that a comparison is softened by
+_SHARPER = (0.5, 0.25, 0.12, 0.06, 0.03, 0.015)  # of the spread of the differences: the scales that soften a comparison
 _STEPS = 30
 
 
@@ -96,8 +96,21 @@ def fitted_to_labels(
         scale = share * float(gaps.std()) if len(gaps) > 1 else 0.0
         if scale <= 0:
             break
-        values = minimise(replace(problem, scale=scale * one), values, steps=_STEPS).parameters
+        values = _in_reach(problem, minimise(replace(problem, scale=scale * one), values, steps=_STEPS).parameters)
     return dict(zip(names, values[0].tolist(), strict=True))
+
+
+def _in_reach(problem: EquationProblem, values: Tensor) -> Tensor:
+    """``values`` (1, names) divided such that weights of sums are at most 1, where that leaves every row on its side
+    of the comparison: labels tell weights and threshold up to one factor."""
+    sums = {name for unit in problem.shown.comparison.units if unit.kind in ("nau", "nac") for name in unit.names}
+    weights = [place for place, name in enumerate(problem.names) if name in sums]
+    largest = float(values[0, weights].abs().max()) if weights else 0.0
+    if largest <= 1:
+        return values
+    plain = EquationProblem(problem.shown, problem.names, problem.fixed, torch.ones(1, 1, dtype=torch.float64), 0)
+    before, after = (plain.residuals(each).sign().nan_to_num() for each in (values, values / largest))
+    return values / largest if torch.equal(before, after) else values
 
 
 def equation(shown: Examples, names: Sequence[str], fixed: Mapping[str, float], *, held: int = 0) -> EquationProblem:
