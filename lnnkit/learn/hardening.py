@@ -1,9 +1,10 @@
 """Weights of units made whole after training, where that costs nothing that is not noise.
 
-The loss must not rise. Where truths are labelled plainly true or false, the accuracy of each predicate may fall by one
-standard error of what the unrounded weights leave wrong (the rule of Breiman et al. 1984, section 3.4.3: of models that
-chance cannot tell apart, the simplest); the errors of each number may rise by what noise explains
-(`lnnkit.learn.rounding.by_chance`). Where the unrounded weights leave no error, nothing may be lost.
+The loss must not rise. Where truths are labelled plainly true or false, the accuracy of each predicate, over training
+and validation labels together, may fall by one standard error of what the unrounded weights leave wrong (the rule of
+Breiman et al. 1984, section 3.4.3: of models that chance cannot tell apart, the simplest); the mean square error of a
+number may rise by what noise explains (`lnnkit.learn.rounding.by_chance`). Where the unrounded weights leave no error,
+nothing may be lost.
 """
 
 from __future__ import annotations
@@ -51,26 +52,39 @@ def no_worse(fitting: Fitting, hard: Inferred, soft: Inferred) -> bool:
         return True
     if not fitting.labels.plain:
         return False
-    pairs = zip(fitting.scores(hard), fitting.scores(soft), strict=True)
-    return all(
-        mine is None or other is None or _by_chance(mine, other, len(fitting.parameters)) for mine, other in pairs
+    mine, others = ([each for each in fitting.scores(one) if each is not None] for one in (hard, soft))
+    if mine[0].contradictions > others[0].contradictions:
+        return False
+    truths = {name for each in others for name in each.predicates}
+    values = {name for each in others for name in each.numbers}
+    return all(_as_right(name, mine, others) for name in truths) and all(
+        _as_near(name, mine, others, len(fitting.parameters)) for name in values
     )
 
 
-def _by_chance(hard: Scores, soft: Scores, unknowns: int) -> bool:
-    """Whether chance explains by how much these scores are worse than others of the same labels."""
-    if hard.contradictions > soft.contradictions:
+def _as_right(name: str, hard: Sequence[Scores], soft: Sequence[Scores]) -> bool:
+    """Whether the accuracy of a predicate is the same but for one standard error."""
+
+    def accuracy(scores: Sequence[Scores]) -> tuple[float, int]:
+        own = [each.predicates[name] for each in scores if name in each.predicates]
+        count = sum(each.n for each in own)
+        return sum(each.accuracy * each.n for each in own) / count, count
+
+    (mine, _), (other, count) = accuracy(hard), accuracy(soft)
+    return mine >= other - math.sqrt(max(0.0, other * (1 - other)) / count) - _NOTHING
+
+
+def _as_near(name: str, hard: Sequence[Scores], soft: Sequence[Scores], unknowns: int) -> bool:
+    """Whether the mean square error of a number is the same but for noise, and no less of them have a value."""
+
+    def squares(scores: Sequence[Scores]) -> tuple[float, float]:
+        own = [each.numbers[name] for each in scores if name in each.numbers]
+        return sum(each.rmse**2 * each.n * each.coverage for each in own if each.rmse is not None), sum(
+            each.n * each.coverage for each in own
+        )
+
+    (mine, known), (other, count) = squares(hard), squares(soft)
+    if known < count - _NOTHING:
         return False
-    for name, other in soft.predicates.items():
-        error = math.sqrt(other.accuracy * (1 - other.accuracy) / other.n)
-        if hard.predicates[name].accuracy < other.accuracy - error - _NOTHING:
-            return False
-    for name, other in soft.numbers.items():
-        mine = hard.numbers[name]
-        if mine.coverage < other.coverage or (mine.rmse is None) != (other.rmse is None):
-            return False
-        if mine.rmse is not None and other.rmse is not None:
-            most = other.rmse**2 * by_chance(round(other.n * other.coverage), unknowns)
-            if mine.rmse**2 > most + _NOTHING * (1 + most):
-                return False
-    return True
+    most = other * by_chance(round(count), unknowns)
+    return mine <= most + _NOTHING * (1 + most)
