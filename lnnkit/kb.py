@@ -588,11 +588,11 @@ class KnowledgeBase:
 
     def _refused(self) -> list[Diagnostic]:
         """What keeps the program from being evaluated: but for values that it has learned since."""
-        learned = self._learner is not None and self._learner.complete
+        learner = self._learner
         return [
             replace(finding, severity="error")
             for finding in self._checked.unevaluated
-            if not (learned and finding.span is not None and finding.span.text.startswith("?"))
+            if learner is None or not learner.tells(finding)
         ]
 
     # --- learning ---------------------------------------------------------------------------------------------------
@@ -776,9 +776,8 @@ class KnowledgeBase:
         return self._learner
 
     def _labelled(self) -> None:
-        if not any(not self._checked.predicates[each.predicate].numeric for each in
-                   (*self._checked.labels, *self._checked.label_tables)):  # fmt: skip
-            hint = 'add some: `label P(a)`, `label ~P(b)`, or `label P from "outcomes.csv"`'
+        if not self._checked.labels and not self._checked.label_tables:
+            hint = 'add some: `label P(a)`, `label ~P(b)`, `label total(a) = 12`, or `label P from "outcomes.csv"`'
             raise Error([Diagnostic("no-labels", "the program has no labels", hint)])
 
     def _trained(
@@ -787,7 +786,8 @@ class KnowledgeBase:
         """The rules that learn; an `Error` where a name is none of them, or nothing is left."""
         from lnnkit.check.nearest import nearest
 
-        self._labelled()
+        if not learner.states_equations(learner.rules if only is None else only):
+            self._labelled()
         findings: list[Diagnostic] = []
         for name in dict.fromkeys((*(only or ()), *freeze, *classical)):
             if name not in learner.rules:
@@ -956,6 +956,19 @@ def _covers(rested: _Rested, query: Query) -> bool:
 
 def _unstarted(parameter: Parameter) -> Diagnostic:
     text = parameter.span.text
+    if parameter.kind == "relation":
+        example = text.replace("<?>", ">=")
+        hint = f"label what depends on it, where both numbers are known, or write the relation: `{example}`"
+        return Diagnostic("untrained", f"no label tells which relation `{text}` is", hint, parameter.span)
+    if parameter.kind == "unit" and text.startswith(("nalu", "inalu")):
+        unit = text.partition("(")[0]
+        hint = (
+            f"write `nau`, `nmu` or `npu`: between its operations `{unit}` is no arithmetic that rules could infer by"
+        )
+        return Diagnostic("untrained", f"`{unit}` is not learned within rules", hint, parameter.span)
+    if parameter.kind == "unit":
+        hint = "label what depends on it, where all its operands are known, or give it weights"
+        return Diagnostic("untrained", f"no label tells what `{text}` computes", hint, parameter.span)
     hint = f"give it a start, as in `{text}{'' if text == '?' else '='}1`: no data say where it could"
     return Diagnostic("untrained", f"`{text}` has no value to start from", hint, parameter.span)
 

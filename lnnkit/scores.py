@@ -39,16 +39,46 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True)
+class NumberScore:
+    """How the answers for ``n`` labelled numbers agree with their labels: root mean square and mean absolute error of
+    the middles of their intervals, and the coefficient of determination, over the share of them (``coverage``) whose
+    interval has two ends. None where there are none, or all labels are alike."""
+
+    n: int
+    rmse: float | None
+    mae: float | None
+    r2: float | None
+    coverage: float
+
+    def as_dict(self) -> dict[str, float | int | None]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
 class Scores:
-    """The scores by predicate, and how many contradictions inference met in all."""
+    """The scores by predicate and by number, and how many contradictions inference met in all."""
 
     predicates: Mapping[str, Score] = field(default_factory=dict)
     contradictions: int = 0
+    numbers: Mapping[str, NumberScore] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, object]:
         """The object that ``lnnkit eval --format json`` prints."""
-        found = {name: score.as_dict() for name, score in self.predicates.items()}
-        return {"predicates": found, "contradictions": self.contradictions}
+        found: dict[str, object] = {
+            "predicates": {name: score.as_dict() for name, score in self.predicates.items()},
+            "contradictions": self.contradictions,
+        }
+        if self.numbers:
+            found["numbers"] = {name: score.as_dict() for name, score in self.numbers.items()}
+        return found
+
+    @property
+    def exact(self) -> bool:
+        """Whether there are labels, all of them are met, to 1e-12, and nothing is contradictory."""
+        truths = all(score.brier <= 1e-12 for score in self.predicates.values())
+        values = all(score.coverage == 1 and score.r2 is not None and score.r2 >= 1 - 1e-12
+                     for score in self.numbers.values())  # fmt: skip
+        return bool(self.predicates or self.numbers) and truths and values and not self.contradictions
 
     @property
     def accuracy(self) -> float:
@@ -61,20 +91,21 @@ class Scores:
 class Epoch:
     """Where fitting stood at one of its inferences: the restart (from 1), how many epochs had been made, the loss of
     the training labels with its terms, that of the validation labels (None: there are none), the accuracy on the
-    labels that stopping looks at, and the values by the names of their parameters."""
+    labels that stopping looks at (None: they are of numbers alone), and the values by the names of their parameters."""
 
     restart: int
     epoch: int
     loss: float
     terms: Mapping[str, float]
     validation: float | None
-    accuracy: float
+    accuracy: float | None
     values: Mapping[str, float] = field(default_factory=dict)
 
     def __str__(self) -> str:
         terms = ", ".join(f"{name} {value:.4g}" for name, value in self.terms.items())
         held = "" if self.validation is None else f", validation {self.validation:.4g}"
-        return f"epoch {self.epoch}: loss {self.loss:.4g} ({terms}){held}, accuracy {self.accuracy:.4f}"
+        right = "" if self.accuracy is None else f", accuracy {self.accuracy:.4f}"
+        return f"epoch {self.epoch}: loss {self.loss:.4g} ({terms}){held}{right}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +161,7 @@ class Evidence:
 class Fit:
     """What fitting came to: the scores on the labels it learned from and on those it stopped by (None: there are none),
     the loss and its terms there, the values by the names of their parameters, and what it went through. ``stopped`` is
-    epochs, patience or interrupted."""
+    epochs, patience, solved (every label is met exactly) or interrupted."""
 
     train: Scores
     validation: Scores | None

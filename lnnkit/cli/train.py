@@ -79,7 +79,7 @@ def command(arguments: argparse.Namespace) -> int:
     shown = not arguments.quiet
     with ProgressLine(f"reading {streams.printable(arguments.file, keep='')}", shown=shown):
         kb = load(arguments.file)
-    streams.findings(finding for finding in kb.warnings if finding.code != "untrained")
+    streams.findings(finding for finding in kb.warnings if finding.code not in ("untrained", "untrained-relation"))
     use_threads(arguments.threads)
     with ProgressLine("training", shown=shown) as line:
 
@@ -128,7 +128,7 @@ def _table(found: Fit, output: str) -> Iterator[str]:
     epochs = found.history[-1].epoch if found.history else 0
     yield f"loss {found.loss:.4g} ({terms}) after {epochs} epochs ({found.stopped})\n"
     for name, scores in (("training labels", found.train), ("validation labels", found.validation)):
-        if scores is not None and scores.predicates:
+        if scores is not None and (scores.predicates or scores.numbers):
             yield f"\n{name}\n"
             yield from table(scores)
     yield f"\nwritten to {streams.printable(output, keep='')}\n"

@@ -12,9 +12,10 @@ from lnnkit.check.program import CheckedProgram
 from lnnkit.check.walk import nodes
 from lnnkit.learn.descent import Fitted
 from lnnkit.learn.fitting import Fitting
+from lnnkit.learn.known_rows import joined
 from lnnkit.learn.labels import Labels
 from lnnkit.learn.parameters import Parameter
-from lnnkit.learn.starts import Start, joined
+from lnnkit.learn.starts import Start
 from lnnkit.scores import Evidence, Learned, Predictions, Threshold
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Span
@@ -27,6 +28,7 @@ def evidence(program: CheckedProgram, fitting: Fitting, fitted: Fitted) -> Evide
     thresholds = [
         _threshold(name, comparisons.get(name, f"?{name}"), start, fitting.labels, truths)
         for name, start in fitting.thresholds.items()
+        if len(start.turns)
     ]
     held = torch.zeros(len(truths), dtype=torch.bool)
     held[fitting.split.validation] = True

@@ -18,15 +18,17 @@ from lnnkit.learn.checkpoint import Checkpoint
 from lnnkit.learn.constraints import LearnedNeuron, learned_neurons
 from lnnkit.learn.descent import Fitted, Listen, descend
 from lnnkit.learn.evidence import evidence
+from lnnkit.learn.fast_start import fast_start
 from lnnkit.learn.fitting import Fitting, Settings
 from lnnkit.learn.labels import labels, told_of
-from lnnkit.learn.metrics import contradiction_count, scores
+from lnnkit.learn.metrics import scores
 from lnnkit.learn.module import ProgramModule
 from lnnkit.learn.parameters import parametrised, settled, trainable
 from lnnkit.learn.tracing import label_queries, mentioned, trace
 from lnnkit.learn.written import with_values
 from lnnkit.scores import Evidence, Scores
 from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_statement
 
 
@@ -35,6 +37,7 @@ class Learner:
 
     def __init__(self, program: CheckedProgram, file: ast.Program) -> None:
         self._file = file
+        self._assertions = program.assertions
         self.rules = trainable(program, file)
         parameters = parametrised(program, file, self.rules)[1]
         self.module = ProgramModule(parameters)
@@ -49,6 +52,25 @@ class Learner:
     def complete(self) -> bool:
         """Whether each parameter has a value."""
         return len(self.module.current()) == len(self.module.names)
+
+    def tells(self, untrained: Diagnostic) -> bool:
+        """Whether what a finding says is not trained has a value by now."""
+        span = untrained.span
+        if span is None:
+            return False
+        known = self.module.current().keys()
+        if any(each.span == span and each.name in known for each in self.module.parameters_of_program):
+            return True
+        return self.complete and span.text.startswith("?")
+
+    def states_equations(self, trained: Collection[str]) -> bool:
+        """Whether a rule that learns states a comparison of numbers: then contradictions tell what it learns."""
+        return any(
+            isinstance(self._assertions[self.rules[name]].formula, ast.Comparison)
+            and any(name in each.rules for each in self.module.parameters_of_program)
+            for name in trained
+            if name in self.rules
+        )
 
     def settled(self, program: CheckedProgram) -> CheckedProgram:
         """The program with the module's values."""
@@ -75,7 +97,7 @@ class Learner:
         without the texts of the rules. Raises `lnnkit.learn.fitting.Unstarted`, and what `descend` does."""
         learned, parameters = parametrised(self.settled(program), self._file, trained)
         fitting = Fitting(learned, parameters, settings, budget, [self.rules[name] for name in trained], bindings)
-        start = fitting.start()
+        start = fast_start(fitting)
         saved = None
         if checkpoint is not None:
             saved = Checkpoint(checkpoint, _key(fitting, start, self._file.span.source.text))
@@ -106,4 +128,4 @@ def evaluate(program: CheckedProgram, budget: Budget, max_rounds: int) -> Scores
     found = trace(program, {}, queries, budget=budget, round_limit=max_rounds)
     own = labels(program, mentioned(program, queries))
     told = told_of(found, own)
-    return Scores(scores(found, own, told).predicates, contradiction_count(found))
+    return scores(found, own, told)

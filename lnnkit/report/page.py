@@ -130,7 +130,9 @@ def _losses(fit: Fit, evidence: Evidence | None) -> Iterator[str]:
     which, said = "validation", "The training loss with its terms, and the loss of the labels held back."
     if fit.validation is None:
         which, said = "training", "The training loss with its terms. No labels were held back to validate."
-    accuracy = Curve(f"on {which} labels", [entry.accuracy for entry in history], LINES[0])
+    accuracy = Curve(
+        f"on {which} labels", [math.nan if entry.accuracy is None else entry.accuracy for entry in history], LINES[0]
+    )
     losses = curves(history, drawn, kept, title="loss", width=660, height=290, upward=positive)
     accuracies = curves(history, [accuracy], kept, title="accuracy", width=460, height=290, upward=share)
     yield f"<h2>Losses</h2><p>{said}</p>"
