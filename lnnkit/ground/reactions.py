@@ -221,7 +221,7 @@ def _chosen(groups: Sequence[Sequence[int]], vector: Sequence[int]) -> Iterable[
 
 def gap_upward_causes(neuron: Neuron, bases: Sequence[Box], movable: Sequence[Moves], end: str) -> list[Cause]:
     """As `upward_causes` past the base itself, for an equivalence: operands take any boxes that ``movable`` allows."""
-    operands, masks = _boxes(bases, movable)
+    operands, masks = _boxes(neuron, bases, movable)
     value = neuron_upward(neuron, operands)
     base = neuron_upward(neuron, [_point(box) for box in bases])
     hit = value.lower > base.lower + _EPS if end == "lower" else value.upper < base.upper - _EPS
@@ -233,7 +233,7 @@ def gap_message_causes(
 ) -> dict[Port, list[Cause]]:
     """For a neuron with gaps: for each end of each operand, the minimal causes of a message to it, among all operands'
     ends and, where there is a choice of ``node`` boxes (its base first), the neuron's own ends."""
-    (x, y), masks = _boxes(bases, movable)
+    (x, y), masks = _boxes(neuron, bases, movable)
     count = len(x.lower)
     rows = torch.arange(count).repeat(len(node))
     given = torch.tensor(node, dtype=torch.float64).repeat_interleave(count, 0)
@@ -258,22 +258,34 @@ def gap_message_causes(
     return causes
 
 
-def heard_boxes(base: Box, lower: bool, upper: bool) -> list[Box]:
-    """The boxes that a neuron may be told to lie in, its base first."""
-    return [base, *(box for box in _options(base, ((lower, False), (upper, False))) if box != base)]
+def heard_boxes(base: Box, lower: bool, upper: bool, *, loosened: bool) -> list[Box]:
+    """The boxes that a neuron may be told to lie in, its base first; ``loosened`` ones may know less than that."""
+    return [base, *(box for box in _options(base, ((lower, loosened), (upper, loosened))) if box != base)]
 
 
-def _options(base: Box, moves: Moves) -> list[Box]:
-    """The base, and the boxes of a grid that its ends can move to."""
+def _options(base: Box, moves: Moves, meeting: Sequence[float] = ()) -> list[Box]:
+    """The base, and the boxes of a grid that its ends can move to, ``meeting`` points among them."""
     (raised, dropped), (lowered, lifted) = moves
-    lows = {base[0], *(g for g in _GRID if (raised and g > base[0]) or (dropped and g < base[0]))}
-    highs = {base[1], *(g for g in _GRID if (lowered and g < base[1]) or (lifted and g > base[1]))}
+    grid = (*_GRID, *meeting)
+    lows = {base[0], *(g for g in grid if (raised and g > base[0]) or (dropped and g < base[0]))}
+    highs = {base[1], *(g for g in grid if (lowered and g < base[1]) or (lifted and g > base[1]))}
     return [(low, high) for low in sorted(lows) for high in sorted(highs) if low <= high]
 
 
-def _boxes(bases: Sequence[Box], movable: Sequence[Moves]) -> tuple[list[Bounds], Tensor]:
+def _meeting(neuron: Neuron, place: int, bases: Sequence[Box]) -> list[float]:
+    """Where one of two operands is as true as the other is at an end of its base, each as its weight counts it: there
+    an equivalence jumps."""
+    own, theirs = neuron.weights[place], neuron.weights[1 - place]
+    found = (1 - theirs * (1 - end) / own for end in bases[1 - place]) if own > 0 else ()
+    return [value for value in found if 0 < value < 1]
+
+
+def _boxes(neuron: Neuron, bases: Sequence[Box], movable: Sequence[Moves]) -> tuple[list[Bounds], Tensor]:
     """All combinations of the operands' boxes, and which ends (two columns an operand) have left their bases."""
-    options = [_options(base, move) for base, move in zip(bases, movable, strict=True)]
+    options = [
+        _options(base, move, _meeting(neuron, place, bases))
+        for place, (base, move) in enumerate(zip(bases, movable, strict=True))
+    ]
     grids = torch.meshgrid(*(torch.arange(len(option)) for option in options), indexing="ij")
     bounds, columns = [], []
     for base, option, grid in zip(bases, options, grids, strict=True):

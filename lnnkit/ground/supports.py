@@ -192,7 +192,9 @@ class Analysis:
         told = {end: union(d.supports for d in demands[index] if d.end == end) for end in ("lower", "upper")}
         start = (given.get("lower", 0.0), given.get("upper", 1.0))
         lower, upper = (any(d.end == end and not d.exact for d in demands[index]) for end in ("lower", "upper"))
-        node, movable = heard_boxes(start, lower, upper), [change[0] for change in changes]
+        # a shared neuron's own row may know less than the default that its table starts from
+        node = heard_boxes(start, lower, upper, loosened=self.formula.auxiliary is not None)
+        movable = [change[0] for change in changes]
         name = neuron.logic.name if neuron.logic is not None else ""
         key = (neuron.kind, name, neuron.weights, neuron.bias, tuple(bases), tuple(movable), tuple(node))
         if key not in self._memory:

@@ -410,7 +410,7 @@ class _Visit:
 
     def _compared(self, leaf: int) -> Tensor:
         """An equality of entities."""
-        one, other = self._batch.formula.neurons[leaf].arguments
+        one, other = self._visitor.formula.neurons[leaf].arguments  # the batch is shared by formulas of other variables
         if one == other:
             return torch.full((self.found.length,), TRUE, dtype=torch.int32)
         columns = [
