@@ -2,7 +2,7 @@
 
     python -m benchmarks.tables [TABLE ...] [--folds 10] [--everywhere] [--programs] [--format table|json]
 
-Held-out accuracy, with the standard error of the folds; AUROC; the accuracy where a fifth of the held-out cells are
+Held-out accuracy, with the standard error of the folds; AUROC; log loss; the accuracy where a fifth of the held-out cells are
 removed at random, the same cells for every model (``gaps``; the regression puts means there); with ``--everywhere``
 also where such rows are trained on. ``terms`` and ``literals`` are the mean size of the induced rule. ``--programs``
 prints the rule of the first fold.

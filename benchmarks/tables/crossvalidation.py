@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
 from benchmarks.tables.data import Rows, with_gaps
@@ -29,6 +29,7 @@ class Score:
     model: str
     accuracy: list[float] = field(default_factory=list)
     auroc: list[float] = field(default_factory=list)
+    log_loss: list[float] = field(default_factory=list)
     gaps: list[float] = field(default_factory=list)
     trained: list[float] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
@@ -74,6 +75,7 @@ def crossvalidated(
             score.predicting.append(time.process_time() - began)
             score.accuracy.append(float((fitted.predict(held) == rows.positive[test]).mean()))
             score.auroc.append(float(roc_auc_score(rows.positive[test], truth)))
+            score.log_loss.append(float(log_loss(rows.positive[test], truth, labels=[False, True])))
             score.gaps.append(_accuracy(fitted, drawn, rows.positive[test]))
             if everywhere:
                 again = MODELS[model](seed).fit(frame_gaps, rows.positive[train])
