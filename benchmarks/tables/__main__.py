@@ -2,10 +2,10 @@
 
     python -m benchmarks.tables [TABLE ...] [--folds 10] [--everywhere] [--programs] [--format table|json]
 
-Held-out accuracy, with the standard error of the folds; AUROC; log loss; the accuracy where a fifth of the held-out cells are
-removed at random, the same cells for every model (``gaps``; the regression puts means there); with ``--everywhere``
-also where such rows are trained on. ``terms`` and ``literals`` are the mean size of the induced rule. ``--programs``
-prints the rule of the first fold.
+Held-out accuracy, with the standard error of the folds; AUROC; log loss; the accuracy where a fifth of the held-out
+cells are removed at random, the same cells for every model (``gaps``; the regression puts means there); with
+``--everywhere`` also where such rows are trained on. ``terms`` and ``literals`` are the mean size of the induced rule.
+``--programs`` prints the rule of the first fold.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             continue
         with warnings.catch_warnings():  # the peers' own: levels that training did not have
             warnings.simplefilter("ignore", UserWarning)
-            scores += crossvalidated(
+            found = crossvalidated(
                 name,
                 read(TABLES[name]),
                 options.folds,
@@ -43,12 +43,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 everywhere=options.everywhere,
                 progress=_silent if options.silent else _tell,
             )
+        scores += found
+        if options.format == "table":
+            print(report.table(found), flush=True)
+            if options.programs:
+                print("".join(f"\n{score.program}" for score in found if score.model == OWN))
     if options.format == "json":
         print(json.dumps(report.as_object(scores), indent=2))
-        return 0
-    print(report.table(scores))
-    if options.programs:
-        print("\n\n".join(f"# {score.table}\n{score.program}" for score in scores if score.model == OWN))
     return 0
 
 

@@ -29,17 +29,11 @@ _WITHIN = 0.005  # of the logistic regression
 
 
 def table(scores: Sequence[Score]) -> str:
-    """One line a model under a head; after each table what was to be shown."""
+    """The scores of one table: one line a model under a head, then what was to be shown."""
     lines = [HEAD, *(_cells(score) for score in scores)]
     widths = [max(len(line[place]) for line in lines) for place in range(len(HEAD))]
-    shown = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
-    found = [shown[0]]
-    place = 1
-    for _, own in groupby(scores, key=lambda score: score.table):
-        group = list(own)
-        found += [*shown[place : place + len(group)], *(f"  {line}" for line in verdicts(group)), ""]
-        place += len(group)
-    return "\n".join(found).rstrip()
+    shown = ("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines)
+    return "\n".join([*shown, *(f"  {line}" for line in verdicts(scores)), ""])
 
 
 def as_object(scores: Sequence[Score]) -> dict[str, object]:
