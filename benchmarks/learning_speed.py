@@ -4,8 +4,8 @@
 
 lnnkit fits weights and bias of ``rule p0(X) & ... & p9(X) -> q(X)`` to the labels of all rows (``kb.fit``; its further
 inferences, by which it checks what won, are shared out among the epochs, and the first is not counted). Against it: a
-logistic regression in plain torch, with Adam as well, and LTNtorch, where it is installed, with the same conjunction
-of tables implying a learned predicate. IBM's LNN is not run: it took 1.36 CPU seconds an epoch at 10,000 rows, upward only,
+logistic regression in plain torch, with Adam as well, and LTNtorch, where it is installed: the same conjunction of
+tables, which implies a learned predicate. IBM's LNN is not run: it took 1.36 CPU seconds an epoch at 10,000 rows, upward only,
 when it was measured by itself.
 """
 
