@@ -5,8 +5,8 @@
 lnnkit fits weights and bias of ``rule p0(X) & ... & p9(X) -> q(X)`` to the labels of all rows (``kb.fit``; its further
 inferences, by which it checks what won, are shared out among the epochs, and the first is not counted). Against it: a
 logistic regression in plain torch, with Adam as well, and LTNtorch, where it is installed: the same conjunction of
-tables, which implies a learned predicate. IBM's LNN is not run: it took 1.36 CPU seconds an epoch at 10,000 rows, upward only,
-when it was measured by itself.
+tables, which implies a learned predicate. IBM's LNN is not run: it took 1.36 CPU seconds an epoch at 10,000 rows,
+upward only, when it was measured by itself.
 """
 
 from __future__ import annotations
@@ -125,15 +125,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         truths, labels = generated(rows)
         seconds = {name: ENGINES[name](truths, labels, options.epochs) for name in present}
         found.append({"rows": rows, **seconds, "IBM, measured earlier": IBM.get(rows)})
+        if options.format == "table":
+            print(_line(found[-1]), flush=True)
     if options.format == "json":
         print(json.dumps(found, indent=2))
-        return 0
-    for line in found:
-        own, plain = line["lnnkit"], line["regression"]
-        assert own is not None and plain is not None
-        shown = ", ".join(f"{name} {value:.4f}" for name, value in line.items() if name != "rows" and value is not None)
-        print(f"{line['rows']:>9,} rows: {shown}; {own / plain:.1f} times the regression")
     return 0
+
+
+def _line(found: dict[str, float | int | None]) -> str:
+    own, plain = found["lnnkit"], found["regression"]
+    assert own is not None and plain is not None
+    shown = ", ".join(f"{name} {value:.4f}" for name, value in found.items() if name != "rows" and value is not None)
+    return f"{found['rows']:>9,} rows: {shown}; {own / plain:.1f} times the regression"
 
 
 if __name__ == "__main__":

@@ -23,7 +23,6 @@ from benchmarks.relations.outcome import Outcome
 DATA = Path(os.environ.get("LNNKIT_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))
 FAMILY, WEBKB = DATA / "kg" / "neurallp_family", DATA / "srlearn" / "webkb" / "webkb"
 TASKS = ("smokers", "family", "webkb")
-HEAD = ("task", "setting", "measure", "lnnkit", "against", "", "CPU s", "")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -36,13 +35,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--format", choices=("table", "json"), default="table")
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
-    found = list(_outcomes(options.task or TASKS, options.seed))
+    found: list[Outcome] = []
+    for each in _outcomes(options.task or TASKS, options.seed):
+        found.append(each)
+        if options.format == "table":
+            print(_line(each), flush=True)
+            if options.programs and each.program:
+                print(f"\n{each.program}")
     if options.format == "json":
         print(json.dumps([vars(each) for each in found], indent=2))
-        return 0
-    print(_table(found))
-    if options.programs:
-        print("\n".join(f"\n# {each.task}, {each.setting}\n{each.program}" for each in found if each.program))
     return 0
 
 
@@ -59,25 +60,10 @@ def _outcomes(tasks: Sequence[str], seed: int) -> Iterator[Outcome]:
             yield from webkb.outcomes(WEBKB, seed)
 
 
-def _table(found: Sequence[Outcome]) -> str:
-    lines = [HEAD, *(_cells(each) for each in found)]
-    widths = [max(len(line[place]) for line in lines) for place in range(len(HEAD))]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
-    )
-
-
-def _cells(each: Outcome) -> tuple[str, ...]:
-    return (
-        each.task,
-        each.setting,
-        each.measure,
-        f"{each.figure:.4f}",
-        f"{each.other:.4f}",
-        each.against,
-        f"{each.seconds:.1f}",
-        "reached" if each.reached else "NOT REACHED",
-    )
+def _line(each: Outcome) -> str:
+    reached = "reached" if each.reached else "NOT REACHED"
+    figures = f"{each.measure} {each.figure:.4f} ({each.against} {each.other:.4f})"
+    return f"{each.task:<8} {each.setting:<36} {figures:<48} {each.seconds:6.1f} CPU s  {reached}"
 
 
 if __name__ == "__main__":
