@@ -16,7 +16,7 @@ _BEAM = 20
 _SKETCH = 2000  # rows on which covering is tried first
 _HOPELESS = 0.9  # accuracy there
 _CLEAN = 0.99  # accuracy from which a plain rule is kept
-_FEW = 300  # rows of which one held back more or less decides nothing
+_SLIPS = 0.5  # rows held back that may be wrong, where there are few
 
 
 def covering(
@@ -31,7 +31,7 @@ def covering(
         found = _cover(known[rows], positive[rows], weight[rows])
         if _accuracy(_plain(found, known[held]), positive[held], weight[held]) < least:
             return None
-        least = _CLEAN if len(train) > _FEW else _HOPELESS
+        least = min(_CLEAN, 1 - _SLIPS / len(held))
     again = tuple(_cover(known, positive, weight))
     return again if _accuracy(_plain(again, known), positive, weight) >= _CLEAN else None
 
