@@ -7,6 +7,7 @@ given. Columns of a data frame are numbers, or, where they hold texts or categor
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from sklearn.utils.validation import (  # pyright: ignore[reportMissingImports] 
 
 from lnnkit.kb import KnowledgeBase, loads
 from lnnkit.learn.columns import columns_of, declarations, in_order
+from lnnkit.learn.donors import donors
 from lnnkit.learn.induced import statements
 from lnnkit.learn.induction import Induced, induce
 from lnnkit.learn.literals import TableColumn, known_texts
@@ -79,17 +81,19 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         columns, codes, weight = in_order(columns, codes, weight)
         kinds = range(1, 2) if len(self.classes_) == 2 else range(len(self.classes_))
         seed = 0 if self.random_state is None else int(self.random_state)
+        self.donors_ = donors(columns, np.random.default_rng(seed))
         self.rules_: list[Induced] = [induce(columns, codes == kind, weight, seed) for kind in kinds]
         lines: list[str] = []
+        stem = _unused(_TARGET, self.columns_)
         for kind, rule in zip(kinds, self.rules_, strict=True):
-            name = _TARGET if len(self.classes_) == 2 else f"{_TARGET}{kind}"
+            name = stem if len(self.classes_) == 2 else f"{stem}{kind}"
             lines += [line for line in statements(rule, columns, name) if line not in lines]
         self.program_ = "\n".join(lines) + "\n"
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """(n, classes) the truth of each class for each row. Where cells are missing, that of an induced rule is taken
-        as if its literals held to the share of the training rows for which they do."""
+        """(n, classes) the truth of each class for each row. Where cells are missing, that of an induced rule is the
+        mean over training rows that are alike and fill them; it lies within the bounds that the program gives."""
         check_is_fitted(self)
         frame = X
         X, _ = self._checked(X, None, reset=False)
@@ -97,8 +101,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         if self.rules is not None:
             true = self._truths(columns)[:, None]
         else:
-            scores = np.stack([rule.score(columns) for rule in self.rules_], axis=1)
-            true = 1 / (1 + np.exp(-np.clip(scores, -30, 30)))
+            true = np.stack([rule.expected(columns, self.donors_) for rule in self.rules_], axis=1)
         if true.shape[1] == 1:
             return np.concatenate([1 - true, true], axis=1)
         return true / np.maximum(true.sum(axis=1, keepdims=True), 1e-300)
@@ -119,6 +122,9 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         """X and y as scikit-learn wants them; a data frame keeps its columns of texts."""
         options: dict[str, Any] = {"ensure_all_finite": "allow-nan", "reset": reset}
         if hasattr(X, "columns"):
+            _refuse_dates(X)
+            options["dtype"] = None
+        elif np.asarray(X).dtype.kind in "OUS":
             options["dtype"] = None
         if y is None and not reset:
             return validate_data(self, X, **options), None
@@ -166,6 +172,22 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         rows = np.array([int(text[3:]) for text in answers.columns[0]], dtype=int) if len(answers) else np.zeros(0, int)
         found[rows] = (np.asarray(answers.lower) + np.asarray(answers.upper)) / 2
         return found
+
+
+def _unused(stem: str, names: Sequence[str]) -> str:
+    """The stem, lengthened until no name begins with it."""
+    while any(name.startswith(stem) for name in names):
+        stem += "_"
+    return stem
+
+
+def _refuse_dates(frame: Any) -> None:
+    names = list(frame.columns)
+    if len(set(names)) < len(names):
+        return  # scikit-learn says so
+    for name in names:
+        if getattr(getattr(frame[name], "dtype", None), "kind", "") in "mM":
+            raise TypeError(f"column {name!r} holds dates or durations; give numbers, such as days, or texts")
 
 
 def _ids(count: int) -> list[str]:

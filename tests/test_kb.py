@@ -302,3 +302,9 @@ def test_nothing_global_is_kept() -> None:
     del kb
     gc.collect()
     assert watched() is None
+
+
+def test_a_number_without_a_name_is_looked_for_once() -> None:
+    kb = lnnkit.loads('number ""(row)\nfact ""(a) = 3\nrule ""(X) >= 0 -> T(X)\nquery T(a)\n')
+    (answer,) = kb.ask("T(a)")
+    assert answer.lower == 1.0

@@ -23,7 +23,7 @@ def place(span: Span, other: Span) -> str:
 def find(span: Span, text: str, after: int = 0) -> Span:
     """The first whole word ``text`` in ``span``, ``after`` code points on; the span itself where there is none."""
     source = span.source.text
-    start = source.find(text, span.start + after, span.end)
+    start = source.find(text, span.start + after, span.end) if text else -1
     while start >= 0:
         end = start + len(text)
         if not (_wordlike(source, start - 1) or _wordlike(source, end)):

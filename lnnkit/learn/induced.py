@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from lnnkit.learn.induction import SPAN, Induced
 from lnnkit.learn.literals import Literal, TableColumn
@@ -48,19 +49,21 @@ def _formula(rule: Induced, columns: Sequence[TableColumn]) -> ast.Expression | 
             term, start = _negated(term), start + weight
         terms.append(term)
         weights.append(abs(weight))
-    if not terms:
-        return None
     if rule.plain:
+        if not terms:
+            return None
         return terms[0] if len(terms) == 1 else ast.Or(tuple(terms), span=_NOWHERE)
     span = max(SPAN, 2 * start)  # the bias is not negative
     weighed = tuple(
         ast.Weighted(term, ast.Number(round(weight / span, _DIGITS), span=_NOWHERE), span=_NOWHERE)
         for term, weight in zip(terms, weights, strict=True)
     )
-    bias = ast.Attribute("bias", ast.Number(round(0.5 - start / span, _DIGITS), span=_NOWHERE), span=_NOWHERE)
-    if len(weighed) == 1:  # a disjunction of one is written with a second that is never true
-        weighed = (*weighed, ast.Truth(False, span=_NOWHERE))
-    return ast.Or(weighed, (bias,), span=_NOWHERE)
+    never = (ast.Truth(False, span=_NOWHERE),) * max(0, 2 - len(weighed))  # a disjunction is of two at least
+    return ast.Or((*weighed, *never), (_attribute("bias", round(0.5 - start / span, _DIGITS)),), span=_NOWHERE)
+
+
+def _attribute(key: str, value: float) -> ast.Attribute:
+    return ast.Attribute(key, ast.Number(value, span=_NOWHERE), span=_NOWHERE)
 
 
 def _conjunction(literals: Sequence[tuple[Literal, bool]], columns: Sequence[TableColumn]) -> ast.Expression:
@@ -73,7 +76,8 @@ def _literal(literal: Literal, columns: Sequence[TableColumn], *, holds: bool) -
     if literal.threshold is not None:
         number = ast.Number(_plain(literal.threshold), span=_NOWHERE)
         operands = (ast.Atom(name, (_row(),), span=_NOWHERE), number)
-        return ast.Comparison(operands, (">=" if holds else "<",), span=_NOWHERE)
+        scale = () if literal.scale is None else (_attribute("scale", _plain(literal.scale)),)
+        return ast.Comparison(operands, (">=" if holds else "<",), scale, span=_NOWHERE)
     assert literal.value is not None
     atom = ast.Atom(name, (_row(), ast.Constant(literal.value, True, span=_NOWHERE)), span=_NOWHERE)
     return atom if holds else ast.Not(atom, span=_NOWHERE)
@@ -81,7 +85,9 @@ def _literal(literal: Literal, columns: Sequence[TableColumn], *, holds: bool) -
 
 def _negated(term: ast.Expression) -> ast.Expression:
     if isinstance(term, ast.Comparison):
-        return ast.Comparison(term.operands, ("<" if term.operators[0] == ">=" else ">=",), span=_NOWHERE)
+        return replace(term, operators=("<" if term.operators[0] == ">=" else ">=",))
+    if isinstance(term, ast.And):
+        return ast.Or(tuple(_negated(each) for each in term.operands), span=_NOWHERE)
     return term.operand if isinstance(term, ast.Not) else ast.Not(term, span=_NOWHERE)
 
 

@@ -1,14 +1,26 @@
-"""Literals over the columns of a table: thresholds of numbers, values of categories; what each row says of them."""
+"""Literals over the columns of a table: thresholds of numbers, crisp or soft, and values of categories; what each row
+says of them.
+
+A soft threshold is true to a degree, the sigmoid of the margin over its scale, as ``(age(X) >= 40){scale: 12}`` is.
+What a number counts for throughout its range takes one of them instead of a staircase of crisp ones."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+Conjunction = tuple[tuple[int, bool], ...]  # literals by number, and whether each is to hold
+
 _THRESHOLDS = 16  # of one column at most
+_VALUES = 50  # of one category at most
 _LEAST = 2  # rows for which a literal holds, and for which it does not
+_GRADED = 5  # values of a number that is told by degrees
+_TAILS = (0.05, 0.95)  # quantiles between which a number has its range
+_CENTRES = (0.1, 0.3, 0.5, 0.7, 0.9)  # quantiles
+_SCALES = (3, 12)  # parts of the range
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,29 +42,38 @@ def known_texts(values: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """``column >= threshold``, or ``column = value``; ``share`` is the share of the rows known for which it holds."""
+    """``column >= threshold``, soft if it has a ``scale``, or ``column = value``. ``share`` is its mean truth over the
+    rows known."""
 
     column: int
     threshold: float | None
     value: str | None
     share: float
+    scale: float | None = None
 
     def holds(self, columns: Sequence[TableColumn]) -> np.ndarray:
-        """(n,) 1, 0, or the share where it is unknown."""
+        """(n,) its truth, or the share where it is unknown."""
         values = columns[self.column].values
-        if self.threshold is not None:
-            with np.errstate(invalid="ignore"):
-                found = (values >= self.threshold).astype(np.float64)
-            unknown = np.isnan(values)
-        else:
+        if self.threshold is None:
             found = (values == self.value).astype(np.float64)
             unknown = ~known_texts(values)
+        else:
+            found = _reached(values, self.threshold, self.scale)
+            unknown = np.isnan(values)
         found[unknown] = self.share
         return found
 
 
+def _reached(values: np.ndarray, threshold: float, scale: float | None) -> np.ndarray:
+    with np.errstate(invalid="ignore"):
+        if scale is None:
+            return (values >= threshold).astype(np.float64)
+        return 1 / (1 + np.exp(-np.clip((values - threshold) / scale, -700, 700)))
+
+
 def literals(columns: Sequence[TableColumn]) -> list[Literal]:
-    """All that tell rows apart: each column's quantiles, halfway between neighbouring values, and its categories."""
+    """All crisp ones that tell rows apart: each column's quantiles, halfway between neighbouring values, and its
+    categories."""
     found: list[Literal] = []
     for place, column in enumerate(columns):
         if column.numeric:
@@ -64,10 +85,37 @@ def literals(columns: Sequence[TableColumn]) -> list[Literal]:
             values, counts = np.unique(known.astype(str), return_counts=True) if len(known) else ([], [])
             if len(values) == 2:  # the other is its negation
                 values, counts = values[:1], counts[:1]
-            for value, count in zip(values, counts, strict=True):
+            often = np.sort(np.argsort(-np.asarray(counts), kind="stable")[:_VALUES])
+            for value, count in ((values[at], counts[at]) for at in often.tolist()):
                 if _LEAST <= count <= len(known) - _LEAST:
                     found.append(Literal(place, None, str(value), float(count / len(known))))
     return found
+
+
+def soft_literals(columns: Sequence[TableColumn]) -> list[Literal]:
+    """Soft thresholds of the numbers of many values: one at the median that is as wide as the range, so that it is all
+    but linear there, and narrower ones at quantiles."""
+    found: list[Literal] = []
+    for place, column in enumerate(columns):
+        every = column.values[np.isfinite(column.values)] if column.numeric else np.zeros(0)
+        if len(np.unique(every)) < _GRADED:
+            continue
+        known = _varied(every)
+        low, high = np.quantile(known, _TAILS)
+        for parts, quantiles in ((1, (0.5,)), *((parts, _CENTRES) for parts in _SCALES)):
+            scale = float(f"{(high - low) / parts:.2g}")
+            if not 0 < scale < math.inf:
+                continue
+            digits = -math.floor(math.log10(scale / 2)) + (parts == 1)
+            for centre in sorted({round(float(each), digits) for each in np.quantile(known, quantiles)}):
+                found.append(Literal(place, centre, None, float(_reached(every, centre, scale).mean()), scale))
+    return found
+
+
+def _varied(known: np.ndarray) -> np.ndarray:
+    """Without the commonest value, where that is so common that it would be most quantiles."""
+    values, counts = np.unique(known, return_counts=True)
+    return known[known != values[counts.argmax()]] if 2 * counts.max() > len(known) else known
 
 
 def _thresholds(known: np.ndarray) -> list[float]:
@@ -99,4 +147,12 @@ def truths(found: Sequence[Literal], columns: Sequence[TableColumn]) -> np.ndarr
     result = np.empty((rows, len(found)), np.float32)
     for place, literal in enumerate(found):
         result[:, place] = literal.holds(columns)
+    return result
+
+
+def holds(conjunction: Conjunction, known: np.ndarray) -> np.ndarray:
+    """(n,) the truth of a conjunction, from that of the literals (n, m)."""
+    result = np.ones(len(known), known.dtype)
+    for number, wanted in conjunction:
+        result = result * (known[:, number] if wanted else 1 - known[:, number])
     return result

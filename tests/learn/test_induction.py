@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 import lnnkit
+from lnnkit.learn.donors import donors
 from lnnkit.learn.induced import statements
-from lnnkit.learn.induction import Induced, induce
-from lnnkit.learn.literals import TableColumn, literals, truths
+from lnnkit.learn.induction import GRID, Induced, induce
+from lnnkit.learn.literals import Literal, TableColumn, literals, soft_literals, truths
+from lnnkit.learn.regression import regression
+from lnnkit.learn.selection import Sum, forward, without_idle
 
 
 def table(rows: int, seed: int) -> list[TableColumn]:
@@ -76,3 +79,88 @@ def test_unknown_cells_hold_to_the_share() -> None:
     values = truths(found, [column, category])
     assert values[3, 0] == pytest.approx(found[0].share)
     assert all(0.0 < each.share < 1.0 for each in found)
+
+
+def test_a_soft_threshold_says_what_it_scores() -> None:
+    columns = table(60, 2)
+    found = [each for each in soft_literals(columns) if each.column == 0][::4]
+    weights = np.array([1.6, -0.8, 0.4])[: len(found)]
+    rule = Induced(tuple(found), tuple(((n, True),) for n in range(len(weights))), weights, -0.4, plain=False)
+    text = "\n".join(statements(rule, columns, "Good"))
+    assert "{scale:" in text
+    assert told(columns, text) == pytest.approx(np.clip(0.5 + rule.score(columns) / 8, 0, 1), abs=1e-3)
+
+
+@pytest.mark.parametrize("start", [-2.0, 0.4, 6.0])
+def test_a_rule_without_terms_says_what_it_scores(start: float) -> None:
+    columns = table(5, 2)
+    rule = Induced((), (), np.zeros(0), start, plain=False)
+    text = "\n".join(["number age(row)", *statements(rule, columns, "Good")])
+    assert told(columns, text) == pytest.approx(np.full(5, np.clip(0.5 + start / 8, 0, 1)), abs=1e-3)
+
+
+def test_a_noisy_rule_is_short_and_its_weights_are_round() -> None:
+    columns, rng = table(800, 3), np.random.default_rng(4)
+    age, income, purpose = (column.values for column in columns)
+    z = (age - 50) / 10 + (income - 3000) / 900 - 2.0 * (purpose == "car")
+    rule = induce(columns, rng.random(len(z)) < 1 / (1 + np.exp(-z)), np.ones(len(z)), seed=0)
+    assert 3 <= len(rule.conjunctions) <= 8
+    assert np.abs(rule.weights / GRID - np.round(rule.weights / GRID)).max() < 1e-9
+
+
+def test_a_missing_cell_is_filled_from_rows_that_are_alike() -> None:
+    rng = np.random.default_rng(0)
+    cause = rng.uniform(0, 1, 400)
+    columns = [TableColumn("cause", cause), TableColumn("sign", cause + rng.normal(0, 0.01, 400))]
+    own = donors(columns, rng)
+    rule = Induced((Literal(1, 0.5, None, 0.5),), (((0, True),),), np.array([8.0]), -4.0, plain=False)
+    asked = [TableColumn("cause", np.array([0.1, 0.9])), TableColumn("sign", np.array([np.nan, np.nan]))]
+    low, high = rule.expected(asked, own)
+    assert low < 0.05 and high > 0.95
+    bounds = 1 / (1 + np.exp(4.0)), 1 / (1 + np.exp(-4.0))
+    assert bounds[0] - 1e-9 <= low and high <= bounds[1] + 1e-9  # within what the rule says of any value
+
+
+def test_donors_are_the_nearest_by_gowers_distance() -> None:
+    rng = np.random.default_rng(1)
+    numbers, texts = rng.normal(size=80), rng.choice(np.array(["a", "b", "c"], object), 80)
+    numbers[::9], texts[::7] = np.nan, None
+    columns = [TableColumn("n", numbers), TableColumn("t", texts)]
+    own = donors(columns, rng)
+    width = own.ranges[0]
+
+    def distance(row: int, donor: int) -> float:
+        apart: list[float] = []
+        for column, other in zip(own.columns, columns, strict=True):
+            one, two = column.values[donor], other.values[row]
+            if one is None or two is None or one != one or two != two:
+                continue
+            apart.append(float(one != two) if isinstance(one, str) else min(abs(one - two) / width, 1.0))
+        return sum(apart) / len(apart) if apart else 0.0
+
+    for row, chosen in enumerate(own.nearest(columns)):
+        every = sorted(distance(row, donor) for donor in range(own.count))
+        assert sorted(distance(row, donor) for donor in chosen.tolist()) == pytest.approx(
+            every[: len(chosen)], abs=1e-5
+        )
+
+
+def test_forward_selection_finds_the_columns_that_matter() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(2000, 30))
+    target = 1 / (1 + np.exp(-(1.5 * rows[:, 4] - rows[:, 11] + 0.5 * rows[:, 20])))
+    *_, found = forward(rows, target, np.ones(2000), most=3)
+    assert found.columns == (4, 11, 20)
+    assert found.weights == pytest.approx([1.5, -1.0, 0.5], abs=0.02)
+    twice = Sum((4, 11, 20, 7), np.array([1.5, -1.0, 0.5, 1e-4]), found.start)
+    assert without_idle(twice, rows, target, np.ones(2000)).columns == (4, 11, 20)
+
+
+def test_the_regression_is_where_its_gradient_is_nought() -> None:
+    rng = np.random.default_rng(0)
+    rows, target, weight = rng.normal(size=(200, 4)), rng.random(200), rng.uniform(0.5, 2, 200)
+    costs = np.array([0.1, 1.0, 10.0, 0.5])
+    own = regression(rows, target, weight, costs, np.zeros(5))
+    true = 1 / (1 + np.exp(-(own[0] + rows @ own[1:])))
+    assert rows.T @ (weight * (target - true)) == pytest.approx(costs * own[1:], abs=0.05)
+    assert weight @ (target - true) == pytest.approx(0, abs=0.05)

@@ -1,0 +1,1 @@
+"""Weights of given rules, learned from labelled relations."""

@@ -1,0 +1,1 @@
+"""Rules induced from tables against trees and logistic regressions."""

@@ -1,0 +1,113 @@
+"""Missing cells filled from rows that are alike: a hot deck (Andridge and Little 2010), several donors a row.
+
+Rows are compared by Gower's distance (1971): the mean over the columns that both know of the difference over the
+column's range, or of whether categories differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lnnkit.learn.literals import TableColumn, known_texts
+
+NEAREST = 25  # donors of a row
+_DONORS = 2000
+_CHUNK = 256  # rows compared at once
+_TAILS = (0.05, 0.95)  # quantiles between which a number has its range
+
+
+@dataclass(frozen=True, slots=True)
+class Donors:
+    """Some of the training rows. ``ranges`` has that of each number, 1 for a category."""
+
+    columns: tuple[TableColumn, ...]
+    ranges: tuple[float, ...]
+
+    @property
+    def count(self) -> int:
+        return len(self.columns[0].values) if self.columns else 0
+
+    def nearest(self, columns: Sequence[TableColumn]) -> np.ndarray:
+        """(n, k) the donors nearest to each row; fewer than `NEAREST` where there are no more."""
+        coded = [_coded(own, other) for own, other in zip(self.columns, columns, strict=True)]
+        rows, nearest = len(columns[0].values), min(NEAREST, self.count)
+        found = np.empty((rows, nearest), np.int64)
+        for start in range(0, rows, _CHUNK):
+            distance = self._distance([(own, other[start : start + _CHUNK]) for own, other in coded])
+            part = np.argpartition(distance, nearest - 1, axis=1)[:, :nearest]
+            found[start : start + _CHUNK] = part
+        return found
+
+    def _distance(self, coded: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+        """(rows, donors)"""
+        total = np.zeros((len(coded[0][1]), self.count), np.float32)
+        known = np.full_like(total, 1e-6)
+        for column, width, (own, other) in zip(self.columns, self.ranges, coded, strict=True):
+            if column.numeric:
+                apart = np.minimum(np.abs(other[:, None] - own[None]) / np.float32(width), 1.0)
+            else:
+                apart = (other[:, None] != own[None]).astype(np.float32)
+            both = ~np.isnan(other)[:, None] & ~np.isnan(own)[None]
+            total += np.where(both, apart, 0.0)
+            known += both
+        return total / known
+
+    def filled(self, columns: Sequence[TableColumn], chosen: np.ndarray) -> list[TableColumn]:
+        """The rows with their missing cells taken from donors (n,), one a row, unknown where that knows none either."""
+        found: list[TableColumn] = []
+        for own, other in zip(self.columns, columns, strict=True):
+            unknown = missing(other)
+            values = other.values.copy()
+            values[unknown] = own.values[chosen[unknown]]
+            found.append(TableColumn(other.name, values))
+        return found
+
+
+def donors(columns: Sequence[TableColumn], rng: np.random.Generator) -> Donors:
+    """Donors for rows of such columns."""
+    rows = len(columns[0].values) if columns else 0
+    some = np.sort(rng.permutation(rows)[:_DONORS])
+    kept = tuple(TableColumn(each.name, each.values[some]) for each in columns)
+    return Donors(kept, tuple(_range(each) for each in kept))
+
+
+def expected(
+    truth: Callable[[Sequence[TableColumn]], np.ndarray], columns: Sequence[TableColumn], gaps: np.ndarray, own: Donors
+) -> np.ndarray:
+    """(n,) the truth of each row; of rows with ``gaps`` (n,) the mean over the donors that fill them."""
+    found = truth(columns)
+    rows = np.flatnonzero(gaps)
+    if len(rows) and own.count:
+        part = [TableColumn(each.name, each.values[rows]) for each in columns]
+        nearest = own.nearest(part)
+        fills = [truth(own.filled(part, nearest[:, place])) for place in range(nearest.shape[1])]
+        found[rows] = np.mean(fills, axis=0)
+    return found
+
+
+def missing(column: TableColumn) -> np.ndarray:
+    """(n,) which cells are."""
+    return np.isnan(column.values) if column.numeric else ~known_texts(column.values)
+
+
+def _range(column: TableColumn) -> float:
+    known = column.values[~np.isnan(column.values)] if column.numeric else np.zeros(0)
+    if not len(known):
+        return 1.0
+    low, high = np.quantile(known, _TAILS)
+    return float(high - low) or float(known.max() - known.min()) or 1.0
+
+
+def _coded(own: TableColumn, other: TableColumn) -> tuple[np.ndarray, np.ndarray]:
+    """The cells of donors and of rows as numbers, nan where unknown; categories by number, others than the donors'
+    alike."""
+    if own.numeric:
+        return own.values.astype(np.float32), other.values.astype(np.float32)
+    numbers = {text: place for place, text in enumerate(sorted({text for text in own.values if text is not None}))}
+    return tuple(  # pyright: ignore[reportReturnType]  # of two
+        np.array([np.nan if text is None else numbers.get(text, -1) for text in each.values.tolist()], np.float32)
+        for each in (own, other)
+    )
