@@ -375,7 +375,7 @@ class KnowledgeBase:
         have short of an error joins ``warnings``."""
         checked, findings = [], []
         for text in queries:
-            query, found = check_query(text, self._checked)
+            query, found = check_query(text, self._named())
             findings += found
             if query is not None:
                 checked.append(query)
@@ -388,7 +388,7 @@ class KnowledgeBase:
 
     def _query(self, text: str) -> tuple[Query, list[Diagnostic]]:
         """The query that a text writes, and what is to be said of it. Raises `ProgramError`."""
-        found, findings = check_query(text, self._checked)
+        found, findings = check_query(text, self._named())
         errors = [finding for finding in findings if finding.severity == "error"]
         if found is None or errors:
             raise ProgramError(errors or findings)
@@ -645,6 +645,7 @@ class KnowledgeBase:
         """
         from lnnkit.budget import too_large
         from lnnkit.infer.inference import TooLarge
+        from lnnkit.learn.binding import NotFinite
         from lnnkit.learn.checkpoint import OtherRun
         from lnnkit.learn.constraints import Infeasible
         from lnnkit.learn.fitting import Settings, Unstarted
@@ -689,6 +690,8 @@ class KnowledgeBase:
             raise Error([Diagnostic("not-classical", str(problem), hint)]) from None
         except Unstarted as problem:
             raise ProgramError([_unstarted(problem.parameter)]) from None
+        except NotFinite as problem:
+            raise Error([_not_finite(problem)]) from None
         except OtherRun:
             message = f'"{checkpoint}" is the checkpoint of another run'
             raise Error([Diagnostic("other-checkpoint", message, "remove it, or name another file")]) from None
@@ -732,19 +735,19 @@ class KnowledgeBase:
     def bind(
         self, name: str, module: torch.nn.Module, inputs: Mapping[str, torch.Tensor], classes: Sequence[str] = ()
     ) -> None:
-        """Let a torch module supply a predicate: ``inputs`` maps entities to the tensors that the module is given, one
-        stack for all. Of ``name(entity)`` the module gives one truth a row; of ``name(entity, class)`` one for each of
-        the ``classes`` (by default ``0``, ``1``, ...). `fit` trains it jointly with the rules. Facts of the predicate
-        stand besides."""
+        """Let a torch module supply a predicate or a number: ``inputs`` maps entities to the tensors that the module is
+        given, one stack for all. Of ``name(entity)`` the module gives one truth, or the number itself, a row; of
+        ``name(entity, class)`` one for each of the ``classes`` (by default ``0``, ``1``, ...). `fit` trains it jointly
+        with the rules. Facts of the predicate stand besides."""
         import torch
 
         from lnnkit.learn.binding import Binding
 
         predicate = self._checked.predicates.get(name)
         arity = 0 if predicate is None else predicate.arity
-        if predicate is None or predicate.numeric or arity not in (1, 2) or not inputs:
+        if predicate is None or arity not in (1, 2) or not inputs:
             message = f"no module can be bound to `{name}`"
-            hint = "bind a declared predicate of one argument, or of two, an entity and a class, with some inputs"
+            hint = "bind a declared predicate or number of one argument, or of an entity and a class, with some inputs"
             raise Error([Diagnostic("unbound", message, hint)])
         stacked = torch.stack([torch.as_tensor(each) for each in inputs.values()])
         with torch.no_grad():
@@ -755,7 +758,7 @@ class KnowledgeBase:
                 f"the module gives {shape} numbers a row for `{name}`, which takes {1 if arity == 1 else len(names)}"
             )
             raise Error([Diagnostic("unbound", message, "let its last layer be that wide")])
-        own = Binding(name, module, stacked, tuple(inputs), names if arity == 2 else ())
+        own = Binding(name, module, stacked, tuple(inputs), names if arity == 2 else (), predicate.numeric)
         self._borrowed -= {name}
         self._bindings = [*self._bindings, own]  # copies of this knowledge base keep theirs
         self._forget()
@@ -808,10 +811,21 @@ class KnowledgeBase:
             return program
         from lnnkit.explain.hypothetical import with_facts
         from lnnkit.explain.origins import Origins
-        from lnnkit.learn.binding import bound
+        from lnnkit.learn.binding import NotFinite, bound
 
-        found = bound(program, self._bindings)
+        try:
+            found = bound(program, self._bindings)
+        except NotFinite as problem:
+            raise Error([_not_finite(problem)]) from None
         return with_facts(found, Origins(found), self._assumed) if self._assumed else found
+
+    def _named(self) -> CheckedProgram:
+        """The program as queries are checked against: it names what modules supply something about."""
+        if not self._bindings:
+            return self._checked
+        from lnnkit.learn.binding import with_atoms
+
+        return with_atoms(self._checked, self._bindings)
 
     def _current(self) -> CheckedProgram:
         """The program with the numbers that it has learned."""
@@ -952,6 +966,11 @@ def _covers(rested: _Rested, query: Query) -> bool:
 
     lifted = add_queries(rested.fixpoint.prepared.lifted, [query])
     return covers(rested.fixpoint, lifted, lifted.queries[0])
+
+
+def _not_finite(problem: Exception) -> Diagnostic:
+    hint = "give it finite inputs and weights; where training has led there, take a smaller `module_rate`"
+    return Diagnostic("not-finite", str(problem), hint)
 
 
 def _unstarted(parameter: Parameter) -> Diagnostic:

@@ -142,6 +142,11 @@ class History:
         chunks = (self._length, self._tick, self._kind, self._side, self._batch, self._leaf)
         return sum(column.nbytes for column in columns) + sum(len(each) * each.itemsize for each in chunks)
 
+    @property
+    def tellers(self) -> set[tuple[int, int]]:
+        """The batches that have told anything, each with a leaf through which they have."""
+        return set(zip(self._batch, self._leaf, strict=True))
+
     def step(self) -> None:
         """What follows reads what has been recorded so far."""
         self.tick += 1

@@ -1,4 +1,5 @@
-"""Neural predicates: the truth of a predicate's atoms is what a torch module makes of their inputs."""
+"""Neural predicates and numbers: the truth of a predicate's atoms, or a number, is what a torch module makes of their
+inputs."""
 
 from __future__ import annotations
 
@@ -20,27 +21,46 @@ if TYPE_CHECKING:
     from lnnkit.data.table import FactTable
 
 
+class NotFinite(Exception):
+    """The module that supplies ``predicate`` gives something infinite, or no number."""
+
+    def __init__(self, predicate: str) -> None:
+        super().__init__(f"the module bound to `{predicate}` gives what is no finite number")
+        self.predicate = predicate
+
+
 @dataclass(frozen=True, slots=True)
 class Binding:
     """``P(entity)`` has the truth ``module(input)``, of shape ``[n]`` or ``[n, 1]``; ``P(entity, class)`` that of the
     class's column of ``[n, k]``. ``inputs`` (n, ...) are those of the ``entities``; ``classes`` are empty for one
-    argument."""
+    argument. Of a ``numeric`` one the module gives the numbers themselves."""
 
     predicate: str
     module: nn.Module
     inputs: Tensor
     entities: tuple[str, ...]
     classes: tuple[str, ...]
+    numeric: bool = False
 
-    def truths(self, rows: Tensor | None = None) -> Tensor:
-        """(n, k) in double precision, of all inputs or of some; gradients pass."""
+    def values(self, rows: Tensor | None = None) -> Tensor:
+        """(n, k) in double precision, of all inputs or of some: truths within [0, 1], or numbers; gradients pass.
+        Raises `NotFinite` where the module gives no number."""
         found: Tensor = self.module(self.inputs if rows is None else self.inputs[rows])
-        return found.reshape(len(found), -1).double().clamp(0.0, 1.0)
+        found = found.reshape(len(found), -1).double()
+        if not bool(found.isfinite().all()):
+            raise NotFinite(self.predicate)
+        return found if self.numeric else found.clamp(0.0, 1.0)
 
     def table(self) -> FactTable:
         """The facts that it stands for now; their rows are those of the inputs, from 1."""
         with torch.no_grad():
-            found = self.truths()
+            return self._table(self.values())
+
+    def atoms(self) -> FactTable:
+        """As `table`, but that every value is 0: the module is not asked."""
+        return self._table(torch.zeros(len(self.entities), max(1, len(self.classes)), dtype=torch.float64))
+
+    def _table(self, found: Tensor) -> FactTable:
         count = len(self.entities)
         columns: dict[str, object] = {"entity": list(self.entities)}
         if self.classes:
@@ -49,8 +69,8 @@ class Binding:
                 "entity": [name for name in self.entities for _ in range(width)],
                 "class": list(self.classes) * count,
             }
-        columns["truth"] = found.reshape(-1).tolist()
-        table, _ = told_table(self.predicate, 2 if self.classes else 1, False, columns)
+        columns["value"] = found.reshape(-1).tolist()
+        table, _ = told_table(self.predicate, 2 if self.classes else 1, self.numeric, columns)
         assert table is not None
         inputs = np.arange(count, dtype=np.int64).repeat(max(1, len(self.classes))) + 1
         return replace(table, source=f"<module {self.predicate}>", rows=inputs)
@@ -66,9 +86,14 @@ def bound(program: CheckedProgram, bindings: Sequence[Binding]) -> CheckedProgra
     return replace(program, tables=(*program.tables, *(each.table() for each in bindings)))
 
 
+def with_atoms(program: CheckedProgram, bindings: Sequence[Binding]) -> CheckedProgram:
+    """The program with facts about what its bindings are about, to look names up in: their values mean nothing."""
+    return replace(program, tables=(*program.tables, *(each.atoms() for each in bindings)))
+
+
 @dataclass(frozen=True, slots=True)
 class BoundPlaces:
-    """Which initial bounds of a replay a binding gives: ``places`` (m,) have the truth of input ``rows`` (m,), of those
+    """Which initial bounds of a replay a binding gives: ``places`` (m,) have the value of input ``rows`` (m,), of those
     in ``inputs``, and of class ``columns`` (m,)."""
 
     binding: Binding
@@ -79,7 +104,7 @@ class BoundPlaces:
 
 
 def bound_atoms(binding: Binding, found: Trace) -> Tensor:
-    """(atoms,) for each atom row which truth of a binding it has, counted along its rows; -1 if none."""
+    """(atoms,) for each atom row which value of a binding it has, counted along its rows; -1 if none."""
     atoms = found.fixpoint.prepared.grounding.atoms
     atom_rows = _atom_rows(binding, found, atoms)
     which = torch.full((len(atoms),), -1, dtype=torch.int64)
@@ -104,8 +129,8 @@ def given(replay: Replay, bindings: Sequence[BoundPlaces]) -> Tensor | None:
         return None
     initial = replay.initial
     for each in bindings:
-        truths = each.binding.truths(each.inputs)
-        initial = initial.index_copy(0, each.places, truths[each.rows, each.columns])
+        values = each.binding.values(each.inputs)
+        initial = initial.index_copy(0, each.places, values[each.rows, each.columns])
     return initial
 
 

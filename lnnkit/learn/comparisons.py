@@ -38,7 +38,7 @@ class Softness:
 class LearnedComparison:
     """``left - right`` over the numbers of the comparison's formula, then over the parameters ``names``: constants, and
     weights of units. ``order`` says which of these each input of the terms is; ``units`` are the weights of each unit
-    that learns any."""
+    that learns any. Where ``moved``, modules supply numbers of it."""
 
     left: Term
     right: Term
@@ -48,6 +48,7 @@ class LearnedComparison:
     names: tuple[str, ...]
     order: tuple[int, ...]
     units: tuple[LearnedUnit, ...] = ()
+    moved: bool = False
 
     @property
     def constants(self) -> tuple[str, ...]:
@@ -149,12 +150,16 @@ class LearnedComparison:
         return torch.atanh(torch.tensor(at, dtype=torch.float64)) if abs(at) < 1 else torch.tensor(torch.inf).double()
 
     def softened(self, numbers: Sequence[Interval], parameters: Mapping[str, Tensor], softness: Softness) -> float:
-        """The scale at which a crisp comparison of these numbers is read; above 0."""
-        share = softness.scale * (_LESS if softness.placed.issuperset(self.names) else _SHARE)
+        """The scale at which a crisp comparison of these numbers is read; above 0. What modules supply may start far
+        from where it is compared: then it is as large as the differences, not their spread."""
+        placed = not self.moved and softness.placed.issuperset(self.names)
+        share = softness.scale * (_LESS if placed else _SHARE)
         with torch.no_grad():
             low, high = self.difference(numbers, parameters)
             middle = (low + high) / 2
             middle = middle[middle.isfinite()]
+            if self.moved and len(middle):
+                return max(share * float(middle.square().mean().sqrt()), 1e-9)
             return max(share * float(middle.std()) if len(middle) > 1 else 0.0, 1e-9)
 
 
@@ -167,11 +172,13 @@ def _heeding(values: Tensor) -> Tensor:
     return own
 
 
-def learned_comparison(graph: nx.MultiDiGraph, node: str, among: Collection[str]) -> LearnedComparison | None:
-    """The comparison of a ``compare`` node; None if it holds none of the parameters ``among``. Others stay as they
-    are."""
+def learned_comparison(
+    graph: nx.MultiDiGraph, node: str, among: Collection[str], *, moved: bool = False
+) -> LearnedComparison | None:
+    """The comparison of a ``compare`` node; None if it holds none of the parameters ``among``, and is not ``moved``.
+    Others stay as they are."""
     data = graph.nodes[node]
-    if not set(among).intersection(parameters_of(graph, node)):
+    if not moved and not set(among).intersection(parameters_of(graph, node)):
         return None
     opened, parameters, units = opened_terms(graph, node, among)
     arguments = tuple(range(len(data["sorts"])))
@@ -196,4 +203,4 @@ def learned_comparison(graph: nx.MultiDiGraph, node: str, among: Collection[str]
         names_of = tuple(name if name in among else None for name in names_of)
         weights = tuple(name or value for name, value in zip(names_of, given, strict=True))
     sign = relation.sign if isinstance(relation, Fixed) else "<?>"
-    return LearnedComparison(found.left, found.right, sign, scale, weights, tuple(names), tuple(order), units)
+    return LearnedComparison(found.left, found.right, sign, scale, weights, tuple(names), tuple(order), units, moved)

@@ -152,6 +152,7 @@ class Fitting:
             known=self._known,
             through=True,
             softness=Softness(softness, self._placed),
+            supplied=[each.predicate for each in self.bindings if each.numeric],
         )
 
     def constraints(self, found: Trace) -> Constraints:

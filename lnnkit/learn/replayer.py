@@ -17,9 +17,10 @@ from lnnkit.ground.grounding import Grounding
 from lnnkit.infer.history import ROOT, History, Trace
 from lnnkit.infer.state import State
 from lnnkit.learn.clauses import Clause, End, clause_of
-from lnnkit.learn.comparisons import LearnedComparison, Softness, learned_comparison
+from lnnkit.learn.comparisons import Softness
 from lnnkit.learn.events import EventIndex
 from lnnkit.learn.expansion import expand
+from lnnkit.learn.opened_comparisons import opened_comparisons
 from lnnkit.learn.replay import Replay
 from lnnkit.learn.steps import ClauseStep, ComparisonStep, ContractionStep, InstanceStep, Step
 from lnnkit.numeric import Interval
@@ -47,7 +48,7 @@ class _Reading:
 
 class Replayer:
     """Finds what to replay of a history. ``values`` are those of its parameters, in order; ``through``: gradients pass
-    clamps; ``softness`` says how crisp comparisons are softened."""
+    clamps; ``softness`` says how crisp comparisons are softened. ``supplied`` are the numbers that modules supply."""
 
     def __init__(
         self,
@@ -58,9 +59,10 @@ class Replayer:
         *,
         through: bool = False,
         softness: Softness | None = None,
+        supplied: Collection[str] = (),
     ) -> None:
         assert history.trace is not None
-        self.comparisons = _learned_comparisons(lifted, grounding, values)
+        self.comparisons = opened_comparisons(lifted, grounding, history, values, supplied)
         self._softness = softness or Softness()
         self.events = EventIndex(history, self.comparisons)
         self._grounding = grounding
@@ -241,19 +243,6 @@ class Replayer:
         lengths = tuple(len(rows) for rows in expansion.rows)
         out = None if block == 0 else expansion.places(block, instances)
         return _Reading(ends, lengths, expansion.groupings, out)
-
-
-def _learned_comparisons(
-    lifted: LiftedGraph, grounding: Grounding, among: Collection[str]
-) -> dict[int, LearnedComparison]:
-    """Those that hold parameters ``among``, by their batches."""
-    found: dict[int, LearnedComparison] = {}
-    for number, batch in enumerate(grounding.batches):
-        if batch.formula.compares and batch.formula.auxiliary is not None:
-            own = learned_comparison(lifted.graph, batch.formula.auxiliary, among)
-            if own is not None:
-                found[number] = own
-    return found
 
 
 def _alike(one: Step, other: Step, initial: Tensor) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -43,10 +43,12 @@ def trace(
     watch: Watch | None = None,
     through: bool = False,
     softness: Softness | None = None,
+    supplied: Collection[str] = (),
 ) -> Trace:
     """Infer a parametrised program at some values of its parameters, by name, and keep the history. A replay takes
     them in this order; if asked, gradients pass ``through`` the clamps of rules (see `lnnkit.learn.clauses`), and crisp
-    comparisons are softened (see `lnnkit.learn.comparisons`). Raises `TooLarge`."""
+    comparisons are softened (see `lnnkit.learn.comparisons`), those of numbers that modules supply (``supplied``) too. Raises
+    `TooLarge`."""
     lifted = build(replace(at(program, values), queries=tuple(queries)))
     mentioned = {text for texts in constants(lifted).values() for text in texts}
     entities, index, given = given_facts(lifted.program, mentioned)
@@ -64,7 +66,7 @@ def trace(
     history = fixpoint.prepared.state.history
     assert history is not None
     grounding = fixpoint.prepared.grounding
-    replayer = Replayer(lifted, grounding, history, values, through=through, softness=softness)
+    replayer = Replayer(lifted, grounding, history, values, through=through, softness=softness, supplied=supplied)
     return Trace(fixpoint, entities, replayer)
 
 
