@@ -22,6 +22,7 @@ from lnnkit.learn.offering import Offer, offers
 from lnnkit.learn.parameters import Parameter, rule_names
 from lnnkit.learn.split import Split, split
 from lnnkit.learn.starts import Start, starts
+from lnnkit.learn.supplied import comparison_queries
 from lnnkit.learn.tracing import Trace, label_queries, mentioned, trace
 from lnnkit.scores import Scores
 
@@ -100,8 +101,10 @@ class Fitting:
         self.bindings = tuple(bindings)
         self._budget = budget
         self._known = Known()
+        self._supplied = [each.predicate for each in bindings if each.numeric]
+        self._widely = settings.soft or bool(self._supplied)
         program = bound(program, bindings)
-        self._queries = label_queries(program)
+        self._queries = (*label_queries(program), *comparison_queries(program, bindings))
         texts = mentioned(program, self._queries)
         self.labels: Labels = labels(program, texts)
         self._placed = frozenset(each.name for each in self.parameters if each.start is None)
@@ -152,7 +155,8 @@ class Fitting:
             known=self._known,
             through=True,
             softness=Softness(softness, self._placed),
-            supplied=[each.predicate for each in self.bindings if each.numeric],
+            supplied=self._supplied,
+            listed=list(zip(self.labels.names, self.labels.columns, strict=True)) if self._widely else (),
         )
 
     def constraints(self, found: Trace) -> Constraints:
@@ -202,8 +206,10 @@ class Fitting:
         return terms
 
     def batches(self, found: Inferred, generator: torch.Generator) -> list[LabelBatch]:
-        """The training labels in batches, with what is to be replayed for each."""
+        """The training labels in batches, with what is to be replayed for each: all supports where crisp comparisons
+        of numbers that modules supply are softened, as those that do not hold have to learn."""
         train, size = self.split.train, self.settings.batch
+        moved = any(each.moved and each.crisp for each in found.trace.replayer.comparisons.values())
         parts: Sequence[Tensor] = [train]
         if size is not None and size < len(train):
             parts = [train[part] for part in torch.randperm(len(train), generator=generator).split(size)]
@@ -214,7 +220,7 @@ class Fitting:
             parts,
             self.bindings,
             balanced=self.settings.balanced,
-            soft=self.settings.soft,
+            soft=self.settings.soft or moved,
         )
 
     def scores(self, found: Inferred) -> tuple[Scores, Scores | None]:

@@ -1,4 +1,5 @@
-"""Which comparisons of a grounding are replayed open to derivatives: of parameters, and of numbers that modules supply."""
+"""Which comparisons of a grounding are replayed open to derivatives: those of parameters, and of numbers that modules
+supply."""
 
 from __future__ import annotations
 

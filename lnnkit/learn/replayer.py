@@ -106,7 +106,7 @@ class Replayer:
         steps: list[Step] = []
         for (group, some), reading, begin in zip(parts, readings, starts, strict=True):
             ends = {end: places(read.events, read.keys) for end, read in reading.ends.items()}
-            step = self._step(group, some, reading, ends, begin, initial)
+            step = self._step(group, some, reading, ends, begin)
             same = next((each for each in steps if _alike(step, each, initial)), None)
             if same is None:
                 steps.append(step)
@@ -125,11 +125,10 @@ class Replayer:
         reading: _Reading,
         ends: Mapping[End, Tensor],
         start: int,
-        initial: Tensor,
     ) -> Step:
         number, leaf, side = self.events.groups[group]
         if number in self.comparisons and leaf == AUXILIARY:
-            return self._comparison(number, side, reading, ends, start, len(some), initial)
+            return self._comparison(number, side, reading, ends, start, len(some))
         if number in self.comparisons and leaf >= 0:
             return self._contraction(number, leaf, side, ends, start, len(some))
         clause = self._clause(group)
@@ -149,15 +148,22 @@ class Replayer:
         ends: Mapping[End, Tensor],
         start: int,
         count: int,
-        initial: Tensor,
     ) -> Step:
         formula, own = self._batch(number).formula, self.comparisons[number]
-        places = tuple((ends[index, 0], ends[index, 1]) for index in formula.neurons[formula.top].operands)
+        operands = formula.neurons[formula.top].operands
+        places = tuple((ends[index, 0], ends[index, 1]) for index in operands)
         softness = 0.0
         if own.crisp:
-            known = [torch.cat([initial, torch.zeros(1).double()])[low.clamp(max=len(initial))] for low, _ in places]
-            softness = own.softened([Interval(each, each) for each in known], self._values, self._softness)
+            known = [Interval(*(self._as_read(reading.ends[index, end]) for end in (0, 1))) for index in operands]
+            softness = own.softened(known, self._values, self._softness)
         return ComparisonStep(own, side, places, softness, start, count, self._names)
+
+    def _as_read(self, read: _Read) -> Tensor:
+        """What stood there at inference."""
+        lower, upper = self._initial
+        rows = read.keys.clamp(min=0) // 2
+        before = torch.where(read.keys % 2 == 0, lower[rows], upper[rows]).double()
+        return torch.where(read.events >= 0, self.events.value[read.events.clamp(min=0)], before)
 
     def _contraction(
         self, number: int, leaf: int, side: int, ends: Mapping[End, Tensor], start: int, count: int

@@ -49,7 +49,8 @@ class SoftEnds:
 
     def soften(self, ends: Tensor, values: Tensor) -> Tensor:
         """``ends`` with those places as all supports tell them together; ``values`` are those of the replay."""
-        logs = torch.log1p(-values.clamp(0.0, 1 - _LEAST))
+        within = values + (values.clamp(0.0, 1 - _LEAST) - values).detach()  # a support that is true learns too
+        logs = torch.log1p(-within)
         missed = torch.zeros(len(self.places), dtype=ends.dtype).index_add(0, self.owner, logs)
         return ends.index_copy(0, self.places, 1 - missed.exp())
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import torch
+from torch import Tensor
 
 from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.data.entities import Entities
@@ -44,11 +45,13 @@ def trace(
     through: bool = False,
     softness: Softness | None = None,
     supplied: Collection[str] = (),
+    listed: Sequence[tuple[str, Sequence[Tensor]]] = (),
 ) -> Trace:
     """Infer a parametrised program at some values of its parameters, by name, and keep the history. A replay takes
     them in this order; if asked, gradients pass ``through`` the clamps of rules (see `lnnkit.learn.clauses`), and crisp
-    comparisons are softened (see `lnnkit.learn.comparisons`), those of numbers that modules supply (``supplied``) too. Raises
-    `TooLarge`."""
+    comparisons are softened (see `lnnkit.learn.comparisons`), those of numbers that modules supply (``supplied``) too.
+    The atoms ``listed``, by predicates and the columns of their entities, have rows of their own though nothing may be
+    known of them. Raises `TooLarge`."""
     lifted = build(replace(at(program, values), queries=tuple(queries)))
     mentioned = {text for texts in constants(lifted).values() for text in texts}
     entities, index, given = given_facts(lifted.program, mentioned)
@@ -66,6 +69,9 @@ def trace(
     history = fixpoint.prepared.state.history
     assert history is not None
     grounding = fixpoint.prepared.grounding
+    for name, columns in listed:
+        grounding.atoms.materialise(grounding.atoms.tables[name], list(columns), len(columns[0]) if columns else 1)
+    fixpoint.prepared.state.extend(grounding.atoms)
     replayer = Replayer(lifted, grounding, history, values, through=through, softness=softness, supplied=supplied)
     return Trace(fixpoint, entities, replayer)
 

@@ -191,7 +191,8 @@ def test_a_crisp_comparison_is_trained_as_a_soft_one(sign: str) -> None:
     text = "axiom (size(X) " + sign + " other(X)){} -> P(X)\nlabel P(i0)\nlabel ~P(i2)\nlabel P(i3)\n"
     crisp = fitting(text.replace("{}", ""), module)
     loss, found = gradient(crisp, module, softness=1.0)
-    sizes = [float(module(x.double())) for x in list(points(4).values())]
+    with torch.no_grad():
+        sizes = [float(module(x.double())) for x in points(4).values()]
     gaps = [(sizes[place] - other) ** 2 for place, other in ((0, 2.5), (2, 3.0), (3, 5.0))]
     scale = 0.5 * (sum(gaps) / 3) ** 0.5
     soft = fitting(text.replace("{}", f"{{scale: {scale!r}}}"), module)
@@ -204,17 +205,19 @@ def test_a_crisp_comparison_is_trained_as_a_soft_one(sign: str) -> None:
     "rules",
     [
         "axiom Big(X) <-> size(X) > 3",
+        "axiom size(X) > 3 -> Big(X)",  # where nothing is big at first, no rule tells anything
+        "rule size(X) > 3 & size(X) < 12 -> Big(X)",
         "rule size(X) > ?t -> Big(X)",
-        "number area(image)\naxiom area(X) = size(X) * 2 + 1\naxiom Big(X) <-> area(X) > 7",
+        "number area(image)\naxiom area(X) = size(X) * 2 + 1\naxiom area(X) > 7 -> Big(X)",
     ],
 )
 def test_a_number_is_learned_from_labels_of_what_follows(rules: str) -> None:
-    inputs = points(30)
+    inputs = points(20)
     kb = lnnkit.loads(f"number size(image)\n{rules}\n")
     torch.manual_seed(1)
     kb.bind("size", nn.Linear(2, 1), inputs)
     kb.label("Big", [(name, float(size > 3)) for name, size in planted(inputs).items()])
-    found = kb.fit(epochs=60, module_rate=0.05, validation=0.0)
+    found = kb.fit(epochs=100, module_rate=0.1, validation=0.0)
     assert found.train.predicates["Big"].accuracy == 1.0
 
 
