@@ -674,7 +674,7 @@ class KnowledgeBase:
         budget = self._budget(max_groundings)
         before = learner.texts(self._checked)
         try:
-            found, evidence = learner.fit(
+            found, evidence, warnings = learner.fit(
                 self._checked,
                 trained,
                 settings,
@@ -705,6 +705,7 @@ class KnowledgeBase:
             found.stopped,
             found.history,
             replace(evidence, rules=[(name, before[name], after[name]) for name in before if name in trained]),
+            warnings,
         )
 
     def evaluate(self, *, max_groundings: int | None = None) -> Scores:

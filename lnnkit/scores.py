@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import numpy as np
 
+    from lnnkit.syntax.diagnostic import Diagnostic
+
 
 @dataclass(frozen=True, slots=True)
 class Score:
@@ -161,7 +163,8 @@ class Evidence:
 class Fit:
     """What fitting came to: the scores on the labels it learned from and on those it stopped by (None: there are none),
     the loss and its terms there, the values by the names of their parameters, and what it went through. ``stopped`` is
-    epochs, patience, solved (every label is met exactly) or interrupted."""
+    epochs, patience, solved (every label is met exactly) or interrupted; ``warnings`` say where nothing could be
+    learned, or what was found is arbitrary."""
 
     train: Scores
     validation: Scores | None
@@ -171,6 +174,7 @@ class Fit:
     stopped: str
     history: tuple[Epoch, ...] = ()
     evidence: Evidence | None = field(default=None, repr=False)
+    warnings: tuple[Diagnostic, ...] = ()
 
     def to_html(self, title: str = "Training") -> str:
         """A page that needs nothing beside it: losses, parameters, thresholds and calibration as pictures, the scores,
@@ -194,6 +198,7 @@ class Fit:
             "parameters": dict(self.values),
             "epochs": self.history[-1].epoch if self.history else 0,
             "stopped": self.stopped,
+            "warnings": [each.as_dict() for each in self.warnings],
         }
 
 

@@ -112,6 +112,7 @@ def command(arguments: argparse.Namespace) -> int:
                 max_groundings=arguments.max_groundings,
                 listen=listen,
             )
+    streams.findings(found.warnings)
     kb.save(Path(arguments.output))
     if arguments.report is not None:
         write_text(arguments.report, found.to_html(Path(arguments.file).name))

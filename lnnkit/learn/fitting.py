@@ -144,8 +144,14 @@ class Fitting:
         ]
         return torch.tensor([each if each > 0 else 1.0 for each in spreads], dtype=torch.float64)
 
-    def trace(self, values: Tensor, softness: float = 0.0) -> Trace:
-        """The fixpoint at some values, to be replayed with crisp comparisons softened."""
+    @property
+    def logic(self) -> str:
+        """The program's own."""
+        return self._program.logic
+
+    def trace(self, values: Tensor, softness: float = 0.0, *, listed: bool = False) -> Trace:
+        """The fixpoint at some values, to be replayed with crisp comparisons softened. If ``listed``, labelled atoms
+        have rows though nothing is known of them, as they have where all their supports are replayed."""
         return trace(
             bound(self._program, self.bindings),
             {each.name: value for each, value in zip(self.parameters, values.tolist(), strict=True)},
@@ -156,7 +162,7 @@ class Fitting:
             through=True,
             softness=Softness(softness, self._placed),
             supplied=self._supplied,
-            listed=list(zip(self.labels.names, self.labels.columns, strict=True)) if self._widely else (),
+            listed=list(zip(self.labels.names, self.labels.columns, strict=True)) if self._widely or listed else (),
         )
 
     def constraints(self, found: Trace) -> Constraints:

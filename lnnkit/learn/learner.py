@@ -19,6 +19,7 @@ from lnnkit.learn.constraints import LearnedNeuron, learned_neurons
 from lnnkit.learn.descent import Fitted, Listen, descend
 from lnnkit.learn.evidence import evidence
 from lnnkit.learn.fast_start import fast_start
+from lnnkit.learn.findings import findings
 from lnnkit.learn.fitting import Fitting, Settings
 from lnnkit.learn.labels import labels, told_of
 from lnnkit.learn.metrics import scores
@@ -92,9 +93,10 @@ class Learner:
         listen: Listen | None,
         checkpoint: Path | None,
         bindings: Sequence[Binding] = (),
-    ) -> tuple[Fitted, Evidence]:
+    ) -> tuple[Fitted, Evidence, tuple[Diagnostic, ...]]:
         """Fit the parameters of the rules ``trained``; the module takes the values. What a report shows of it comes
-        without the texts of the rules. Raises `lnnkit.learn.fitting.Unstarted`, and what `descend` does."""
+        without the texts of the rules; last is what is to be said of it (`lnnkit.learn.findings`). Raises
+        `lnnkit.learn.fitting.Unstarted`, and what `descend` does."""
         learned, parameters = parametrised(self.settled(program), self._file, trained)
         fitting = Fitting(learned, parameters, settings, budget, [self.rules[name] for name in trained], bindings)
         start = fast_start(fitting)
@@ -103,7 +105,7 @@ class Learner:
             saved = Checkpoint(checkpoint, _key(fitting, start, self._file.span.source.text))
         found = descend(fitting, start, listen, saved)
         self.module.load({each.name: value for each, value in zip(parameters, found.values.tolist(), strict=True)})
-        return found, evidence(learned, fitting, found)
+        return found, evidence(learned, fitting, found), findings(fitting, found)
 
     def neurons(self, program: CheckedProgram) -> list[LearnedNeuron]:
         """The connectives of the rules that learn, at the module's values."""

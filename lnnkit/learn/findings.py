@@ -1,0 +1,138 @@
+"""What is to be said of a fit: that nothing could be learned, and why; that labels do not tell what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import torch
+from torch import Tensor
+
+from lnnkit.learn.descent import Fitted
+from lnnkit.learn.fitting import Fitting, Inferred
+from lnnkit.learn.supports import supports
+from lnnkit.syntax.diagnostic import Diagnostic
+
+_MET = 1e-6  # a loss that is as good as none
+_GAIN = 1e-9
+_NAMED = 3  # atoms
+
+
+def findings(fitting: Fitting, fitted: Fitted) -> tuple[Diagnostic, ...]:
+    """Warnings about a fit: ``alike-labels`` where all labels say the same and something had to be found from them,
+    else ``no-gradient`` where its loss did not depend on anything that is learned."""
+    return tuple(_alike(fitting)) or tuple(_stuck(fitting, fitted))
+
+
+def _stuck(fitting: Fitting, fitted: Fitted) -> Iterator[Diagnostic]:
+    started = fitted.history[0].loss if fitted.history else fitted.losses.total
+    wanting = fitted.losses.terms.get("labels", 0.0) + fitted.losses.terms.get("contradictions", 0.0)
+    if fitted.stopped == "interrupted" or wanting <= _MET or fitted.losses.total < started - _GAIN:
+        return
+    constraints = fitting.constraints(fitting.trace(fitted.values))
+    found = fitting.infer(fitted.values, constraints, softness=1.0)
+    if not bool(_unmet(fitting, found).any()) and not fitted.losses.terms.get("contradictions"):
+        return
+    values = fitted.values.clone().requires_grad_()
+    learned = [values, *(weight for each in fitting.bindings for weight in each.module.parameters())]
+    for batch in fitting.batches(found, torch.Generator().manual_seed(fitting.settings.seed)):
+        terms = fitting.terms(batch, values, constraints)
+        total = terms["labels"] + terms.get("contradictions", 0.0)
+        if total.requires_grad:
+            slopes = torch.autograd.grad(total, [each for each in learned if each.requires_grad], allow_unused=True)
+            if any(bool((each != 0).any()) for each in slopes if each is not None):
+                return
+    yield _no_gradient(fitting, found)
+
+
+def _no_gradient(fitting: Fitting, found: Inferred) -> Diagnostic:
+    """With what keeps most of the labels that are not met from depending on anything."""
+    untold = _untold(fitting, found)
+    reached = _reached(fitting, untold)
+    lost, idle = untold[~reached], untold[reached]
+    head = "nothing was learned: the loss does not depend on anything that is learned"
+    if len(lost) > len(idle):
+        where = f"no rule reaches {_atoms(fitting, found, lost)}"
+        hint = "conclude them by a rule, or give it the facts that it needs about them; nothing else can teach it"
+    elif len(idle):
+        where = f"what could tell {_atoms(fitting, found, idle)} is 0 or says nothing, as a conjunction of small truths"
+        hint = _hint(fitting)
+    else:
+        where = "the bounds of all labelled atoms rest on what is fixed"
+        hint = "label what depends on the rules that learn, or let the others learn too"
+    return Diagnostic("no-gradient", f"{head}; {where}", hint, severity="warning")
+
+
+def _hint(fitting: Fitting) -> str:
+    soft = "" if fitting.settings.soft else "`soft=True` (all that could tell an atom learns), "
+    logic = "" if fitting.logic == "product" else "`logic product` (a conjunction of small truths is not 0), "
+    return f"try {soft}{logic}or other values to start from"
+
+
+def _untold(fitting: Fitting, found: Inferred) -> Tensor:
+    """The training labels that are not met, and of whose atoms nothing has told anything."""
+    silent = (found.told.events[0] < 0) & (found.told.events[1] < 0)
+    return (_unmet(fitting, found) & silent).nonzero().squeeze(1)
+
+
+def _unmet(fitting: Fitting, found: Inferred) -> Tensor:
+    """(n,) which training labels are not met. Where rules can tell one end alone, the other is no matter."""
+    own, told = fitting.labels, found.told
+    produced = found.trace.fixpoint.prepared.relevance.produced
+    wrong = torch.zeros(len(own), dtype=torch.bool)
+    for number, name in enumerate(own.names):
+        mine = own.predicate == number
+        for end, other, is_, wanted in (
+            ("lower", "upper", told.lower, own.lower),
+            ("upper", "lower", told.upper, own.upper),
+        ):
+            if (name, end) in produced or (name, other) not in produced:
+                wrong |= mine & ((is_ - wanted).abs() > _MET)
+    train = torch.zeros(len(own), dtype=torch.bool)
+    train[fitting.split.train] = True
+    return wrong & train
+
+
+def _reached(fitting: Fitting, which: Tensor) -> Tensor:
+    """Of labels, whether an instance of a rule that all its facts are there for could tell their atoms something."""
+    values = torch.tensor([each.start or 0.0 for each in fitting.parameters], dtype=torch.float64)
+    found = fitting.trace(values, listed=True)
+    rows = fitting.labels.rows(found.fixpoint.prepared.grounding.atoms).long()[which]
+    return torch.isin(rows, supports(found, rows).rows)
+
+
+def _atoms(fitting: Fitting, found: Inferred, which: Tensor) -> str:
+    """The first of some labels' atoms, and how many there are."""
+    named = [_atom(fitting, found.trace.entities.names, int(label)) for label in which[:_NAMED]]
+    rest = f" and {len(which) - len(named):,} more" if len(which) > len(named) else ""
+    return ", ".join(f"`{each}`" for each in named) + rest
+
+
+def _atom(fitting: Fitting, texts: Sequence[str], label: int) -> str:
+    own = fitting.labels
+    number = int(own.predicate[label])
+    place = int((own.predicate[:label] == number).sum())
+    arguments = [texts[int(ids[place])] for ids in own.columns[number]]
+    return f"{own.names[number]}({', '.join(arguments)})"
+
+
+def _alike(fitting: Fitting) -> Iterator[Diagnostic]:
+    """Where all labels of truths say the same, whatever makes them true is as good."""
+    own = fitting.labels.some(fitting.split.train.sort().values)
+    found = [each for each in fitting.parameters if each.start is None]
+    if not found or not len(own) or bool(own.numeric.any()):
+        return
+    if not bool((own.lower == own.lower[0]).all() and (own.upper == own.upper[0]).all()):
+        return
+    what = " and ".join(dict.fromkeys(f"`{' '.join(each.span.text.split())}`" for each in found))
+    count, said = len(own), _said(float(own.lower[0]), float(own.upper[0]))
+    message = f"{_labels(own.names)} ({count:,}) all say {said}: they do not tell what {what} should be"
+    yield Diagnostic("alike-labels", message, "label some that say otherwise too", found[0].span, "warning")
+
+
+def _labels(names: Sequence[str]) -> str:
+    return "the training labels of " + ", ".join(f"`{name}`" for name in names)
+
+
+def _said(lower: float, upper: float) -> str:
+    plain = {(1.0, 1.0): "true", (0.0, 0.0): "false"}
+    return plain.get((lower, upper), f"[{lower:g}, {upper:g}]")

@@ -1,0 +1,124 @@
+"""What is said of a fit: that nothing could be learned, and why; that labels do not tell what was found."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+import lnnkit
+from lnnkit.cli import main
+
+SMALL = """
+fact A(a) = 0.3
+fact A(b) = 0.2
+fact B(a) = 0.4
+fact B(b) = 0.1
+rule A(X) & B(X) -> P(X)
+label P(a)
+label P(b)
+"""
+
+UNREACHED = """
+predicate B(x)
+predicate P(x)
+fact A(a)
+fact A(b)
+rule A(X) & B(X) -> P(X)
+label P(a)
+label P(b)
+"""
+
+FACTS = """
+number a(x)
+number b(x)
+fact a(p) = 1
+fact b(p) = 2
+fact a(q) = 3
+fact b(q) = 1
+"""
+
+
+def fitted(text: str, **settings: object) -> lnnkit.Fit:
+    return lnnkit.loads(text).fit(**{"epochs": 15, "validation": 0.0, **settings})  # pyright: ignore[reportArgumentType]  # any of them
+
+
+def codes(found: lnnkit.Fit) -> list[str]:
+    return [each.code for each in found.warnings]
+
+
+def test_conjunctions_of_small_truths_are_named() -> None:
+    found = fitted(SMALL)
+    (warning,) = found.warnings
+    assert found.loss == found.history[0].loss
+    assert (warning.code, warning.severity) == ("no-gradient", "warning")
+    assert "`P(a)`, `P(b)` is 0" in warning.message
+    assert "`soft=True`" in warning.hint
+    assert "`logic product`" in warning.hint
+
+
+@pytest.mark.parametrize(("text", "soft"), [(SMALL, True), ("logic product" + SMALL, False)])
+def test_the_next_step_that_is_named_helps(text: str, soft: bool) -> None:
+    found = fitted(text, soft=soft)
+    assert found.loss < found.history[0].loss - 0.01
+    assert not found.warnings
+
+
+def test_atoms_that_no_rule_reaches_are_named() -> None:
+    (warning,) = fitted(UNREACHED).warnings
+    assert warning.code == "no-gradient"
+    assert "no rule reaches `P(a)`, `P(b)`" in warning.message
+
+
+def test_a_bound_network_without_gradient() -> None:
+    text = "predicate Bit(image, digit)\naxiom Bit(X, 0) & Bit(Y, 0) -> Sum(X, Y)\n"
+    kb = lnnkit.loads(text)
+    torch.manual_seed(0)
+    module = nn.Sequential(nn.Linear(2, 3), nn.Softmax(dim=1))
+    with torch.no_grad():
+        for weight in module.parameters():
+            weight.zero_()
+    kb.bind("Bit", module, {"a": torch.ones(2), "b": torch.zeros(2)})
+    kb.label("Sum", [("a", "b")])
+    (warning,) = kb.fit(epochs=3, validation=0.0, module_rate=0.1).warnings
+    assert "`Sum(a, b)` is 0" in warning.message
+    found = kb.fit(epochs=30, validation=0.0, module_rate=0.1, soft=True)
+    assert found.loss < found.history[0].loss - 0.01
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "fact A(a)\nfact A(b) = 0\nrule A(X) -> P(X)\nlabel P(a)\nlabel ~P(b)\n",  # met; nothing can tell the other end
+        "fact A(a) = 0.8\nfact A(b) = 0.3\nrule A(X) -> P(X) in [0.5, 1]\nlabel P(a)\nlabel ~P(b)\n",
+    ],
+)
+def test_nothing_is_said_where_there_is_nothing_to_say(text: str) -> None:
+    assert codes(fitted(text)) == []
+
+
+@pytest.mark.parametrize("rule", ["nau(a(X), b(X)) > ?", "a(X) <?> b(X)", "a(X) > ?"])
+def test_labels_that_are_all_alike(rule: str) -> None:
+    rules = f"{FACTS}rule {rule} -> P(X)\n"
+    (warning,) = fitted(rules + "label P(p)\nlabel P(q)\n").warnings
+    assert warning.code == "alike-labels"
+    assert warning.span is not None
+    assert "all say true" in warning.message
+    assert codes(fitted(rules + "label ~P(p)\nlabel P(q)\n")) == []
+
+
+def test_labels_of_numbers_may_be_alike() -> None:
+    text = FACTS + "number c(x)\nrule c(X) = ?k * nmu(a(X), b(X))\nlabel c(p) = 6\nlabel c(q) = 9\n"
+    assert codes(fitted(text)) == []
+
+
+def test_the_command_line_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "small.lnn"
+    path.write_text(SMALL)
+    assert main(["train", str(path), "-o", str(tmp_path / "out.lnn"), "--epochs", "3", "--format", "json"]) == 0
+    shown = capsys.readouterr()
+    assert "warning[no-gradient]" in shown.err
+    assert [each["code"] for each in json.loads(shown.out)["warnings"]] == ["no-gradient"]
