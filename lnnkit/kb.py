@@ -980,12 +980,6 @@ def _unstarted(parameter: Parameter) -> Diagnostic:
         example = text.replace("<?>", ">=")
         hint = f"label what depends on it, where both numbers are known, or write the relation: `{example}`"
         return Diagnostic("untrained", f"no label tells which relation `{text}` is", hint, parameter.span)
-    if parameter.kind == "unit" and text.startswith(("nalu", "inalu")):
-        unit = text.partition("(")[0]
-        hint = (
-            f"write `nau`, `nmu` or `npu`: between its operations `{unit}` is no arithmetic that rules could infer by"
-        )
-        return Diagnostic("untrained", f"`{unit}` is not learned within rules", hint, parameter.span)
     if parameter.kind == "unit":
         hint = "label what depends on it, where all its operands are known, or give it weights"
         return Diagnostic("untrained", f"no label tells what `{text}` computes", hint, parameter.span)

@@ -100,6 +100,8 @@ def _applied(data: dict[str, Any], operands: Sequence[Term]) -> Term:
     kind = data["kind"]
     if kind == "constant":
         return undetermined() if math.isnan(data["value"]) else constant(data["value"])
+    if "opened" in data:  # its weights are numbers among its operands
+        return apply(data["opened"], *operands)
     if kind in OPERATIONS:
         return apply(cast("Operation", kind), *operands)
     return frozen(kind, {key: value for key, value in data.items() if key in _WEIGHTS and value is not None}, operands)

@@ -64,19 +64,22 @@ def fast_start(fitting: Fitting) -> Tensor:
 
 
 def _told(offer: Offer, start: Tensor, judge: Judge, names: list[str]) -> bool:
-    """Whether the loss depends on the comparison at all: on which proposal is taken, and on whether it always holds."""
+    """Whether the loss depends on the comparison at all: on which proposal is taken, on whether it always holds, and on
+    whether its units compute anything."""
     tried = [proposal.values for proposal in offer.proposals]
     constants = [name for name in offer.proposals[0].values if name in offer.comparison.constants]
     if constants and offer.comparison.sign not in ("=", "!="):
         tried += [dict.fromkeys(constants[:1], end) for end in (-_FAR, _FAR)]
-    least = judge(start)
+    least, only = judge(start), len(tried) == 1
+    if offer.comparison.units:
+        tried.append(dict.fromkeys(offer.proposals[0].values, 0.0))
     for values in tried:
         other = start.clone()
         for name, value in values.items():
             other[names.index(name)] = value
         if abs(judge(other) - least) > _SAME:
             return True
-    return len(tried) == 1
+    return only
 
 
 def _freed(fitting: Fitting, offered: list[Offer], start: Mapping[str, float]) -> Iterator[dict[str, float]]:

@@ -1,7 +1,8 @@
 """Terms with their learned values as numbers: a unit whose weights are learned is the arithmetic of its formula.
 
 A NAU is ``sum w_i x_i``, an NMU ``prod (w_i x_i + 1 - w_i)``, an NPU with open gates ``prod x_i ^ w_i``, with each
-``w_i`` one more number.
+``w_i`` one more number. A NALU, an iNALU, and an NPU that learns gates or imaginary parts are units over their weights
+(`lnnkit.numeric.opened_unit`).
 """
 
 from __future__ import annotations
@@ -12,17 +13,26 @@ from typing import Any, cast
 
 import networkx as nx
 
-from lnnkit.graph.lifted import NUMBER
+from lnnkit.graph.lifted import NUMBER, UNITS
+from lnnkit.numeric.opened_unit import OpenedUnit, UnitName
 
 _WEIGHTS = {"nau": "weight", "nac": "weight", "nmu": "weight", "npu": "power", "realnpu": "power"}
+_ATTRIBUTES = {
+    "nalu": ("weight", "gate"),
+    "inalu": ("add", "multiply", "gate"),
+    "npu": ("power", "imaginary", "gate"),
+    "realnpu": ("power", "gate"),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class LearnedUnit:
-    """A unit of the graph, by its kind, and for each operand the parameter that is its weight, or the weight itself."""
+    """A unit of the graph, by its kind, and each of its weights: the parameter that it is, or the weight itself; and
+    the attribute that it belongs to, of ``keys``."""
 
     kind: str
     weights: tuple[float | str, ...]
+    keys: tuple[str, ...]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -33,8 +43,7 @@ def opened_terms(
     graph: nx.MultiDiGraph, top: str, among: Collection[str]
 ) -> tuple[nx.MultiDiGraph, dict[str, str], tuple[LearnedUnit, ...]]:
     """What is below ``top`` with numbers in the place of the parameters ``among``: the graph, the parameter that each
-    such number is, and the units that hold any. A unit that learns anything but its weights, or that no arithmetic of
-    the language says, may be anything, whatever is learned."""
+    such number is, and the units that hold any."""
     opened = graph.subgraph({top, *nx.descendants(graph, top)}).copy()
     parameters: dict[str, str] = {}
     units: list[LearnedUnit] = []
@@ -45,11 +54,13 @@ def opened_terms(
             if learned.get("value") in among:
                 opened.nodes[node]["kind"] = NUMBER
                 parameters[node] = learned["value"]
-        elif set(learned) == {_WEIGHTS.get(data["kind"])} and not any(data.get("imaginary") or ()):
-            unit = _unit(data, among)
+        elif data["kind"] in UNITS:
+            plain = not {*learned} - {_WEIGHTS.get(data["kind"])} and not any(data.get("imaginary") or ())
+            unit = _unit(data, among) if plain and data["kind"] in _WEIGHTS else _whole_unit(data, learned, among)
             if unit.names:
                 units.append(unit)
-                parameters |= _Opening(opened, node, unit).done()
+                opening = _Opening(opened, node, unit)
+                parameters |= opening.done() if plain and data["kind"] in _WEIGHTS else opening.kept()
     return opened, parameters, tuple(units)
 
 
@@ -60,7 +71,27 @@ def _unit(data: Mapping[str, Any], among: Collection[str]) -> LearnedUnit:
         (name if name in among else value) if gate else 0.0
         for name, value, gate in zip(data["learned"][key], data[key], gates, strict=True)
     ]
-    return LearnedUnit(data["kind"], tuple(weights))
+    return LearnedUnit(data["kind"], tuple(weights), (key,) * len(weights))
+
+
+def _whole_unit(data: Mapping[str, Any], learned: Mapping[str, Any], among: Collection[str]) -> LearnedUnit:
+    """With all its attributes that are given or learned."""
+    weights: list[float | str] = []
+    keys: list[str] = []
+    for key in _ATTRIBUTES[data["kind"]]:
+        if data.get(key) is not None:
+            values, names = _listed(data[key]), _listed(learned.get(key))
+            for place, value in enumerate(values):
+                name = names[place] if names else None
+                weights.append(name if name in among else value)
+                keys.append(key)
+    return LearnedUnit(data["kind"], tuple(weights), tuple(keys))
+
+
+def _listed(given: Any) -> tuple[Any, ...]:
+    if given is None:
+        return ()
+    return tuple(given) if isinstance(given, (tuple, list)) else (given,)
 
 
 class _Opening:
@@ -82,6 +113,15 @@ class _Opening:
         for place, ((_, operand, _, edge), weight) in enumerate(zip(edges, self._unit.weights, strict=True)):
             factor, x = self._weight(place, weight), (operand, cast("tuple[int | str, ...]", edge["arguments"]))
             self._append(node, (self._part(place, factor, x), self._own))
+        return self._parameters
+
+    def kept(self) -> dict[str, str]:
+        """Change the graph such that the unit takes its weights as operands; the parameters of the new numbers."""
+        keys = tuple(dict.fromkeys(self._unit.keys))
+        count = self._graph.out_degree(self._node)
+        self._graph.nodes[self._node]["opened"] = OpenedUnit(cast("UnitName", self._unit.kind), keys, count)
+        for place, weight in enumerate(self._unit.weights):
+            self._append(self._node, (self._weight(place, weight), ()))
         return self._parameters
 
     def _part(self, place: int, weight: str, x: tuple[str, tuple[int | str, ...]]) -> str:

@@ -10,19 +10,24 @@ import torch
 from torch import Tensor
 
 from lnnkit.learn.opened_terms import LearnedUnit
+from lnnkit.numeric.inalu import INALU
 from lnnkit.numeric.nac import NAC
+from lnnkit.numeric.nalu import NALU
 from lnnkit.numeric.nau import NAU
 from lnnkit.numeric.nmu import NMU
 from lnnkit.numeric.npu import NPU
 
-GRIDS: Mapping[str, tuple[float, ...]] = {
-    "nau": NAU.grids["weight"],
-    "nac": NAC.grids["weight"],
-    "nmu": NMU.grids["weight"],
-    "npu": NPU.grids["power"],
-    "realnpu": NPU.grids["power"],
+GRIDS: Mapping[str, Mapping[str, tuple[float, ...]]] = {
+    "nau": NAU.grids,
+    "nac": NAC.grids,
+    "nmu": NMU.grids,
+    "nalu": {**NALU.grids, "gate": (-10.0, 0.0, 10.0)},
+    "inalu": INALU.grids,
+    "npu": NPU.grids,
+    "realnpu": NPU.grids,
 }
-"""The values of a weight, by the kind of unit."""
+"""The values of a weight, by the kind of unit and the attribute. A NALU's gate has none of its own:
+these all but shut it, leave it half open, and all but open it at 1."""
 
 MOST = 4096
 """So many combinations are all tried."""
@@ -97,7 +102,7 @@ def grid(units: Sequence[LearnedUnit], unstarted: Sequence[str]) -> Grid:
     """Of the weights among ``unstarted``; one that several units share takes the values of the first."""
     found: dict[str, tuple[float, ...]] = {}
     for unit in units:
-        for name in unit.names:
-            if name in unstarted:
-                found.setdefault(name, GRIDS[unit.kind])
+        for name, key in zip(unit.weights, unit.keys, strict=True):
+            if isinstance(name, str) and name in unstarted:
+                found.setdefault(name, GRIDS[unit.kind][key])
     return Grid(tuple(found), tuple(found.values()))

@@ -270,11 +270,6 @@ REFUSED = {
     ),
     "operands that are not known": ("fact a(x) = 3\nlabel P(x)\n", "a(X) <?> b(X) -> P(X)", "which relation"),
     "no operand that is known": ("fact a(x) = 3\nlabel P(x)\n", "nau(a(X), b(X)) > ?t -> P(X)", "what `nau"),
-    "a unit whose gate is no arithmetic": (
-        KNOWN + "label P(x)\nlabel ~P(y)\n",
-        "nalu(a(X), b(X)) > ?t -> P(X)",
-        "`nalu` is not learned within rules",
-    ),
     "a scale without a start": (
         KNOWN + "label P(x)\nlabel ~P(y)\n",
         "(a(X) <?> b(X)){scale: ?} -> P(X)",

@@ -1,0 +1,87 @@
+"""Units that no arithmetic of the language says, their weights as operands: a NALU, an iNALU, an NPU with gates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from lnnkit.numeric.fixed_unit import boxes, told
+from lnnkit.numeric.frozen import frozen
+from lnnkit.numeric.inalu import inalu
+from lnnkit.numeric.interval import Interval
+from lnnkit.numeric.nalu import nalu
+from lnnkit.numeric.npu import npu
+from lnnkit.numeric.pieces import Pieces, bounded, closed, hull
+from lnnkit.numeric.term import Term, number
+
+UnitName = Literal["nalu", "inalu", "npu", "realnpu"]
+
+
+@dataclass(frozen=True)
+class OpenedUnit:
+    """A unit over ``count`` numbers, and after these its weights, which are known: those of each attribute of ``keys``
+    follow one another, one for each number; of the gate of an iNALU there is one in all.
+
+    Where the numbers are known, its value is that of the unit, and gradients pass, each row having weights of its own.
+    Else it is the interval that the unit has with the weights of the first row, without gradients.
+    """
+
+    name: UnitName
+    keys: tuple[str, ...]
+    count: int
+
+    @property
+    def attributes(self) -> Mapping[str, float | tuple[float, ...]]:
+        return {}
+
+    def image(self, operands: Sequence[Pieces]) -> Pieces:
+        all_boxes = boxes(operands)
+        numbers, weights = all_boxes[: self.count], self._weights(all_boxes)
+        known = torch.stack([low == high for low, high in numbers]).all(0)
+        value = self._value(torch.stack([torch.where(known, low, 1.0) for low, _ in numbers], -1), weights)
+        lower = upper = value
+        undefined = ~value.isfinite()
+        if not bool(known.all()):
+            (low, high), defined = self._frozen(weights).hull([_detached(each) for each in numbers])
+            lower, upper = torch.where(known, value, low), torch.where(known, value, high)
+            undefined = torch.where(known, undefined, ~defined)
+        return told(bounded(lower.unsqueeze(0).clone(), upper.unsqueeze(0).clone(), undefined.unsqueeze(0)))
+
+    def left(self, value: Pieces, operands: Sequence[Pieces]) -> Sequence[Pieces]:
+        """Without gradients."""
+        all_boxes = boxes(operands)
+        term, output = self._frozen(self._weights(all_boxes)), _detached(closed(hull(value)))
+        found = term.contract([_detached(each) for each in all_boxes[: self.count]], output).inputs
+        narrowed = [Pieces(low.unsqueeze(0), high.unsqueeze(0)) for low, high in found]
+        return [*narrowed, *operands[self.count :]]
+
+    def _weights(self, all_boxes: Sequence[Interval]) -> dict[str, Tensor]:
+        """Of each attribute, ``[rows, weights]``."""
+        rest = torch.stack([low for low, _ in all_boxes[self.count :]], -1)
+        sizes = [1 if (self.name, key) == ("inalu", "gate") else self.count for key in self.keys]
+        return dict(zip(self.keys, rest.split(sizes, -1), strict=True))
+
+    def _value(self, x: Tensor, weights: Mapping[str, Tensor]) -> Tensor:
+        """``[rows, count] -> [rows]``"""
+        rows = {key: each.unsqueeze(-2) for key, each in weights.items()}
+        x = x.unsqueeze(-2)
+        match self.name:
+            case "nalu":
+                found = nalu(x, rows["weight"], rows["gate"])
+            case "inalu":
+                found = inalu(x, rows["add"], rows["multiply"], weights["gate"])
+            case _:
+                found = npu(x, rows["power"], rows.get("imaginary"), weights.get("gate"))
+        return found.reshape(len(x))
+
+    def _frozen(self, weights: Mapping[str, Tensor]) -> Term:
+        given = {key: each[0].detach().tolist() for key, each in weights.items()}
+        return frozen(self.name, given, [number(place) for place in range(self.count)])
+
+
+def _detached(each: Interval) -> Interval:
+    return Interval(each.lower.detach(), each.upper.detach())
