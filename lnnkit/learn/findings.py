@@ -50,7 +50,10 @@ def _no_gradient(fitting: Fitting, found: Inferred) -> Diagnostic:
     reached = _reached(fitting, untold)
     lost, idle = untold[~reached], untold[reached]
     head = "nothing was learned: the loss does not depend on anything that is learned"
-    if len(lost) > len(idle):
+    if len(lost) > len(idle) and any(each.crisp for each in found.trace.replayer.comparisons.values()):
+        where = f"no rule whose comparisons hold reaches {_atoms(fitting, found, lost)}"
+        hint = "give the comparisons a scale, as in `(a(X) > 3){scale: 1}`: what is false to a degree learns too"
+    elif len(lost) > len(idle):
         where = f"no rule reaches {_atoms(fitting, found, lost)}"
         hint = "conclude them by a rule, or give it the facts that it needs about them; nothing else can teach it"
     elif len(idle):

@@ -83,7 +83,7 @@ def _whole_unit(data: Mapping[str, Any], learned: Mapping[str, Any], among: Coll
             values, names = _listed(data[key]), _listed(learned.get(key))
             for place, value in enumerate(values):
                 name = names[place] if names else None
-                weights.append(name if name in among else value)
+                weights.append(name if name is not None and name in among else value)
                 keys.append(key)
     return LearnedUnit(data["kind"], tuple(weights), tuple(keys))
 

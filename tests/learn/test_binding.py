@@ -221,6 +221,17 @@ def test_a_number_is_learned_from_labels_of_what_follows(rules: str) -> None:
     assert found.train.predicates["Big"].accuracy == 1.0
 
 
+def test_numbers_of_two_entities_are_compared() -> None:
+    inputs = points(8)
+    sizes = planted(inputs)
+    kb = lnnkit.loads("number size(image)\naxiom size(X) > size(Y) -> Bigger(X, Y)\n")
+    torch.manual_seed(1)
+    kb.bind("size", nn.Linear(2, 1), inputs)
+    kb.label("Bigger", [(a, b, float(sizes[a] > sizes[b])) for a in inputs for b in inputs if a != b])
+    found = kb.fit(epochs=60, module_rate=0.1, validation=0.0)
+    assert found.train.predicates["Bigger"].accuracy == 1.0
+
+
 def test_a_number_is_learned_by_regression() -> None:
     inputs = points(20)
     kb = lnnkit.loads("number size(image)\n")

@@ -89,6 +89,26 @@ def test_a_bound_network_without_gradient() -> None:
     assert found.loss < found.history[0].loss - 0.01
 
 
+def chained(comparison: str) -> lnnkit.Fit:
+    """Two rules between a number that a module supplies, too small at first, and the labels."""
+    kb = lnnkit.loads(f"logic product\nnumber size(x)\naxiom {comparison} -> A(X)\naxiom A(X) -> B(X)\n")
+    module = nn.Linear(1, 1)
+    with torch.no_grad():
+        module.weight.fill_(0.1)
+        module.bias.fill_(0.0)
+    kb.bind("size", module, {"a": torch.ones(1), "b": -torch.ones(1)})
+    kb.label("B", [("a", 1.0), ("b", 0.0)])
+    return kb.fit(epochs=30, validation=0.0, module_rate=0.1)
+
+
+def test_comparisons_that_do_not_hold_are_named() -> None:
+    (warning,) = chained("size(X) > 3").warnings
+    assert "no rule whose comparisons hold reaches `B(a)`" in warning.message
+    soft = chained("(size(X) > 3){scale: 1}")  # as the hint says
+    assert soft.loss < soft.history[0].loss - 0.01
+    assert not soft.warnings
+
+
 @pytest.mark.parametrize(
     "text",
     [
