@@ -228,7 +228,7 @@ def test_numbers_of_two_entities_are_compared() -> None:
     torch.manual_seed(1)
     kb.bind("size", nn.Linear(2, 1), inputs)
     kb.label("Bigger", [(a, b, float(sizes[a] > sizes[b])) for a in inputs for b in inputs if a != b])
-    found = kb.fit(epochs=60, module_rate=0.1, validation=0.0)
+    found = kb.fit(epochs=150, module_rate=0.1, validation=0.0)
     assert found.train.predicates["Bigger"].accuracy == 1.0
 
 
