@@ -19,11 +19,13 @@ Box = tuple[float, float]
 @dataclass(frozen=True, slots=True)
 class Node:
     """A node of an instance whose quantifiers stand as their rows. ``form`` is what it says; of rows that stand for all
-    other entities, and may be ``optional``, it has names that nobody has."""
+    other entities, and may be ``optional``, it has names that nobody has. One that is ``read`` has bounds of its own,
+    whatever it is made of."""
 
     form: Form
     operands: tuple[int, ...]
     optional: tuple[bool, ...] = ()
+    read: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +53,9 @@ def upward(tree: Tree, read: Callable[[Form], Box]) -> list[Bounds]:
     for place, node in enumerate(tree.nodes):
         low, high = read(node.form)
         known = _box(low, high) if place in numbers else enter(_box(low, high))
-        calculated = place == tree.top and node.form.arithmetic is not None
-        if calculated or node.operands or node.form.kind in ("true", "false", "same", "forall", "exists"):
+        calculated = node.form.arithmetic is not None and place == tree.top
+        made_of = node.operands or node.form.kind in ("true", "false", "same", "forall", "exists")
+        if calculated or (made_of and not node.read):
             made = _made(node, [values[operand] for operand in node.operands])
             known = Bounds(torch.maximum(known.lower, made.lower), torch.minimum(known.upper, made.upper))
             known = ordered(*known)
@@ -80,11 +83,13 @@ def downward(tree: Tree, values: Sequence[Bounds], truth: Box) -> tuple[list[Bou
     return boxes, empty
 
 
-def least_conjunct(tree: Tree, values: Sequence[Bounds], truth: float, head: int) -> float:
-    """For an implication whose antecedent is as true as it can be: the least truth of the conjunct ``head`` of its
-    consequent with which it can be as true as ``truth``; 1 where none is enough."""
+def least_conjunct(tree: Tree, values: Sequence[Bounds], truth: float, head: int, *, at_most: bool) -> float:
+    """For an implication whose antecedent is as true as it can be (``at_most``), or as it must be: the least truth of
+    the conjunct ``head`` of its consequent with which it can be as true as ``truth``, nothing else being known of the
+    atoms there. Where none is enough, 1 and 0: the antecedent may be less true than that, or nothing is said."""
     top = tree.nodes[tree.top]
-    end = values[top.operands[0]].upper
+    antecedent = values[top.operands[0]]
+    end = antecedent.upper if at_most else antecedent.lower
     boxes: dict[int, Bounds] = {}
     order = _conjuncts(tree, top.operands[1])
     for index in reversed(order):
@@ -102,7 +107,7 @@ def least_conjunct(tree: Tree, values: Sequence[Bounds], truth: float, head: int
             below = _left(node, boxes[index], [boxes[operand] for operand in node.operands])
             empty = empty or bool(below.empty)
             boxes.update(zip(node.operands, below.operands, strict=True))
-    return 1.0 if empty else float(boxes[head].lower)
+    return float(at_most) if empty else float(boxes[head].lower)
 
 
 def heads(tree: Tree) -> list[int]:

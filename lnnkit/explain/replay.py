@@ -90,7 +90,8 @@ def _check(step: Step, proof: Proof, world: World) -> None:
         case "completed":
             _completed(step, proof, world)
         case "statement" | "neuron":
-            _demand(_within(step, _Instance(step, proof, world).box()), "the premises do not give it")
+            instance = _Instance(step, proof, world)
+            _demand(instance.defines() or _within(step, instance.box()), "the premises do not give it")
         case "contradiction":
             _demand(_Instance(step, proof, world).contradictory(), "the instance can be satisfied")
         case "limit":
@@ -194,6 +195,16 @@ class _Instance:
         values = upward(self._tree, lambda form: (0.0, 1.0) if form == whole else _read(form, self._known, self._world))
         return downward(self._tree, values, truth)[1]
 
+    def defines(self) -> bool:
+        """Whether the antecedent of a rule asks for the conclusion by itself: what else is known of the consequent may
+        contradict it."""
+        if self._step.side == "upper":
+            return False
+        values = upward(self._tree, lambda form: _read(form, self._known, self._world))
+        own = [head for head in heads(self._tree) if head in self._places]
+        asked = [least_conjunct(self._tree, values, self._truth[0], head, at_most=False) for head in own]
+        return _within(self._step, (max(asked, default=0.0), 1.0))
+
     def box(self, other: Mapping[int, float] | None = None) -> Box:
         """The best bounds of the conclusion that it gives. ``other`` replaces bounds of premises."""
         known = _known(self._step, self._proof, self._world, other)
@@ -264,13 +275,17 @@ def _tree(form: Form, known: _Known, world: World, target: Form) -> Tree:
     def add(part: Form, depth: int) -> int:
         operands: list[int] = []
         optional: list[bool] = []
-        if part.kind in ("forall", "exists"):
+        # a comparison has bounds of its own, and so has what a premise speaks of: its operands may contradict that
+        read = part is not form and (part.kind == "compare" or _read(part, known, world) != _unknown(part, world))
+        if read:
+            pass
+        elif part.kind in ("forall", "exists"):
             for entities, may in _assignments(part, depth, named, world):
                 operands.append(add(filled(part.operands[0], entities), depth + 1))
                 optional.append(may)
-        elif part.kind != "compare" or part is form:  # a comparison has bounds of its own, which are read
+        else:
             operands = [add(operand, depth) for operand in part.operands]
-        nodes.append(Node(part, tuple(operands), tuple(optional)))
+        nodes.append(Node(part, tuple(operands), tuple(optional), read))
         return len(nodes) - 1
 
     add(form, 0)
@@ -317,7 +332,7 @@ def _completed(step: Step, proof: Proof, world: World) -> None:
                 values = upward(tree, lambda node: _read(node, known, world))
                 for head in heads(tree):
                     if tree.nodes[head].form == form:
-                        least = least_conjunct(tree, values, truth_of(statement, world.starts)[0], head)
+                        least = least_conjunct(tree, values, truth_of(statement, world.starts)[0], head, at_most=True)
                         _demand(least <= step.bound + _EPS, f"{statement.span.text} with {bindings} asks for {least:g}")
 
 
