@@ -3,7 +3,7 @@ what it is given. It shares nothing with the engine but those kernels."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
 
 import torch
@@ -30,9 +30,11 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """Nodes, operands first."""
+    """Nodes, operands first. Those at the places ``unknown`` are left out: nothing is known of them, whatever is read
+    of them or of their operands."""
 
     nodes: Sequence[Node]
+    unknown: Set[int] = frozenset()
 
     @property
     def top(self) -> int:
@@ -51,6 +53,9 @@ def upward(tree: Tree, read: Callable[[Form], Box]) -> list[Bounds]:
     values: list[Bounds] = []
     numbers = tree.numbers
     for place, node in enumerate(tree.nodes):
+        if place in tree.unknown:
+            values.append(_box(0.0, 1.0))
+            continue
         low, high = read(node.form)
         known = _box(low, high) if place in numbers else enter(_box(low, high))
         calculated = node.form.arithmetic is not None and place == tree.top
@@ -74,7 +79,7 @@ def downward(tree: Tree, values: Sequence[Bounds], truth: Box) -> tuple[list[Bou
     empty = bool(lower > upper + 1e-9)
     for index in range(tree.top, -1, -1):
         node = tree.nodes[index]
-        if not node.operands:
+        if not node.operands or index in tree.unknown:
             continue
         found = _left(node, boxes[index], [boxes[operand] for operand in node.operands])
         empty = empty or bool(found.empty)
@@ -83,13 +88,11 @@ def downward(tree: Tree, values: Sequence[Bounds], truth: Box) -> tuple[list[Bou
     return boxes, empty
 
 
-def least_conjunct(tree: Tree, values: Sequence[Bounds], truth: float, head: int, *, at_most: bool) -> float:
-    """For an implication whose antecedent is as true as it can be (``at_most``), or as it must be: the least truth of
-    the conjunct ``head`` of its consequent with which it can be as true as ``truth``, nothing else being known of the
-    atoms there. Where none is enough, 1 and 0: the antecedent may be less true than that, or nothing is said."""
+def least_conjunct(tree: Tree, values: Sequence[Bounds], truth: float, head: int) -> float:
+    """For an implication whose antecedent is as true as it can be: the least truth of the conjunct ``head`` of its
+    consequent with which it can be as true as ``truth``; 1 where none is enough."""
     top = tree.nodes[tree.top]
-    antecedent = values[top.operands[0]]
-    end = antecedent.upper if at_most else antecedent.lower
+    end = values[top.operands[0]].upper
     boxes: dict[int, Bounds] = {}
     order = _conjuncts(tree, top.operands[1])
     for index in reversed(order):
@@ -107,7 +110,17 @@ def least_conjunct(tree: Tree, values: Sequence[Bounds], truth: float, head: int
             below = _left(node, boxes[index], [boxes[operand] for operand in node.operands])
             empty = empty or bool(below.empty)
             boxes.update(zip(node.operands, below.operands, strict=True))
-    return float(at_most) if empty else float(boxes[head].lower)
+    return 1.0 if empty else float(boxes[head].lower)
+
+
+def parts(tree: Tree, kept: int) -> Iterator[Set[int]]:
+    """What may be left out of an instance whose parts contradict each other, other than the node ``kept`` and what
+    holds it: the atoms that it concludes, and each of its formulas."""
+    top = tree.nodes[tree.top]
+    around = {index for index in range(len(tree.nodes)) if kept in _below(tree, index)}
+    if top.form.kind == "implies":
+        yield {index for index in _below(tree, top.operands[1]) if tree.nodes[index].form.kind == "atom"} - around
+    yield from ({index} for index, node in enumerate(tree.nodes) if node.operands and index not in around)
 
 
 def heads(tree: Tree) -> list[int]:
@@ -129,13 +142,18 @@ def _conjuncts(tree: Tree, start: int) -> list[int]:
 
 
 def _holds_atom(tree: Tree, start: int) -> bool:
+    return any(tree.nodes[index].form.kind == "atom" for index in _below(tree, start))
+
+
+def _below(tree: Tree, start: int) -> set[int]:
+    """A node and all that it is made of."""
+    found: set[int] = set()
     stack = [start]
     while stack:
-        node = tree.nodes[stack.pop()]
-        if node.form.kind == "atom":
-            return True
-        stack.extend(node.operands)
-    return False
+        index = stack.pop()
+        found.add(index)
+        stack.extend(tree.nodes[index].operands)
+    return found
 
 
 def _made(node: Node, operands: Sequence[Bounds]) -> Bounds:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lnnkit.check.program import CheckedProgram
 from lnnkit.explain.cycle import Cycle
@@ -22,7 +22,7 @@ from lnnkit.explain.ground_form import (
     statement_form,
     truth_of,
 )
-from lnnkit.explain.looked import OTHER, Box, Node, Tree, downward, heads, least_conjunct, upward
+from lnnkit.explain.looked import OTHER, Box, Node, Tree, downward, heads, least_conjunct, parts, upward
 from lnnkit.explain.origins import Origins
 from lnnkit.explain.proof import Proof, Step
 
@@ -90,8 +90,7 @@ def _check(step: Step, proof: Proof, world: World) -> None:
         case "completed":
             _completed(step, proof, world)
         case "statement" | "neuron":
-            instance = _Instance(step, proof, world)
-            _demand(instance.defines() or _within(step, instance.box()), "the premises do not give it")
+            _demand(_within(step, _Instance(step, proof, world).box()), "the premises do not give it")
         case "contradiction":
             _demand(_Instance(step, proof, world).contradictory(), "the instance can be satisfied")
         case "limit":
@@ -195,23 +194,26 @@ class _Instance:
         values = upward(self._tree, lambda form: (0.0, 1.0) if form == whole else _read(form, self._known, self._world))
         return downward(self._tree, values, truth)[1]
 
-    def defines(self) -> bool:
-        """Whether the antecedent of a rule asks for the conclusion by itself: what else is known of the consequent may
-        contradict it."""
-        if self._step.side == "upper":
-            return False
-        values = upward(self._tree, lambda form: _read(form, self._known, self._world))
-        own = [head for head in heads(self._tree) if head in self._places]
-        asked = [least_conjunct(self._tree, values, self._truth[0], head, at_most=False) for head in own]
-        return _within(self._step, (max(asked, default=0.0), 1.0))
-
     def box(self, other: Mapping[int, float] | None = None) -> Box:
-        """The best bounds of the conclusion that it gives. ``other`` replaces bounds of premises."""
+        """The best bounds of the conclusion that it gives. ``other`` replaces bounds of premises.
+
+        In a contradictory program parts of an instance may contradict each other, while without one of them it has
+        something to say. That follows from the whole too: a part that is left out only says less.
+        """
         known = _known(self._step, self._proof, self._world, other)
-        values = upward(self._tree, lambda form: _read(form, known, self._world))
-        boxes, empty = downward(self._tree, values, self._truth)
-        _demand(not empty, "the premises contradict the instance")
-        return max(float(boxes[p].lower) for p in self._places), min(float(boxes[p].upper) for p in self._places)
+        found = self._boxes(self._tree, known, self._places)
+        if not found:
+            for place in self._places:
+                for part in parts(self._tree, place):
+                    found += self._boxes(replace(self._tree, unknown=part), known, [place])
+        _demand(bool(found), "the premises contradict the instance")
+        return max(low for low, _ in found), min(high for _, high in found)
+
+    def _boxes(self, tree: Tree, known: _Known, places: Sequence[int]) -> list[Box]:
+        """The bounds of some places by one look at the instance; none where its parts contradict each other."""
+        values = upward(tree, lambda form: _read(form, known, self._world))
+        boxes, empty = downward(tree, values, self._truth)
+        return [] if empty else [(float(boxes[p].lower), float(boxes[p].upper)) for p in places]
 
 
 def _instance(step: Step, world: World) -> tuple[Form, Box]:
@@ -252,10 +254,11 @@ def _read(form: Form, known: _Known, world: World) -> Box:
             if form.kind != "atom":
                 return box
             named = all(isinstance(term, str) and not term.startswith(OTHER) for term in form.terms)
-            if excepted is None:
-                free = not named or not world.origins.of(form.name, _entities(form))
+            given = world.origins.of(form.name, _entities(form)) if named else ()
+            if given:  # a fact that says no more is no exception
+                free = min(fact.upper for fact in given) <= box[1]
             else:
-                free = _entities(form) not in excepted
+                free = excepted is None or _entities(form) not in excepted
             if free:
                 return box
     return _unknown(form, world)
@@ -325,14 +328,16 @@ def _completed(step: Step, proof: Proof, world: World) -> None:
             if conjunct.kind != "atom" or conjunct.name != form.name:
                 continue
             for bindings in _unified(conjunct, form, own, world):
-                if form.terms != tuple(bindings.get(t.name, t) if isinstance(t, Free) else t for t in conjunct.terms):
+                own_terms = (bindings[t.name] if isinstance(t, Free) else t for t in conjunct.terms)
+                asked = Form("atom", form.name, tuple(own_terms))
+                if not _covers(form, asked) or (step.excepted is not None and asked.terms in step.excepted):
                     continue
                 instance = statement_form(statement, bindings, world.starts)
-                tree = _tree(instance, known, world, form)
+                tree = _tree(instance, known, world, asked)
                 values = upward(tree, lambda node: _read(node, known, world))
                 for head in heads(tree):
-                    if tree.nodes[head].form == form:
-                        least = least_conjunct(tree, values, truth_of(statement, world.starts)[0], head, at_most=True)
+                    if tree.nodes[head].form == asked:
+                        least = least_conjunct(tree, values, truth_of(statement, world.starts)[0], head)
                         _demand(least <= step.bound + _EPS, f"{statement.span.text} with {bindings} asks for {least:g}")
 
 
