@@ -4,6 +4,7 @@ at its time."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import torch
 
@@ -216,6 +217,8 @@ class Prover:
         sight, place = self._sights.of(event.batch, event.leaf, event.instance)
         carried = event.kind is Kind.CARRIED
         reads = self._reads(event, sight, event.tick + 1 if carried else event.tick)
+        if carried:  # where it was told, an instance does not repeat what was known
+            reads = [read for each in reads if (read := _elsewhere(each, event, place)) is not None]
         kept = self._necessary(event, sight, place, reads)
         formula = sight.formula
         assert formula.root is not None
@@ -413,6 +416,14 @@ class _Steps:
 
 def _age(read: Read) -> int:
     return read.reading.source.event.tick if isinstance(read.reading.source, Sent) else -1
+
+
+def _elsewhere(read: Read, event: Event, place: int) -> Read | None:
+    """What is read other than at the ``place`` to which an event was sent, on its side."""
+    if (read.leaf, read.side) != (event.leaf, event.side) or place not in read.places:
+        return read
+    others = tuple(each for each in read.places if each != place)
+    return replace(read, places=others) if others else None
 
 
 def weight_of(formula: Formula, leaf: int) -> float:
