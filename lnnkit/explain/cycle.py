@@ -4,7 +4,8 @@ Steps of a cycle read each other. Told as coordinates that only grow (a lower bo
 the logarithm of either where a product rule multiplies), a round is a monotone map ``G``. Rounds from a point that
 ``G`` does not lower come past every point of a growing path from there on which ``G`` raises whatever the path raises:
 else they would rest at a point of it. The path ends at the claimed bounds, and comes from ``-(1 - A)^-1 e``, along
-which the derivatives ``A`` of ``G`` at its end promise just that, if their spectral radius is below 1.
+which the derivatives ``A`` of ``G`` at its end promise just that, if their spectral radius is below 1. If it is not,
+rounds do not slow down toward an end: they have been carried some way straight on.
 """
 
 from __future__ import annotations
@@ -54,12 +55,15 @@ class Cycle:
                 return True
             here = np.maximum(here, self._round(here))
         linear = self._derivatives(end, np.maximum(end - here, 1e-6))
-        if np.abs(np.linalg.eigvals(linear)).max() >= 1:
-            return False
-        direction = np.linalg.solve(np.eye(len(end)) - linear, np.ones(len(end)))
-        if not bool((direction > 0).all()):
-            return False
-        for length in np.geomspace(float(((end - here) / direction).max()), _NEAR, _POINTS):
+        if np.abs(np.linalg.eigvals(linear)).max() < 1 - _EPS:
+            direction = np.linalg.solve(np.eye(len(end)) - linear, np.ones(len(end)))
+            if not bool((direction > 0).all()):
+                return False
+            longest = float(((end - here) / direction).max())
+        else:
+            direction, longest = np.maximum(end - here, 0.0), 1.0
+        lengths = np.concatenate([np.linspace(longest, 0.0, _POINTS)[:-1], np.geomspace(longest, _NEAR, _POINTS)])
+        for length in lengths.tolist():
             there = np.maximum(here, end - length * direction)
             gains = self._round(there) - there
             if not bool(np.where(there > here, gains > 0, gains >= -_NEAR).all()):

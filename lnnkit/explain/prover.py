@@ -339,19 +339,26 @@ class Prover:
         return self.wording.pattern(formula, leaf, known)
 
     def _necessary(self, event: Event, sight: Sight, place: int, reads: Sequence[Read]) -> list[Read]:
-        """Those that the instance needed to say what it said; earlier ones where there is a choice."""
+        """Those that the instance needed to say what it said; earlier ones where there is a choice. What carries a
+        cycle to its limit must also say as much as it did on the way: at the limit any bound is told by itself."""
         key: object = None
-        if not sight.inner:
+        carried = event.kind is Kind.CARRIED
+        if not sight.inner and not carried:
             same = tuple(int(rows[0]) for leaf, rows in sight.rows.items() if sight.formula.neurons[leaf].kind != LEAF)
             shown = tuple((each.leaf, each.side, each.reading.value) for each in reads)
             key = (event.batch, event.leaf, event.side, event.value, shown, same)
             if key in self._needed:
                 return [reads[position] for position in self._needed[key]]
 
+        target = event.leaf, place, event.side
+
         def said(ways: Sequence[Sequence[Read]]) -> list[bool]:
-            got = sight.says(values_of(sight, ways), event.leaf, place, event.side)
+            got = sight.says(values_of(sight, ways), *target)
             slack = self._slack(event.value)
             enough = got <= event.value + slack if event.side else got >= event.value - slack
+            if carried:
+                was = sight.says(values_of(sight, [self._before(event, way) for way in (*ways, reads)]), *target)
+                enough &= was[:-1] <= was[-1] if event.side else was[:-1] >= was[-1]
             return enough.tolist()
 
         fixed: list[Read] = []
@@ -367,6 +374,18 @@ class Prover:
         if key is not None:
             self._needed[key] = positions
         return [reads[position] for position in positions]
+
+    def _before(self, event: Event, reads: Sequence[Read]) -> list[Read]:
+        """The same reads before the leap that an event is of."""
+        found: list[Read] = []
+        for read in reads:
+            match read.reading.source:
+                case Sent(Event(kind=Kind.CARRIED, tick=event.tick, row=row, side=side)):
+                    earlier = self.readings.of(row, side, event.tick)
+                    found.append(replace(read, reading=Reading(earlier.value, read.reading.source)))
+                case _:
+                    found.append(read)
+        return found
 
     # --- words ------------------------------------------------------------------------------------------------------
 
