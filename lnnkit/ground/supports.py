@@ -256,7 +256,7 @@ class Analysis:
         upper end can make a head possible."""
         antecedent = self.formula.neurons[self.formula.top].operands[0]
         loose, moves = self.upward.loosened
-        # what holds no atom is no truer than it must be: where an equality beside a head fails, more is asked of the head
+        # what holds no atom is no truer than it must be: an equality beside a head may fail
         values = [point((lower, lower)) for lower, _ in self.upward.bases]
 
         def possible(truth: float) -> bool:
