@@ -8,10 +8,11 @@ torch and networkx are imported where a method first needs them: a program with 
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
-from copy import copy
-from dataclasses import replace
+from copy import copy, deepcopy
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from lnnkit.explain.conflict import Conflict, Loosened, Member
     from lnnkit.explain.explainer import Explainer
     from lnnkit.explain.explanation import Explanation
+    from lnnkit.explain.origins import Origins
     from lnnkit.explain.why_not import WhyNot
     from lnnkit.graph.lifted import LiftedGraph, Root
     from lnnkit.ground.analyses import Known
@@ -52,6 +54,9 @@ if TYPE_CHECKING:
     from lnnkit.plan import Plan
 
 ROUND_LIMIT = 100_000
+_OPENED = 8  # sets of atoms that may be assumed again and again
+
+Atom = tuple[str, tuple[str, ...]]  # a predicate, and entities
 
 
 def load(path: str | Path) -> KnowledgeBase:
@@ -106,7 +111,13 @@ class KnowledgeBase:
         self._recording = True
         self._lifted: LiftedGraph | None = None
         self._assumed: tuple[Fact, ...] = ()
-        self._source: tuple[KnowledgeBase, Sequence[Fact]] | None = None  # what a copy may go on from
+        self._source: _Source | None = None  # what a copy may go on from
+        self._opened: dict[
+            frozenset[Atom], KnowledgeBase | None
+        ] = {}  # copies in which the facts of some atoms are not
+        self._assumable: frozenset[str] = frozenset()  # predicates of which copies will say more
+        self._facts: tuple[CheckedProgram, Origins] | None = None  # where the facts of a program are from
+        self._borrowed: frozenset[str] = frozenset()  # predicates whose modules are bound to what this is a copy of
         self._known: Known | None = None
         self._learner: Learner | None = None
         self._bindings: list[Binding] = []
@@ -163,13 +174,14 @@ class KnowledgeBase:
         return told
 
     def assume(self, bounds: Mapping[str, float | tuple[float, float]]) -> KnowledgeBase:
-        """What if: a copy in which some atoms have other ``bounds`` (one truth, or two) than their facts give them.
+        """What if: a copy in which some atoms have other ``bounds`` (one truth, or two; numbers, one or two ends) than
+        their facts give them.
 
         Where they are known better than here, the copy goes on from what has been inferred here, from those atoms
-        only; else it infers anew. Raises `ProgramError` for a key that is no atom, ``ValueError`` for bounds that are
-        none.
+        only; else it infers anew, unless they have been assumed before. Raises `ProgramError` for a key that is no
+        atom, ``ValueError`` for bounds that are none.
         """
-        from lnnkit.explain.hypothetical import assumption, tightens, with_facts
+        from lnnkit.explain.hypothetical import assumption, tightens
         from lnnkit.explain.origins import Origins
 
         facts = []
@@ -179,15 +191,52 @@ class KnowledgeBase:
             if not isinstance(formula, ast.Atom) or any(isinstance(each, ast.Variable) for each in formula.arguments):
                 raise _no_atom(text, found)
             arguments = [each.text for each in formula.arguments if isinstance(each, ast.Constant)]
-            facts.append(assumption(formula.name, arguments, *(value if isinstance(value, tuple) else (value, value))))
-        origins = Origins(self._checked)
+            ends = value if isinstance(value, tuple) else (value, value)
+            if len(ends) != 2 or not all(isinstance(end, (int, float)) for end in ends):
+                raise ValueError(f"{value!r} are no bounds of `{text}`: give one number, or two as a tuple")
+            facts.append(assumption(formula.name, arguments, *ends, numeric=found.numeric))
+        program = self._bound(self._checked)
+        if self._facts is None or self._facts[0] is not program:
+            self._facts = program, Origins(program)
+        origins = self._facts[1]
+        clone = self._copy_with(facts, origins)
+        if all(tightens(origins, fact) for fact in facts):
+            clone._source = _Source(self, self._checked, facts)
+        else:
+            clone._source = self._source_without(facts, origins)
+        return clone
+
+    def _copy_with(self, facts: Sequence[Fact], origins: Origins) -> KnowledgeBase:
+        """A copy that says this of some atoms, and nothing else."""
+        from lnnkit.explain.hypothetical import with_facts
+
         clone = copy(self)
         clone._checked = with_facts(self._checked, origins, facts)
         clone._lifted = self._graph()
+        clone._learner = None if self._learner is None else self._learner.copied()
+        clone._borrowed = frozenset(each.predicate for each in self._bindings)
         clone._assumed = (*self._assumed, *facts)
-        clone._fixpoints = {}
-        clone._source = (self, facts) if all(tightens(origins, fact) for fact in facts) else None
+        clone._assumable = frozenset()
+        clone._fixpoints, clone._opened, clone._source = {}, {}, None
         return clone
+
+    def _source_without(self, facts: Sequence[Fact], origins: Origins) -> _Source | None:
+        """A copy in which nothing is said of these atoms, so that whatever is assumed of them tightens it. It is made
+        when they are assumed for the second time: whoever moves a slider asks again and again."""
+        atoms = frozenset((fact.predicate, fact.arguments) for fact in facts)
+        if atoms not in self._opened:
+            self._opened[atoms] = None
+            if len(self._opened) > _OPENED:
+                del self._opened[next(iter(self._opened))]
+            return None
+        opened = self._opened[atoms]
+        if opened is None:
+            numeric = [self._checked.predicates[fact.predicate].numeric for fact in facts]
+            ends = [(-math.inf, math.inf) if each else (0.0, 1.0) for each in numeric]
+            bare = [replace(fact, lower=low, upper=high) for fact, (low, high) in zip(facts, ends, strict=True)]
+            opened = self._opened[atoms] = self._copy_with(bare, origins)
+            opened._assumable = frozenset(fact.predicate for fact in facts)
+        return _Source(opened, opened._checked, facts)
 
     # --- inference --------------------------------------------------------------------------------------------------
 
@@ -304,13 +353,15 @@ class KnowledgeBase:
         when stale."""
         from lnnkit.explain.conflicts import alone
 
+        rested = self._rest(self._checked.queries)
+
         def inconsistent(members: Sequence[Member], loose: Loosened | None) -> bool:
             clone = copy(self)
-            clone._checked = alone(self._checked, members, loose)
-            clone._lifted, clone._fixpoints, clone._source = None, {}, None
+            clone._checked, clone._bindings = alone(rested.program, members, loose), []
+            clone._lifted, clone._fixpoints, clone._opened, clone._source = None, {}, {}, None
             return bool(clone._rest(()).outcome.contradictions)
 
-        return self._explainer(self._rest(self._checked.queries)).conflicts(inconsistent, most)
+        return self._explainer(rested).conflicts(inconsistent, most)
 
     def answers(self, *, alpha: float = 1.0) -> list[Answers]:
         """The answers to the program's own queries, in the order of the file."""
@@ -353,7 +404,7 @@ class KnowledgeBase:
             if history is None:
                 message = "inference was told not to record what explains its bounds"
                 raise Error([Diagnostic("not-recorded", message, "infer again, without `record=False`")])
-            rested.explainer = Explainer(rested.fixpoint, history, rested.names, self._checked)
+            rested.explainer = Explainer(rested.fixpoint, history, rested.names, rested.program)
         return rested.explainer
 
     def _infer(
@@ -365,6 +416,7 @@ class KnowledgeBase:
         recorder: Recorder | None = None,
     ) -> _Rested:
         self._fixpoints.clear()
+        self._opened.clear()
         self._source = None
         self._computing = replace(computing, precision="double") if self._numeric else computing
         self._most = max_groundings
@@ -445,7 +497,7 @@ class KnowledgeBase:
         self._follow_learning()
         key = tuple(query.text for query in queries)
         if key not in self._fixpoints and self._source is not None:
-            self._go_on(key, queries, *self._source)
+            self._go_on(key, queries, self._source)
         if key not in self._fixpoints:
             if self._refused():
                 raise ProgramError(self._refused())
@@ -455,7 +507,8 @@ class KnowledgeBase:
             dtype = self._computing.dtype
             with self._computing.scope():
                 try:
-                    entities, index, given = given_facts(self._bound(self._checked), mentioned)
+                    program = self._bound(self._checked)
+                    entities, index, given = given_facts(program, mentioned)
                 except OverflowError as problem:
                     raise too_many_entities(problem) from None
                 try:
@@ -470,25 +523,31 @@ class KnowledgeBase:
                         recorder=recorder,
                         known=self._known,
                         record=self._recording,
+                        assumable=self._assumable,
                     )
                 except TooLarge as problem:
                     raise too_large(problem, lifted) from None
                 found = contradictions(fixpoint, entities.names)
-            self._fixpoints[key] = _Rested(fixpoint, entities.names, _outcome(fixpoint, found))
+            self._fixpoints[key] = _Rested(fixpoint, entities.names, program, _outcome(fixpoint, found))
         return self._fixpoints[key]
 
     @property
     def _numeric(self) -> bool:
         return any(predicate.numeric for predicate in self._checked.predicates.values())
 
-    def _go_on(
-        self, key: tuple[str, ...], queries: tuple[Query, ...], source: KnowledgeBase, facts: Sequence[Fact]
-    ) -> None:
+    def _go_on(self, key: tuple[str, ...], queries: tuple[Query, ...], source: _Source) -> None:
         """Go on from the fixpoint of the knowledge base that this is a copy of, if that is possible."""
         from lnnkit.infer.assuming import Assumption, assumed
         from lnnkit.infer.contradictions import contradictions
 
-        rested = source._rest(queries)
+        facts, origin = source.facts, source.origin
+        if any(self._checked.predicates[fact.predicate].closed for fact in facts):
+            return
+        origin._follow_learning()
+        same = origin._checked is source.checked and origin._learned == self._learned
+        if not same or origin._computing != self._computing or origin._recording != self._recording:
+            return  # it has been told or taught something since
+        rested = origin._rest(queries)
         index = rested.fixpoint.prepared.grounding.domain.index
         if any(entity not in index for fact in facts for entity in fact.arguments):
             return
@@ -500,12 +559,14 @@ class KnowledgeBase:
             fixpoint = assumed(rested.fixpoint, changes, ROUND_LIMIT)
             if fixpoint is not None:
                 found = contradictions(fixpoint, rested.names)
-                self._fixpoints[key] = _Rested(fixpoint, rested.names, _outcome(fixpoint, found))
+                program = self._bound(self._checked)
+                self._fixpoints[key] = _Rested(fixpoint, rested.names, program, _outcome(fixpoint, found))
 
     def _forget(self) -> None:
         """Whatever was inferred, here or in what this is a copy of, was inferred of something else."""
         self._lifted = None
         self._fixpoints.clear()
+        self._opened.clear()
         self._source = None
 
     @staticmethod
@@ -527,11 +588,11 @@ class KnowledgeBase:
 
     def _refused(self) -> list[Diagnostic]:
         """What keeps the program from being evaluated: but for values that it has learned since."""
-        learned = self._learner is not None and self._learner.complete
+        learner = self._learner
         return [
             replace(finding, severity="error")
             for finding in self._checked.unevaluated
-            if not (learned and finding.span is not None and finding.span.text.startswith("?"))
+            if learner is None or not learner.tells(finding)
         ]
 
     # --- learning ---------------------------------------------------------------------------------------------------
@@ -591,6 +652,7 @@ class KnowledgeBase:
 
         learner = self._learning()
         trained = self._trained(learner, only, freeze, classical)
+        self._own_modules()
         objective = Objective(loss, contradictions, uncertainty, decay, slack)
         settings = Settings(
             epochs=epochs,
@@ -609,8 +671,9 @@ class KnowledgeBase:
             max_rounds=ROUND_LIMIT,
         )
         budget = self._budget(max_groundings)
+        before = learner.texts(self._checked)
         try:
-            found = learner.fit(
+            found, evidence = learner.fit(
                 self._checked,
                 trained,
                 settings,
@@ -629,14 +692,16 @@ class KnowledgeBase:
         except OtherRun:
             message = f'"{checkpoint}" is the checkpoint of another run'
             raise Error([Diagnostic("other-checkpoint", message, "remove it, or name another file")]) from None
+        after = learner.texts(self._checked)
         return Fit(
-            found.train,
-            found.validation,
+            found.after.train,
+            found.after.validation,
             found.losses.total,
             found.losses.terms,
             learner.module.current(),
             found.stopped,
             found.history,
+            replace(evidence, rules=[(name, before[name], after[name]) for name in before if name in trained]),
         )
 
     def evaluate(self, *, max_groundings: int | None = None) -> Scores:
@@ -691,8 +756,17 @@ class KnowledgeBase:
             )
             raise Error([Diagnostic("unbound", message, "let its last layer be that wide")])
         own = Binding(name, module, stacked, tuple(inputs), names if arity == 2 else ())
+        self._borrowed -= {name}
         self._bindings = [*self._bindings, own]  # copies of this knowledge base keep theirs
         self._forget()
+
+    def _own_modules(self) -> None:
+        """Train copies of the modules that are bound to what this is a copy of."""
+        self._bindings = [
+            replace(each, module=deepcopy(each.module)) if each.predicate in self._borrowed else each
+            for each in self._bindings
+        ]
+        self._borrowed = frozenset()
 
     def _learning(self) -> Learner:
         from lnnkit.learn.learner import Learner
@@ -702,9 +776,8 @@ class KnowledgeBase:
         return self._learner
 
     def _labelled(self) -> None:
-        if not any(not self._checked.predicates[each.predicate].numeric for each in
-                   (*self._checked.labels, *self._checked.label_tables)):  # fmt: skip
-            hint = 'add some: `label P(a)`, `label ~P(b)`, or `label P from "outcomes.csv"`'
+        if not self._checked.labels and not self._checked.label_tables:
+            hint = 'add some: `label P(a)`, `label ~P(b)`, `label total(a) = 12`, or `label P from "outcomes.csv"`'
             raise Error([Diagnostic("no-labels", "the program has no labels", hint)])
 
     def _trained(
@@ -713,7 +786,8 @@ class KnowledgeBase:
         """The rules that learn; an `Error` where a name is none of them, or nothing is left."""
         from lnnkit.check.nearest import nearest
 
-        self._labelled()
+        if not learner.states_equations(learner.rules if only is None else only):
+            self._labelled()
         findings: list[Diagnostic] = []
         for name in dict.fromkeys((*(only or ()), *freeze, *classical)):
             if name not in learner.rules:
@@ -729,12 +803,15 @@ class KnowledgeBase:
         return trained
 
     def _bound(self, program: CheckedProgram) -> CheckedProgram:
-        """The program with what modules supply now."""
+        """The program with what modules supply now, but of atoms of which something else is assumed."""
         if not self._bindings:
             return program
+        from lnnkit.explain.hypothetical import with_facts
+        from lnnkit.explain.origins import Origins
         from lnnkit.learn.binding import bound
 
-        return bound(program, self._bindings)
+        found = bound(program, self._bindings)
+        return with_facts(found, Origins(found), self._assumed) if self._assumed else found
 
     def _current(self) -> CheckedProgram:
         """The program with the numbers that it has learned."""
@@ -819,14 +896,25 @@ class KnowledgeBase:
         return f"<table><caption>{html.escape(self.program.span.source.path)}</caption>{cells}</table>"
 
 
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """What a copy may go on from, with ``facts`` besides: the ``origin``, as long as its program is ``checked``."""
+
+    origin: KnowledgeBase
+    checked: CheckedProgram
+    facts: Sequence[Fact]
+
+
 class _Rested:
-    """A fixpoint, the names of its entities, how it ended, and what explains it once that has been asked."""
+    """A fixpoint, the names of its entities, the program that it is of, how it ended, and what explains it once that
+    has been asked."""
 
-    __slots__ = ("explainer", "fixpoint", "names", "outcome")
+    __slots__ = ("explainer", "fixpoint", "names", "outcome", "program")
 
-    def __init__(self, fixpoint: Fixpoint, names: Names, outcome: Outcome) -> None:
+    def __init__(self, fixpoint: Fixpoint, names: Names, program: CheckedProgram, outcome: Outcome) -> None:
         self.fixpoint = fixpoint
         self.names = names
+        self.program = program
         self.outcome = outcome
         self.explainer: Explainer | None = None
 
@@ -868,6 +956,19 @@ def _covers(rested: _Rested, query: Query) -> bool:
 
 def _unstarted(parameter: Parameter) -> Diagnostic:
     text = parameter.span.text
+    if parameter.kind == "relation":
+        example = text.replace("<?>", ">=")
+        hint = f"label what depends on it, where both numbers are known, or write the relation: `{example}`"
+        return Diagnostic("untrained", f"no label tells which relation `{text}` is", hint, parameter.span)
+    if parameter.kind == "unit" and text.startswith(("nalu", "inalu")):
+        unit = text.partition("(")[0]
+        hint = (
+            f"write `nau`, `nmu` or `npu`: between its operations `{unit}` is no arithmetic that rules could infer by"
+        )
+        return Diagnostic("untrained", f"`{unit}` is not learned within rules", hint, parameter.span)
+    if parameter.kind == "unit":
+        hint = "label what depends on it, where all its operands are known, or give it weights"
+        return Diagnostic("untrained", f"no label tells what `{text}` computes", hint, parameter.span)
     hint = f"give it a start, as in `{text}{'' if text == '?' else '='}1`: no data say where it could"
     return Diagnostic("untrained", f"`{text}` has no value to start from", hint, parameter.span)
 

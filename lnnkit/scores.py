@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +39,46 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True)
+class NumberScore:
+    """How the answers for ``n`` labelled numbers agree with their labels: root mean square and mean absolute error of
+    the middles of their intervals, and the coefficient of determination, over the share of them (``coverage``) whose
+    interval has two ends. None where there are none, or all labels are alike."""
+
+    n: int
+    rmse: float | None
+    mae: float | None
+    r2: float | None
+    coverage: float
+
+    def as_dict(self) -> dict[str, float | int | None]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
 class Scores:
-    """The scores by predicate, and how many contradictions inference met in all."""
+    """The scores by predicate and by number, and how many contradictions inference met in all."""
 
     predicates: Mapping[str, Score] = field(default_factory=dict)
     contradictions: int = 0
+    numbers: Mapping[str, NumberScore] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, object]:
         """The object that ``lnnkit eval --format json`` prints."""
-        found = {name: score.as_dict() for name, score in self.predicates.items()}
-        return {"predicates": found, "contradictions": self.contradictions}
+        found: dict[str, object] = {
+            "predicates": {name: score.as_dict() for name, score in self.predicates.items()},
+            "contradictions": self.contradictions,
+        }
+        if self.numbers:
+            found["numbers"] = {name: score.as_dict() for name, score in self.numbers.items()}
+        return found
+
+    @property
+    def exact(self) -> bool:
+        """Whether there are labels, all of them are met, to 1e-12, and nothing is contradictory."""
+        truths = all(score.brier <= 1e-12 for score in self.predicates.values())
+        values = all(score.coverage == 1 and score.r2 is not None and score.r2 >= 1 - 1e-12
+                     for score in self.numbers.values())  # fmt: skip
+        return bool(self.predicates or self.numbers) and truths and values and not self.contradictions
 
     @property
     def accuracy(self) -> float:
@@ -56,27 +90,78 @@ class Scores:
 @dataclass(frozen=True, slots=True)
 class Epoch:
     """Where fitting stood at one of its inferences: the restart (from 1), how many epochs had been made, the loss of
-    the training labels with its terms, that of the validation labels (None: there are none), and the accuracy on the
-    labels that stopping looks at."""
+    the training labels with its terms, that of the validation labels (None: there are none), the accuracy on the
+    labels that stopping looks at (None: they are of numbers alone), and the values by the names of their parameters."""
 
     restart: int
     epoch: int
     loss: float
     terms: Mapping[str, float]
     validation: float | None
-    accuracy: float
+    accuracy: float | None
+    values: Mapping[str, float] = field(default_factory=dict)
 
     def __str__(self) -> str:
         terms = ", ".join(f"{name} {value:.4g}" for name, value in self.terms.items())
         held = "" if self.validation is None else f", validation {self.validation:.4g}"
-        return f"epoch {self.epoch}: loss {self.loss:.4g} ({terms}){held}, accuracy {self.accuracy:.4f}"
+        right = "" if self.accuracy is None else f", accuracy {self.accuracy:.4f}"
+        return f"epoch {self.epoch}: loss {self.loss:.4g} ({terms}){held}{right}"
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """A number that was learned: its parameter's name, its kind (weight, bias, lower, upper, value), the names of the
+    rules that hold it, and what it is the weight, or the bias, of."""
+
+    name: str
+    kind: str
+    rules: tuple[str, ...]
+    of: str
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """The data that a threshold divides: for each row of them the value of the threshold at which ``comparison`` would
+    turn (n,), and the truth of the label of ``predicate`` about the same entities (n,), nan where there is none."""
+
+    name: str
+    comparison: str
+    turns: np.ndarray
+    predicate: str | None
+    truths: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class Predictions:
+    """The truth of the labels of one predicate, and of the answers for them, as single numbers, before and after
+    fitting; ``held`` flags those that it did not learn from. All (n,)."""
+
+    predicate: str
+    wanted: np.ndarray
+    before: np.ndarray
+    after: np.ndarray
+    held: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a report of fitting shows beside its scores. ``before`` are the scores on training and validation labels
+    before the first step, ``kept`` is the place in the history of the values that were kept (None: a run that went on
+    from a checkpoint had met them before), ``rules`` has the name of each rule with its text before and after."""
+
+    parameters: Sequence[Learned]
+    thresholds: Sequence[Threshold]
+    predictions: Sequence[Predictions]
+    before: tuple[Scores, Scores | None]
+    kept: int | None
+    rules: Sequence[tuple[str, str, str]] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
     """What fitting came to: the scores on the labels it learned from and on those it stopped by (None: there are none),
     the loss and its terms there, the values by the names of their parameters, and what it went through. ``stopped`` is
-    epochs, patience or interrupted."""
+    epochs, patience, solved (every label is met exactly) or interrupted."""
 
     train: Scores
     validation: Scores | None
@@ -85,6 +170,19 @@ class Fit:
     values: Mapping[str, float]
     stopped: str
     history: tuple[Epoch, ...] = ()
+    evidence: Evidence | None = field(default=None, repr=False)
+
+    def to_html(self, title: str = "Training") -> str:
+        """A page that needs nothing beside it: losses, parameters, thresholds and calibration as pictures, the scores,
+        and the rules before and after."""
+        from lnnkit.report.page import page
+
+        return page(self, title)
+
+    def _repr_html_(self) -> str:
+        from lnnkit.report.page import fragment
+
+        return fragment(self)
 
     def as_dict(self) -> dict[str, object]:
         """The object that ``lnnkit train --format json`` prints."""

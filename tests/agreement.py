@@ -6,15 +6,15 @@ import math
 from dataclasses import replace
 
 import lnnkit
-from tests.oracle import Program, Result, robust, run
+from tests.oracle import Formula, Program, Result, robust, run
 from tests.oracle.inference import near
-from tests.oracle.program import subformulas
+from tests.oracle.program import subformulas, weights
 from tests.programs import to_text
 
 TOLERANCE = 1e-9
-# Relative, of numbers behind soft comparisons, whose inverses magnify what is rounded: that of `=` has a vertical
-# tangent where it is true.
-SOFT, SOFT_EQUALITY = 1e-7, 2e-5
+# Relative, of numbers behind soft comparisons: the last digit of a truth that is 1e-9 off the end of its curve is 1e-7
+# of the number.
+SOFT = 1e-7
 INF = math.inf
 
 
@@ -57,14 +57,14 @@ def _arrested(result: Result) -> set[object]:
 
 
 def _differences(program: Program, result: Result, looser: Result, closer: bool = False) -> list[str]:
-    leaves = [f for each in program.statements for f in subformulas(each.formula) if f[0] == "compare" and f[4]]
-    level = any(leaf[1] in ("=", "!=") for leaf in leaves)
-    within = SOFT_EQUALITY if level else SOFT if leaves else TOLERANCE
+    parts = [part for each in program.statements for part in subformulas(each.formula)]
+    soft = any(part[0] == "compare" and part[4] for part in parts)
     defaults = run(neutral(program), 0).answers
     kb = lnnkit.loads(to_text(program))
     found = [] if kb.infer().status in ("converged", "accelerated") else ["the engine did not converge"]
     for number, answers in enumerate(kb.answers()):
         variables, expected = result.variables[number], result.answers[number]
+        within = SOFT if soft else _within(program.queries[number])
         got = {tuple(a.bindings[v] for v in variables): (a.lower, a.upper) for a in answers}
         for entities, value in expected.items():
             default, loose = defaults[number][entities], looser.answers[number][entities]
@@ -78,6 +78,16 @@ def _differences(program: Program, result: Result, looser: Result, closer: bool 
                 )
         found += [f"query {number} {answers.query} {entities}: answered beyond the domain" for entities in got]
     return found
+
+
+def _within(query: Formula) -> float:
+    """An end that the tolerance is off saying nothing says nothing: the oracle reads it so at every neuron, the engine
+    where it enters a formula. A soft comparison in between comes so near, and the weights above it carry that on."""
+    parts = list(subformulas(query))
+    if not any(part[0] == "compare" and part[4] for part in parts):
+        return TOLERANCE
+    connectives = [part for part in parts if part[0] in ("and", "or", "implies", "iff", "xor")]
+    return TOLERANCE * max(1.0, sum(weight for part in connectives for weight in weights(part)))
 
 
 def _between(value: float, low: float, high: float, within: float) -> bool:

@@ -9,6 +9,7 @@ Each stage may import itself and the stages before it. Beside them stand
 - ``errors``: exceptions over the diagnostics of ``syntax``, raised by ``kb`` and the surfaces alone.
 - ``answers``, ``outcome``, ``plan``, ``scores``: what inference and learning come back with, as values that import no
   stage but ``syntax`` and ``data`` (columns of names); so ``infer`` can make them and the surfaces can show them.
+- ``report``: draws ``scores`` of training as a page, for them alone.
 - ``budget`` (what ``kb`` allows ``infer``), ``computing`` (the precision and device that it is given), ``interrupt``
   (Ctrl-C as a watch of ``infer``) and ``output`` (files that ``kb`` and the surfaces write).
 
@@ -44,7 +45,8 @@ MAY["errors"] = {"syntax"}
 MAY["answers"] = {"syntax", "data"}
 MAY["outcome"] = {"answers"}
 MAY["plan"] = {"outcome"}
-MAY["scores"] = set()
+MAY["scores"] = {"report"}
+MAY["report"] = {"report", "scores"}
 MAY["budget"] = {"errors", "syntax", "check", "graph", "ground", "infer"}
 MAY["computing"] = {"errors", "syntax", "logic"}
 MAY["interrupt"] = {"infer"}

@@ -59,6 +59,13 @@ def table(n: int) -> Columns:
     return {**columns, "q_row": rows, "q_upper": cap}
 
 
+def applicants(n: int) -> Columns:
+    """``n`` people with an income, a debt, a household and an age, all known; whole numbers."""
+    rng = np.random.default_rng(0)
+    ranges = {"income": (500, 6000), "debt": (0, 3000), "household": (1, 7), "age": (1, 90)}
+    return {name: rng.integers(*ends, n).astype(np.float64) for name, ends in ranges.items()}
+
+
 def friendships(n: int, folder: Path) -> Columns:
     """``friends.csv`` of ``n`` rows among ``n / 5`` people."""
     pairs = np.random.default_rng(0).integers(0, max(n // PEOPLE, 1), (n, 2))

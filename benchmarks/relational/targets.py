@@ -1,4 +1,4 @@
-"""What issue 3 asks of lnnkit, and whether a race reached it. Ratios are of CPU seconds of one run of the benchmark."""
+"""What is asked of lnnkit, and whether a race reached it. Ratios are of CPU seconds of one run of the benchmark."""
 
 from __future__ import annotations
 
@@ -98,6 +98,7 @@ TARGETS = (
     _against_own("smokers-open", 1_000_000, "smokers", 2),
     _against("table", 1_000_000, "numpy", 6),
     _against("table", 10_000_000, "numpy", 6),
+    _against("eligible", 1_000_000, "numpy", 6),
     _against("generation", 10_000, "duckdb", 1),
     _linear("ontology", 210, 1, 1),
     _linear("ontology", 210, 21, 1.2),

@@ -105,6 +105,17 @@ _ALL = (
         growth=(1000, 10_000, 100_000, 1_000_000),
     ),
     Workload(
+        "eligible",
+        "W3",
+        "(income - debt) / household > 500 & age >= 18 -> Eligible, up and down",
+        "rows",
+        _in_memory(data.applicants),
+        sizes=(10_000, 100_000, 1_000_000),
+        quick=(10_000,),
+        warm=100,
+        growth=(1000, 10_000, 100_000, 1_000_000),
+    ),
+    Workload(
         "generation",
         "W4",
         "same generation on a random tree",

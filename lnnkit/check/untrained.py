@@ -14,6 +14,12 @@ from lnnkit.syntax.diagnostic import Diagnostic
 UNEVALUATED = frozenset({"untrained"})
 """Findings that a program or query is checked with as warnings, and not evaluated with."""
 
+_ELSE = {
+    "rule": "or train the program",
+    "axiom": "or write `rule`: an axiom is never trained",
+    "query": "or ask for it in a rule: a query learns nothing",
+}
+
 
 def untrained(symbols: Symbols) -> list[Diagnostic]:
     """A weight, a bias and a truth start at 1, as where nothing is written. Everything else needs a number."""
@@ -30,7 +36,7 @@ def _formula(formula: Formula, started: frozenset[str]) -> Iterator[Diagnostic]:
             for attribute in node.attributes:
                 for item in in_value(attribute.value):
                     yield from _unstarted(item, started)
-            yield from _unlearned(node)
+            yield from _unlearned(node, formula.kind)
 
 
 def _unstarted(item: ast.Learnable, started: frozenset[str]) -> Iterator[Diagnostic]:
@@ -41,7 +47,7 @@ def _unstarted(item: ast.Learnable, started: frozenset[str]) -> Iterator[Diagnos
         yield warning("untrained", item.span, message, hint)
 
 
-def _unlearned(node: ast.Unit | ast.Comparison) -> Iterator[Diagnostic]:
+def _unlearned(node: ast.Unit | ast.Comparison, kind: str) -> Iterator[Diagnostic]:
     given = {attribute.key for attribute in node.attributes}
     shapes = shapes_of(node)
     missing = [key for key, shape in shapes.items() if shape.needed and key not in given]
@@ -51,8 +57,9 @@ def _unlearned(node: ast.Unit | ast.Comparison) -> Iterator[Diagnostic]:
     example = f"{missing[0]}: " + ("0.5" if count is None else f"[{', '.join(['1'] * (count or len(node.operands)))}]")
     if isinstance(node, ast.Unit):
         message = f"the unit `{node.name}` has no `{missing[0]}` before it is trained"
-        hint = f"give it one, `{node.span.text}{{{example}}}`, or train the program"
+        hint = f"give it one, `{node.span.text}{{{example}}}`, {_ELSE[kind]}"
         yield warning("untrained", node.span, message, hint)
     else:
         message = "`<?>` says nothing before it is trained"
-        yield warning("untrained-relation", node.span, message, f"give its weights, `({node.span.text}){{{example}}}`")
+        hint = f"give its weights, `({node.span.text}){{{example}}}`, {_ELSE[kind]}"
+        yield warning("untrained-relation", node.span, message, hint)

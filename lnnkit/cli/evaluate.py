@@ -12,7 +12,7 @@ from lnnkit.cli.progress import ProgressLine
 from lnnkit.cli.threads import use_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from lnnkit.scores import Scores
 
@@ -27,6 +27,8 @@ example:
 """
 
 _COLUMNS = ("n", "accuracy", "auroc", "aupr", "log_loss", "brier", "calibration", "coverage", "contradictions")
+
+_OF_NUMBERS = ("n", "rmse", "mae", "r2", "coverage")
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -56,11 +58,21 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def table(scores: Scores) -> Iterator[str]:
-    """A line a predicate, under a heading."""
-    rows = [("predicate", *(name.replace("_", " ") for name in _COLUMNS))]
-    for name, score in scores.predicates.items():
-        numbers = score.as_dict()
-        rows.append((streams.printable(name, keep=""), *(_cell(numbers[column]) for column in _COLUMNS)))
+    """A line a predicate, under a heading, and the same for numbers."""
+    if scores.predicates or not scores.numbers:
+        yield from _lines("predicate", _COLUMNS, {name: each.as_dict() for name, each in scores.predicates.items()})
+    if scores.predicates and scores.numbers:
+        yield "\n"
+    if scores.numbers:
+        yield from _lines("number", _OF_NUMBERS, {name: each.as_dict() for name, each in scores.numbers.items()})
+
+
+def _lines(
+    heading: str, columns: Sequence[str], scores: Mapping[str, Mapping[str, float | int | None]]
+) -> Iterator[str]:
+    rows = [(heading, *(name.replace("_", " ") for name in columns))]
+    for name, own in scores.items():
+        rows.append((streams.printable(name, keep=""), *(_cell(own[column]) for column in columns)))
     widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
     for row in rows:
         cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]

@@ -13,6 +13,7 @@ from lnnkit.cli.program import load
 from lnnkit.cli.progress import STOPPING, ProgressLine
 from lnnkit.cli.threads import use_threads
 from lnnkit.interrupt import Interruption, is_pythons_own
+from lnnkit.output import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +27,7 @@ it has learned. An axiom learns nothing; a rule that holds a `?` learns only wha
 EXAMPLE = """\
 example:
   lnnkit train loan.lnn -o trained.lnn
+  lnnkit train loan.lnn -o trained.lnn --report training.html
   lnnkit train loan.lnn -o trained.lnn --only risk --seed 1 --format json
 """
 
@@ -60,6 +62,9 @@ def options(parser: argparse.ArgumentParser) -> None:
         "--slack", type=values.positive, metavar="PRICE", help="classical neurons may leave operands out, at this price"
     )
     parser.add_argument("--checkpoint", metavar="FILE", help="save the state here, and go on from there after a kill")
+    parser.add_argument(
+        "--report", metavar="FILE", help="write a page with pictures of training here: losses, parameters, calibration"
+    )
     parser.add_argument("--format", choices=("table", "json"), default="table", help="how to print the scores")
     parser.add_argument(
         "--max-groundings", type=values.count, metavar="N", help="refuse more than N instances of a rule"
@@ -74,7 +79,7 @@ def command(arguments: argparse.Namespace) -> int:
     shown = not arguments.quiet
     with ProgressLine(f"reading {streams.printable(arguments.file, keep='')}", shown=shown):
         kb = load(arguments.file)
-    streams.findings(finding for finding in kb.warnings if finding.code != "untrained")
+    streams.findings(finding for finding in kb.warnings if finding.code not in ("untrained", "untrained-relation"))
     use_threads(arguments.threads)
     with ProgressLine("training", shown=shown) as line:
 
@@ -108,6 +113,8 @@ def command(arguments: argparse.Namespace) -> int:
                 listen=listen,
             )
     kb.save(Path(arguments.output))
+    if arguments.report is not None:
+        write_text(arguments.report, found.to_html(Path(arguments.file).name))
     if arguments.format == "json":
         streams.in_utf8()
         streams.write([json.dumps(found.as_dict(), ensure_ascii=False, allow_nan=False), "\n"])
@@ -121,7 +128,7 @@ def _table(found: Fit, output: str) -> Iterator[str]:
     epochs = found.history[-1].epoch if found.history else 0
     yield f"loss {found.loss:.4g} ({terms}) after {epochs} epochs ({found.stopped})\n"
     for name, scores in (("training labels", found.train), ("validation labels", found.validation)):
-        if scores is not None and scores.predicates:
+        if scores is not None and (scores.predicates or scores.numbers):
             yield f"\n{name}\n"
             yield from table(scores)
     yield f"\nwritten to {streams.printable(output, keep='')}\n"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lnnkit.explain.assemble import assemble
-from lnnkit.explain.necessary import minimal
+from lnnkit.explain.necessary import minimal_at_once
 from lnnkit.explain.readings import Completed, Reading, Readings
 from lnnkit.explain.reads import Read, leaf_reads, values_of
 from lnnkit.explain.sight import Sight
@@ -174,11 +174,15 @@ class _Search:
         return sight, reads
 
     def _holds(self, sight: Sight, reads: Sequence[Read]) -> bool:
-        least = float(sight.least(values_of(sight, [reads]), self._head)[0])
-        return least <= self._source.value + self._rules._eps
+        return self._hold(sight, [reads])[0]
+
+    def _hold(self, sight: Sight, ways: Sequence[Sequence[Read]]) -> list[bool]:
+        """Whether each of several ways to read holds the head back."""
+        least = sight.least(values_of(sight, ways), self._head)
+        return (least <= self._source.value + self._rules._eps).tolist()
 
     def _keep(self, sight: Sight, reads: Sequence[Read]) -> None:
-        kept = minimal(reads, lambda some: self._holds(sight, some))
+        kept = minimal_at_once(reads, lambda ways: self._hold(sight, ways))
         self._found.readings += [(read.reading, self._formula, read.leaf) for read in kept]
 
     def _default(self, leaf: int, side: int, bindings: Mapping[int, int]) -> Reading:

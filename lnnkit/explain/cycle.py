@@ -1,16 +1,16 @@
 """Bounds that a cycle carries to its limit: whether rounds, one by one, would lead there.
 
 Steps of a cycle read each other. Told as coordinates that only grow (a lower bound itself, an upper bound negated, or
-the logarithm of either where a product rule multiplies), a round is a monotone map ``G``. Rounds from a point that
-``G`` does not lower come past every point of a growing path from there on which ``G`` raises whatever the path raises:
-else they would rest at a point of it. The path ends at the claimed bounds, and comes from ``-(1 - A)^-1 e``, along
-which the derivatives ``A`` of ``G`` at its end promise just that, if their spectral radius is below 1. If it is not,
-rounds do not slow down toward an end: they have been carried some way straight on.
+the logarithm of either where a product rule multiplies), a round is a monotone map ``G`` that lowers nothing. Rounds
+come past every point of a growing path on which some rounds raise whatever the path has raised: else they would rest at
+a point of it. The path ends at the claimed bounds, and comes from ``-(1 - A)^-1 e``, along which the derivatives ``A``
+of ``G`` at its end promise just that, if their spectral radius is below 1; else, where rounds gain as much again and
+again, it is straight.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
@@ -22,7 +22,7 @@ Look = Callable[[Mapping[int, float]], Box]  # the bounds that a step's instance
 _ROUNDS = 60  # are made one by one first
 _EPS = 1e-8
 _POINTS = 60  # of the path
-_NEAR = 1e-13  # what a round still gains at the last of them
+_NEAR = 1e-13  # how far the last of them is from its end
 
 
 class Cycle:
@@ -54,21 +54,28 @@ class Cycle:
             if bool((here >= end - _EPS).all()):
                 return True
             here = np.maximum(here, self._round(here))
+        return all(self._passes(there, there > here) for there in self._path(here, end))
+
+    def _passes(self, there: np.ndarray, risen: np.ndarray) -> bool:
+        """Whether rounds, as many as it takes to come around, raise all that has risen."""
+        after = there
+        for _ in self._looks:
+            after = np.maximum(after, self._round(after))
+            if bool((after > there)[risen].all()):
+                return True
+        return False
+
+    def _path(self, here: np.ndarray, end: np.ndarray) -> Iterator[np.ndarray]:
+        """Points on the way; straight ones where rounds do not gain ever less."""
         linear = self._derivatives(end, np.maximum(end - here, 1e-6))
         if np.abs(np.linalg.eigvals(linear)).max() < 1 - _EPS:
             direction = np.linalg.solve(np.eye(len(end)) - linear, np.ones(len(end)))
-            if not bool((direction > 0).all()):
-                return False
-            longest = float(((end - here) / direction).max())
-        else:
-            direction, longest = np.maximum(end - here, 0.0), 1.0
-        lengths = np.concatenate([np.linspace(longest, 0.0, _POINTS)[:-1], np.geomspace(longest, _NEAR, _POINTS)])
-        for length in lengths.tolist():
-            there = np.maximum(here, end - length * direction)
-            gains = self._round(there) - there
-            if not bool(np.where(there > here, gains > 0, gains >= -_NEAR).all()):
-                return False
-        return True
+            if bool((direction > 0).all()):
+                for length in np.geomspace(float(((end - here) / direction).max()), _NEAR, _POINTS):
+                    yield np.maximum(here, end - length * direction)
+                return
+        for share in (*np.linspace(0, 1, _POINTS, endpoint=False), 1 - 1e-9):
+            yield np.maximum(here, here + share * (end - here))
 
     def _round(self, here: np.ndarray) -> np.ndarray:
         bounds = self._bounds(here).tolist()

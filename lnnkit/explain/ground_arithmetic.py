@@ -105,11 +105,13 @@ def _text(term: Term) -> str:
                 built.append(repr(step.value))
             case Apply(operation="negate" | "abs" | "sqrt" | "unknown"):
                 built.append(f"{step.operation}({', '.join(built[place] for place in step.operands)})")
-            case Apply():
+            case Apply(operation=str()):
                 first, *rest = (built[place] for place in step.operands)
                 for each in rest:
                     first = f"({first} {step.operation} {each})"
                 built.append(first)
+            case Apply():
+                built.append(f"{step.operation!r}({', '.join(built[place] for place in step.operands)})")
     return built[-1]
 
 

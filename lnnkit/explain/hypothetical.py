@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -17,11 +18,14 @@ if TYPE_CHECKING:
 ASSUMED = "<assumed>"
 
 
-def assumption(predicate: str, arguments: Sequence[str], lower: float, upper: float) -> Fact:
-    """The fact that an atom is assumed to have. Raises ``ValueError`` for bounds that are none."""
-    if not 0 <= lower <= upper <= 1:
+def assumption(predicate: str, arguments: Sequence[str], lower: float, upper: float, *, numeric: bool) -> Fact:
+    """The fact that an atom, or a ``numeric`` attribute, is assumed to have. Raises ``ValueError`` for bounds that are
+    none."""
+    if numeric and not (lower <= upper and lower < math.inf and upper > -math.inf):
+        raise ValueError(f"[{lower}, {upper}] are no ends of a number: they are lower <= upper")
+    if not numeric and not 0 <= lower <= upper <= 1:
         raise ValueError(f"[{lower}, {upper}] are no truth bounds: they are 0 <= lower <= upper <= 1")
-    text = fact_text(predicate, arguments, lower, upper)
+    text = fact_text(predicate, arguments, lower, upper, numeric=numeric)
     return Fact(predicate, tuple(arguments), lower, upper, Span(Source(ASSUMED, text), 0, len(text)))
 
 

@@ -11,7 +11,7 @@ import torch
 from lnnkit.check.program import Assertion
 from lnnkit.explain.assemble import assemble
 from lnnkit.explain.completions import Completions
-from lnnkit.explain.necessary import minimal
+from lnnkit.explain.necessary import minimal, minimal_at_once
 from lnnkit.explain.origins import Origins
 from lnnkit.explain.proof import Premise, Proof, Side, Step
 from lnnkit.explain.readings import Completed, Listed, Reading, Readings, Sent, Source, Unlisted
@@ -33,7 +33,6 @@ from lnnkit.syntax.span import Source as Text
 from lnnkit.syntax.span import Span
 
 SIDES: tuple[Side, Side] = ("lower", "upper")
-_AT_ONCE = 64  # premises that are left out, each in a copy of the instance, at a time
 _NOWHERE = Span(Text("", ""), 0, 0)
 
 
@@ -361,15 +360,7 @@ class Prover:
                 enough &= was[:-1] <= was[-1] if event.side else was[:-1] >= was[-1]
             return enough.tolist()
 
-        fixed: list[Read] = []
-        loose: list[Read] = []
-        for start in range(0, len(reads), _AT_ONCE):
-            some = reads[start : start + _AT_ONCE]
-            ways = [[*reads[: start + i], *reads[start + i + 1 :]] for i in range(len(some))]
-            for each, droppable in zip(some, said(ways), strict=True):
-                (loose if droppable else fixed).append(each)
-        loose.sort(key=_age)
-        kept = {id(each) for each in (*fixed, *minimal(loose, lambda some: said([[*fixed, *some]])[0]))}
+        kept = {id(each) for each in minimal_at_once(sorted(reads, key=_age), said)}
         positions = tuple(position for position, each in enumerate(reads) if id(each) in kept)
         if key is not None:
             self._needed[key] = positions

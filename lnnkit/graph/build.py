@@ -91,8 +91,7 @@ class _Builder:
             for conjunction in (formula, *conjunctions(formula.consequent)):
                 if any(self.predicates[atom.name].closed for atom in conjuncts(conjunction)) or conjunction is formula:
                     self.graph.nodes[built[id(conjunction)].node]["defining"] = True
-        if self.graph.nodes[part.node]["kind"] in NEURONS:
-            self.graph.nodes[part.node]["uses"] += 1
+        self._use(part.node)
         ends = self.parameters.read(assertion.lower, 1.0), self.parameters.read(assertion.upper, 1.0)
         return self._root(part, ends, assertion, defines)
 
@@ -216,8 +215,15 @@ class _Builder:
             self.graph.add_edge(
                 name, operand, position=position, weight=weight, parameter=parameter, arguments=arguments
             )
-            self.graph.nodes[operand]["uses"] += 1
+            if kind != "not":
+                self._use(operand)
         return name
+
+    def _use(self, node: str) -> None:
+        """Count a use; that of a negation is one of what it negates, since it keeps no bounds."""
+        while self.graph.nodes[node]["kind"] == "not":
+            (node,) = self.graph.successors(node)
+        self.graph.nodes[node]["uses"] += 1
 
     def _sorts(self, edges: Sequence[_Edge], count: int) -> tuple[str, ...]:
         """The sort of each variable, from the operands' parameters that it stands for."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -58,7 +59,8 @@ def _attributes(
     node: ast.Function | ast.Unit | ast.Comparison, parameters: Parameters
 ) -> dict[str, tuple[Numbers, Names]]:
     attributes = () if isinstance(node, ast.Function) else node.attributes
-    return {each.key: parameters.read_list(each.value) for each in attributes if not isinstance(each.value, str)}
+    found = {each.key: parameters.read_list(each.value) for each in attributes if not isinstance(each.value, str)}
+    return {key: given for key, given in found.items() if not _unstarted(given[0])}  # those are not trained yet
 
 
 def _described(
@@ -67,6 +69,10 @@ def _described(
     attributes = {**(fixed or {}), **{key: numbers for key, (numbers, _) in given.items()}}
     learned = {key: names for key, (_, names) in given.items() if holds_parameter(names)}
     return Description(kind, attributes, learned)
+
+
+def _unstarted(numbers: Numbers) -> bool:
+    return any(map(_unstarted, numbers)) if isinstance(numbers, tuple) else math.isnan(numbers)
 
 
 def holds_parameter(names: Names) -> bool:

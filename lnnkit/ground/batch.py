@@ -62,19 +62,14 @@ class Batch:
     ) -> None:
         self.formula = formula
         self.completes = completes
-        self.reads = (
-            dict.fromkeys(formula.leaves, (True, True)) if completes or observed else analysis.polarity.read_sides()
-        )
+        read = (*formula.leaves, *((AUXILIARY,) if formula.auxiliary is not None else ()))
+        self.reads = dict.fromkeys(read, (True, True)) if completes or observed else analysis.polarity.read_sides()
         if completes:  # nothing is read of the heads that it defines
             self.reads |= dict.fromkeys(formula.heads, (False, False))
         self.analysis = analysis
         self.modes = modes
         self.observed = observed
-        self.targets = tuple(
-            leaf
-            for leaf in (*formula.leaves, *((AUXILIARY,) if formula.auxiliary is not None else ()))
-            if leaf not in formula.heads and any(modes[leaf])
-        )
+        self.targets = tuple(leaf for leaf in read if leaf not in formula.heads and any(modes[leaf]))
         columns: list[list[int]] = [[] for _ in formula.blocks]
         for index, neuron in enumerate(formula.neurons):
             if neuron.kind in (LEAF, "same") or index in observed:

@@ -62,6 +62,14 @@ class Growing:
         """Add one value ``count`` times."""
         self._reserve(count).fill_(value)
 
+    def __deepcopy__(self, memo: dict[int, object]) -> Growing:
+        """Without the room that is free: it comes with the first ``append``."""
+        copy = Growing(self._buffer.dtype)
+        if self._length:
+            copy._buffer = self.values.clone()
+            copy._length = self._length
+        return copy
+
     def _reserve(self, count: int) -> Tensor:
         start, needed = self._length, self._length + count
         if needed > self._buffer.numel():
@@ -86,6 +94,14 @@ class Marks:
             grown = zeros(count, self.values.dtype)
             grown[: self._reached] = self.values[: self._reached]
             self.values = grown
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Marks:
+        """Without the room that nothing has reached."""
+        copy = Marks(self.values.dtype)
+        copy.room(self._reached)
+        copy.values[: self._reached] = self.values[: self._reached]
+        copy._reached = self._reached
+        return copy
 
     def reach(self, count: int) -> Tensor:
         """The values, of at least ``count`` rows."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -21,16 +22,68 @@ from lnnkit.ground.plan import PARENTS, Reads, Recorder, Trace
 from lnnkit.ground.tuples import TupleSet
 
 
-class _Source:
-    """A growing list of local rows to join, and how far it has been read."""
+class _Listed:
+    """The rows of a table that a literal finds, joined as they come: ``seen`` so far. With a ``carrier`` each found row
+    carries its atom's row along as a variable of that number."""
 
-    __slots__ = ("length", "read", "reads", "seen")
-
-    def __init__(self, reads: Reads, length: Callable[[], int], read: Callable[[int, int], Relation]) -> None:
-        self.reads: Reads = reads  # for a plan
-        self.length = length
-        self.read = read
+    def __init__(self, table: AtomTable, literal: Literal, carrier: int | None) -> None:
+        self.reads: Reads = literal  # for a plan
         self.seen = 0
+        self._table = table
+        self._literal = literal
+        self._carrier = carrier
+
+    def length(self, owner: Instances) -> int:
+        return len(owner.atoms.listing(self._table, self._literal.column))
+
+    def read(self, owner: Instances, start: int, stop: int) -> Relation:
+        """Those from ``start`` to ``stop``."""
+        table, formula = self._table, owner.formula
+        local = table.deviating[self._literal.column].values[start:stop]
+        names: list[int] = []
+        columns: list[Tensor] = []
+        keep: Tensor | None = None
+        for argument, column, sort in zip(self._literal.arguments, table.tuples.columns, table.sorts, strict=True):
+            ids = column.index_select(0, local)
+            if isinstance(argument, int) and formula.sorts[argument] not in (sort, ENTITY):
+                inside = owner.domain.members(formula.sorts[argument]).index_select(0, ids)
+                keep = inside if keep is None else keep & inside
+            if isinstance(argument, str):
+                same = ids == owner.domain.index[argument]
+            elif argument in names:
+                same = ids == columns[names.index(argument)]
+            else:
+                names.append(argument)
+                columns.append(ids)
+                continue
+            keep = same if keep is None else keep & same
+        if self._carrier is not None:
+            names.append(self._carrier)
+            columns.append(table.row(local))
+        if keep is not None:
+            columns = [column[keep] for column in columns]
+        length = int(keep.sum()) if keep is not None else len(local)
+        return Relation(tuple(names), tuple(columns), length)
+
+
+class _Parents:
+    """The rows of a block, around which inner rows are joined: ``seen`` so far."""
+
+    def __init__(self, block: int) -> None:
+        self.reads: Reads = PARENTS
+        self.seen = 0
+        self._block = block
+
+    def length(self, owner: Instances) -> int:
+        return owner.count(self._block)
+
+    def read(self, owner: Instances, start: int, stop: int) -> Relation:
+        """Those from ``start`` to ``stop``."""
+        columns = tuple(column[start:stop] for column in owner.variables(self._block))
+        return Relation(owner.formula.blocks[self._block].variables, columns, stop - start)
+
+
+_Source = _Listed | _Parents
 
 
 class Instances:
@@ -57,7 +110,7 @@ class Instances:
         self.member = member
         self._kept = kept
         self._observers = observers
-        self._guard = lambda count: guard(formula, count)
+        self._guard = partial(guard, formula)
         self._tuples = tuple(TupleSet(len(block.variables), domain.generic + 2) for block in formula.blocks)
         self.rows = tuple(Growing(torch.int64) for _ in formula.blocks)  # local row -> row of the batch's block
         self._counts = tuple(Growing(torch.int64) for _ in formula.blocks)  # real rows of the block, by parent row
@@ -80,7 +133,7 @@ class Instances:
         self._fills = {
             block: [
                 [
-                    self._parents(formula.blocks[block].parent),
+                    _Parents(formula.blocks[block].parent),
                     *(self._source(lit) for lit in sorted(literals, key=repr)),
                 ]
                 for literals in families
@@ -91,6 +144,10 @@ class Instances:
 
     def __len__(self) -> int:
         return len(self._tuples[0])
+
+    def count(self, block: int) -> int:
+        """How many rows a block has."""
+        return len(self._tuples[block])
 
     def variables(self, block: int) -> tuple[Tensor, ...]:
         """The columns of entity ids of a block's rows."""
@@ -124,7 +181,7 @@ class Instances:
             if self._recorder is not None and trace is not None:
                 self._recorder.joined(self.member, number, trace.finished())
             return found
-        lengths = [source.length() for source in sources]
+        lengths = [source.length(self) for source in sources]
         if all(length == source.seen for length, source in zip(lengths, sources, strict=True)):
             return []
         found = []
@@ -133,11 +190,11 @@ class Instances:
                 # each result once: its first new literal is the i-th
                 if source.seen == lengths[i] or any(other.seen == 0 for other in sources[:i]):
                     continue
-                new = source.read(source.seen, lengths[i])
+                new = source.read(self, source.seen, lengths[i])
                 if new.length == 0:
                     continue
-                old = [other.read(0, other.seen) for other in sources[:i]]
-                rest = [other.read(0, lengths[j]) for j, other in enumerate(sources) if j > i]
+                old = [other.read(self, 0, other.seen) for other in sources[:i]]
+                rest = [other.read(self, 0, lengths[j]) for j, other in enumerate(sources) if j > i]
                 relations = [new, *old, *rest]
                 if self._recorder is None:
                     found.append(self._complete(join(relations, self._guard), wanted))
@@ -172,46 +229,8 @@ class Instances:
         return join(parts, self._guard, None if trace is None else trace.made)
 
     def _source(self, literal: Literal, carry: int | None = None) -> _Source:
-        table = self.atoms.tables[literal.table]
-        listing = table.deviating[literal.column]
-
-        def read(start: int, stop: int) -> Relation:
-            local = listing.values[start:stop]
-            names: list[int] = []
-            columns: list[Tensor] = []
-            keep: Tensor | None = None
-            for argument, column, sort in zip(literal.arguments, table.tuples.columns, table.sorts, strict=True):
-                ids = column.index_select(0, local)
-                if isinstance(argument, int) and self.formula.sorts[argument] not in (sort, ENTITY):
-                    inside = self.domain.members(self.formula.sorts[argument]).index_select(0, ids)
-                    keep = inside if keep is None else keep & inside
-                if isinstance(argument, str):
-                    same = ids == self.domain.index[argument]
-                elif argument in names:
-                    same = ids == columns[names.index(argument)]
-                else:
-                    names.append(argument)
-                    columns.append(ids)
-                    continue
-                keep = same if keep is None else keep & same
-            if self._distinct and carry is not None:
-                names.append(_carrier(carry))
-                columns.append(table.row(local))
-            if keep is not None:
-                columns = [column[keep] for column in columns]
-            length = int(keep.sum()) if keep is not None else len(local)
-            return Relation(tuple(names), tuple(columns), length)
-
-        return _Source(literal, lambda: len(self.atoms.listing(table, literal.column)), read)
-
-    def _parents(self, block: int) -> _Source:
-        variables = self.formula.blocks[block].variables
-
-        def read(start: int, stop: int) -> Relation:
-            columns = tuple(column[start:stop] for column in self._tuples[block].columns)
-            return Relation(variables, columns, stop - start)
-
-        return _Source(PARENTS, lambda: len(self._tuples[block]), read)
+        carrier = _carrier(carry) if self._distinct and carry is not None else None
+        return _Listed(self.atoms.tables[literal.table], literal, carrier)
 
     # --- rows -------------------------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 
 import numpy as np
 import torch
@@ -25,6 +26,10 @@ def _slots(count: int) -> Tensor:
     return torch.from_numpy(np.zeros(count, dtype=np.int32))
 
 
+def _copied(slots: Tensor) -> Tensor:
+    return _slots(len(slots)).copy_(slots)
+
+
 class _Hashed:
     """Open addressing with linear probing, at most half full. A slot holds one more than a number, 0 where it is free;
     ``_keys`` has the key of each number. Keys are not negative."""
@@ -37,6 +42,12 @@ class _Hashed:
         self._shift = 64 - bits
         self._mask = (1 << bits) - 1
         self._slots = _slots(1 << bits)
+
+    def __deepcopy__(self, memo: dict[int, object]) -> _Hashed:
+        copy = _Hashed()
+        copy._keys = deepcopy(self._keys, memo)
+        copy._shift, copy._mask, copy._slots = self._shift, self._mask, _copied(self._slots)
+        return copy
 
     def _first_slots(self, keys: Tensor) -> Tensor:
         return ((keys * _SPREAD) >> self._shift).bitwise_and_(self._mask)
@@ -143,6 +154,11 @@ class _Table:
 
     def __init__(self, size: int) -> None:
         self._numbers = _slots(size)
+
+    def __deepcopy__(self, memo: dict[int, object]) -> _Table:
+        copy = _Table(0)
+        copy._numbers = _copied(self._numbers)
+        return copy
 
     def find(self, keys: Tensor) -> Tensor:
         return self._numbers.index_select(0, keys) - 1

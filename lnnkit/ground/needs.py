@@ -25,6 +25,9 @@ class Literal:
     arguments: tuple[int | str, ...]
     column: Column
 
+    def __deepcopy__(self, memo: dict[int, object]) -> Literal:
+        return self  # nothing of it ever changes
+
 
 @dataclass(frozen=True, slots=True)
 class Need:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -18,9 +19,10 @@ from lnnkit.numeric import (
     frozen,
     number,
     relation,
+    undetermined,
 )
 
-_WEIGHTS = ("weight", "power", "gate", "imaginary")
+_WEIGHTS = ("weight", "power", "gate", "imaginary", "add", "multiply")
 
 Arguments = tuple[int | str, ...]
 NumberAtom = tuple[str, Arguments]  # a number's name and its arguments
@@ -97,7 +99,7 @@ def _term(graph: nx.MultiDiGraph, node: str, arguments: Arguments, numbers: Numb
 def _applied(data: dict[str, Any], operands: Sequence[Term]) -> Term:
     kind = data["kind"]
     if kind == "constant":
-        return constant(data["value"])
+        return undetermined() if math.isnan(data["value"]) else constant(data["value"])
     if kind in OPERATIONS:
         return apply(cast("Operation", kind), *operands)
     return frozen(kind, {key: value for key, value in data.items() if key in _WEIGHTS and value is not None}, operands)

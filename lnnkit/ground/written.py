@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import Literal
 
-from lnnkit.numeric import Apply, Comparison, Constant, Fixed, Number, Relation, Term
+from lnnkit.numeric import Apply, Comparison, Constant, Fixed, FixedUnit, Number, Operation, Relation, Term
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Source, Span
 
@@ -50,7 +50,10 @@ def _term(term: Term, numbers: Sequence[ast.Expression]) -> ast.Expression:
     return built[-1]
 
 
-def _applied(operation: str, operands: Sequence[ast.Expression]) -> ast.Expression:
+def _applied(operation: Operation | FixedUnit, operands: Sequence[ast.Expression]) -> ast.Expression:
+    if not isinstance(operation, str):
+        attributes = tuple(_attribute(key, value) for key, value in operation.attributes.items())
+        return ast.Unit(operation.name, tuple(operands), attributes, span=_NOWHERE)
     match operation:
         case "negate":
             return ast.Negate(operands[0], span=_NOWHERE)
@@ -60,6 +63,12 @@ def _applied(operation: str, operands: Sequence[ast.Expression]) -> ast.Expressi
             return ast.Learnable(None, None, span=_NOWHERE)
     operator = _OPERATORS[operation]
     return reduce(lambda left, right: ast.Arithmetic(operator, left, right, span=_NOWHERE), operands)
+
+
+def _attribute(key: str, value: float | tuple[float, ...]) -> ast.Attribute:
+    if isinstance(value, tuple):
+        return ast.Attribute(key, ast.ValueList(tuple(_number(each) for each in value), span=_NOWHERE), span=_NOWHERE)
+    return ast.Attribute(key, _number(value), span=_NOWHERE)
 
 
 def _number(value: float) -> ast.Number:

@@ -163,7 +163,9 @@ def _needs(prepared: Prepared, lifted: LiftedGraph, root: Root, heard: Sequence[
         if each.node in prepared.shared.untold:
             told.add(prepared.grounding.atoms.tables[each.node].default)
     untold = set(prepared.analyses.of(bare).upward.default_values(bare.top))
-    if not root.variables or told != untold:  # what is said of a neuron holds for every entity
+    # What is said of a neuron holds for every entity; of several defaults, as where entities are compared, it is not
+    # known which one it takes the place of.
+    if not root.variables or told != untold or (heard and len(told) > 1):
         extra.append(Need(0, frozenset()))
     return Needs((*needs.rows, *extra), needs.fills)
 

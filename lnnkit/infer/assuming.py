@@ -13,7 +13,9 @@ from dataclasses import dataclass
 
 import torch
 
-from lnnkit.ground.relevance import SIDES
+from lnnkit.ground.atoms import AtomTable
+from lnnkit.ground.instances import Instances
+from lnnkit.ground.relevance import ALL, SIDES
 from lnnkit.infer.inference import Fixpoint
 from lnnkit.infer.leaps import Disturbed
 from lnnkit.infer.moves import note
@@ -76,13 +78,40 @@ def _reachable(fixpoint: Fixpoint, assumptions: Sequence[Assumption]) -> bool:
         return False
     graph, relevance = prepared.lifted.graph, prepared.relevance
     for each in assumptions:
-        if graph.nodes[each.predicate]["closed"]:
+        table = prepared.grounding.atoms.tables[each.predicate]
+        if graph.nodes[each.predicate]["closed"] or table.numeric:
+            return False
+        sides = [(each.predicate, side) for side in SIDES]
+        hears = [side for side in sides if relevance.mode(*side) != ALL and side in relevance.derived]
+        if hears and not len(table.deviating["listed"]):
+            return False  # what listed atoms hear has not been prepared
+        if _absent(each, table) and not _insertable(prepared, each, table):
             return False
         informative = (each.lower > 0.0, each.upper < 1.0)
         for side, says in zip(SIDES, informative, strict=True):
             if says and (each.predicate, side) not in relevance.produced:
                 return False
     return True
+
+
+def _absent(assumption: Assumption, table: AtomTable) -> bool:
+    """Whether its atom has no row yet."""
+    if not len(table.tuples):
+        return True
+    columns = [torch.tensor([entity], dtype=torch.int32) for entity in assumption.entities]
+    return int(table.tuples.find(columns, 1)) < 0
+
+
+def _insertable(prepared: Prepared, assumption: Assumption, table: AtomTable) -> bool:
+    """Whether a new atom would be met by all that should: it makes no entity a member of a sort, and no instance that
+    is kept has its table's default row in its place."""
+    members = prepared.grounding.domain.members
+    if not all(bool(members(sort)[entity]) for sort, entity in zip(table.sorts, assumption.entities, strict=True)):
+        return False
+    kept = (each.formula for each in prepared.grounding.members if isinstance(each, Instances))
+    return prepared.kept[table.name] or not any(
+        formula.neurons[leaf].source == table.name for formula in kept for leaf in formula.leaves
+    )
 
 
 def _copied(prepared: Prepared, space: Workspace) -> tuple[Prepared, Workspace]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -121,23 +121,29 @@ def infer(
     known: Known | None = None,
     record: bool = True,
     trace: Trace | None = None,
+    assumable: Collection[str] = (),
 ) -> Fixpoint:
     """The fixpoint of a program whose entities are numbered by ``index`` (dense, by sorted text).
 
     ``watch`` is told of every round and may stop there; ``recorder`` of every join; ``known`` keeps
     what does not depend on the facts; with ``record``, the state keeps the history that explanations are read from,
-    and with ``trace`` all that it takes to work it out again: then rounds that creep are not carried ahead.
+    and with ``trace`` all that it takes to work it out again: then rounds that creep are not carried ahead. Of the
+    ``assumable`` predicates more may be said later, to go on from here (see `lnnkit.infer.assuming`).
     Raises `TooLarge` before more instances of one formula are made than the budget allows.
     """
     with torch.no_grad():
         try:
             guard = guard_of(budget)
-            prepared = prepare(lifted, index, given, guard, dtype, recorder, known, record=record, trace=trace)
+            prepared = prepare(
+                lifted, index, given, guard, dtype, recorder, known, record=record, trace=trace, assumable=assumable
+            )
             return _infer(prepared, Leaps(permitted=trace is None), round_limit, watch)
         except Disturbed:  # once more, with leaps that meet contradictions in the order of rounds
             if recorder is not None:
                 recorder.restart()
-            prepared = prepare(lifted, index, given, guard_of(budget), dtype, recorder, known, record=record)
+            prepared = prepare(
+                lifted, index, given, guard_of(budget), dtype, recorder, known, record=record, assumable=assumable
+            )
             return _infer(prepared, Leaps(strict=True), round_limit, watch)
 
 

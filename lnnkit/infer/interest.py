@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import torch
 
@@ -50,9 +50,16 @@ def reading(formula: Formula, analyses: Analyses, observers: Mapping[str, str]) 
     return Reading(formula, analysis, observed)
 
 
-def relevance(lifted: LiftedGraph, grounding: Grounding, readings: Sequence[Reading], asked: set[str]) -> Relevance:
-    """Decided before the first round, from what is given, listed, asked and stated as a consequent."""
-    given: set[Side] = {(name, side) for name in lifted.closed_derived for side in SIDES}
+def relevance(
+    lifted: LiftedGraph,
+    grounding: Grounding,
+    readings: Sequence[Reading],
+    asked: set[str],
+    assumable: Collection[str] = (),
+) -> Relevance:
+    """Decided before the first round, from what is given, listed, asked and stated as a consequent, and what may be
+    assumed later."""
+    given: set[Side] = {(name, side) for name in (*lifted.closed_derived, *assumable) for side in SIDES}
     listed: set[str] = set()
     for name, table in grounding.atoms.tables.items():
         given |= {(name, side) for side in SIDES if len(table.deviating[side])}

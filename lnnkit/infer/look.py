@@ -38,10 +38,23 @@ def entering(read: Read, formula: Formula) -> Read:
     return entered
 
 
+def once(read: Read) -> Read:
+    """The same, asking for each leaf only the first time."""
+    known: dict[int, Bounds] = {}
+
+    def remembered(index: int) -> Bounds:
+        if index not in known:
+            known[index] = read(index)
+        return known[index]
+
+    return remembered
+
+
 def look(batch: Batch, read: Read, groupings: Sequence[Grouping | None]) -> Look:
     """What instances send in a round of inference. ``bad`` has a flag for each row of block 0, news one for each row of
-    their leaf's block."""
+    their leaf's block; a number that nothing was left out of has none."""
     formula = batch.formula
+    read = once(read)
     values = upward(formula, entering(read, formula), groupings)
     least = noise(values[formula.top].lower.dtype)  # a smaller gain is rounding, not news
     up = values[formula.top]
@@ -59,6 +72,8 @@ def look(batch: Batch, read: Read, groupings: Sequence[Grouping | None]) -> Look
     for leaf in batch.targets:
         box, own = safe if leaf == AUXILIARY else boxes[leaf], read(leaf)
         numeric = leaf != AUXILIARY and formula.neurons[leaf].numeric
+        if numeric and box.lower is own.lower and (box.upper is own.upper or box.upper is own.lower):
+            continue
         if batch.modes[leaf][0]:
             news = rises(own.lower, box.lower) if numeric else box.lower > own.lower + least
             said[leaf, 0] = news, box.lower

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import torch
@@ -67,9 +67,11 @@ def prepare(
     *,
     record: bool = True,
     trace: Trace | None = None,
+    assumable: Collection[str] = (),
 ) -> Prepared:
     """Lay out atoms, enter the facts, find out what matters and what to join. Nothing is inferred yet. If asked to
-    ``record``, the state keeps a history, with what ``trace`` takes."""
+    ``record``, the state keeps a history, with what ``trace`` takes. More may be said later of the ``assumable``
+    predicates (see `lnnkit.infer.assuming`)."""
     world = domain(lifted, index, given)
     atoms = predicate_tables(lifted, world.stranger + 1)
     state = State(dtype, History(dtype, trace) if record else None)
@@ -89,7 +91,7 @@ def prepare(
     arrest_impossible(lifted, shared, grounding, state)
     asked = list_asked(lifted, grounding, state)
     readings = [reading(formula, analyses, observers) for formula in formulas]
-    relevant = relevance(lifted, grounding, readings, asked)
+    relevant = relevance(lifted, grounding, readings, asked, assumable)
     kept = {
         name: name in lifted.closed_derived or any(relevant.mode(name, side) == ALL for side in SIDES)
         for name in atoms.tables

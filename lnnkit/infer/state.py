@@ -112,6 +112,10 @@ class State:
         """(n,) bounds of rows. Nobody may write to them."""
         return Bounds(self.lower.values.index_select(0, rows), self.upper.values.index_select(0, rows))
 
+    def read_run(self, start: int, stop: int) -> Bounds:
+        """As ``read``, for rows that follow one another: the state's own values, until it changes."""
+        return Bounds(self.lower.values[start:stop], self.upper.values[start:stop])
+
     def bounds(self, rows: Tensor) -> Bounds:
         """As ``read``, but an arrested atom shows the bounds that crossed."""
         lower, upper = self.read(rows)

@@ -22,8 +22,10 @@ from lnnkit.infer.messages import Messages, Queue
 from lnnkit.infer.state import State, no_rows
 from lnnkit.infer.truth_table import Column, TruthTable
 from lnnkit.logic.bounds import Bounds
+from lnnkit.numeric import Comparison, Interval, point
 
 _STRIP = 2**13  # so many instances are worked out at once: what they need fits the cache
+_WIDE = 2**15  # so many truths of points, which need less
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,22 +90,58 @@ class Visits:
         """Look at instances of a comparison before the first round: queue the truth that their numbers give them, and
         postpone those that have more to say to that round."""
         visit = _Visit(self._batch, self._member, self.visitor, found, now.atoms, now.classes)
+        truth = self._truth_of_points(visit, now.state)
+        if truth is not None:
+            for side, news in enumerate((truth.lower > now.state.noise, truth.upper < 1 - now.state.noise)):
+                at = news.nonzero().squeeze(1)
+                if self._batch.modes[AUXILIARY][side] and at.numel():
+                    self._queue(visit, AUXILIARY, side, at, truth[side].index_select(0, at), now)
+            return
         later = torch.zeros(found.length, dtype=torch.bool)
+        given: dict[Target, list[tuple[Tensor, Tensor]]] = {}
         for start in range(0, found.length, _STRIP):
             stop = min(start + _STRIP, found.length)
             strip = self._table.evaluate(visit.reader(start, stop, now.state))
             clash = strip.bad | (strip.root.lower > strip.root.upper + now.state.noise)
             later[start:stop] = clash
-            for (leaf, side), (news, value) in strip.said.items():
-                if leaf != AUXILIARY:
+            for target, (news, value) in strip.said.items():
+                if target[0] != AUXILIARY:
                     later[start:stop] |= news
                     continue
                 at = (news & ~clash).nonzero().squeeze(1)
                 if at.numel():
-                    self._queue(visit, leaf, side, at + start, value.index_select(0, at), now)
+                    given.setdefault(target, []).append((at + start, value.index_select(0, at)))
+        for (leaf, side), parts in given.items():
+            at, value = (torch.cat(each) for each in zip(*parts, strict=True))
+            self._queue(visit, leaf, side, at, value, now)
         positions = later.nonzero().squeeze(1)
         if positions.numel():
             self.visitor.postpone(found.at(positions))
+
+    def _truth_of_points(self, visit: _Visit, state: State) -> Interval | None:
+        """The truth of a comparison of whose own truth nothing is known, where its numbers are single values in rows
+        that follow one another: it leaves them as they are. None elsewhere."""
+        formula, own = self._batch.formula, visit.table(AUXILIARY)
+        comparison = formula.neurons[formula.top].arithmetic
+        if not isinstance(comparison, Comparison) or self._batch.observed or own.default != (0.0, 1.0):
+            return None
+        if any(len(own.deviating[name]) for name in ("lower", "upper")):
+            return None
+        length = visit.found.length
+        inputs: list[Tensor] = []
+        for leaf in formula.neurons[formula.top].operands:
+            first = None if formula.neurons[leaf].fixed else visit.first(leaf)
+            if first is None:
+                return None
+            lower, upper = state.read_run(first, first + length)
+            if not torch.equal(lower, upper):
+                return None
+            inputs.append(lower)
+        strips = [
+            comparison.truth([point(values[start : start + _WIDE]) for values in inputs])
+            for start in range(0, length if inputs else 0, _WIDE)
+        ]
+        return Interval(*(torch.cat(ends) for ends in zip(*strips, strict=True))) if strips else None
 
     def say(self, found: Bindings, atoms: Atoms, state: State) -> tuple[bool, list[tuple[int, Tensor, Tensor]]]:
         """Whether any of the instances cannot be satisfied, arrested ones apart; and what they would send: sides, atom
@@ -253,6 +291,7 @@ class _Visit:
         self._atoms = atoms
         self._classes = classes
         self._rows: dict[int, Tensor] = {}
+        self._runs: dict[int, int | None] = {}
         self.made: dict[int, int] = {}  # for leaves whose every atom is there now: how many were new
 
     def table(self, leaf: int) -> AtomTable:
@@ -311,9 +350,22 @@ class _Visit:
         def read(index: int) -> Bounds:
             if index != AUXILIARY and self._batch.formula.neurons[index].fixed:
                 return constant(self._batch, index, stop - start, state.dtype)
+            first = self.first(index)
+            if first is not None:
+                return state.read_run(first + start, first + stop)
             return state.read(self.read_rows(index)[start:stop])
 
         return read
+
+    def first(self, leaf: int) -> int | None:
+        """The first row of a leaf of numbers whose rows follow one another: they need not be picked."""
+        if leaf == AUXILIARY or not self._batch.formula.neurons[leaf].numeric:
+            return None
+        if leaf not in self._runs:
+            rows = self.rows(leaf)
+            follow = len(rows) > _STRIP and bool((rows[1:] - rows[:-1] == 1).all())
+            self._runs[leaf] = int(rows[0]) if follow else None
+        return self._runs[leaf]
 
     def materialise(self, leaf: int, at: Tensor, absent: Tensor) -> Tensor:
         """The atom rows behind a leaf at positions ``at``: those ``absent`` among them are made."""

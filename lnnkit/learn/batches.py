@@ -45,8 +45,10 @@ class LabelBatch:
 def targets(own: Labels, which: Tensor, *, balanced: bool) -> Targets:
     """What some of the labels want, each class of each predicate counting the same if ``balanced``."""
     lower, upper = own.lower[which].double(), own.upper[which].double()
-    weight = class_weights(lower, upper, own.predicate[which], balanced=balanced)
-    return Targets(torch.cat([lower, upper]), torch.cat([weight, weight]) / 2)
+    weight = class_weights(own.true[which], own.predicate[which], balanced=balanced)
+    spread = own.spread[which] if bool(own.numeric.any()) else None
+    twice = None if spread is None else torch.cat([spread, spread])
+    return Targets(torch.cat([lower, upper]), torch.cat([weight, weight]) / 2, twice)
 
 
 def batches(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -37,7 +38,7 @@ class Binding:
         return found.reshape(len(found), -1).double().clamp(0.0, 1.0)
 
     def table(self) -> FactTable:
-        """The facts that it stands for now."""
+        """The facts that it stands for now; their rows are those of the inputs, from 1."""
         with torch.no_grad():
             found = self.truths()
         count = len(self.entities)
@@ -51,7 +52,8 @@ class Binding:
         columns["truth"] = found.reshape(-1).tolist()
         table, _ = told_table(self.predicate, 2 if self.classes else 1, False, columns)
         assert table is not None
-        return table
+        inputs = np.arange(count, dtype=np.int64).repeat(max(1, len(self.classes))) + 1
+        return replace(table, source=f"<module {self.predicate}>", rows=inputs)
 
     @property
     def version(self) -> tuple[int, ...]:

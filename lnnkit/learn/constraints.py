@@ -7,7 +7,6 @@ that are known to fulfil them; where that does not help either, the step is not 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -110,10 +109,8 @@ class Constraints:
         statements: Sequence[Root] = (),
     ) -> None:
         self._place = {each.name: place for place, each in enumerate(parameters)}
-        self.least = torch.tensor([-math.inf if p.kind == "value" else 0.0 for p in parameters], dtype=torch.float64)
-        self.most = torch.tensor(
-            [1.0 if p.kind in ("lower", "upper") else math.inf for p in parameters], dtype=torch.float64
-        )
+        self.least = torch.tensor([each.low for each in parameters], dtype=torch.float64)
+        self.most = torch.tensor([each.high for each in parameters], dtype=torch.float64)
         self._half_spaces: list[_HalfSpace] = []
         self._slack: list[_HalfSpace] = []
         self._inside: dict[int, float] = {}  # by place: a value that fulfils its neuron's conditions with the others

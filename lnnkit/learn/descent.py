@@ -21,6 +21,7 @@ from lnnkit.learn.batches import LabelBatch
 from lnnkit.learn.checkpoint import Checkpoint, Saved
 from lnnkit.learn.constraints import Constraints
 from lnnkit.learn.fitting import Fitting, Inferred, Losses
+from lnnkit.learn.hardening import no_worse, whole_weights
 from lnnkit.scores import Epoch, Scores
 
 _AGREE = 1e-6  # a replay's loss that differs from that of inference by no more is exact
@@ -36,18 +37,30 @@ _COSTS_NOTHING, _NOTHING = 1e-3, 1e-5  # of the loss, and whatever it is
 Listen = Callable[[Epoch], bool | None]
 """Told of every inference; fitting ends where it returns False."""
 
-Stop = Literal["epochs", "patience", "interrupted"]
+Stop = Literal["epochs", "patience", "solved", "interrupted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How the answers agree with the labels at some values: the scores on the training and on the validation labels,
+    and the answers for all labels as single numbers (n,)."""
+
+    train: Scores
+    validation: Scores | None
+    truths: Tensor
 
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """The values with the least loss, in the order of the parameters, and the scores there."""
+    """The values with the least loss, in the order of the parameters, and how the answers stand ``before`` and
+    ``after``. ``kept`` is the place of those values in the history; None if they are of a run before a kill."""
 
     values: Tensor
     losses: Losses
-    train: Scores
-    validation: Scores | None
+    before: Standing
+    after: Standing
     history: tuple[Epoch, ...]
+    kept: int | None
     stopped: Stop
 
 
@@ -69,6 +82,8 @@ class _Descent:
         self._checkpoint = checkpoint
         self._history: list[Epoch] = []
         self._best: tuple[float, Tensor] | None = None
+        self._kept: int | None = None
+        self._before: Standing | None = None
         self._units = fitting.units
         self._modules: list[dict[str, Any]] = [each.module.state_dict() for each in fitting.bindings]
         self._stopped: Stop = "epochs"
@@ -77,17 +92,21 @@ class _Descent:
         saved = None if self._checkpoint is None else self._checkpoint.read()
         if saved is not None:
             self._best = saved.best
+            self._before = self._standing(self._fitting.infer(start, self._constraints))
         for restart in range(0 if saved is None else saved.restart, self._fitting.settings.restarts):
             self._restart(restart, start, saved if saved is not None and restart == saved.restart else None)
-            if self._stopped == "interrupted":
+            if self._stopped in ("interrupted", "solved"):
                 break
-        assert self._best is not None
+        assert self._best is not None and self._before is not None
         for each, state in zip(self._fitting.bindings, self._modules, strict=True):
             each.module.load_state_dict(state)
-        values = self._rounded(self._best[1])
+        values = self._rounded(self._hardened(self._best[1], start))
         found = self._fitting.infer(values, self._constraints)
-        train, validation = self._fitting.scores(found)
-        return Fitted(values, found.losses, train, validation, tuple(self._history), self._stopped)
+        after, history = self._standing(found), tuple(self._history)
+        return Fitted(values, found.losses, self._before, after, history, self._kept, self._stopped)
+
+    def _standing(self, found: Inferred) -> Standing:
+        return Standing(*self._fitting.scores(found), self._fitting.truths(found))
 
     def _restart(self, restart: int, start: Tensor, saved: Saved | None) -> None:
         fitting, settings = self._fitting, self._fitting.settings
@@ -106,12 +125,16 @@ class _Descent:
             found = fitting.infer(values, self._constraints, softness)
             if self._best is None or found.losses.measure < self._best[0] - _GAIN:
                 self._best, since = (found.losses.measure, values), 0
+                self._kept = len(self._history)
                 self._modules = [copy.deepcopy(each.module.state_dict()) for each in fitting.bindings]
-            if not self._tell(restart, epoch, found):
+            if not self._tell(restart, epoch, found, values):
                 self._stopped = "interrupted"
                 return
             if epoch >= settings.epochs:
                 self._stopped = "epochs"
+                return
+            if self._solved(found):
+                self._stopped = "solved"
                 return
             crisp = any(each.crisp for each in found.trace.replayer.comparisons.values())
             softened = crisp and epoch < _SETTLED * settings.epochs
@@ -128,6 +151,15 @@ class _Descent:
             now = min(gap, settings.epochs - epoch)
             expected = self._epochs(point, optimizer, found, (restart, epoch, now))
             epoch, since = epoch + now, since + now
+
+    def _solved(self, found: Inferred) -> bool:
+        """Whether every label is met exactly, and no weight could be drawn to 1 any more."""
+        own = self._fitting.labels
+        if not bool((own.lower == own.upper).all()):
+            return False
+        if self._fitting.bindings or any(each.kind in ("weight", "bias") for each in self._fitting.parameters):
+            return False
+        return all(each is None or each.exact for each in self._fitting.scores(found))
 
     def _begin(self, restart: int, start: Tensor) -> Tensor:
         """Where a restart begins: every one but the first at weights, biases and truths of its own."""
@@ -170,11 +202,27 @@ class _Descent:
             others = sum(terms.values())
         return total + others
 
-    def _tell(self, restart: int, epoch: int, found: Inferred) -> bool:
-        train, validation = self._fitting.scores(found)
-        losses, accuracy = found.losses, (validation or train).accuracy
-        self._history.append(Epoch(restart + 1, epoch, losses.total, losses.terms, losses.validation, accuracy))
+    def _tell(self, restart: int, epoch: int, found: Inferred, values: Tensor) -> bool:
+        standing = self._standing(found)
+        self._before = self._before or standing
+        losses, seen = found.losses, standing.validation or standing.train
+        accuracy = seen.accuracy if seen.predicates else None
+        named = {each.name: value for each, value in zip(self._fitting.parameters, values.tolist(), strict=True)}
+        self._history.append(Epoch(restart + 1, epoch, losses.total, losses.terms, losses.validation, accuracy, named))
         return self._listen is None or self._listen(self._history[-1]) is not False
+
+    def _hardened(self, values: Tensor, start: Tensor) -> Tensor:
+        """With the weights of units whole where that is no worse, comparison by comparison: rounded, or as they started
+        from whole weights."""
+        found = self._fitting.infer(values, self._constraints)
+        for _, comparison in sorted(found.trace.replayer.comparisons.items()):
+            for hard in whole_weights(values, start, self._fitting.parameters, comparison):
+                if self._constraints.holds(hard):
+                    tried = self._fitting.infer(hard, self._constraints)
+                    if no_worse(self._fitting, tried, found):
+                        values, found = hard, tried
+                        break
+        return values
 
     def _rounded(self, values: Tensor) -> Tensor:
         """The values with as few digits as cost nothing: the constraints hold, neither loss grows by more than

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -16,11 +16,12 @@ from lnnkit.learn.binding import Binding, bound
 from lnnkit.learn.comparisons import Softness
 from lnnkit.learn.constraints import Constraints, learned_neurons
 from lnnkit.learn.labels import Labels, Told, labels, told_of
-from lnnkit.learn.metrics import scores
+from lnnkit.learn.metrics import scores, truths
 from lnnkit.learn.objective import Objective, decay
+from lnnkit.learn.offering import Offer, offers
 from lnnkit.learn.parameters import Parameter, rule_names
 from lnnkit.learn.split import Split, split
-from lnnkit.learn.starts import starts
+from lnnkit.learn.starts import Start, starts
 from lnnkit.learn.tracing import Trace, label_queries, mentioned, trace
 from lnnkit.scores import Scores
 
@@ -104,6 +105,7 @@ class Fitting:
         texts = mentioned(program, self._queries)
         self.labels: Labels = labels(program, texts)
         self._placed = frozenset(each.name for each in self.parameters if each.start is None)
+        self._mentioned = texts
         self._starts = starts(program, self.parameters, self.labels, texts)
         self.split: Split = split(self.labels, settings.validation, settings.seed)
         names = rule_names(program)
@@ -115,17 +117,21 @@ class Fitting:
             for name, which in (("train", self.split.train), ("validation", self.split.validation))
         }
 
-    def start(self) -> Tensor:
-        """Where the parameters start. Raises `Unstarted` where nothing says so."""
-        found: list[float] = []
-        for each in self.parameters:
-            value = each.start
-            if value is None and each.name in self._starts:
-                value = self._starts[each.name].value
-            if value is None:
-                raise Unstarted(each)
-            found.append(value)
-        return torch.tensor(found, dtype=torch.float64)
+    def told_starts(self) -> dict[str, float]:
+        """Where parameters start that the program gives a start, or that stand as a threshold in a comparison of which
+        nothing else is to be found."""
+        found = {name: start.value for name, start in self._starts.items()}
+        return found | {each.name: each.start for each in self.parameters if each.start is not None}
+
+    def offers(self, started: Mapping[str, float]) -> list[Offer]:
+        """What the training labels propose for parameters that are not ``started``."""
+        program = bound(self._program, self.bindings)
+        own = self.labels.some(self.split.train)
+        return offers(program, self.parameters, started, own, self._mentioned, self.settings.seed)
+
+    def take_spread(self, name: str, start: Start) -> None:
+        """A constant starts there: its unit is a share of that spread."""
+        self._starts[name] = start
 
     @property
     def units(self) -> Tensor:
@@ -215,6 +221,15 @@ class Fitting:
         train, held = self.split.train, self.split.validation
         validation = scores(found.trace, self.labels, found.told, held) if len(held) else None
         return scores(found.trace, self.labels, found.told, train), validation
+
+    def truths(self, found: Inferred) -> Tensor:
+        """Of the answers for all labels, as single numbers."""
+        return truths(found.trace, self.labels, found.told)
+
+    @property
+    def thresholds(self) -> Mapping[str, Start]:
+        """What the data say of the parameters that stand as constants in comparisons."""
+        return self._starts
 
 
 def _ends(told: Told, which: Tensor) -> Tensor:

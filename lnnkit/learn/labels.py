@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -11,23 +11,62 @@ from torch import Tensor
 from lnnkit.check.program import CheckedProgram
 from lnnkit.ground.atoms import Atoms
 from lnnkit.ground.given import given_labels
+from lnnkit.ground.layout import Given
 from lnnkit.learn.tracing import Trace
 
 
 @dataclass(frozen=True, slots=True)
 class Labels:
     """``n`` labels, those of one predicate side by side: ``predicate`` (n,) numbers its name among ``names``,
-    ``columns`` its entities (by predicate); ``lower`` and ``upper`` (n,) are the bounds that it gives. Numeric
-    predicates have none."""
+    ``columns`` its entities (by predicate); ``lower`` and ``upper`` (n,) are the bounds that it gives. ``spread`` (n,)
+    is 0 for a truth, and for a number what its errors are measured by: the standard deviation of all its labels."""
 
     names: tuple[str, ...]
     predicate: Tensor
     columns: tuple[tuple[Tensor, ...], ...]
     lower: Tensor
     upper: Tensor
+    spread: Tensor
 
     def __len__(self) -> int:
         return len(self.lower)
+
+    def some(self, which: Tensor) -> Labels:
+        """Only the labels with these numbers, sorted."""
+        columns: list[tuple[Tensor, ...]] = []
+        for number, ids in enumerate(self.columns):
+            mine = (self.predicate == number).nonzero().squeeze(1)
+            kept = torch.isin(mine, which)
+            columns.append(tuple(each[kept] for each in ids))
+        return replace(
+            self,
+            predicate=self.predicate[which],
+            columns=tuple(columns),
+            lower=self.lower[which],
+            upper=self.upper[which],
+            spread=self.spread[which],
+        )
+
+    @property
+    def plain(self) -> bool:
+        """Whether each of a truth says true or false."""
+        said = (self.lower == self.upper) & ((self.lower == 0) | (self.lower == 1))
+        return bool((said | self.numeric).all())
+
+    @property
+    def numeric(self) -> Tensor:
+        """(n,) whether each is of a number."""
+        return self.spread > 0
+
+    @property
+    def truth(self) -> Tensor:
+        """(n,) the middle of each truth's bounds; 0 for numbers."""
+        return torch.where(self.numeric, 0.0, (self.lower + self.upper) / 2).double()
+
+    @property
+    def true(self) -> Tensor:
+        """(n,) whether each is of a truth whose midpoint is above one half."""
+        return ~self.numeric & (self.lower + self.upper > 1.0)
 
     def rows(self, atoms: Atoms) -> Tensor:
         """(n,) the atom rows; a table's default row where nothing is said of an atom."""
@@ -39,8 +78,9 @@ class Labels:
 
 
 def labels(program: CheckedProgram, mentioned: Iterable[str]) -> Labels:
-    """The labels of predicates, numbered as inference numbers its entities where it is given the same ``mentioned``."""
-    given = [each for each in given_labels(program, mentioned) if not program.predicates[each.predicate].numeric]
+    """The labels of predicates and numbers, their entities numbered as inference numbers them if it is given the same
+    ``mentioned``."""
+    given = given_labels(program, mentioned)
     count = [torch.full((len(each),), number) for number, each in enumerate(given)]
     return Labels(
         tuple(each.predicate for each in given),
@@ -48,7 +88,17 @@ def labels(program: CheckedProgram, mentioned: Iterable[str]) -> Labels:
         tuple(each.columns for each in given),
         torch.cat([each.lower for each in given]) if given else torch.zeros(0, dtype=torch.float64),
         torch.cat([each.upper for each in given]) if given else torch.zeros(0, dtype=torch.float64),
+        torch.cat([_spread(each, program) for each in given]) if given else torch.zeros(0, dtype=torch.float64),
     )
+
+
+def _spread(given: Given, program: CheckedProgram) -> Tensor:
+    if not program.predicates[given.predicate].numeric:
+        return torch.zeros(len(given), dtype=torch.float64)
+    middle = (given.lower + given.upper) / 2
+    middle = middle[middle.isfinite()]
+    found = float(middle.std()) if len(middle) > 1 else 0.0
+    return torch.full((len(given),), found if found > 0 else 1.0, dtype=torch.float64)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Sequence
+from copy import copy, deepcopy
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,14 +17,19 @@ from lnnkit.learn.binding import Binding
 from lnnkit.learn.checkpoint import Checkpoint
 from lnnkit.learn.constraints import LearnedNeuron, learned_neurons
 from lnnkit.learn.descent import Fitted, Listen, descend
+from lnnkit.learn.evidence import evidence
+from lnnkit.learn.fast_start import fast_start
 from lnnkit.learn.fitting import Fitting, Settings
 from lnnkit.learn.labels import labels, told_of
-from lnnkit.learn.metrics import contradiction_count, scores
+from lnnkit.learn.metrics import scores
 from lnnkit.learn.module import ProgramModule
 from lnnkit.learn.parameters import parametrised, settled, trainable
 from lnnkit.learn.tracing import label_queries, mentioned, trace
-from lnnkit.scores import Scores
+from lnnkit.learn.written import with_values
+from lnnkit.scores import Evidence, Scores
 from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.printer import format_statement
 
 
 class Learner:
@@ -31,19 +37,51 @@ class Learner:
 
     def __init__(self, program: CheckedProgram, file: ast.Program) -> None:
         self._file = file
+        self._assertions = program.assertions
         self.rules = trainable(program, file)
         parameters = parametrised(program, file, self.rules)[1]
         self.module = ProgramModule(parameters)
+
+    def copied(self) -> Learner:
+        """One of the same values, which go their own way from here."""
+        found = copy(self)
+        found.module = deepcopy(self.module)
+        return found
 
     @property
     def complete(self) -> bool:
         """Whether each parameter has a value."""
         return len(self.module.current()) == len(self.module.names)
 
+    def tells(self, untrained: Diagnostic) -> bool:
+        """Whether what a finding says is not trained has a value by now."""
+        span = untrained.span
+        if span is None:
+            return False
+        known = self.module.current().keys()
+        if any(each.span == span and each.name in known for each in self.module.parameters_of_program):
+            return True
+        return self.complete and span.text.startswith("?")
+
+    def states_equations(self, trained: Collection[str]) -> bool:
+        """Whether a rule that learns states a comparison of numbers: then contradictions tell what it learns."""
+        return any(
+            isinstance(self._assertions[self.rules[name]].formula, ast.Comparison)
+            and any(name in each.rules for each in self.module.parameters_of_program)
+            for name in trained
+            if name in self.rules
+        )
+
     def settled(self, program: CheckedProgram) -> CheckedProgram:
         """The program with the module's values."""
         learned, parameters = parametrised(program, self._file, self.rules)
         return settled(learned, parameters, self.module.current())
+
+    def texts(self, program: CheckedProgram) -> dict[str, str]:
+        """The rules that learn, by name, as they are written with the module's values."""
+        learned = with_values(self._file, program, self.module.current())
+        rules = [each for each in learned.statements if isinstance(each, ast.RuleStatement)]
+        return {name: format_statement(rule, as_written=True) for name, rule in zip(self.rules, rules, strict=True)}
 
     def fit(
         self,
@@ -54,18 +92,18 @@ class Learner:
         listen: Listen | None,
         checkpoint: Path | None,
         bindings: Sequence[Binding] = (),
-    ) -> Fitted:
-        """Fit the parameters of the rules ``trained``; the module takes the values. Raises
-        `lnnkit.learn.fitting.Unstarted`, and what `descend` does."""
+    ) -> tuple[Fitted, Evidence]:
+        """Fit the parameters of the rules ``trained``; the module takes the values. What a report shows of it comes
+        without the texts of the rules. Raises `lnnkit.learn.fitting.Unstarted`, and what `descend` does."""
         learned, parameters = parametrised(self.settled(program), self._file, trained)
         fitting = Fitting(learned, parameters, settings, budget, [self.rules[name] for name in trained], bindings)
-        start = fitting.start()
+        start = fast_start(fitting)
         saved = None
         if checkpoint is not None:
             saved = Checkpoint(checkpoint, _key(fitting, start, self._file.span.source.text))
         found = descend(fitting, start, listen, saved)
         self.module.load({each.name: value for each, value in zip(parameters, found.values.tolist(), strict=True)})
-        return found
+        return found, evidence(learned, fitting, found)
 
     def neurons(self, program: CheckedProgram) -> list[LearnedNeuron]:
         """The connectives of the rules that learn, at the module's values."""
@@ -90,4 +128,4 @@ def evaluate(program: CheckedProgram, budget: Budget, max_rounds: int) -> Scores
     found = trace(program, {}, queries, budget=budget, round_limit=max_rounds)
     own = labels(program, mentioned(program, queries))
     told = told_of(found, own)
-    return Scores(scores(found, own, told).predicates, contradiction_count(found))
+    return scores(found, own, told)

@@ -8,7 +8,7 @@ from torch import Tensor
 from lnnkit.learn.labels import Labels, Told
 from lnnkit.learn.tracing import Trace
 from lnnkit.logic.bounds import tolerance
-from lnnkit.scores import Score, Scores
+from lnnkit.scores import NumberScore, Score, Scores
 
 _BINS = 10
 _LEAST = 1e-15
@@ -17,6 +17,7 @@ _LEAST = 1e-15
 def scores(found: Trace, own: Labels, told: Told, which: Tensor | None = None) -> Scores:
     """The scores of a fixpoint for its labels, or for those of the labels that ``which`` (numbers) names."""
     predicates: dict[str, Score] = {}
+    numbers: dict[str, NumberScore] = {}
     for number, name in enumerate(own.names):
         mine = own.predicate == number
         if which is not None:
@@ -25,8 +26,20 @@ def scores(found: Trace, own: Labels, told: Told, which: Tensor | None = None) -
             mine &= chosen
         if bool(mine.any()):
             bounds = told.lower[mine], told.upper[mine]
+            if bool(own.numeric[mine].any()):
+                numbers[name] = number_score(bounds, (own.lower[mine], own.upper[mine]))
+                continue
             predicates[name] = score(bounds, (own.lower[mine], own.upper[mine]), truth_of(found, name, *bounds))
-    return Scores(predicates, contradiction_count(found))
+    return Scores(predicates, contradiction_count(found), numbers)
+
+
+def truths(found: Trace, own: Labels, told: Told) -> Tensor:
+    """(n,) the truth that the bounds of each label's atom come to as a single number."""
+    result = torch.zeros(len(own), dtype=torch.float64)
+    for number, name in enumerate(own.names):
+        mine = own.predicate == number
+        result[mine] = truth_of(found, name, told.lower[mine], told.upper[mine])
+    return result
 
 
 def contradiction_count(found: Trace) -> int:
@@ -62,6 +75,21 @@ def score(bounds: tuple[Tensor, Tensor], label: tuple[Tensor, Tensor], truth: Te
         coverage=float(((lower > 0.5) | (upper < 0.5)).double().mean()),
         distance=float(((lower - label[0]).abs() + (upper - label[1]).abs()).mean() / 2),
         contradictions=int((lower > upper + tolerance(torch.float64)).sum()),
+    )
+
+
+def number_score(bounds: tuple[Tensor, Tensor], label: tuple[Tensor, Tensor]) -> NumberScore:
+    """The score of ``n`` numbers, given their intervals and those of their labels."""
+    middle, wanted = (bounds[0] + bounds[1]) / 2, (label[0] + label[1]) / 2
+    known = middle.isfinite() & wanted.isfinite()
+    error, values = (middle - wanted)[known], wanted[known]
+    total = float((values - values.mean()).square().sum()) if len(values) else 0.0
+    return NumberScore(
+        n=len(middle),
+        rmse=float(error.square().mean().sqrt()) if len(error) else None,
+        mae=float(error.abs().mean()) if len(error) else None,
+        r2=1 - float(error.square().sum()) / total if total > 0 else None,
+        coverage=float(known.double().mean()),
     )
 
 

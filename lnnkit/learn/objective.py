@@ -9,7 +9,9 @@
 ``slack``                 sum of what operands that are left out break of the conditions of classical neurons
 ========================  ==============================================================================
 
-``l`` and ``u`` are the label's bounds. An end that nothing can tell stays as it is and moves nothing.
+``l`` and ``u`` are the label's bounds. An end that nothing can tell stays as it is and moves nothing. Of the label of a
+number, an end that is ``d`` standard deviations of all its labels off counts ``d^2 / (1 + d^2)`` for its square, in
+either distance (Geman and McClure 1987): an end that is not known counts 1.
 """
 
 from __future__ import annotations
@@ -39,16 +41,23 @@ class Objective:
 @dataclass(frozen=True, slots=True)
 class Targets:
     """What ``n`` labels want of the bounds of their atoms: ``ends`` (2n,) are their lower, then their upper bounds,
-    ``weight`` (2n,) how much each counts; the weights sum to 1."""
+    ``weight`` (2n,) how much each counts; the weights sum to 1. ``spread`` (2n,) is 0 but for numbers; None: there are
+    none."""
 
     ends: Tensor
     weight: Tensor
+    spread: Tensor | None = None
 
     def __len__(self) -> int:
         return len(self.ends) // 2
 
     def distance(self, ends: Tensor, distance: Distance) -> Tensor:
         """Of bounds (2n,), lower then upper ones, from those wanted."""
+        if self.spread is not None:
+            numeric = self.spread > 0
+            far = (self.weight * _off(ends, self.ends, self.spread).square())[numeric].sum()
+            rest = Targets(torch.where(numeric, 0.0, self.ends), torch.where(numeric, 0.0, self.weight))
+            return far + rest.distance(torch.where(numeric, 0.0, ends), distance)
         if distance == "squared":
             found = _Squared.apply(ends, self.ends, self.weight)
             assert isinstance(found, Tensor)
@@ -59,8 +68,20 @@ class Targets:
     def uncertainty(self, ends: Tensor) -> Tensor:
         """By how much bounds (2n,) are wider than those wanted."""
         count = len(self)
-        width, wanted = ends[count:] - ends[:count], self.ends[count:] - self.ends[:count]
+        if self.spread is not None:
+            ends = torch.where(self.spread > 0, self.ends, ends)
+        width, wanted = ends[count:] - ends[:count], (self.ends[count:] - self.ends[:count]).nan_to_num()
         return 2 * (self.weight[:count] * (width - wanted).clamp(min=0.0)).sum()
+
+
+def _off(ends: Tensor, wanted: Tensor, spread: Tensor) -> Tensor:
+    """``d / sqrt(1 + d^2)`` with ``d = (ends - wanted) / spread``: 0 where nothing is wanted, -1 or 1 where an end is
+    infinite."""
+    unknown = ends.isinf()
+    gap = (torch.where(unknown, 0.0, ends) - wanted) / torch.where(spread > 0, spread, 1.0)
+    gap = torch.where(wanted.isinf(), 0.0, gap)
+    found = gap * torch.rsqrt(1 + gap.square())
+    return torch.where(unknown & ~wanted.isinf(), ends.sign(), found)
 
 
 class _Squared(torch.autograd.Function):
@@ -95,13 +116,13 @@ def decay(values: Tensor, decays: Tensor) -> Tensor:
     return ((values.index_select(0, decays) - 1.0) ** 2).sum()
 
 
-def class_weights(lower: Tensor, upper: Tensor, group: Tensor, *, balanced: bool) -> Tensor:
-    """(n,) weights that sum to 1: alike, or, if ``balanced``, such that in each group true and false labels count the
-    same. A label is true if its midpoint is above one half."""
-    count = len(lower)
+def class_weights(true: Tensor, group: Tensor, *, balanced: bool) -> Tensor:
+    """(n,) weights that sum to 1: alike, or, if ``balanced``, such that in each group labels that are ``true`` and
+    those that are not count the same."""
+    count = len(true)
     if not balanced or not count:
         return torch.full((count,), 1.0 / max(1, count), dtype=torch.float64)
-    code = group * 2 + (lower + upper > 1.0)
+    code = group * 2 + true
     counts = torch.bincount(code)
     classes = (counts > 0).sum()
     return 1.0 / (counts.double()[code] * classes)

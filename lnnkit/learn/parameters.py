@@ -1,6 +1,7 @@
 """What is learned of a program: the numbers of its rules, each a named parameter.
 
-A rule that holds a ``?`` learns these values and nothing else. A rule that holds none learns the weights of the
+A rule that holds a ``?`` learns these values and nothing else; so does one that holds a unit without weights or a
+``<?>``, which stand for a ``?`` in each weight that is missing. A rule that holds none learns the weights of the
 operands of its conjunctions and disjunctions and their biases, the weight of an antecedent that is neither, and its own
 truth; further weights, biases and an upper truth where they are written. An axiom learns nothing, nor does a rule of
 another file that is imported.
@@ -8,21 +9,24 @@ another file that is imported.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
 from lnnkit.check.learnables import in_assertion
 from lnnkit.check.program import Assertion, CheckedProgram
-from lnnkit.learn.places import Kind, Number, chains, plain, rewritten, truths
+from lnnkit.learn.places import Kind, Number, Range, chains, opened, plain, ranges, rewritten, truths
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Span
+
+_NOT_NEGATIVE = frozenset({"weight", "bias", "lower", "upper"})
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """One number that is learned. ``rules`` are those that hold it; ``marked`` ones are written as ``?``. ``start`` is
-    None where no place gives a value to start from."""
+    None where no place gives a value to start from. ``limits`` are those of a unit's weight."""
 
     name: str
     kind: Kind
@@ -30,6 +34,21 @@ class Parameter:
     start: float | None
     marked: bool
     span: Span
+    limits: Range | None = None
+
+    @property
+    def low(self) -> float:
+        """The least value: connectives and truths have none below 0."""
+        if self.limits is not None:
+            return self.limits[0]
+        return 0.0 if self.kind in _NOT_NEGATIVE else -math.inf
+
+    @property
+    def high(self) -> float:
+        """The greatest value: truths end at 1."""
+        if self.limits is not None:
+            return self.limits[1]
+        return 1.0 if self.kind in ("lower", "upper") else math.inf
 
 
 def rule_names(program: CheckedProgram) -> dict[int, str]:
@@ -77,7 +96,11 @@ class Naming:
 
 def is_marked(assertion: Assertion) -> bool:
     """Whether the rule says what it learns."""
-    return any(True for _ in in_assertion(assertion))
+    return any(True for _ in in_assertion(_opened(assertion)))
+
+
+def _opened(assertion: Assertion) -> Assertion:
+    return replace(assertion, formula=opened(cast("ast.Expression", assertion.formula)))
 
 
 def parametrised(
@@ -90,17 +113,23 @@ def parametrised(
     fixed = {item.name for assertion in untrained for item in in_assertion(assertion)}
     found: dict[str, Parameter] = {}
     assertions: list[Assertion] = []
+    limits: dict[str, Range] = {}
     for place, assertion in enumerate(program.assertions):
         if names[place] in trained:
             marked = is_marked(assertion)
             number = _entering(Naming(names[place], marked=marked, fixed=fixed), names[place], found)
-            assertions.append(_rewritten(assertion, number, spans, marked=marked))
+            assertions.append(_rewritten(_opened(assertion), number, spans, marked=marked))
+            limits |= ranges(cast("ast.Expression", assertions[-1].formula))
         else:
             assertions.append(assertion)
-    parameters = tuple(
-        replace(each, start=1.0) if each.start is None and each.kind != "value" else each for each in found.values()
-    )
+    parameters = tuple(_placed(each, limits.get(each.name)) for each in found.values())
     return replace(program, assertions=tuple(assertions)), parameters
+
+
+def _placed(each: Parameter, limits: Range | None) -> Parameter:
+    """With what its place says of it: numbers of connectives, and truths, start at 1."""
+    start = 1.0 if each.start is None and each.kind in _NOT_NEGATIVE else each.start
+    return replace(each, start=start, limits=limits)
 
 
 def _entering(naming: Naming, rule: str, found: dict[str, Parameter]) -> Number:

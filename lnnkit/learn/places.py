@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Literal
 
+from lnnkit.check.learnables import in_value
+from lnnkit.check.units import shapes_of
 from lnnkit.check.walk import nodes, transform
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Span
 
-Kind = Literal["weight", "bias", "lower", "upper", "value"]
+Kind = Literal["weight", "bias", "lower", "upper", "value", "unit", "relation"]
+"""``unit`` and ``relation`` are the weights that a unit or a ``<?>`` was written without; a ``?`` is a ``value``."""
 
 Number = Callable[[Kind, ast.Value | float, Span], ast.Value | float]
 """What is to stand in the place of a number of some kind. It is asked for all places of a rule in one order."""
+
+Range = tuple[float, float]
+
+_WRITTEN = re.compile(r"\?[^\s<(]*")
 
 _Attributed = ast.And | ast.Or | ast.Implies | ast.Iff | ast.Xor | ast.Comparison | ast.Unit
 
@@ -49,6 +57,30 @@ def rewritten(
     return transform(formula, change)
 
 
+def opened(formula: ast.Expression) -> ast.Expression:
+    """A formula with a ``?`` for each weight that its units and ``<?>`` cannot do without and are not given."""
+    return transform(formula, _opened)
+
+
+def is_opened(value: ast.Value | float) -> bool:
+    """Whether it is a ``?`` that is not written: it stands for a weight (`opened`)."""
+    return isinstance(value, ast.Learnable) and _WRITTEN.fullmatch(value.span.text) is None
+
+
+def ranges(formula: ast.Expression) -> dict[str, Range]:
+    """The least and the greatest value of the named learnable weights of units."""
+    found: dict[str, Range] = {}
+    for node in nodes(formula):
+        if isinstance(node, ast.Unit):
+            shapes = shapes_of(node)
+            for attribute in node.attributes:
+                shape = shapes.get(attribute.key)
+                for item in in_value(attribute.value) if shape is not None else ():
+                    if shape is not None and item.name is not None:
+                        found[item.name] = shape.low, shape.high
+    return found
+
+
 def truths(
     lower: ast.Value | float, upper: ast.Value | float, number: Number, span: Span, *, marked: bool
 ) -> tuple[ast.Value | float, ast.Value | float]:
@@ -78,6 +110,20 @@ def chains(file: ast.Program) -> frozenset[tuple[int, int]]:
     )
 
 
+def _opened(node: ast.Expression) -> ast.Expression:
+    if not isinstance(node, ast.Unit | ast.Comparison):
+        return node
+    given = {attribute.key for attribute in node.attributes}
+    added: list[ast.Attribute] = []
+    for key, shape in shapes_of(node).items():
+        if shape.needed and key not in given:
+            unknown = ast.Learnable(None, None, span=node.span)
+            count = shape.count or len(node.operands)
+            value = unknown if shape.count is None else ast.ValueList((unknown,) * count, span=node.span)
+            added.append(ast.Attribute(key, value, span=node.span))
+    return replace(node, attributes=(*node.attributes, *added)) if added else node
+
+
 def _value(number: Number, kind: Kind, given: ast.Value | float, span: Span) -> ast.Value:
     found = number(kind, given, span)
     return found if isinstance(found, (ast.Number, ast.Learnable)) else ast.Number(found, span=span)
@@ -93,6 +139,8 @@ def _attributes(number: Number, node: _Attributed, *, marked: bool) -> tuple[ast
     found: list[ast.Attribute] = []
     for each in node.attributes:
         kind: Kind = "bias" if each.key == "bias" and not isinstance(node, ast.Unit) else "value"
+        if any(map(is_opened, in_value(each.value))):
+            kind = "unit" if isinstance(node, ast.Unit) else "relation"
         if isinstance(each.value, str) or (not marked and kind == "value"):
             found.append(each)
         else:

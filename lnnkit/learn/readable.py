@@ -66,6 +66,19 @@ def _numbers(value: ast.Value | ast.ValueList | str) -> float | list[float] | No
     return float(value.value) if isinstance(value, ast.Number) else None
 
 
+def crisp_relation(node: ast.Comparison) -> ast.Comparison:
+    """A register that was given no scale, and weights by which its truths are 0 and 1 exactly, as one of the six
+    relations; any other as it is."""
+    import torch
+
+    from lnnkit.numeric.nsr import crisp
+
+    given = {attribute.key: _numbers(attribute.value) for attribute in node.attributes}
+    if node.operators != ("<?>",) or set(given) != {"weight"} or given["weight"] is None:
+        return node
+    return _register(node) if bool(crisp(torch.tensor([given["weight"]], dtype=torch.float64))) else node
+
+
 def _register(node: ast.Comparison) -> ast.Comparison:
     import torch
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import torch
@@ -21,7 +21,7 @@ from lnnkit.learn.comparisons import LearnedComparison, Softness, learned_compar
 from lnnkit.learn.events import EventIndex
 from lnnkit.learn.expansion import expand
 from lnnkit.learn.replay import Replay
-from lnnkit.learn.steps import ClauseStep, ComparisonStep, InstanceStep, Step
+from lnnkit.learn.steps import ClauseStep, ComparisonStep, ContractionStep, InstanceStep, Step
 from lnnkit.numeric import Interval
 
 
@@ -46,27 +46,28 @@ class _Reading:
 
 
 class Replayer:
-    """Finds what to replay of a history. ``names`` are the parameters, in order; ``through``: gradients pass clamps;
-    ``softness`` says how crisp comparisons are softened."""
+    """Finds what to replay of a history. ``values`` are those of its parameters, in order; ``through``: gradients pass
+    clamps; ``softness`` says how crisp comparisons are softened."""
 
     def __init__(
         self,
         lifted: LiftedGraph,
         grounding: Grounding,
         history: History,
-        names: Sequence[str],
+        values: Mapping[str, float],
         *,
         through: bool = False,
         softness: Softness | None = None,
     ) -> None:
         assert history.trace is not None
-        self.comparisons = _learned_comparisons(lifted, grounding)
+        self.comparisons = _learned_comparisons(lifted, grounding, values)
         self._softness = softness or Softness()
         self.events = EventIndex(history, self.comparisons)
         self._grounding = grounding
         self._trace = history.trace
         self._initial = _initial(history.trace, grounding.atoms)
-        self._names = tuple(names)
+        self._names = tuple(values)
+        self._values = {name: torch.tensor(value, dtype=torch.float64) for name, value in values.items()}
         self._through = through
         self._clauses: dict[int, Clause | None] = {}
 
@@ -127,6 +128,8 @@ class Replayer:
         number, leaf, side = self.events.groups[group]
         if number in self.comparisons and leaf == AUXILIARY:
             return self._comparison(number, side, reading, ends, start, len(some), initial)
+        if number in self.comparisons and leaf >= 0:
+            return self._contraction(number, leaf, side, ends, start, len(some))
         clause = self._clause(group)
         if clause is not None:
             return ClauseStep(clause, ends, start, len(some), self._through)
@@ -151,9 +154,18 @@ class Replayer:
         softness = 0.0
         if own.crisp:
             known = [torch.cat([initial, torch.zeros(1).double()])[low.clamp(max=len(initial))] for low, _ in places]
-            started = {name: torch.zeros((), dtype=torch.float64) for name in own.names}
-            softness = own.softened([Interval(each, each) for each in known], started, self._softness)
+            softness = own.softened([Interval(each, each) for each in known], self._values, self._softness)
         return ComparisonStep(own, side, places, softness, start, count, self._names)
+
+    def _contraction(
+        self, number: int, leaf: int, side: int, ends: Mapping[End, Tensor], start: int, count: int
+    ) -> Step:
+        formula = self._batch(number).formula
+        operands = formula.neurons[formula.top].operands
+        places = tuple((ends[index, 0], ends[index, 1]) for index in operands)
+        truth = ends[AUXILIARY, 0], ends[AUXILIARY, 1]
+        own = self.comparisons[number]
+        return ContractionStep(own, operands.index(leaf), side, places, truth, start, count, self._names)
 
     def _batch(self, number: int) -> Batch:
         return self._grounding.batches[number] if number >= 0 else self._trace.scratch[-2 - number]
@@ -231,12 +243,14 @@ class Replayer:
         return _Reading(ends, lengths, expansion.groupings, out)
 
 
-def _learned_comparisons(lifted: LiftedGraph, grounding: Grounding) -> dict[int, LearnedComparison]:
-    """Those that hold parameters, by their batches."""
+def _learned_comparisons(
+    lifted: LiftedGraph, grounding: Grounding, among: Collection[str]
+) -> dict[int, LearnedComparison]:
+    """Those that hold parameters ``among``, by their batches."""
     found: dict[int, LearnedComparison] = {}
     for number, batch in enumerate(grounding.batches):
         if batch.formula.compares and batch.formula.auxiliary is not None:
-            own = learned_comparison(lifted.graph, batch.formula.auxiliary)
+            own = learned_comparison(lifted.graph, batch.formula.auxiliary, among)
             if own is not None:
                 found[number] = own
     return found

@@ -24,7 +24,7 @@ def split(own: Labels, share: float, seed: int) -> Split:
     """A ``share`` of the labels held back, drawn by ``seed``, the same of true and of false labels of each predicate
     that has enough of them. The same label given twice stays on one side."""
     generator = torch.Generator().manual_seed(seed)
-    stratum = own.predicate * 2 + (own.lower + own.upper > 1.0)
+    stratum = own.predicate * 2 + own.true
     held = torch.zeros(len(own), dtype=torch.bool)
     for each in torch.unique(stratum).tolist() if share > 0 else []:
         mine = (stratum == each).nonzero().squeeze(1)

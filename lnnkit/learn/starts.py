@@ -8,7 +8,7 @@ where no label is about the same entities.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
@@ -16,9 +16,9 @@ from torch import Tensor
 from lnnkit.check.program import CheckedProgram
 from lnnkit.graph.build import build
 from lnnkit.ground.given import given_facts
-from lnnkit.ground.layout import Given
 from lnnkit.ground.terms import comparison
 from lnnkit.learn.comparisons import LearnedComparison, learned_comparison
+from lnnkit.learn.known_rows import joined, known_rows
 from lnnkit.learn.labels import Labels
 from lnnkit.learn.parameters import Parameter, at
 from lnnkit.numeric import Interval
@@ -28,30 +28,36 @@ _QUANTILES = 64
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Where a threshold starts, and the spread of what it is compared with."""
+    """Where a threshold starts, and the spread of what it is compared with: for each row of the data, ``turns`` (n,)
+    is the threshold at which the comparison would turn, ``columns`` (n,) are the entities that it is about; none where
+    its numbers hold a unit that is learned too."""
 
     value: float
     spread: float
+    turns: Tensor = field(default_factory=lambda: torch.zeros(0, dtype=torch.float64))
+    columns: tuple[Tensor, ...] = ()
 
 
 def starts(
     program: CheckedProgram, parameters: Sequence[Parameter], labels: Labels, mentioned: set[str]
 ) -> dict[str, Start]:
-    """For each parameter that stands as a constant in a comparison: what the data say of it."""
+    """For each parameter that stands as a constant in a comparison: what the data say of it. Comparisons whose relation
+    or units are to be found too are left to `lnnkit.learn.proposals`."""
+    unstarted = {each.name for each in parameters if each.start is None}
     zeros = {each.name: 0.0 if each.start is None else each.start for each in parameters}
     lifted = build(at(program, zeros))
     _, index, given = given_facts(program, mentioned)
     facts = {each.predicate: each for each in given}
     waiting: dict[str, tuple[Tensor, tuple[Tensor, ...]]] = {}
     for node, data in lifted.graph.nodes(data=True):
-        own = learned_comparison(lifted.graph, node) if data["kind"] == "compare" else None
-        if own is None or not own.names:
+        own = learned_comparison(lifted.graph, node, zeros) if data["kind"] == "compare" else None
+        if own is None or not own.constants or not own.started(zeros.keys() - unstarted):
             continue
         _, atoms = comparison(lifted.graph, node, tuple(range(len(data["sorts"]))))
-        rows = _rows(atoms, facts, index)
-        for name in own.names:
+        rows = known_rows(atoms, facts, index)
+        for name in own.constants:
             if rows is not None and name not in waiting:
-                known = _crossings(own, name, rows[1], zeros)
+                known = crossings(own, name, rows[1], zeros)
                 good = known.isfinite()
                 if bool(good.any()):
                     waiting[name] = known[good], tuple(column[good] for column in rows[0])
@@ -65,8 +71,8 @@ def _chosen(waiting: Mapping[str, tuple[Tensor, tuple[Tensor, ...]]], labels: La
     while len(found) < len(waiting):
         cuts = {name: _best_cut(*waiting[name], labels, rest) for name in waiting if name not in found}
         name = min(cuts, key=lambda each: (-cuts[each].gain, each))
-        best, values = cuts[name], waiting[name][0]
-        found[name] = Start(best.value, float(values.std()) if len(values) > 1 else 1.0)
+        best, (values, columns) = cuts[name], waiting[name]
+        found[name] = Start(best.value, float(values.std()) if len(values) > 1 else 1.0, values, columns)
         for part in (best.above, best.below):
             if len(part):
                 rest[part] -= rest[part].mean()
@@ -83,54 +89,7 @@ class _Cut:
     below: Tensor
 
 
-def _rows(
-    atoms: Sequence[tuple[str, tuple[int | str, ...]]], facts: Mapping[str, Given], index: Mapping[str, int]
-) -> tuple[tuple[Tensor, ...], list[Interval]] | None:
-    """The tuples of entities for which all numbers are known, and these; None where the numbers are about different
-    tuples. A number of constants is the same for all."""
-    open_atoms = [(name, arguments) for name, arguments in atoms if any(isinstance(a, int) for a in arguments)]
-    if not open_atoms or any(name not in facts for name, _ in atoms):
-        return None
-    shape = open_atoms[0][1]
-    if len(set(shape)) != len(shape) or any(arguments != shape for _, arguments in open_atoms):
-        return None
-    radix = max(len(index), 1)
-    if radix ** len(shape) >= 2**62:
-        return None
-    keys = {name: _key(facts[name].columns, radix) for name, _ in open_atoms}
-    common = next(iter(keys.values()))
-    for each in keys.values():
-        common = common[torch.isin(common, each)]
-    common = torch.unique(common)
-    columns = []
-    rest = common
-    for _ in shape:
-        columns.append(rest % radix)
-        rest = rest // radix
-    numbers: list[Interval] = []
-    for name, arguments in atoms:
-        own = facts[name]
-        if arguments == shape:
-            order = keys[name].argsort()
-            place = order[torch.searchsorted(keys[name][order], common)]
-        else:
-            wanted = _key([torch.tensor([index[str(a)]]) for a in arguments], radix)
-            match = (_key(own.columns, radix) == wanted).nonzero().squeeze(1)
-            if not len(match):
-                return None
-            place = match[:1].expand(len(common))
-        numbers.append(Interval(own.lower[place].double(), own.upper[place].double()))
-    return tuple(reversed(columns)), numbers
-
-
-def _key(columns: Sequence[Tensor], radix: int) -> Tensor:
-    key = torch.zeros_like(columns[0], dtype=torch.int64)
-    for column in columns:
-        key = key * radix + column.long()
-    return key
-
-
-def _crossings(own: LearnedComparison, name: str, numbers: Sequence[Interval], values: Mapping[str, float]) -> Tensor:
+def crossings(own: LearnedComparison, name: str, numbers: Sequence[Interval], values: Mapping[str, float]) -> Tensor:
     """For each row the value of a parameter at which the difference is 0, if that is linear in it (else nan)."""
     middles = [Interval(middle, middle) for middle in ((low + high) / 2 for low, high in numbers)]
 
@@ -156,7 +115,7 @@ def _best_cut(values: Tensor, columns: tuple[Tensor, ...], labels: Labels, truth
         if len(ids) != len(columns):
             continue
         mine = (labels.predicate == number).nonzero().squeeze(1)
-        place = _joined(columns, ids)
+        place = joined(columns, ids)
         there = (place >= 0).nonzero().squeeze(1)
         x, y = values[place[there]], truth[mine[there]]
         if not len(y):
@@ -168,15 +127,6 @@ def _best_cut(values: Tensor, columns: tuple[Tensor, ...], labels: Labels, truth
             if before - after > best.gain + 1e-12:
                 best = _Cut(cut, before - after, mine[there[above]], mine[there[~above]])
     return best
-
-
-def _joined(columns: tuple[Tensor, ...], ids: tuple[Tensor, ...]) -> Tensor:
-    """For each tuple of ``ids`` its row among the ``columns``, distinct tuples; -1 where it is not there."""
-    radix = 1 + max(int(column.max()) for column in (*columns, *ids) if len(column))
-    key, wanted = _key(columns, radix), _key(ids, radix)
-    order = key.argsort()
-    place = torch.searchsorted(key[order], wanted).clamp(max=len(key) - 1)
-    return torch.where(key[order][place] == wanted, order[place], -1)
 
 
 def _between(ordered: Tensor, shares: Tensor) -> Tensor:

@@ -105,6 +105,26 @@ class ComparisonStep:
 
 
 @dataclass(frozen=True, slots=True)
+class ContractionStep:
+    """What a comparison that holds parameters leaves of one of its ``numbers``, by the bounds of its truth."""
+
+    comparison: LearnedComparison
+    number: int
+    side: int
+    numbers: tuple[tuple[Tensor, Tensor], ...]
+    truth: tuple[Tensor, Tensor]
+    start: int
+    count: int
+    order: tuple[str, ...]
+
+    def evaluate(self, parameters: Tensor, reads: Reads) -> Tensor:
+        named = {name: parameters[place] for place, name in enumerate(self.order)}
+        numbers = [Interval(reads.read(low), reads.read(high)) for low, high in self.numbers]
+        truth = Interval(*(reads.read(end) for end in self.truth))
+        return self.comparison.narrowed(numbers, named, truth, self.number)[self.side]
+
+
+@dataclass(frozen=True, slots=True)
 class ClauseStep:
     """A rule whose head is one atom. ``through``: gradients pass clamps. What stands in the constant values is gathered
     once."""

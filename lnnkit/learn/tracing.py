@@ -64,12 +64,12 @@ def trace(
     history = fixpoint.prepared.state.history
     assert history is not None
     grounding = fixpoint.prepared.grounding
-    replayer = Replayer(lifted, grounding, history, tuple(values), through=through, softness=softness)
+    replayer = Replayer(lifted, grounding, history, values, through=through, softness=softness)
     return Trace(fixpoint, entities, replayer)
 
 
 def label_queries(program: CheckedProgram) -> tuple[Query, ...]:
-    """A query for every predicate that labels speak of: all its atoms matter."""
+    """A query for every predicate and number that labels speak of: all its atoms matter."""
     spans = {label.predicate: label.span for label in program.labels}
     for table in program.label_tables:
         if table.span is not None:
@@ -77,10 +77,9 @@ def label_queries(program: CheckedProgram) -> tuple[Query, ...]:
     found: list[Query] = []
     for name in sorted({*spans, *(table.predicate for table in program.label_tables)}):
         predicate = program.predicates[name]
-        if not predicate.numeric:
-            span = spans.get(name) or Span(Source("", ""), 0, 0)
-            variables = tuple(ast.Variable(f"X{place}", span=span) for place in range(predicate.arity))
-            found.append(Query(ast.Atom(name, variables, span=span), name, program.logic, span))
+        span = spans.get(name) or Span(Source("", ""), 0, 0)
+        variables = tuple(ast.Variable(f"X{place}", span=span) for place in range(predicate.arity))
+        found.append(Query(ast.Atom(name, variables, span=span), name, program.logic, span, predicate.numeric))
     return tuple(found)
 
 

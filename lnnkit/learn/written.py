@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from lnnkit.check.learnables import in_value
 from lnnkit.check.program import CheckedProgram
 from lnnkit.check.walk import transform
 from lnnkit.learn.parameters import Naming, is_marked, trainable
-from lnnkit.learn.places import Kind, Number, rewritten, truths
+from lnnkit.learn.places import Kind, Number, is_opened, opened, rewritten, truths
+from lnnkit.learn.readable import crisp_relation
 from lnnkit.syntax import ast
 from lnnkit.syntax.parse import parse
 from lnnkit.syntax.printer import format_statement
@@ -35,7 +37,7 @@ def with_values(file: ast.Program, program: CheckedProgram, values: Mapping[str,
 def _with_values(statement: ast.RuleStatement, naming: Naming, values: Mapping[str, float]) -> ast.RuleStatement:
     marked = naming.marked
     number = _replacing(naming, values)
-    formula = transform(rewritten(statement.formula, number, (), marked=marked), _without_ones)
+    formula = transform(rewritten(opened(statement.formula), number, (), marked=marked), _plainly)
     bounds, span = statement.bounds, statement.span
     one = ast.Number(1, span=span)
     given = (one, one) if bounds is None else (bounds.lower, bounds.upper)
@@ -51,9 +53,22 @@ def _replacing(naming: Naming, values: Mapping[str, float]) -> Number:
         if name is None or name not in values:
             return value
         now = _short(values[name])
-        return replace(value, initial=now) if isinstance(value, ast.Learnable) else ast.Number(now, span=span)
+        if isinstance(value, ast.Learnable) and not is_opened(value):
+            return replace(value, initial=now)
+        return ast.Number(now, span=span)
 
     return number
+
+
+def _plainly(node: ast.Expression) -> ast.Expression:
+    """A register that takes one of the six relations is that relation; one that has not been learned stays bare, and so
+    does a unit."""
+    if isinstance(node, ast.Comparison | ast.Unit):
+        learned = tuple(each for each in node.attributes if not any(map(is_opened, in_value(each.value))))
+        if len(learned) != len(node.attributes):
+            return replace(node, attributes=learned)
+        return crisp_relation(node) if isinstance(node, ast.Comparison) else node
+    return _without_ones(node)
 
 
 def _short(value: float) -> float | int:

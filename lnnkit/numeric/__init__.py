@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING
 
 from lnnkit.numeric.comparison import Comparison as Comparison
 from lnnkit.numeric.comparison import Response as Response
+from lnnkit.numeric.fixed_unit import FixedUnit as FixedUnit
 from lnnkit.numeric.frozen import frozen as frozen
 from lnnkit.numeric.frozen import gated_product as gated_product
+from lnnkit.numeric.frozen import gated_sum as gated_sum
 from lnnkit.numeric.frozen import linear as linear
 from lnnkit.numeric.frozen import power_product as power_product
+from lnnkit.numeric.frozen import signed_gated_sum as signed_gated_sum
 from lnnkit.numeric.informing import informing as informing
 from lnnkit.numeric.interval import Contraction as Contraction
 from lnnkit.numeric.interval import Interval as Interval

@@ -18,6 +18,7 @@ from lnnkit.numeric.pieces import (
     Pieces,
     bounded,
     crossed_with,
+    differentiable,
     finite,
     from_zero,
     gone,
@@ -135,8 +136,8 @@ def _quotient(one: Pieces, other: Pieces) -> Pieces:
     one, other = crossed_with(one, other)
     low, high = from_zero(other.lower), other.upper
     none = high <= 0
-    lower = one.lower / torch.where(one.lower >= 0, high, low)
-    upper = one.upper / torch.where(one.upper >= 0, low, high)
+    lower = differentiable(torch.div, one.lower, torch.where(one.lower >= 0, high, low))
+    upper = differentiable(torch.div, one.upper, torch.where(one.upper >= 0, low, high))
     if not finite(high):  # a quotient by what grows without end is never zero
         lower = torch.where((one.lower > 0) & (lower == 0), BESIDE_ZERO, lower)
         upper = torch.where((one.upper < 0) & (upper == 0), -BESIDE_ZERO, upper)
@@ -145,7 +146,7 @@ def _quotient(one: Pieces, other: Pieces) -> Pieces:
 
 
 def _product(one: Tensor, other: Tensor) -> Tensor:
-    return _number(one * other)
+    return _number(differentiable(torch.mul, one, other))
 
 
 def _number(values: Tensor) -> Tensor:

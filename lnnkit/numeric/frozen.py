@@ -2,25 +2,44 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
+from lnnkit.numeric.complex_power import ComplexPower
+from lnnkit.numeric.gated_sum import GatedSum, SignedGatedSum
+from lnnkit.numeric.real_power import RealPower
 from lnnkit.numeric.term import Term, apply, constant, undetermined
 
+_NEEDED = {
+    "nac": ("weight",),
+    "nau": ("weight",),
+    "nmu": ("weight",),
+    "nalu": ("weight", "gate"),
+    "inalu": ("add", "multiply", "gate"),
+    "npu": ("power",),
+    "realnpu": ("power",),
+}
 
-def frozen(unit: str, given: Mapping[str, Sequence[float]], operands: Sequence[Term]) -> Term:
-    """A unit of the language by its name, with its attributes. It may be anything where it lacks its weights, or where
-    they are not those of arithmetic: of ``nalu`` and ``inalu``, of gates that are half open, of imaginary powers."""
-    if unit in ("nau", "nac") and "weight" in given:
-        return linear(given["weight"], operands)
-    if unit == "nmu" and "weight" in given:
-        return gated_product(given["weight"], operands)
-    if unit in ("npu", "realnpu") and "power" in given:
-        gates = given.get("gate", (1.0,) * len(operands))
-        if set(gates) <= {0.0, 1.0} and not any(given.get("imaginary", ())):
-            powers = [power if gate else 0.0 for power, gate in zip(given["power"], gates, strict=True)]
-            return power_product(powers, operands)
-    return undetermined(*operands)
+
+def frozen(unit: str, given: Mapping[str, float | Sequence[float]], operands: Sequence[Term]) -> Term:
+    """A unit of the language by its name, with its attributes; without those that it needs it may be anything."""
+    weights = {key: [value] if isinstance(value, (int, float)) else list(value) for key, value in given.items()}
+    if not all(key in weights for key in _NEEDED[unit]):
+        return undetermined(*operands)
+    if not all(math.isfinite(value) for values in weights.values() for value in values):
+        return undetermined(*operands)
+    match unit:
+        case "nau" | "nac":
+            return linear(weights["weight"], operands)
+        case "nmu":
+            return gated_product(weights["weight"], operands)
+        case "nalu":
+            return gated_sum(weights["weight"], weights["gate"], operands)
+        case "inalu":
+            return signed_gated_sum(weights["add"], weights["multiply"], weights["gate"][0], operands)
+        case _:
+            return power_product(weights["power"], operands, weights.get("imaginary"), weights.get("gate"))
 
 
 def linear(weights: Sequence[float], operands: Sequence[Term]) -> Term:
@@ -37,11 +56,49 @@ def gated_product(weights: Sequence[float], operands: Sequence[Term]) -> Term:
     return _together("multiply", 1.0, factors)
 
 
-def power_product(powers: Sequence[float], operands: Sequence[Term]) -> Term:
-    """A frozen RealNPU with open gates: ``prod x_i ^ w_i`` (Heim et al. 2020, arXiv 2006.01681); where its weights are
-    not integral, for operands that are not negative."""
-    factors = [x if weight == 1 else apply("power", x, constant(weight)) for weight, x in _present(powers, operands)]
-    return _together("multiply", 1.0, factors)
+def power_product(
+    powers: Sequence[float],
+    operands: Sequence[Term],
+    imaginary: Sequence[float] | None = None,
+    gates: Sequence[float] | None = None,
+) -> Term:
+    """A frozen NPU: ``prod x_i ^ w_i`` where powers are whole and gates open, else as in `lnnkit.numeric.npu` (Heim et
+    al. 2020, arXiv 2006.01681): the real part of complex powers of partly open operands."""
+    count = len(operands)
+    each = zip(powers, imaginary or (0.0,) * count, gates or (1.0,) * count, operands, strict=True)
+    present = [(w, v, g, x) for w, v, g, x in each if g and (w or v)]
+    if not present:
+        return constant(1.0)
+    real, twisted = tuple(w for w, *_ in present), tuple(v for _, v, *_ in present)
+    opened, some = tuple(g for *_, g, _ in present), [x for *_, x in present]
+    if any(twisted):
+        return apply(ComplexPower(real, twisted, opened), *some)
+    if all(gate == 1 for gate in opened) and all(power == int(power) for power in real):
+        factors = [x if power == 1 else apply("power", x, constant(power)) for power, x in zip(real, some, strict=True)]
+        return _together("multiply", 1.0, factors)
+    return apply(RealPower(real, opened), *some)
+
+
+def gated_sum(weights: Sequence[float], gate: Sequence[float], operands: Sequence[Term]) -> Term:
+    """A frozen NALU (Trask et al. 2018, arXiv 1808.00508), as in `lnnkit.numeric.nalu`."""
+    present = [part for part in zip(weights, gate, operands, strict=True) if part[0] or part[1]]
+    if not present:
+        return constant(0.5)  # the gate is half open, between an empty sum and an empty product
+    return apply(GatedSum(tuple(w for w, _, _ in present), tuple(g for _, g, _ in present)), *(x for *_, x in present))
+
+
+def signed_gated_sum(
+    adding: Sequence[float], multiplying: Sequence[float], gate: float, operands: Sequence[Term]
+) -> Term:
+    """A frozen iNALU (Schlör et al. 2020, arXiv 2003.07629), as in `lnnkit.numeric.inalu`."""
+    if gate == 1:
+        return linear(adding, operands)
+    used = adding if gate else (0.0,) * len(operands)
+    present = [part for part in zip(used, multiplying, operands, strict=True) if part[0] or part[1]]
+    if not present:
+        return constant(1 - gate)
+    unit = SignedGatedSum(tuple(a for a, _, _ in present), tuple(m for _, m, _ in present), gate)
+    return apply(unit, *(x for *_, x in present))
 
 
 def _present(weights: Sequence[float], operands: Sequence[Term]) -> list[tuple[float, Term]]:

@@ -12,7 +12,7 @@ and to divide by it, or to read a hull, is to meet zero.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import torch
@@ -61,7 +61,7 @@ def single(lower: float, upper: float) -> Pieces:
 
 def finite(values: Tensor) -> bool:
     """Whether all values are surely finite (their sum is)."""
-    return math.isfinite(float(values.sum()))
+    return math.isfinite(float(values.detach().sum()))
 
 
 def empty(union: Pieces) -> Tensor:
@@ -71,11 +71,23 @@ def empty(union: Pieces) -> Tensor:
 
 def bounded(lower: Tensor, upper: Tensor, gone: Tensor | None = None) -> Pieces:
     """A union from ends that are the caller's to change: infinity is no value, and what is ``gone`` is empty."""
-    lower.clamp_(max=GREATEST)
-    upper.clamp_(min=-GREATEST)
+    if lower.requires_grad or upper.requires_grad:  # what made them may still read them on the way back
+        lower, upper = lower.clamp(max=GREATEST), upper.clamp(min=-GREATEST)
+    else:
+        lower.clamp_(max=GREATEST)
+        upper.clamp_(min=-GREATEST)
     if gone is None or not bool(gone.any()):
         return Pieces(lower, upper)
     return Pieces(torch.where(gone, math.inf, lower), torch.where(gone, -math.inf, upper), whole=False)
+
+
+def differentiable(operation: Callable[[Tensor, Tensor], Tensor], one: Tensor, other: Tensor) -> Tensor:
+    """``operation`` on ends; gradients do not pass where an end is infinite, which would make them no number."""
+    if not (one.requires_grad or other.requires_grad):
+        return operation(one, other)
+    found = operation(one.detach(), other.detach())
+    passing = found.isfinite() & one.isfinite() & other.isfinite()
+    return torch.where(passing, operation(torch.where(passing, one, 1.0), torch.where(passing, other, 1.0)), found)
 
 
 def gone(*unions: Pieces) -> Tensor | None:
@@ -100,7 +112,7 @@ def joined(unions: Sequence[Pieces]) -> Pieces:
     """The union of unions, as few pieces as `tidied` leaves."""
     if len(unions) == 1:
         return unions[0]
-    rows = max(union.lower.shape[1] for union in unions)
+    rows = next((len(union.lower[0]) for union in unions if len(union.lower[0]) != 1), 1)  # there may be none
     return tidied(
         Pieces(
             torch.cat([union.lower.expand(-1, rows) for union in unions]),

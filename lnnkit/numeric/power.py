@@ -17,6 +17,7 @@ from lnnkit.numeric.pieces import (
     Pieces,
     bounded,
     crossed_with,
+    differentiable,
     finite,
     from_zero,
     gone,
@@ -98,7 +99,7 @@ def _root(value: Tensor, exponent: float) -> Tensor:
 
 def _corners(low: Tensor, high: Tensor, least: Tensor, most: Tensor) -> tuple[Tensor, Tensor]:
     """The ends of ``x ^ y`` over a box of ``x >= 0``: it is monotone in each."""
-    corners = torch.stack([x**y for x in (low, high) for y in (least, most)])
+    corners = torch.stack([differentiable(torch.pow, x, y) for x in (low, high) for y in (least, most)])
     return corners.amin(0), corners.amax(0)
 
 

@@ -54,11 +54,12 @@ def image(relation: Relation, difference: Pieces) -> Interval:
 
 
 def preimage(relation: Relation, bounds: Interval) -> Pieces:
-    """The differences that give a truth in ``bounds``, by the tolerance. A truth that is neared but never reached
-    counts as reached from the tolerance off it, and bounds are let out by what rounding may have made of them, which
-    grows on the way back."""
-    lower = torch.where(bounds.lower > TOLERANCE, bounds.lower - ROUNDING, 0.0)
-    upper = torch.where(bounds.upper < 1 - TOLERANCE, bounds.upper + ROUNDING, 1.0)
+    """The differences that give a truth in ``bounds``, by the tolerance. A truth of 0 or 1 that is neared but never
+    reached counts as reached from the tolerance off it. Bounds other than 0 and 1, which are met exactly or not at all,
+    are let out by what rounding may have made of them, which grows on the way back."""
+    low, high = bounds
+    lower = torch.where(low >= 1, low, torch.where(low > TOLERANCE, low - ROUNDING, 0.0))
+    upper = torch.where(high <= 0, high, torch.where(high < 1 - TOLERANCE, high + ROUNDING, 1.0))
     parts = [_preimage(branch, lower, upper, relation.scale) for branch in _branches(relation)]
     return joined(parts)
 
@@ -70,8 +71,8 @@ def _preimage(branch: Branch, lower: Tensor, upper: Tensor, scale: float) -> Pie
     bottom, top = (branch.start, branch.stop) if rises else (branch.stop, branch.start)
     none = (lower > most + TOLERANCE) | (upper < least - TOLERANCE)
     flat = most - least <= 2 * TOLERANCE
-    highest = most - TOLERANCE if math.isinf(top) else most
-    lowest = least + TOLERANCE if math.isinf(bottom) else least
+    highest = most - (TOLERANCE if most >= 1 else ROUNDING) if math.isinf(top) else most
+    lowest = least + (TOLERANCE if least <= 0 else ROUNDING) if math.isinf(bottom) else least
     low, high = _full(bottom, len(lower)), _full(top, len(upper))
     if not flat:
         low = torch.where(lower > least, branch.inverse(lower.clamp(lowest, highest)), low)

@@ -9,6 +9,7 @@ from functools import reduce
 from typing import Literal
 
 from lnnkit.numeric import arithmetic, inverses
+from lnnkit.numeric.fixed_unit import FixedUnit
 from lnnkit.numeric.pieces import Pieces, empty, intersection, single, without_zero
 from lnnkit.numeric.power import power, raise_to, root
 
@@ -31,10 +32,10 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """An operation on the values of earlier steps. ``add`` and ``multiply`` take any number of operands from one;
-    ``unknown`` may be anything, whatever its operands are."""
+    """An operation on the values of earlier steps, or a neural unit. ``add`` and ``multiply`` take any number of
+    operands from one; ``unknown`` may be anything, whatever its operands are."""
 
-    operation: Operation
+    operation: Operation | FixedUnit
     operands: tuple[int, ...]
 
 
@@ -127,6 +128,8 @@ def _applied(step: Apply, values: Sequence[Pieces], known: Mapping[int, float]) 
             return arithmetic.square_root(own[0])
         case "unknown":
             return single(-math.inf, math.inf)
+        case unit:
+            return unit.image(own)
 
 
 def _left(step: Apply, node: Pieces, own: Sequence[Pieces], known: Mapping[int, float]) -> Sequence[Pieces | None]:
@@ -165,6 +168,9 @@ def _left(step: Apply, node: Pieces, own: Sequence[Pieces], known: Mapping[int, 
             return (inverses.square_root_of(node),)
         case "unknown":
             return [None] * len(own)
+        case unit:
+            left = unit.left(node, own)
+            return [each if want else None for each, want in zip(left, wanted, strict=True)]
 
 
 def _product(own: Sequence[Pieces], factors: Sequence[float | None]) -> Pieces:

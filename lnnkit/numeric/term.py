@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.numeric.contraction import contracted
+from lnnkit.numeric.fixed_unit import FixedUnit
 from lnnkit.numeric.interval import Contraction, Interval
 from lnnkit.numeric.pieces import Pieces, closed, entered, hull, intersection
 from lnnkit.numeric.steps import (
@@ -117,8 +118,8 @@ def constant(value: float) -> Term:
     return Term((Constant(value),))
 
 
-def apply(operation: Operation, *operands: Term) -> Term:
-    """An operation on terms."""
+def apply(operation: Operation | FixedUnit, *operands: Term) -> Term:
+    """An operation, or a neural unit, on terms."""
     steps: list[Step] = []
     tops: list[int] = []
     for operand in operands:

@@ -103,6 +103,12 @@ def test_bounds_are_checked(bad: float | tuple[float, float]) -> None:
         lnnkit.loads(SPREAD).assume({"Infected(bob)": bad})
 
 
+@pytest.mark.parametrize("bad", ["x", None, (0, 1, 1), (0.5, "x")])
+def test_bounds_are_numbers(bad: object) -> None:
+    with pytest.raises(ValueError, match="one number, or two"):
+        lnnkit.loads(SPREAD).assume({"Infected(bob)": bad})  # type: ignore[dict-item]  # that is the point
+
+
 @pytest.mark.parametrize("key", ["Infected(X)", "~Infected(bob)", "Infected(bob) & Infected(anna)"])
 def test_keys_are_atoms(key: str) -> None:
     with pytest.raises(lnnkit.ProgramError, match="no atom"):
@@ -142,3 +148,161 @@ def test_what_is_bound_to_a_copy_is_bound_to_it_alone() -> None:
     assert lower(copy, "P(a)") == pytest.approx(0.7310585786)
     assert lower(copy, "Q(b)") == 1
     assert lower(kb, "P(a)") == 0
+
+
+# --- what going on may not miss -------------------------------------------------------------------------------------
+
+EXISTS = """
+fact B(a) in [0.2, 1]
+fact B(b)
+fact B(c)
+fact S(c, c)
+rule S(X, Y) -> R(X, Y)
+rule (exists Y: R(X, Y) & B(Y)) -> C(X)
+query C(X)
+"""
+
+
+def test_bodies_with_quantifiers_meet_new_atoms() -> None:
+    kb = lnnkit.loads(EXISTS)
+    kb.infer()
+    with mock.patch.object(inference, "prepare", side_effect=AssertionError("inferred anew")):
+        assert lower(kb.assume({"S(a, b)": 1.0}), "C(a)") == 1
+    assert lower(kb, "C(a)") == 0
+
+
+NARROW = """
+sort person
+predicate Q(entity, person)
+predicate P(entity)
+fact Q(anna, anna)
+fact P(bob)
+rule P(X) -> Q(X, X)
+query Q(X, X)
+"""
+
+
+def test_an_atom_may_make_an_entity_a_member_of_a_sort() -> None:
+    supposed = lnnkit.loads(NARROW).assume({"Q(bob, bob)": 0.5})
+    expected = lnnkit.loads(NARROW + "fact Q(bob, bob) = 0.5\n")
+    assert answers_of(supposed) == answers_of(expected)
+    assert len(supposed.ask("Q(X, X)")) == 2
+
+
+LAST = """
+predicate P(e, e)
+predicate R(e)
+fact P(a, a) = 0.75
+fact P(a, b)
+fact R(b) in [0, 0.92]
+axiom forall X: ((~R(X)@2 & P(X, X)@0.3){bias: 1.2} -> false) in [0, 0]
+query R(X)
+"""
+
+
+def test_an_atom_may_rule_a_candidate_out() -> None:
+    """Instances that are kept had read the default in its place."""
+    kb = lnnkit.loads(LAST)
+    kb.infer()
+    (answer,) = kb.assume({"P(b, b)": 0.0}).ask("R(a)")
+    (expected,) = lnnkit.loads(LAST + "fact ~P(b, b)\n").ask("R(a)")
+    assert answer.upper == pytest.approx(expected.upper) and expected.upper < 0.1
+
+
+def test_a_slider_infers_anew_but_once() -> None:
+    kb = lnnkit.loads(SPREAD)
+    kb.infer()
+    for value in (0.9, 0.4):  # less than is known
+        assert lower(kb.assume({"Infected(anna)": value}), "Infected(bob)") == pytest.approx(value - 0.2)
+    with mock.patch.object(inference, "prepare", side_effect=AssertionError("inferred anew")):
+        for value in (0.3, 1.0, 0.0, 0.7):
+            supposed = kb.assume({"Infected(anna)": value})
+            assert lower(supposed, "Infected(cleo)") == pytest.approx(max(0.0, value - 0.4))
+            assert supposed.explain("Infected(cleo)").verify() == []
+    kb.tell("Contact", [["anna", "cleo"]])
+    assert lower(kb.assume({"Infected(anna)": 0.7}), "Infected(cleo)") == pytest.approx(0.5)
+
+
+def test_a_copy_stays_what_it_was_when_its_source_is_told_more() -> None:
+    kb = lnnkit.loads(SPREAD)
+    supposed = kb.assume({"Infected(bob)": 1.0})
+    kb.tell("Infected", [["dora"]])
+    assert lower(supposed, "Infected(dora)") == pytest.approx(0.1)
+    assert lower(supposed, "Infected(cleo)") == pytest.approx(0.8)
+    assert lower(kb, "Infected(dora)") == 1
+
+
+def test_numbers_may_be_assumed() -> None:
+    kb = lnnkit.loads("number age(p)\nfact age(anna) = 10\nrule age(X) >= 18 -> Adult(X)\nquery Adult(X)\n")
+    assert lower(kb, "Adult(anna)") == 0
+    for _ in range(3):
+        assert lower(kb.assume({"age(anna)": 18}), "Adult(anna)") == 1
+        assert lower(kb.assume({"age(anna)": (10, 30)}), "Adult(anna)") == 0
+    explanation = kb.assume({"age(anna)": 18}).explain("Adult(anna)")
+    assert "age(anna) >= 18   fact, <assumed>:1" in explanation.text() and explanation.verify() == []
+    with pytest.raises(ValueError, match="ends of a number"):
+        kb.assume({"age(anna)": (2, 1)})
+
+
+def test_what_a_copy_learns_its_source_does_not() -> None:
+    kb = lnnkit.loads(SCORED)
+    kb.module()  # it has a learner already
+    before = kb.text
+    supposed = kb.assume({"Known(bob)": 1.0})
+    supposed.fit(epochs=100)
+    assert kb.text == before and supposed.module() is not kb.module()
+    assert (lower(kb, "Old(anna)"), lower(supposed, "Old(anna)")) == (1, 0)
+    with torch.no_grad():
+        kb.module().values["limit"].fill_(20.0)  # type: ignore[operator]  # a ParameterDict
+    assert lower(kb, "Old(anna)") == 0
+    assert lower(kb.assume({"Known(bob)": 1.0}), "Old(anna)") == 0
+
+
+class Constant(torch.nn.Module):
+    def __init__(self, value: float) -> None:
+        super().__init__()
+        self.value = torch.nn.Parameter(torch.tensor(value))
+
+    def forward(self, rows: torch.Tensor) -> torch.Tensor:
+        return self.value.expand(len(rows))
+
+
+BOUND = "predicate P(e)\nrule a: P(X) -> Q(X)\nlabel ~Q(a)\nquery Q(X)\npredicate Q(e) closed\n"
+
+
+def test_a_copy_trains_copies_of_bound_modules() -> None:
+    kb, module = lnnkit.loads(BOUND), Constant(0.9)
+    kb.bind("P", module, {"a": torch.ones(1), "b": torch.ones(1)})
+    supposed = kb.assume({'P("b")': 0.3})
+    assert lower(supposed, 'Q("b")') == pytest.approx(0.3)
+    assert lower(supposed, "Q(a)") == pytest.approx(0.9)
+    supposed.fit(epochs=30, module_rate=0.05, freeze=["a"])
+    assert float(module.value.detach()) == pytest.approx(0.9)
+    assert lower(supposed, "Q(a)") < 0.5
+    assert lower(kb, "Q(a)") == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize("seed", [*range(90, 100), *(pytest.param(n, marks=pytest.mark.slow) for n in range(100, 300))])
+def test_random_sliders(seed: int) -> None:
+    """The same atom again and again, as each program that says so."""
+    program = generate(seed, 1 + seed % 4, MODES[seed % 3]).program
+    draw = random.Random(seed)
+    if not program.facts:
+        return
+    kb = lnnkit.loads(to_text(program))
+    kb.infer()
+    predicate, arity = draw.choice([(fact.predicate, len(fact.arguments)) for fact in program.facts])
+    arguments = tuple(draw.choice(["anna", "bob"]) for _ in range(arity))
+    if {*arguments} - {text for fact in program.facts for text in fact.arguments}:
+        return
+    atom = f"{predicate}({', '.join(arguments)})" if arguments else predicate
+    others = [fact for fact in program.facts if (fact.predicate, fact.arguments) != (predicate, arguments)]
+    for _ in range(4):
+        low, high = sorted(draw.choices([0.0, 0.25, 0.5, 1.0], k=2))
+        expected = answers_of(
+            lnnkit.loads(to_text(replace(program, facts=[*others, Fact(predicate, arguments, low, high)])))
+        )
+        got = answers_of(kb.assume({atom: (low, high)}))
+        assert got.keys() == expected.keys()
+        for key, (one, other, contested) in expected.items():
+            assert got[key] == (pytest.approx(one, abs=1e-9), pytest.approx(other, abs=1e-9), contested)

@@ -152,3 +152,19 @@ def test_a_circle_is_found_out() -> None:
     )
     circular = replace(explanation, proof=replace(explanation.proof, steps=steps))
     assert circular.verify() == ["steps rest on each other in a circle"]
+
+
+# Rounds that gain as much again and again, one atom and then the other, until bounds meet.
+STEADY = (
+    "axiom A@0.999 -> B\naxiom B -> A@0.999\nfact A in [0.3, 1]\nquery A\nquery B\n",
+    "axiom A@0.999 -> B\naxiom B@0.999 -> A in [0.999, 1]\nfact B in [0.28, 0.48]\nquery A\nquery B\n",
+)
+
+
+@pytest.mark.parametrize("text", STEADY)
+def test_cycles_that_gain_steadily_lead_where_they_are_carried(text: str) -> None:
+    kb = lnnkit.loads(text)
+    for atom in ("A", "B"):
+        explanation = kb.explain(atom)
+        assert any(step.reason == "limit" for step in explanation.steps)
+        assert explanation.verify() == []

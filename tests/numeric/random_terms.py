@@ -112,6 +112,7 @@ def evaluate(term: Term, inputs: Sequence[Values]) -> Values:
                 case Constant():
                     values.append(np.full_like(inputs[0], step.value))
                 case Apply():
+                    assert isinstance(step.operation, str)
                     value = _operation(step.operation, [values[place] for place in step.operands])
                     values.append(np.where(np.isfinite(value), value, np.nan))
     return values[-1]

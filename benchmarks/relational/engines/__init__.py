@@ -64,13 +64,17 @@ _CLOSURES = frozenset({"closure", "chain", "generation"})
 _IBM = frozenset({"ibm-smokers", "ibm-chain", "ibm-table"})
 
 _ALL = (
-    Engine("lnnkit", "lnnkit", frozenset({*_CLOSURES, "smokers", "smokers-open", "table", "ontology", "csv", *_IBM})),
+    Engine(
+        "lnnkit",
+        "lnnkit",
+        frozenset({*_CLOSURES, "smokers", "smokers-open", "table", "eligible", "ontology", "csv", *_IBM}),
+    ),
     Engine("duckdb", "duckdb", frozenset({*_CLOSURES, "smokers", "table", "ontology", "csv"}), "table: upward only"),
     Engine(
         "numpy",
         "numpy",
-        frozenset({*_CLOSURES, "smokers", "smokers-open", "table", *_IBM}),
-        "written for each workload, dense bitmaps: a floor, not an engine; table: upward only",
+        frozenset({*_CLOSURES, "smokers", "smokers-open", "table", "eligible", *_IBM}),
+        "written for each workload, dense bitmaps: a floor, not an engine; table, eligible: upward only",
     ),
     Engine("pyarrow", "pyarrow", frozenset({"csv"}), "read_csv and dictionary_encode"),
     Engine("clingo", "clingo", frozenset({*_CLOSURES, "smokers"}), "smokers: crisp, who is reached"),

@@ -34,6 +34,15 @@ axiom {" & ".join(f"p{i}(X)" for i in range(BODY))} -> q(X)
 query q(X)
 query p0(X)
 """
+ELIGIBLE = """
+number income(person)
+number debt(person)
+number household(person)
+number age(person)
+axiom (income(X) - debt(X)) / household(X) > 500 & age(X) >= 18 -> Eligible(X)
+query Eligible(X)
+query age(X)
+"""
 GENERATION = """
 predicate parent(node, node) closed
 predicate sg(node, node)
@@ -138,6 +147,12 @@ def _table(data: Data) -> Inference:
     return TableRun(TABLE, tables, data)
 
 
+def _eligible(data: Data) -> Inference:
+    people = np.arange(data.size)
+    names = ("income", "debt", "household", "age")
+    return Inference(ELIGIBLE, {name: {"person": people, "value": data.values(name)} for name in names}, data)
+
+
 def _generation(data: Data) -> Inference:
     return Inference(GENERATION, {"parent": pairs(data.ids("parent"))}, data)
 
@@ -152,6 +167,7 @@ RUNS: Mapping[str, Callable[[Data], Inference | Reading]] = {
     "smokers": _smokers,
     "smokers-open": _open_smokers,
     "table": _table,
+    "eligible": _eligible,
     "generation": _generation,
     "ontology": _ontology,
     "csv": Reading,

@@ -196,6 +196,21 @@ class Table:
         }
 
 
+class Eligible:
+    """The truth of the rule's body, which is that of its head; every number is known, so nothing goes down."""
+
+    def __init__(self, data: Data) -> None:
+        self.income, self.debt = data.values("income"), data.values("debt")
+        self.household, self.age = data.values("household"), data.values("age")
+
+    def infer(self) -> None:
+        self.eligible = ((self.income - self.debt) / self.household > 500) & (self.age >= 18)
+
+    def read(self) -> Checks:
+        count = float(self.eligible.sum())
+        return {"answers": count, "lower": count, "contradictions": 0, "instances": len(self.eligible)}
+
+
 def _conjunction(columns: list[Values]) -> Values:
     total = columns[0] + columns[1]
     for column in columns[2:]:
@@ -204,12 +219,13 @@ def _conjunction(columns: list[Values]) -> Values:
     return np.maximum(total, 0, out=total)
 
 
-RUNS: Mapping[str, Callable[[Data], Closure | Generation | Smokers | OpenSmokers | Table]] = {
+RUNS: Mapping[str, Callable[[Data], Closure | Generation | Smokers | OpenSmokers | Table | Eligible]] = {
     "closure": Closure,
     "chain": Closure,
     "smokers": Smokers,
     "smokers-open": OpenSmokers,
     "table": Table,
+    "eligible": Eligible,
     "generation": Generation,
     "ibm-smokers": OpenSmokers,
     "ibm-chain": Closure,

@@ -1,0 +1,87 @@
+"""What is proposed for the comparisons of a program whose relation, units or constants have no value to start from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import networkx as nx
+import torch
+from torch import Tensor
+
+from lnnkit.check.program import CheckedProgram
+from lnnkit.graph.build import build
+from lnnkit.ground.given import given_facts
+from lnnkit.learn.cells import signs
+from lnnkit.learn.comparisons import LearnedComparison, learned_comparison
+from lnnkit.learn.examples import Examples, examples
+from lnnkit.learn.known_rows import with_labels
+from lnnkit.learn.labels import Labels
+from lnnkit.learn.parameters import Parameter, at
+from lnnkit.learn.proposal import Proposal
+from lnnkit.learn.proposals import proposals
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A comparison, what the data show of it, and what is proposed for it."""
+
+    comparison: LearnedComparison
+    shown: Sequence[Examples]
+    proposals: Sequence[Proposal] = ()
+
+
+def offers(
+    program: CheckedProgram,
+    parameters: Sequence[Parameter],
+    started: Mapping[str, float],
+    labels: Labels,
+    mentioned: set[str],
+    seed: int,
+) -> list[Offer]:
+    """Proposals for each comparison that holds parameters without a value among those ``started``; what tells the
+    labels most comes first, and what follows is proposed by what that leaves of them."""
+    waiting = list(_waiting(program, parameters, started, labels, mentioned))
+    rest = labels.truth
+    known, found = dict(started), list[Offer]()
+    while waiting:
+        generator = torch.Generator().manual_seed(seed)
+        offered = [proposals(each.comparison, each.shown, rest, known, generator) for each in waiting]
+        first = max(range(len(waiting)), key=lambda place: offered[place][0].gain if offered[place] else -1.0)
+        own, some = waiting.pop(first), offered[first]
+        if some:
+            found.append(replace(own, proposals=some))
+            known |= some[0].values
+            rest = _less(own, known, rest)
+    return found
+
+
+def _waiting(
+    program: CheckedProgram,
+    parameters: Sequence[Parameter],
+    started: Mapping[str, float],
+    labels: Labels,
+    mentioned: set[str],
+) -> Iterator[Offer]:
+    zeros = {each.name: started.get(each.name, 0.0) for each in parameters}
+    graph: nx.MultiDiGraph = build(at(program, zeros)).graph
+    _, index, given = given_facts(program, mentioned)
+    facts = with_labels({each.predicate: each for each in given}, labels)
+    for node, data in graph.nodes(data=True):
+        own = learned_comparison(graph, node, zeros) if data["kind"] == "compare" else None
+        if own is not None and not started.keys() >= {*own.names, *own.relation}:
+            yield Offer(own, examples(graph, node, own, facts, index, labels))
+
+
+def _less(own: Offer, known: Mapping[str, float], rest: Tensor) -> Tensor:
+    """What a comparison with these values leaves of the labels' truth."""
+    rest = rest.clone()
+    for shown in own.shown:
+        if not own.comparison.names or not shown.labelled:
+            continue
+        values = {name: torch.tensor([known.get(name, 0.0)], dtype=torch.float64) for name in own.comparison.names}
+        cells = signs(shown.difference(values))[0]
+        for cell in torch.unique(cells).tolist():
+            mine = shown.labels[cells == cell]
+            rest[mine] -= rest[mine].mean()
+    return rest

@@ -1,0 +1,120 @@
+"""Terms with their learned values as numbers: a unit whose weights are learned is the arithmetic of its formula.
+
+A NAU is ``sum w_i x_i``, an NMU ``prod (w_i x_i + 1 - w_i)``, an NPU with open gates ``prod x_i ^ w_i``, with each
+``w_i`` one more number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+import networkx as nx
+
+from lnnkit.graph.lifted import NUMBER
+
+_WEIGHTS = {"nau": "weight", "nac": "weight", "nmu": "weight", "npu": "power", "realnpu": "power"}
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedUnit:
+    """A unit of the graph, by its kind, and for each operand the parameter that is its weight, or the weight itself."""
+
+    kind: str
+    weights: tuple[float | str, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(each for each in self.weights if isinstance(each, str))
+
+
+def opened_terms(
+    graph: nx.MultiDiGraph, top: str, among: Collection[str]
+) -> tuple[nx.MultiDiGraph, dict[str, str], tuple[LearnedUnit, ...]]:
+    """What is below ``top`` with numbers in the place of the parameters ``among``: the graph, the parameter that each
+    such number is, and the units that hold any. A unit that learns anything but its weights, or that no arithmetic of
+    the language says, may be anything, whatever is learned."""
+    opened = graph.subgraph({top, *nx.descendants(graph, top)}).copy()
+    parameters: dict[str, str] = {}
+    units: list[LearnedUnit] = []
+    for node in sorted(nx.descendants(graph, top)):
+        data = graph.nodes[node]
+        learned = data.get("learned") or {}
+        if data["kind"] == "constant":
+            if learned.get("value") in among:
+                opened.nodes[node]["kind"] = NUMBER
+                parameters[node] = learned["value"]
+        elif set(learned) == {_WEIGHTS.get(data["kind"])} and not any(data.get("imaginary") or ()):
+            unit = _unit(data, among)
+            if unit.names:
+                units.append(unit)
+                parameters |= _Opening(opened, node, unit).done()
+    return opened, parameters, tuple(units)
+
+
+def _unit(data: Mapping[str, Any], among: Collection[str]) -> LearnedUnit:
+    key = _WEIGHTS[data["kind"]]
+    gates = data.get("gate") or (1.0,) * len(data[key])
+    weights = [
+        (name if name in among else value) if gate else 0.0
+        for name, value, gate in zip(data["learned"][key], data[key], gates, strict=True)
+    ]
+    return LearnedUnit(data["kind"], tuple(weights))
+
+
+class _Opening:
+    """A unit's node becomes an operation over new nodes, seen with the same variables."""
+
+    def __init__(self, graph: nx.MultiDiGraph, node: str, unit: LearnedUnit) -> None:
+        self._graph = graph
+        self._node = node
+        self._unit = unit
+        self._own = tuple(range(len(graph.nodes[node]["sorts"])))
+        self._parameters: dict[str, str] = {}
+
+    def done(self) -> dict[str, str]:
+        """Change the graph; the parameters of the new numbers."""
+        graph, node = self._graph, self._node
+        edges = sorted(graph.out_edges(node, keys=True, data=True), key=lambda edge: edge[3]["position"])
+        graph.remove_edges_from([(one, other, key) for one, other, key, _ in edges])
+        graph.nodes[node]["kind"] = "add" if self._unit.kind in ("nau", "nac") else "multiply"
+        for place, ((_, operand, _, edge), weight) in enumerate(zip(edges, self._unit.weights, strict=True)):
+            factor, x = self._weight(place, weight), (operand, cast("tuple[int | str, ...]", edge["arguments"]))
+            self._append(node, (self._part(place, factor, x), self._own))
+        return self._parameters
+
+    def _part(self, place: int, weight: str, x: tuple[str, tuple[int | str, ...]]) -> str:
+        w = (weight, ())
+        match self._unit.kind:
+            case "nau" | "nac":
+                return self._operation(f"{place}x", "multiply", w, x)
+            case "nmu":
+                scaled = self._operation(f"{place}x", "multiply", w, x)
+                rest = self._operation(f"{place}r", "subtract", (self._constant(1.0), ()), w)
+                return self._operation(f"{place}+", "add", (scaled, self._own), (rest, self._own))
+            case _:
+                return self._operation(f"{place}^", "power", x, w)
+
+    def _weight(self, place: int, weight: float | str) -> str:
+        if not isinstance(weight, str):
+            return self._constant(weight)
+        name = f"{self._node}/{place}"
+        self._graph.add_node(name, kind=NUMBER, sorts=())
+        self._parameters[name] = weight
+        return name
+
+    def _constant(self, value: float) -> str:
+        name = f"{self._node}={value!r}"
+        self._graph.add_node(name, kind="constant", sorts=(), value=value)
+        return name
+
+    def _operation(self, name: str, kind: str, *operands: tuple[str, tuple[int | str, ...]]) -> str:
+        node = f"{self._node}/{name}"
+        self._graph.add_node(node, kind=kind, sorts=self._graph.nodes[self._node]["sorts"])
+        for operand in operands:
+            self._append(node, operand)
+        return node
+
+    def _append(self, node: str, operand: tuple[str, tuple[int | str, ...]]) -> None:
+        self._graph.add_edge(node, operand[0], position=self._graph.out_degree(node), arguments=operand[1])

@@ -1,0 +1,191 @@
+"""The NALU and the iNALU over intervals: ``y = g a + (1 - g) m`` of a sum and a product of the same operands.
+
+Each operand occurs in both, and in the gate of a NALU, so that the enclosures are not exact: the box is cut into cells,
+apart at zero, and each part is enclosed for itself in every cell. An iNALU whose gate is closed is a product alone,
+each operand in it once: there the hull is exact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal, Protocol
+
+import torch
+from torch import Tensor
+
+from lnnkit.numeric.fixed_unit import boxes, told
+from lnnkit.numeric.interval import Interval
+from lnnkit.numeric.pieces import Pieces, bounded
+from lnnkit.numeric.shaving import shaved
+
+NALU_EPSILON = 1e-7
+"""Added to sizes before their logarithm, as in `lnnkit.numeric.nalu`."""
+INALU_EPSILON = 1e-7
+"""The least size whose logarithm is taken, as in `lnnkit.numeric.inalu`."""
+CEILING = 20.0
+"""Of the exponent of an iNALU's product."""
+
+_CELLS = {1: 64, 2: 8, 3: 4}  # on each side of zero, by operands
+_COARSE = {1: 8, 2: 2}  # where every slice is enclosed
+_BOXES = 2**17  # so many cells at once
+
+Weights = tuple[float, ...]
+
+
+class _Curve(Protocol):
+    """The hull of a unit over cells that hold one sign each."""
+
+    def __call__(self, cells: Sequence[Interval]) -> Interval: ...
+
+
+@dataclass(frozen=True)
+class GatedSum:
+    """A NALU: ``sigmoid(G x) W x + (1 - sigmoid(G x)) prod (|x_i| + 1e-7)^W_i``."""
+
+    weights: Weights
+    gate: Weights
+
+    @property
+    def name(self) -> Literal["nalu"]:
+        return "nalu"
+
+    @property
+    def attributes(self) -> Mapping[str, float | Weights]:
+        return {"weight": self.weights, "gate": self.gate}
+
+    def image(self, operands: Sequence[Pieces]) -> Pieces:
+        return _image(self._hull, boxes(operands), _CELLS)
+
+    def left(self, value: Pieces, operands: Sequence[Pieces]) -> Sequence[Pieces]:
+        return _left(self._hull, value, operands)
+
+    def _hull(self, cells: Sequence[Interval]) -> Interval:
+        added = _linear(self.weights, cells)
+        size = _linear(self.weights, [_mapped(cell, lambda x: (x.abs() + NALU_EPSILON).log()) for cell in cells])
+        opened = _linear(self.gate, cells)
+        return _mixed(added, Interval(size.lower.exp(), size.upper.exp()), opened)
+
+
+@dataclass(frozen=True)
+class SignedGatedSum:
+    """An iNALU: ``g A x + (1 - g) s exp(min(M log max(|x|, 1e-7), 20))``, its sign
+    ``s = prod (sign(x_i) |M_i| + 1 - |M_i|)``."""
+
+    adding: Weights
+    multiplying: Weights
+    gate: float
+
+    @property
+    def name(self) -> Literal["inalu"]:
+        return "inalu"
+
+    @property
+    def attributes(self) -> Mapping[str, float | Weights]:
+        return {"add": self.adding, "multiply": self.multiplying, "gate": self.gate}
+
+    def image(self, operands: Sequence[Pieces]) -> Pieces:
+        return _image(self._hull, boxes(operands), _CELLS if self.gate else {})
+
+    def left(self, value: Pieces, operands: Sequence[Pieces]) -> Sequence[Pieces]:
+        return _left(self._hull, value, operands)
+
+    def _hull(self, cells: Sequence[Interval]) -> Interval:
+        logs = [_mapped(cell, lambda x: x.abs().clamp(min=INALU_EPSILON).log()) for cell in cells]
+        low, high = (end.clamp(max=CEILING).exp() for end in _linear(self.multiplying, logs))
+        sign = torch.ones_like(low)
+        for weight, (least, most) in zip(self.multiplying, cells, strict=True):
+            if weight:  # cells have one sign: that of their inner part
+                sign = sign * ((torch.sign(least) + torch.sign(most)).sign() * abs(weight) + 1 - abs(weight))
+        ends = sign * low, sign * high
+        product = Interval(torch.minimum(*ends), torch.maximum(*ends))
+        if not self.gate:
+            return product
+        added = _linear(self.adding, cells)
+        return Interval(
+            *(self.gate * a + (1 - self.gate) * m for a, m in zip(added, product, strict=True))  # the gate is fixed
+        )
+
+
+def _image(curve: _Curve, operands: Sequence[Interval], cells: Mapping[int, int]) -> Pieces:
+    """The hull over the cells of each box; of points the values."""
+    points = torch.stack([low == high for low, high in operands]).all(0)
+    lower, upper = (torch.full(points.shape, end, dtype=torch.float64) for end in (math.inf, -math.inf))
+    count = cells.get(len(operands), 1)
+    for rows, some in ((points, 0), (~points, count)):
+        for at in rows.nonzero().squeeze(1).split(max(_BOXES // (2 * some + 1) ** len(operands), 1)):
+            lower[at], upper[at] = _hull(curve, [Interval(*(end[at] for end in each)) for each in operands], some)
+    return told(bounded(lower.unsqueeze(0), upper.unsqueeze(0), (lower > upper).unsqueeze(0)))
+
+
+def _hull(curve: _Curve, operands: Sequence[Interval], count: int) -> Interval:
+    """The hull over ``count`` cells on each side of zero; with 0 the box is one."""
+    parts = [_cells(each, count) if count else Interval(*(end.unsqueeze(0) for end in each)) for each in operands]
+    chosen = torch.cartesian_prod(*(torch.arange(len(part.lower)) for part in parts)).view(-1, len(parts))
+    boxes = [Interval(*(end[chosen[:, place]] for end in part)) for place, part in enumerate(parts)]
+    held = torch.stack([low <= high for low, high in boxes]).all(0)
+    low, high = curve(boxes)
+    return Interval(torch.where(held, low, math.inf).amin(0), torch.where(held, high, -math.inf).amax(0))
+
+
+def _cells(operand: Interval, count: int) -> Interval:
+    """Zero, and the numbers above and below it in ``count`` cells each, ``[cells, n]``; ``inf, -inf`` where there are
+    none."""
+    low, high = operand
+    share = torch.linspace(0, 1, count + 1, dtype=torch.float64).unsqueeze(1)
+    zero = (low <= 0) & (high >= 0)
+    lower, upper = [torch.where(zero, 0.0, math.inf).unsqueeze(0)], [torch.where(zero, 0.0, -math.inf).unsqueeze(0)]
+    for least, most, above in ((low, high, True), (-high, -low, False)):
+        some = (most > 0) & (least <= most)
+        cuts = _cuts(least.clamp(min=0.0), most, share)
+        first, last = torch.where(some, cuts[:-1], math.inf), torch.where(some, cuts[1:], -math.inf)
+        lower.append(first if above else -last)
+        upper.append(last if above else -first)
+    return Interval(torch.cat(lower), torch.cat(upper))
+
+
+def _cuts(start: Tensor, stop: Tensor, share: Tensor) -> Tensor:
+    """Numbers from ``start``, not negative, to ``stop``; on the way to an infinite one ever farther apart."""
+    inner = torch.where(stop == math.inf, (start + 1) / (1 - share) - 1, start + (stop - start) * share)
+    return torch.where(share == 0, start, torch.where(share == 1, stop, inner))
+
+
+def _left(curve: _Curve, value: Pieces, operands: Sequence[Pieces]) -> Sequence[Pieces]:
+    found = shaved(partial(_image, curve, cells=_COARSE), value, boxes(operands))
+    return [Pieces(low.unsqueeze(0), high.unsqueeze(0), bool((low <= high).all())) for low, high in found]
+
+
+def _linear(weights: Weights, operands: Sequence[Interval]) -> Interval:
+    lower = torch.zeros_like(operands[0].lower)
+    upper = lower.clone()
+    for weight, (low, high) in zip(weights, operands, strict=True):
+        if weight:
+            lower = lower + weight * (low if weight > 0 else high)
+            upper = upper + weight * (high if weight > 0 else low)
+    return Interval(lower.nan_to_num(nan=-math.inf, neginf=-math.inf), upper.nan_to_num(nan=math.inf, posinf=math.inf))
+
+
+def _mapped(cell: Interval, size: _Monotone) -> Interval:
+    """A function of the size over a cell of one sign."""
+    one, other = size(cell.lower), size(cell.upper)
+    return Interval(torch.minimum(one, other), torch.maximum(one, other))
+
+
+class _Monotone(Protocol):
+    def __call__(self, x: Tensor, /) -> Tensor: ...
+
+
+def _mixed(added: Interval, product: Interval, opened: Interval) -> Interval:
+    """``sigmoid(z) a + sigmoid(-z) m``: linear in the gate, so its ends are met at the gate's."""
+    lower, upper = [], []
+    for end in opened:
+        gate, rest = torch.sigmoid(end), torch.sigmoid(-end)  # one of 0 is rounded: it may be anything times infinity
+        lower.append(_sum(gate * added.lower, rest * product.lower, -math.inf))
+        upper.append(_sum(gate * added.upper, rest * product.upper, math.inf))
+    return Interval(torch.minimum(*lower), torch.maximum(*upper))
+
+
+def _sum(one: Tensor, other: Tensor, end: float) -> Tensor:
+    return (one + other).nan_to_num(nan=end, posinf=math.inf, neginf=-math.inf)

@@ -1,0 +1,107 @@
+"""The NPU without an imaginary part over intervals, in both directions.
+
+``y = prod r_i^w_i cos(pi sum w_i g_i [x_i < 0])`` with ``r_i = g_i |x_i| + 1 - g_i`` (Heim et al. 2020, arXiv
+2006.01681, as in `lnnkit.numeric.npu`): for each choice of signs a product of powers of sizes, each operand in it once,
+times a constant. So the image is exact, and so is what is left of an operand.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+
+from lnnkit.numeric import inverses
+from lnnkit.numeric.arithmetic import add, multiply, negate, not_negative, scale, subtract
+from lnnkit.numeric.fixed_unit import told
+from lnnkit.numeric.interval import GREATEST
+from lnnkit.numeric.pieces import ROUNDING, Pieces, joined, points, single, without_zero
+from lnnkit.numeric.power import raise_to, root
+
+_PHASES = 32  # so many sums of phases are kept apart; of more, the cosine may be anything
+
+Phase = float | None  # in half turns, in [0, 2); None: any
+Products = Mapping[Phase, Pieces]  # of sizes, by the phase of the signs that they come from
+
+
+@dataclass(frozen=True)
+class RealPower:
+    """Its ``powers`` are not zero, its ``gates`` are in (0, 1]; one of each for an operand."""
+
+    powers: tuple[float, ...]
+    gates: tuple[float, ...]
+
+    @property
+    def name(self) -> Literal["realnpu"]:
+        return "realnpu"
+
+    @property
+    def attributes(self) -> Mapping[str, float | tuple[float, ...]]:
+        return {"power": self.powers, "gate": self.gates}
+
+    def image(self, operands: Sequence[Pieces]) -> Pieces:
+        """Exact."""
+        found = self._products(operands, range(len(operands)))
+        return told(joined([_turned(product, phase) for phase, product in found.items()]))
+
+    def left(self, value: Pieces, operands: Sequence[Pieces]) -> Sequence[Pieces]:
+        """Exact."""
+        return [self._left(value, operands, place) for place in range(len(operands))]
+
+    def _left(self, value: Pieces, operands: Sequence[Pieces], place: int) -> Pieces:
+        power, gate = self.powers[place], self.gates[place]
+        others = self._products(operands, [other for other in range(len(operands)) if other != place])
+        parts: list[Pieces] = []
+        for phase, product in others.items():
+            for negative in (False, True):
+                factor = inverses.factor(value, _turned(product, _sum(phase, power * gate * negative)))
+                size = _opened(not_negative(root(not_negative(factor), power)), gate)
+                parts.append(negate(size) if negative else size)
+        return joined(parts)
+
+    def _products(self, operands: Sequence[Pieces], places: Sequence[int]) -> Products:
+        found: dict[Phase, Pieces] = {0.0: points(torch.ones(1, 1, dtype=torch.float64))}
+        for place in places:
+            power, gate = self.powers[place], self.gates[place]
+            made: dict[Phase, list[Pieces]] = {}
+            for negative in (False, True):
+                size = (
+                    without_zero(not_negative(negate(operands[place]))) if negative else not_negative(operands[place])
+                )
+                if bool((size.lower > size.upper).all()):
+                    continue
+                opened = size if gate == 1 else add(scale(size, gate), single(1 - gate, 1 - gate))
+                factor = raise_to(opened, power)
+                for phase, product in found.items():
+                    made.setdefault(_sum(phase, power * gate * negative), []).append(multiply(product, factor))
+            if len(made) > _PHASES:
+                made = {None: [each for parts in made.values() for each in parts]}
+            if not made:
+                return {0.0: single(math.inf, -math.inf)._replace(whole=False)}
+            found = {phase: joined(parts) for phase, parts in made.items()}
+        return found
+
+
+def _opened(size: Pieces, gate: float) -> Pieces:
+    """The ``|x|`` with ``g |x| + 1 - g`` in ``size``, let out by what the difference rounds off."""
+    if gate == 1:
+        return size
+    found = scale(subtract(size, single(1 - gate, 1 - gate)), 1 / gate)
+    room = ROUNDING * (1 + found.lower.abs().clamp(max=GREATEST)) / gate
+    return not_negative(Pieces(found.lower - room, found.upper + room, found.whole))
+
+
+def _sum(phase: Phase, more: float) -> Phase:
+    return None if phase is None else round((phase + more) % 2.0, 12) % 2.0
+
+
+def _turned(product: Pieces, phase: Phase) -> Pieces:
+    """The product times the cosine of its phase; that of a quarter turn is 0 exactly."""
+    if phase is None:
+        return multiply(product, single(-1.0, 1.0))
+    if phase in (0.0, 0.5, 1.0, 1.5):
+        return scale(product, {0.0: 1.0, 1.0: -1.0}.get(phase, 0.0))
+    return scale(product, math.cos(math.pi * phase))

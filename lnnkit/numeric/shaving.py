@@ -1,0 +1,124 @@
+"""Contraction by shaving: of an interval, the slices at its ends whose image misses what is asked are cut off.
+
+For functions whose inverse has no formula. The numbers of an interval are cut into slices that hold equally many
+floats, so that an infinite end costs no more than a finite one; the first slice that is not refuted is cut again, until
+it is narrow (Lhomme 1993, "Consistency techniques for numeric CSPs"). Sound whatever the enclosures' width; as tight as
+they are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+from lnnkit.numeric.interval import GREATEST, RELATIVE, Interval
+from lnnkit.numeric.pieces import Pieces
+
+SLICES = 16
+ROUNDS = 40  # at most
+NARROW = 2**14  # floats in a slice that is cut no further: some 1e-12 of its size
+_SLACK = 1e-12  # what rounding may make of a value, relative to it
+
+Image = Callable[[Sequence[Interval]], Pieces]
+
+
+def shaved(image: Image, value: Pieces, operands: Sequence[Interval]) -> list[Interval]:
+    """What is left of each operand, each against all the others as they are; ``inf, -inf`` where nothing is."""
+    return [_narrowed(image, value, operands, place) for place in range(len(operands))]
+
+
+def _narrowed(image: Image, value: Pieces, operands: Sequence[Interval], place: int) -> Interval:
+    low, high = (end.clone() for end in operands[place])
+    rows = (low < high).nonzero().squeeze(1)
+    if not len(rows):
+        return Interval(low, high)
+    own = _Shaver(image, _at(value, rows, len(low)), [Interval(*(e[rows] for e in each)) for each in operands], place)
+    least, most = _order(low[rows]), _order(high[rows])
+    first = own.first(least, most)
+    last = -own.first(-most, -first, mirrored=True)
+    none = first > last
+    low[rows] = torch.where(none, math.inf, _float(first)).clamp(max=GREATEST)
+    high[rows] = torch.where(none, -math.inf, _float(last)).clamp(min=-GREATEST)
+    gone = rows[none]
+    low[gone], high[gone] = math.inf, -math.inf
+    return Interval(low, high)
+
+
+class _Shaver:
+    def __init__(self, image: Image, value: Pieces, operands: Sequence[Interval], place: int) -> None:
+        self.image = image
+        self.value = value
+        self.operands = operands
+        self.place = place
+
+    def first(self, least: Tensor, most: Tensor, *, mirrored: bool = False) -> Tensor:
+        """The start of the first slice of each row that is not refuted and narrow; over ``most`` where all are."""
+        start, stop = least.clone(), torch.minimum(least + NARROW, most)  # mostly the end stays
+        open_ = torch.ones_like(start, dtype=torch.bool)
+        for _ in range(ROUNDS):
+            rows = open_.nonzero().squeeze(1)
+            if not len(rows):
+                break
+            cuts = _cuts(start[rows], stop[rows])
+            possible = self._possible(cuts, rows, mirrored)
+            some = possible.any(0)
+            place = possible.int().argmax(0)  # the first that is
+            across = torch.arange(len(rows))
+            found, end = cuts[place, across], cuts[place + 1, across]
+            whole = stop[rows] == most[rows]
+            start[rows] = torch.where(some, found, torch.where(whole, most[rows] + 1, stop[rows]))
+            stop[rows] = torch.where(some, end, most[rows])
+            open_[rows] = torch.where(some, end - found > NARROW, ~whole)
+        return start
+
+    def _possible(self, cuts: Tensor, rows: Tensor, mirrored: bool) -> Tensor:
+        """Which slices ``[s, n]`` between ``cuts`` ``[s + 1, n]`` may hold what is asked."""
+        lower, upper = (-cuts[1:], -cuts[:-1]) if mirrored else (cuts[:-1], cuts[1:])
+        slices, count = lower.shape
+        slice_ = Interval(_float(lower).flatten(), _float(upper).flatten())
+        boxes = [
+            slice_ if place == self.place else Interval(*(end[rows].repeat(slices) for end in each))
+            for place, each in enumerate(self.operands)
+        ]
+        found = self.image(boxes)
+        value = _at(self.value, rows, len(self.operands[0].lower))
+        possible = torch.zeros(slices, count, dtype=torch.bool)
+        for low, high in zip(found.lower, found.upper, strict=True):
+            low, high = (end.expand(slices * count).view(slices, count) for end in (low, high))
+            room = _SLACK * torch.maximum(_finite(low), _finite(high))
+            near = torch.where(low == high, RELATIVE * _finite(low), room)  # one value counts as equal by the tolerance
+            for least, most in zip(value.lower, value.upper, strict=True):
+                possible |= (low <= high) & (low <= most + near) & (high >= least - near)
+        return possible
+
+
+def _cuts(start: Tensor, stop: Tensor) -> Tensor:
+    """The bounds of slices, ``[SLICES + 1, n]``; halves first, since the difference of two places may overflow."""
+    half = stop // 2 - start // 2
+    share = torch.arange(SLICES + 1, dtype=torch.int64).unsqueeze(1)
+    inner = start + (half // SLICES) * 2 * share + (half % SLICES) * 2 * share // SLICES
+    inner[-1] = stop
+    return torch.minimum(inner, stop)
+
+
+def _order(values: Tensor) -> Tensor:
+    """The place of a float among all floats: neighbours differ by one, and 0 is 0."""
+    bits = (values + 0.0).view(torch.int64)
+    return torch.where(bits < 0, torch.iinfo(torch.int64).min - bits, bits)
+
+
+def _float(places: Tensor) -> Tensor:
+    """The float at a place."""
+    return torch.where(places < 0, torch.iinfo(torch.int64).min - places, places).view(torch.float64)
+
+
+def _at(union: Pieces, rows: Tensor, count: int) -> Pieces:
+    lower, upper = (end.expand(-1, count)[:, rows] for end in (union.lower, union.upper))
+    return Pieces(lower, upper, union.whole)
+
+
+def _finite(ends: Tensor) -> Tensor:
+    return torch.where(ends.isfinite(), ends.abs(), 0.0)
