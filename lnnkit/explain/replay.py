@@ -197,22 +197,26 @@ class _Instance:
     def box(self, other: Mapping[int, float] | None = None) -> Box:
         """The best bounds of the conclusion that it gives. ``other`` replaces bounds of premises.
 
-        In a contradictory program parts of an instance may contradict each other, while without one of them it has
-        something to say. That follows from the whole too: a part that is left out only says less.
+        In a contradictory program parts of an instance may contradict each other, or the truth that it is given, while
+        without one of them, or without one end of the truth, it has something to say. That follows from the whole too:
+        what is left out only says less.
         """
         known = _known(self._step, self._proof, self._world, other)
-        found = self._boxes(self._tree, known, self._places)
+        low, high = self._truth
+        found = self._boxes(self._tree, known, self._truth, self._places)
         if not found:
+            for truth in ((low, 1.0), (0.0, high)):
+                found += self._boxes(self._tree, known, truth, self._places)
             for place in self._places:
                 for part in parts(self._tree, place):
-                    found += self._boxes(replace(self._tree, unknown=part), known, [place])
+                    found += self._boxes(replace(self._tree, unknown=part), known, self._truth, [place])
         _demand(bool(found), "the premises contradict the instance")
         return max(low for low, _ in found), min(high for _, high in found)
 
-    def _boxes(self, tree: Tree, known: _Known, places: Sequence[int]) -> list[Box]:
+    def _boxes(self, tree: Tree, known: _Known, truth: Box, places: Sequence[int]) -> list[Box]:
         """The bounds of some places by one look at the instance; none where its parts contradict each other."""
         values = upward(tree, lambda form: _read(form, known, self._world))
-        boxes, empty = downward(tree, values, self._truth)
+        boxes, empty = downward(tree, values, truth)
         return [] if empty else [(float(boxes[p].lower), float(boxes[p].upper)) for p in places]
 
 

@@ -81,6 +81,11 @@ PROGRAMS = {
         rule Pred(U) | ((Qred(cleo) & false) -> Pred(X)){logic: lukasiewicz} in [0.0, 0.3]
         axiom ((Qred(cleo) & false) -> Pred(X)){logic: lukasiewicz} in [0.0, 0.3]
         """,
+    "two ends of a truth that contradict each other": """
+        logic godel
+        fact Sred(bob, anna) = 0.25
+        axiom forall X1, Y1: ((Pred(X1, Y1)@0.5 & Rrop) -> false) in [0.2, 0.6]
+        """,
     "an equality beside a head": """
         predicate Pred(entity, entity)
         predicate Sred(entity)
