@@ -2,9 +2,9 @@
 
 Between two inferences nothing is grounded: an epoch evaluates the derivations of the labelled atoms and of the
 contradictions, and steps down the gradient. That is exact as long as the same instances win; whether they do is seen at
-the next inference, whose loss is compared with the replay's. While the two agree, the epochs between inferences multiply,
-and where they do not, they halve. The values that are kept are those with the least loss of an inference, never of a
-replay.
+the next inference, whose loss is compared with the replay's. While the two agree, the epochs between inferences
+multiply, and where they do not, they halve. The values that are kept are those with the least loss of an inference,
+never of a replay.
 """
 
 from __future__ import annotations
