@@ -28,6 +28,11 @@ def default_budget() -> Budget:
     return Budget(memory=max(_LEAST, free_memory()) // 2)
 
 
+def allowed(instances: int | None) -> Budget:
+    """So many instances of one rule or query; by default what half of the free memory can hold."""
+    return default_budget() if instances is None else Budget(instances=instances)
+
+
 def free_memory() -> int:
     """The bytes that this process can still have: those of the machine, or of the container that it runs in."""
     try:

@@ -86,6 +86,22 @@ def test_arrows_point_one_way(path: Path) -> None:
     assert not wrong, "\n".join(wrong)
 
 
+KNOWLEDGE_BASE = (
+    *("theory", "querying", "telling", "binding", "saving", "rested", "going_on", "session", "covering", "asking"),
+    *("assuming", "explaining", "drawing", "training", "knowledge_base", "loading", "__init__"),
+)
+
+
+@pytest.mark.parametrize("name", KNOWLEDGE_BASE)
+def test_arrows_point_one_way_within_the_knowledge_base(name: str) -> None:
+    """Each file may import those before it."""
+    assert {path.stem for path in (PACKAGE / "kb").glob("*.py")} == set(KNOWLEDGE_BASE)
+    tree = ast.parse((PACKAGE / "kb" / f"{name}.py").read_text(encoding="utf-8"))
+    named = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module}
+    own = {module.removeprefix("lnnkit.kb.") for module in named if module.startswith("lnnkit.kb")}
+    assert own <= set(KNOWLEDGE_BASE[: KNOWLEDGE_BASE.index(name)])
+
+
 def test_every_layer_is_met() -> None:
     found = {path.relative_to(PACKAGE).with_suffix("").parts[0] for path in MODULES}
     assert {"syntax", "data", "check", "graph", "ground", "infer", "kb", "cli", "logic"} <= found
@@ -128,6 +144,14 @@ def test_a_wrong_program_is_refused_without_torch(tmp_path: Path) -> None:
     (tmp_path / "p.lnn").write_text("rule A(X) -> \n")
     script = "from lnnkit.cli import main\nassert main(['run', sys.argv[1]]) == 1"
     assert not modules_after(script, str(tmp_path / "p.lnn")).intersection(DATA)
+
+
+def test_what_infers_nothing_needs_no_torch(tmp_path: Path) -> None:
+    calls = ("kb.tell('A', [['bob']])", "kb.label('A', [['bob']])", "kb.replace_queries(['A(anna)'])", "kb.text")
+    graphs = ("kb.graph", "kb.draw()", "kb.draw('A')", "kb.assume({'A(bob)': 1.0})")
+    script = "\n".join(("import lnnkit", "kb = lnnkit.load(sys.argv[1])", "kb.save(sys.argv[1])", *calls, *graphs))
+    (tmp_path / "p.lnn").write_text(PROGRAM)
+    assert "torch" not in modules_after(script, str(tmp_path / "p.lnn"))
 
 
 CHECKER = ("replay", "looked", "ground_form", "ground_arithmetic", "cycle", "origins", "proof")

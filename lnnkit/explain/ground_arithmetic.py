@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lnnkit.numeric import (
@@ -43,11 +43,20 @@ def term(formula: ast.Expression) -> tuple[Term, Sequence[ast.Atom]]:
 def _read(terms: Sequence[Term], atoms: Sequence[ast.Atom]) -> tuple[Sequence[Term], Sequence[ast.Atom]]:
     """The terms over those of the atoms alone that they read: a unit leaves out what has no weight."""
     used = list(dict.fromkeys(step.index for made in terms for step in made.steps if isinstance(step, Number)))
-    renumbered = [
-        Term(tuple(Number(used.index(step.index)) if isinstance(step, Number) else step for step in made.steps))
-        for made in terms
-    ]
-    return renumbered, [atoms[index] for index in used]
+    places = {index: place for place, index in enumerate(used)}
+    return [_renumbered(made, places) for made in terms], [atoms[index] for index in used]
+
+
+def renumbered(arithmetic: Comparison | Term, places: Mapping[int, int]) -> Comparison | Term:
+    """The same arithmetic over inputs in other ``places``; several may come to one."""
+    if isinstance(arithmetic, Term):
+        return _renumbered(arithmetic, places)
+    left, right = (_renumbered(side, places) for side in (arithmetic.left, arithmetic.right))
+    return Comparison(left, right, arithmetic.relation)
+
+
+def _renumbered(made: Term, places: Mapping[int, int]) -> Term:
+    return Term(tuple(Number(places[step.index]) if isinstance(step, Number) else step for step in made.steps))
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import cast
 
 from lnnkit.check.program import ENTITY, Assertion, Predicate, SameEntity
-from lnnkit.explain.ground_arithmetic import comparison, text
+from lnnkit.explain.ground_arithmetic import comparison, renumbered, text
 from lnnkit.explain.ground_arithmetic import term as arithmetic_term
 from lnnkit.numeric import Comparison
 from lnnkit.numeric import Term as Arithmetic
@@ -73,10 +73,10 @@ def form_of(
             return Form("atom", formula.name, tuple(map(term, formula.arguments)))
         case ast.Comparison():
             compared, atoms = comparison(formula)
-            return Form("compare", text(compared), (), tuple(map(below, atoms)), arithmetic=compared)
+            return _calculated("compare", compared, tuple(map(below, atoms)))
         case ast.Arithmetic() | ast.Negate() | ast.Function() | ast.Unit():
             made, atoms = arithmetic_term(formula)
-            return Form("term", text(made), (), tuple(map(below, atoms)), arithmetic=made)
+            return _calculated("term", made, tuple(map(below, atoms)))
         case ast.Truth():
             return Form("true" if formula.value else "false")
         case ast.Not():
@@ -99,6 +99,14 @@ def form_of(
                 kind, str(own), (), tuple(map(below, operands)), weights, 1.0 if bias is None else _number(bias)
             )
     raise ValueError(f"no form for {type(formula).__name__}")
+
+
+def _calculated(kind: str, arithmetic: Comparison | Arithmetic, numbers: tuple[Form, ...]) -> Form:
+    """Arithmetic over ``numbers``, each once: those of different variables may be about the same entities."""
+    once = list(dict.fromkeys(numbers))
+    if len(once) < len(numbers):
+        arithmetic = renumbered(arithmetic, {index: once.index(each) for index, each in enumerate(numbers)})
+    return Form(kind, text(arithmetic), (), tuple(once), arithmetic=arithmetic)
 
 
 def statement_form(statement: Assertion, bindings: Mapping[str, str], starts: Mapping[str, float]) -> Form:
@@ -133,6 +141,8 @@ def filled(body: Form, entities: tuple[str, ...], between: int = 0) -> Form:
     if body.operands:
         inside = between + (body.kind in ("forall", "exists"))
         operands = tuple(filled(operand, entities, inside) for operand in body.operands)
+        if body.arithmetic is not None:
+            return _calculated(body.kind, body.arithmetic, operands)
         return replace(body, operands=operands)
     terms = tuple(entities[t.place] if isinstance(t, Slot) and t.between == between else t for t in body.terms)
     return Form(body.kind, body.name, terms)

@@ -3,7 +3,7 @@ what it is given. It shares nothing with the engine but those kernels."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
 
 import torch
@@ -19,18 +19,22 @@ Box = tuple[float, float]
 @dataclass(frozen=True, slots=True)
 class Node:
     """A node of an instance whose quantifiers stand as their rows. ``form`` is what it says; of rows that stand for all
-    other entities, and may be ``optional``, it has names that nobody has."""
+    other entities, and may be ``optional``, it has names that nobody has. One that is ``read`` has bounds of its own,
+    whatever it is made of."""
 
     form: Form
     operands: tuple[int, ...]
     optional: tuple[bool, ...] = ()
+    read: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """Nodes, operands first."""
+    """Nodes, operands first. Those at the places ``unknown`` are left out: nothing is known of them, whatever is read
+    of them or of their operands."""
 
     nodes: Sequence[Node]
+    unknown: Set[int] = frozenset()
 
     @property
     def top(self) -> int:
@@ -49,10 +53,14 @@ def upward(tree: Tree, read: Callable[[Form], Box]) -> list[Bounds]:
     values: list[Bounds] = []
     numbers = tree.numbers
     for place, node in enumerate(tree.nodes):
+        if place in tree.unknown:
+            values.append(_box(0.0, 1.0))
+            continue
         low, high = read(node.form)
         known = _box(low, high) if place in numbers else enter(_box(low, high))
-        calculated = place == tree.top and node.form.arithmetic is not None
-        if calculated or node.operands or node.form.kind in ("true", "false", "same", "forall", "exists"):
+        calculated = node.form.arithmetic is not None and place == tree.top
+        made_of = node.operands or node.form.kind in ("true", "false", "same", "forall", "exists")
+        if calculated or (made_of and not node.read):
             made = _made(node, [values[operand] for operand in node.operands])
             known = Bounds(torch.maximum(known.lower, made.lower), torch.minimum(known.upper, made.upper))
             known = ordered(*known)
@@ -71,7 +79,7 @@ def downward(tree: Tree, values: Sequence[Bounds], truth: Box) -> tuple[list[Bou
     empty = bool(lower > upper + 1e-9)
     for index in range(tree.top, -1, -1):
         node = tree.nodes[index]
-        if not node.operands:
+        if not node.operands or index in tree.unknown:
             continue
         found = _left(node, boxes[index], [boxes[operand] for operand in node.operands])
         empty = empty or bool(found.empty)
@@ -105,6 +113,16 @@ def least_conjunct(tree: Tree, values: Sequence[Bounds], truth: float, head: int
     return 1.0 if empty else float(boxes[head].lower)
 
 
+def parts(tree: Tree, kept: int) -> Iterator[Set[int]]:
+    """What may be left out of an instance whose parts contradict each other, other than the node ``kept`` and what
+    holds it: the atoms that it concludes, and each of its formulas."""
+    top = tree.nodes[tree.top]
+    around = {index for index in range(len(tree.nodes)) if kept in _below(tree, index)}
+    if top.form.kind == "implies":
+        yield {index for index in _below(tree, top.operands[1]) if tree.nodes[index].form.kind == "atom"} - around
+    yield from ({index} for index, node in enumerate(tree.nodes) if node.operands and index not in around)
+
+
 def heads(tree: Tree) -> list[int]:
     """The atoms of the consequent conjunction of an implication."""
     top = tree.nodes[tree.top]
@@ -124,13 +142,18 @@ def _conjuncts(tree: Tree, start: int) -> list[int]:
 
 
 def _holds_atom(tree: Tree, start: int) -> bool:
+    return any(tree.nodes[index].form.kind == "atom" for index in _below(tree, start))
+
+
+def _below(tree: Tree, start: int) -> set[int]:
+    """A node and all that it is made of."""
+    found: set[int] = set()
     stack = [start]
     while stack:
-        node = tree.nodes[stack.pop()]
-        if node.form.kind == "atom":
-            return True
-        stack.extend(node.operands)
-    return False
+        index = stack.pop()
+        found.add(index)
+        stack.extend(tree.nodes[index].operands)
+    return found
 
 
 def _made(node: Node, operands: Sequence[Bounds]) -> Bounds:

@@ -4,6 +4,7 @@ at its time."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import torch
 
@@ -215,6 +216,8 @@ class Prover:
         sight, place = self._sights.of(event.batch, event.leaf, event.instance)
         carried = event.kind is Kind.CARRIED
         reads = self._reads(event, sight, event.tick + 1 if carried else event.tick)
+        if carried:  # where it was told, an instance does not repeat what was known
+            reads = [read for each in reads if (read := _elsewhere(each, event, place)) is not None]
         kept = self._necessary(event, sight, place, reads)
         formula = sight.formula
         assert formula.root is not None
@@ -335,19 +338,26 @@ class Prover:
         return self.wording.pattern(formula, leaf, known)
 
     def _necessary(self, event: Event, sight: Sight, place: int, reads: Sequence[Read]) -> list[Read]:
-        """Those that the instance needed to say what it said; earlier ones where there is a choice."""
+        """Those that the instance needed to say what it said; earlier ones where there is a choice. What carries a
+        cycle to its limit must also say as much as it did on the way: at the limit any bound is told by itself."""
         key: object = None
-        if not sight.inner:
+        carried = event.kind is Kind.CARRIED
+        if not sight.inner and not carried:
             same = tuple(int(rows[0]) for leaf, rows in sight.rows.items() if sight.formula.neurons[leaf].kind != LEAF)
             shown = tuple((each.leaf, each.side, each.reading.value) for each in reads)
             key = (event.batch, event.leaf, event.side, event.value, shown, same)
             if key in self._needed:
                 return [reads[position] for position in self._needed[key]]
 
+        target = event.leaf, place, event.side
+
         def said(ways: Sequence[Sequence[Read]]) -> list[bool]:
-            got = sight.says(values_of(sight, ways), event.leaf, place, event.side)
+            got = sight.says(values_of(sight, ways), *target)
             slack = self._slack(event.value)
             enough = got <= event.value + slack if event.side else got >= event.value - slack
+            if carried:
+                was = sight.says(values_of(sight, [self._before(event, way) for way in (*ways, reads)]), *target)
+                enough &= was[:-1] <= was[-1] if event.side else was[:-1] >= was[-1]
             return enough.tolist()
 
         kept = {id(each) for each in minimal_at_once(sorted(reads, key=_age), said)}
@@ -355,6 +365,18 @@ class Prover:
         if key is not None:
             self._needed[key] = positions
         return [reads[position] for position in positions]
+
+    def _before(self, event: Event, reads: Sequence[Read]) -> list[Read]:
+        """The same reads before the leap that an event is of."""
+        found: list[Read] = []
+        for read in reads:
+            match read.reading.source:
+                case Sent(Event(kind=Kind.CARRIED, tick=event.tick, row=row, side=side)):
+                    earlier = self.readings.of(row, side, event.tick)
+                    found.append(replace(read, reading=Reading(earlier.value, read.reading.source)))
+                case _:
+                    found.append(read)
+        return found
 
     # --- words ------------------------------------------------------------------------------------------------------
 
@@ -404,6 +426,14 @@ class _Steps:
 
 def _age(read: Read) -> int:
     return read.reading.source.event.tick if isinstance(read.reading.source, Sent) else -1
+
+
+def _elsewhere(read: Read, event: Event, place: int) -> Read | None:
+    """What is read other than at the ``place`` to which an event was sent, on its side."""
+    if (read.leaf, read.side) != (event.leaf, event.side) or place not in read.places:
+        return read
+    others = tuple(each for each in read.places if each != place)
+    return replace(read, places=others) if others else None
 
 
 def weight_of(formula: Formula, leaf: int) -> float:

@@ -39,6 +39,8 @@ def leaf_reads(
 ) -> list[Read]:
     """What is read of a leaf and says anything. ``arguments`` are those at a place where the atom has no row."""
     found: list[Read] = []
+    if not len(sight.rows[leaf]):  # of a quantifier over a sort that nobody is in
+        return found
     table = sight.table(leaf)
     default_row = grounding.atoms.tables[table].default_row
     rows, inverse = np.unique(sight.rows[leaf], return_inverse=True)

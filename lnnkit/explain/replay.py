@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lnnkit.check.program import CheckedProgram
 from lnnkit.explain.cycle import Cycle
@@ -22,7 +22,7 @@ from lnnkit.explain.ground_form import (
     statement_form,
     truth_of,
 )
-from lnnkit.explain.looked import OTHER, Box, Node, Tree, downward, heads, least_conjunct, upward
+from lnnkit.explain.looked import OTHER, Box, Node, Tree, downward, heads, least_conjunct, parts, upward
 from lnnkit.explain.origins import Origins
 from lnnkit.explain.proof import Proof, Step
 
@@ -195,12 +195,29 @@ class _Instance:
         return downward(self._tree, values, truth)[1]
 
     def box(self, other: Mapping[int, float] | None = None) -> Box:
-        """The best bounds of the conclusion that it gives. ``other`` replaces bounds of premises."""
+        """The best bounds of the conclusion that it gives. ``other`` replaces bounds of premises.
+
+        In a contradictory program parts of an instance may contradict each other, or the truth that it is given, while
+        without one of them, or without one end of the truth, it has something to say. That follows from the whole too:
+        what is left out only says less.
+        """
         known = _known(self._step, self._proof, self._world, other)
-        values = upward(self._tree, lambda form: _read(form, known, self._world))
-        boxes, empty = downward(self._tree, values, self._truth)
-        _demand(not empty, "the premises contradict the instance")
-        return max(float(boxes[p].lower) for p in self._places), min(float(boxes[p].upper) for p in self._places)
+        low, high = self._truth
+        found = self._boxes(self._tree, known, self._truth, self._places)
+        if not found:
+            for truth in ((low, 1.0), (0.0, high)):
+                found += self._boxes(self._tree, known, truth, self._places)
+            for place in self._places:
+                for part in parts(self._tree, place):
+                    found += self._boxes(replace(self._tree, unknown=part), known, self._truth, [place])
+        _demand(bool(found), "the premises contradict the instance")
+        return max(low for low, _ in found), min(high for _, high in found)
+
+    def _boxes(self, tree: Tree, known: _Known, truth: Box, places: Sequence[int]) -> list[Box]:
+        """The bounds of some places by one look at the instance; none where its parts contradict each other."""
+        values = upward(tree, lambda form: _read(form, known, self._world))
+        boxes, empty = downward(tree, values, truth)
+        return [] if empty else [(float(boxes[p].lower), float(boxes[p].upper)) for p in places]
 
 
 def _instance(step: Step, world: World) -> tuple[Form, Box]:
@@ -241,10 +258,11 @@ def _read(form: Form, known: _Known, world: World) -> Box:
             if form.kind != "atom":
                 return box
             named = all(isinstance(term, str) and not term.startswith(OTHER) for term in form.terms)
-            if excepted is None:
-                free = not named or not world.origins.of(form.name, _entities(form))
+            given = world.origins.of(form.name, _entities(form)) if named else ()
+            if given:  # a fact that says no more is no exception
+                free = min(fact.upper for fact in given) <= box[1]
             else:
-                free = _entities(form) not in excepted
+                free = excepted is None or _entities(form) not in excepted
             if free:
                 return box
     return _unknown(form, world)
@@ -264,13 +282,17 @@ def _tree(form: Form, known: _Known, world: World, target: Form) -> Tree:
     def add(part: Form, depth: int) -> int:
         operands: list[int] = []
         optional: list[bool] = []
-        if part.kind in ("forall", "exists"):
+        # a comparison has bounds of its own, and so has what a premise speaks of: its operands may contradict that
+        read = part is not form and (part.kind == "compare" or _read(part, known, world) != _unknown(part, world))
+        if read:
+            pass
+        elif part.kind in ("forall", "exists"):
             for entities, may in _assignments(part, depth, named, world):
                 operands.append(add(filled(part.operands[0], entities), depth + 1))
                 optional.append(may)
-        elif part.kind != "compare" or part is form:  # a comparison has bounds of its own, which are read
+        else:
             operands = [add(operand, depth) for operand in part.operands]
-        nodes.append(Node(part, tuple(operands), tuple(optional)))
+        nodes.append(Node(part, tuple(operands), tuple(optional), read))
         return len(nodes) - 1
 
     add(form, 0)
@@ -310,13 +332,15 @@ def _completed(step: Step, proof: Proof, world: World) -> None:
             if conjunct.kind != "atom" or conjunct.name != form.name:
                 continue
             for bindings in _unified(conjunct, form, own, world):
-                if form.terms != tuple(bindings.get(t.name, t) if isinstance(t, Free) else t for t in conjunct.terms):
+                own_terms = (bindings[t.name] if isinstance(t, Free) else t for t in conjunct.terms)
+                asked = Form("atom", form.name, tuple(own_terms))
+                if not _covers(form, asked) or (step.excepted is not None and asked.terms in step.excepted):
                     continue
                 instance = statement_form(statement, bindings, world.starts)
-                tree = _tree(instance, known, world, form)
+                tree = _tree(instance, known, world, asked)
                 values = upward(tree, lambda node: _read(node, known, world))
                 for head in heads(tree):
-                    if tree.nodes[head].form == form:
+                    if tree.nodes[head].form == asked:
                         least = least_conjunct(tree, values, truth_of(statement, world.starts)[0], head)
                         _demand(least <= step.bound + _EPS, f"{statement.span.text} with {bindings} asks for {least:g}")
 

@@ -84,11 +84,12 @@ class Sight:
 
     def least(self, read: Mapping[int, Bounds], head: int) -> Tensor:
         """(variants,) the least truth of a ``head`` that a defining statement asks for where its antecedent is as true
-        as it can be."""
+        as it can be, and the equalities beside the head no truer than they must be."""
         variants = _variants(read)
         values = upward(self.formula, self._reader(read, variants), self._groupings(variants))
         antecedent = values[self.formula.neurons[self.formula.top].operands[0]]
-        return least_heads(self.formula, antecedent.upper, values, 1.0)[head]
+        least = [Bounds(value.lower, value.lower) for value in values]
+        return least_heads(self.formula, antecedent.upper, least, 1.0)[head]
 
     def _reader(self, read: Mapping[int, Bounds], variants: int) -> Callable[[int], Bounds]:
         def reader(index: int) -> Bounds:

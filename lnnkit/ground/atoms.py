@@ -199,10 +199,16 @@ class Atoms:
         return [(self.numbered[number], mine) for number, mine in found if len(mine)]
 
     def enlist(self, rows: Tensor) -> None:
-        """Enter rows among those that deviate on either end, whatever they read as: arrested ones."""
+        """Enter arrested rows among those that deviate on either end, and on those where what they read as, unknown, is
+        not the default."""
         for table, mine in self.by_table(rows):
-            self._enlist(table, "either", rows if mine is None else rows.index_select(0, mine))
+            own = rows if mine is None else rows.index_select(0, mine)
+            self._enlist(table, "either", own)
             self.growth.append((table.name, "either"))
+            unknown = (-math.inf, math.inf) if table.numeric else (0.0, 1.0)
+            for end, default, bound in zip(("lower", "upper"), table.default, unknown, strict=True):
+                if default != bound:
+                    self._enlist(table, end, own)
 
     def _enlist(self, table: AtomTable, name: str, rows: Tensor) -> None:
         if not rows.numel():

@@ -258,7 +258,8 @@ class Analysis:
         upper end can make a head possible."""
         antecedent = self.formula.neurons[self.formula.top].operands[0]
         loose, moves = self.upward.loosened
-        values = [point(box) for box in self.upward.bases]
+        # what holds no atom is no truer than it must be: an equality beside a head may fail
+        values = [point((lower, lower)) for lower, _ in self.upward.bases]
 
         def possible(truth: float) -> bool:
             heads = least_heads(self.formula, torch.tensor([truth], dtype=torch.float64), values, 1.0)

@@ -27,5 +27,7 @@ def _begin(space: Workspace, found: Sequence[tuple[Visits, Iterator[Bindings]]])
         for some in assignments:
             visits.begin(some, now)
     if now.queue:
+        if space.state.history is not None:
+            space.state.history.step()
         raised, lowered = (space.meeting.settle(side, now.queue.sides[side]) for side in (0, 1))
         note(raised, lowered, space.grounding.atoms, space.state, space.classes)

@@ -20,7 +20,7 @@ from lnnkit.infer.contested import Flags, contested
 from lnnkit.infer.history import Trace
 from lnnkit.infer.leaps import Disturbed, Leaps
 from lnnkit.infer.moves import changes
-from lnnkit.infer.prepare import Prepared, initialise_shared, prepare
+from lnnkit.infer.prepare import Prepared, initialise_shared, loosen_comparisons, prepare
 from lnnkit.infer.rounds import run
 from lnnkit.infer.state import no_rows
 from lnnkit.infer.unfinished import Unfinished
@@ -168,11 +168,10 @@ def _infer(prepared: Prepared, leaps: Leaps, round_limit: int, watch: Watch | No
 
 def _settle(prepared: Prepared, space: Workspace, round_limit: int, watch: Watch | None) -> None:
     """Completion and rounds, in turns, until neither changes anything."""
+    _renew(space, loosen_comparisons(prepared))
     initialise_comparisons(space)
     catch_up(space, changes(complete(prepared, space, first=True, watch=watch), space.grounding.atoms))
-    initialise_shared(prepared)
-    kept = {formula.auxiliary for formula in prepared.shared.formulas if not formula.compares}
-    space.classes.renew(t for t in prepared.grounding.atoms.numbered if t.name in kept)
+    _renew(space, initialise_shared(prepared))
     changed = no_rows()
     while True:
         before = space.progress.rounds
@@ -183,3 +182,7 @@ def _settle(prepared: Prepared, space: Workspace, round_limit: int, watch: Watch
         if not changed.numel():
             return
         catch_up(space, changes(changed, space.grounding.atoms))
+
+
+def _renew(space: Workspace, names: set[str | None]) -> None:
+    space.classes.renew(table for table in space.grounding.atoms.numbered if table.name in names)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import torch
@@ -112,14 +112,33 @@ def completed(prepared: Prepared, predicates: frozenset[str]) -> Tensor:
     return rows[~(atoms.flags("given").index_select(0, rows) | prepared.state.frozen.index_select(0, rows))]
 
 
-def initialise_shared(prepared: Prepared) -> None:
+def loosen_comparisons(prepared: Prepared) -> set[str | None]:
+    """A comparison whose terms are undefined for the numbers that are given says less than it does of unknown ones:
+    such rows start from what their own numbers give them. The names of the tables."""
+    tables = prepared.grounding.atoms.tables
+    return _initialise(
+        prepared,
+        lambda formula: _partial(formula) and tables[str(formula.auxiliary)].default != (0.0, 1.0),
+    )
+
+
+def initialise_shared(prepared: Prepared) -> set[str | None]:
     """Give shared neurons, operands first, the bounds that their operands give them before the first round; comparisons
-    have theirs already."""
-    for formula in prepared.shared.formulas:
-        if formula.compares:
-            continue
+    have theirs already. The names of the tables."""
+    return _initialise(prepared, lambda formula: not formula.compares)
+
+
+def _partial(formula: Formula) -> bool:
+    comparison = formula.neurons[formula.top].arithmetic
+    return isinstance(comparison, Comparison) and comparison.partial
+
+
+def _initialise(prepared: Prepared, wanted: Callable[[Formula], bool]) -> set[str | None]:
+    chosen = list(filter(wanted, prepared.shared.formulas))
+    for formula in chosen:
         needs = prepared.finder(formula).initial()
         initialise(formula, needs, prepared.analyses, prepared.kept, prepared.grounding, prepared.state)
+    return {formula.auxiliary for formula in chosen}
 
 
 def _needs(prepared: Prepared, readings: Sequence[Reading], asked: set[str]) -> list[Needs]:

@@ -2,9 +2,9 @@
 
 Between two inferences nothing is grounded: an epoch evaluates the derivations of the labelled atoms and of the
 contradictions, and steps down the gradient. That is exact as long as the same instances win; whether they do is seen at
-the next inference, whose loss is compared with the replay's. While the two agree, the epochs between inferences double,
-and where they do not, they halve. The values that are kept are those with the least loss of an inference, never of a
-replay.
+the next inference, whose loss is compared with the replay's. While the two agree, the epochs between inferences
+multiply, and where they do not, they halve. The values that are kept are those with the least loss of an inference,
+never of a replay.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from lnnkit.learn.hardening import no_worse, whole_weights
 from lnnkit.scores import Epoch, Scores
 
 _AGREE = 1e-6  # a replay's loss that differs from that of inference by no more is exact
+_LONGER = 4  # times as many epochs come between two inferences as before, where the replays were exact
 _RARE = 64  # epochs between two inferences at most
 _SOFTENED = 8  # the same where comparisons are softened
 _SETTLED = 0.7  # of the epochs: before, softened comparisons may still have far to go
@@ -145,7 +146,7 @@ class _Descent:
                 exact = abs(expected - found.losses.total) <= _AGREE * max(1.0, abs(found.losses.total))
                 if crisp or settings.soft:
                     exact = gap < _SOFTENED  # replays are softened, so the two cannot agree
-                gap = min(_RARE, 2 * gap) if exact else max(1, gap // 2)
+                gap = min(_RARE, _LONGER * gap) if exact else max(1, gap // 2)
             if self._checkpoint is not None:
                 self._checkpoint.write(restart, (epoch, gap, since), point, optimizer, self._best)
             now = min(gap, settings.epochs - epoch)

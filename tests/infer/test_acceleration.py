@@ -230,7 +230,7 @@ def test_what_converges_soon_tries_no_leap() -> None:
 def test_the_setters_are_still_known_after_a_leap() -> None:
     kb = lnnkit.loads("fact A in [0.5, 1]\naxiom (A@0.999 -> B)\naxiom (B@0.999 -> A)\naxiom B -> C\n")
     assert kb.infer().status == "accelerated"
-    (rested,) = kb._fixpoints.values()
+    (rested,) = kb._session.fixpoints.values()
     grounding, derivations = rested.fixpoint.prepared.grounding, rested.fixpoint.space.derivations
     rows = grounding.atoms.tables["C"].rows
     batch, _, instance = derivations.winner(0, rows)

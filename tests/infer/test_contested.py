@@ -152,3 +152,13 @@ def test_what_a_contradiction_keeps_from_being_false_is_marked() -> None:
     found = {row.bindings["X"]: (row.lower, row.upper, row.contested) for row in asked}
     assert found == {"a": (0.0, 1.0, True), "b": (1.0, 1.0, False), "c": (0.0, 0.4, False)}
     assert [answers[0].contested for answers in (other, both, negated)] == [False, True, False]
+
+
+def test_what_a_contradiction_supports_is_not_false() -> None:
+    """An arrested atom reads as unknown, also for what is completed: nobody can say that no rule makes D(anna) true."""
+    kb = lnnkit.loads(
+        "predicate Q(e, e) closed\npredicate D(e) closed\nfact Q(anna, bob)\nfact ~Q(anna, bob)\nrule Q(X, Y) -> D(X)\n"
+    )
+    (answer,) = kb.ask("D(anna)")
+    assert (answer.lower, answer.upper) == (0.0, 1.0)
+    assert (kb.ask("D(bob)")[0].lower, kb.ask("D(bob)")[0].upper) == (0.0, 0.0)

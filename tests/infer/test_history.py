@@ -19,7 +19,7 @@ query Smokes(X)
 
 
 def state_of(kb: lnnkit.KnowledgeBase) -> State:
-    return kb._rest(kb._checked.queries).fixpoint.prepared.state
+    return kb._session.own().fixpoint.prepared.state
 
 
 def history_of(kb: lnnkit.KnowledgeBase) -> History:

@@ -21,7 +21,7 @@ def people(count: int, closed: str = "") -> lnnkit.KnowledgeBase:
 
 
 def materialised(kb: lnnkit.KnowledgeBase, table: str) -> int:
-    (rested,) = kb._fixpoints.values()
+    (rested,) = kb._session.fixpoints.values()
     return len(rested.fixpoint.prepared.grounding.atoms.tables[table].tuples)
 
 

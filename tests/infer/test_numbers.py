@@ -175,3 +175,11 @@ def test_a_proof_leads_back_through_numbers() -> None:
     assert "debt(anna) <= 40" in shown
     assert "income(anna) >= 100" in shown
     assert "Ok(anna)" in shown
+
+
+def test_a_comparison_of_undefined_terms_says_nothing_although_unknown_numbers_would_decide_it() -> None:
+    """Of an unknown age the only defined value of the term is 0; 0.5 has none."""
+    kb = lnnkit.loads(
+        "number age(p)\nfact age(bob) = 0.5\nfact age(anna) = 0\nrule sqrt(age(X) ^ 2 * -0.5) <= 3 -> F(X)\n"
+    )
+    assert [answer.bindings for answer in kb.ask("F(X)")] == [{"X": "anna"}]

@@ -66,14 +66,14 @@ def test_random_programs(block: int) -> None:
 def test_bounds_are_held_in_single_precision() -> None:
     kb = lnnkit.loads("fact A(a) in [0.1, 0.7]\nrule A(X) -> B(X) in [0.9, 1]\nquery A(X)\nquery B(X)\n")
     kb.infer(precision="single")
-    (rested,) = kb._fixpoints.values()
+    (rested,) = kb._session.fixpoints.values()
     state = rested.fixpoint.prepared.state
     assert state.lower.values.dtype == state.upper.values.dtype == torch.float32
     (known,) = kb.ask("A(X)")
     assert (known.lower, known.upper) == (0.1, 0.7)  # without the digits that single precision does not have
     assert kb.ask("A(X)").lower.dtype == "float64"
     kb.infer()
-    (rested,) = kb._fixpoints.values()
+    (rested,) = kb._session.fixpoints.values()
     assert rested.fixpoint.prepared.state.lower.values.dtype == torch.float64
 
 

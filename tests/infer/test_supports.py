@@ -143,3 +143,11 @@ def test_a_stranger_lets_out_what_completion_made_sure() -> None:
     )
     (answers,) = kb.answers()
     assert [(answer.lower, answer.upper) for answer in answers] == [(0.0, 0.0)]
+
+
+def test_an_equality_beside_a_head_may_fail() -> None:
+    """Of bob the consequent is at most half true, which only ``D(bob)`` at 1 gives it: what an open ``R`` may ask."""
+    rule = "rule R -> (D(Y)@0.5 & Y != bob){bias: 1.5}\n"
+    text = f"predicate R\npredicate D(entity) closed\nfact E(bob)\nfact E(anna)\n{rule}"
+    assert only(f"{text}query D(bob)\n") == (0.0, 1.0)
+    assert only(f"{text}query D(anna)\n") == (0.0, 0.0)

@@ -1,0 +1,50 @@
+"""Answers to a query, read off a fixpoint that covers it."""
+
+from __future__ import annotations
+
+from lnnkit.answers import Answers
+from lnnkit.budget import allowed, too_large
+from lnnkit.check.program import Query
+from lnnkit.data.column import EntityColumn
+from lnnkit.graph.build import add_queries
+from lnnkit.infer.answers import answer
+from lnnkit.infer.inference import TooLarge
+from lnnkit.kb.covering import covering
+from lnnkit.kb.session import Session
+from lnnkit.outcome import Outcome
+from lnnkit.syntax.diagnostic import Diagnostic
+
+
+def answers(session: Session, query: Query, alpha: float) -> Answers:
+    """The query's answers; infers first when there is no fixpoint that covers it. Raises `BudgetError`."""
+    rested = covering(session, query)
+    lifted = rested.fixpoint.prepared.lifted
+    root = next((root for root in lifted.queries if root.origin == query), None)
+    if root is None:
+        lifted = add_queries(lifted, [query])
+        root = lifted.queries[0]
+    computing = session.computing
+    try:
+        with computing.scope():
+            found = answer(rested.fixpoint, lifted, root, budget=allowed(session.most))
+    except TooLarge as problem:
+        raise too_large(problem, lifted) from None
+    return Answers(
+        query.text,
+        found.variables,
+        tuple(EntityColumn(column.int().cpu().numpy(), rested.names) for column in found.columns),
+        computing.numbers(found.lower),
+        computing.numbers(found.upper),
+        found.contested.cpu().numpy(),
+        alpha,
+        _cut_short(rested.outcome),
+        computing.tolerance,
+        query.numeric,
+    )
+
+
+def _cut_short(outcome: Outcome) -> tuple[Diagnostic, ...]:
+    """What is to be said with answers that inference was not let finish."""
+    if outcome.status != "interrupted":
+        return ()
+    return (Diagnostic("interrupted", outcome.summary, "infer again to let it finish", severity="warning"),)

@@ -1,0 +1,68 @@
+"""What if some atoms had other facts: a session about that, which goes on from another's fixpoints where it can."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from lnnkit.check.program import Fact
+from lnnkit.explain.hypothetical import assumption, tightens
+from lnnkit.explain.origins import Origins
+from lnnkit.kb.querying import asked, no_atom
+from lnnkit.kb.session import Session, Source
+from lnnkit.kb.theory import Theory
+from lnnkit.syntax import ast
+
+_OPENED = 8  # sets of atoms that may be assumed again and again
+
+
+def hypothetical(session: Session, bounds: Mapping[str, float | tuple[float, float]]) -> Session:
+    """A session in which some atoms have other bounds than their facts give them. Raises `ProgramError` for a key that
+    is no atom, ``ValueError`` for bounds that are none."""
+    facts = [_assumption(session.theory, text, value) for text, value in bounds.items()]
+    origins = session.theory.origins()
+    found = _saying(session, facts, origins)
+    if all(tightens(origins, fact) for fact in facts):
+        found.source = Source(session, session.theory.checked, facts)
+    else:
+        found.source = _source_without(session, facts, origins)
+    return found
+
+
+def _assumption(theory: Theory, text: str, value: float | tuple[float, float]) -> Fact:
+    found, _ = asked(theory, text)
+    formula = found.formula
+    if not isinstance(formula, ast.Atom) or any(isinstance(each, ast.Variable) for each in formula.arguments):
+        raise no_atom(text, found)
+    arguments = [each.text for each in formula.arguments if isinstance(each, ast.Constant)]
+    ends = value if isinstance(value, tuple) else (value, value)
+    if len(ends) != 2 or not all(isinstance(end, (int, float)) for end in ends):
+        raise ValueError(f"{value!r} are no bounds of `{text}`: give one number, or two as a tuple")
+    return assumption(formula.name, arguments, *ends, numeric=found.numeric)
+
+
+def _saying(
+    session: Session, facts: Sequence[Fact], origins: Origins, assumable: frozenset[str] = frozenset()
+) -> Session:
+    """One that says this of some atoms, and nothing else."""
+    return session.about(session.theory.assuming(facts, origins), session.graph(), assumable)
+
+
+def _source_without(session: Session, facts: Sequence[Fact], origins: Origins) -> Source | None:
+    """A session in which nothing is said of these atoms, so that whatever is assumed of them tightens it. It is made
+    when they are assumed for the second time: whoever moves a slider asks again and again."""
+    atoms = frozenset((fact.predicate, fact.arguments) for fact in facts)
+    if atoms not in session.opened:
+        session.opened[atoms] = None
+        if len(session.opened) > _OPENED:
+            del session.opened[next(iter(session.opened))]
+        return None
+    opened = session.opened[atoms]
+    if opened is None:
+        numeric = [session.theory.checked.predicates[fact.predicate].numeric for fact in facts]
+        ends = [(-math.inf, math.inf) if each else (0.0, 1.0) for each in numeric]
+        bare = [replace(fact, lower=low, upper=high) for fact, (low, high) in zip(facts, ends, strict=True)]
+        opened = _saying(session, bare, origins, frozenset(fact.predicate for fact in facts))
+        session.opened[atoms] = opened
+    return Source(opened, opened.theory.checked, facts)

@@ -1,0 +1,28 @@
+"""Pictures of a program's formulas, and of what an atom rests on."""
+
+from __future__ import annotations
+
+from lnnkit.kb.querying import asked, check_alpha
+from lnnkit.kb.session import Session
+from lnnkit.picture.lifted import lifted_picture
+from lnnkit.picture.picture import Picture
+
+
+def picture(session: Session, atom: str | None, depth: int, most: int, alpha: float) -> Picture:
+    """Of the whole graph, of the formulas around a predicate, or of what an atom rests on, with its bounds."""
+    theory = session.theory
+    title = theory.file.span.source.path
+    predicates = theory.checked.predicates
+    if atom is None:
+        return lifted_picture(session.graph(), title, None, most)
+    if atom in predicates and predicates[atom].sorts:
+        return lifted_picture(session.graph(), f"{atom} in {title}", atom, most)
+    check_alpha(alpha)
+    query, _ = asked(theory, atom)
+    from lnnkit.kb.explaining import placed  # infers, which drawing formulas does not
+    from lnnkit.picture.neighbourhood import neighbourhood
+
+    explainer, lifted, root = placed(session, query)
+    explanation = explainer.explain(lifted, root, alpha)
+    numbers = {name for name, predicate in predicates.items() if predicate.numeric}
+    return neighbourhood(explanation.proof, explainer.bounds, numbers, depth, most, alpha)

@@ -1,0 +1,53 @@
+"""Why bounds are what they are, why they are no tighter, and what contradictions rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lnnkit.check.program import Query
+from lnnkit.explain.conflict import Conflict, Loosened, Member
+from lnnkit.explain.conflicts import alone
+from lnnkit.explain.explainer import Explainer
+from lnnkit.explain.explanation import Explanation
+from lnnkit.explain.why_not import WhyNot
+from lnnkit.graph.lifted import LiftedGraph, Root
+from lnnkit.kb.covering import covering_widely
+from lnnkit.kb.querying import check_bound, no_atom
+from lnnkit.kb.session import Session
+
+
+def placed(session: Session, query: Query) -> tuple[Explainer, LiftedGraph, Root]:
+    """What explains a query, and its place in the graph. Raises `ProgramError` for one that has free variables, and
+    `Error` where inference was told not to record."""
+    explainer = covering_widely(session, query).explainer
+    lifted, root = explainer.root(query)
+    check_bound(root)
+    return explainer, lifted, root
+
+
+def explanation(session: Session, query: Query, alpha: float) -> Explanation:
+    """The proof of each bound of a query, down to facts. Raises as `placed` does."""
+    explainer, lifted, root = placed(session, query)
+    return explainer.explain(lifted, root, alpha)
+
+
+def why_not(session: Session, query: Query, text: str, *, upper: bool, goal: float | None) -> WhyNot:
+    """What keeps a side of an atom's bounds from ``goal`` (None: from true or false). Raises as `placed` does, and for
+    a query that is no atom; ``text`` is what was written."""
+    explainer, lifted, root = placed(session, query)
+    reference = root.reference
+    if lifted.graph.nodes[reference.node]["kind"] != "predicate":
+        raise no_atom(text, query)
+    wanted = (0.0 if upper else 1.0) if goal is None else goal
+    return explainer.why_not(reference.node, list(map(str, reference.arguments)), int(upper), wanted)
+
+
+def conflicts(session: Session, most: int) -> list[Conflict]:
+    """The first ``most`` contradictions of the program's own fixpoint, each with what meets in it."""
+    rested = session.own()
+
+    def inconsistent(members: Sequence[Member], loose: Loosened | None) -> bool:
+        part = session.about(session.theory.about(alone(rested.program, members, loose)))
+        return bool(part.rest(()).outcome.contradictions)
+
+    return rested.explainer.conflicts(inconsistent, most)

@@ -1,0 +1,32 @@
+"""Going on from a fixpoint once some atoms are known better: what `lnnkit.infer.assuming` does, of atoms by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lnnkit.check.program import Fact
+from lnnkit.computing import Computing
+from lnnkit.infer.assuming import Assumption, assumed
+from lnnkit.infer.contradictions import contradictions
+from lnnkit.kb.rested import Rested
+from lnnkit.kb.theory import Theory
+
+
+def gone_on(
+    theory: Theory, earlier: Rested, facts: Sequence[Fact], computing: Computing, *, round_limit: int
+) -> Rested | None:
+    """The fixpoint of a theory that says what that of ``earlier`` said, and these facts besides; None where
+    it cannot be reached from there."""
+    index = earlier.fixpoint.prepared.grounding.domain.index
+    if any(entity not in index for fact in facts for entity in fact.arguments):
+        return None
+    changes = [
+        Assumption(fact.predicate, tuple(index[entity] for entity in fact.arguments), fact.lower, fact.upper)
+        for fact in facts
+    ]
+    with computing.scope():
+        fixpoint = assumed(earlier.fixpoint, changes, round_limit)
+        if fixpoint is None:
+            return None
+        found = contradictions(fixpoint, earlier.names)
+        return Rested(fixpoint, earlier.names, theory.bound(theory.checked), found)

@@ -1,0 +1,378 @@
+"""The knowledge base: load, tell, infer, ask, explain, save. This page states the pipeline.
+
+    text -> parse -> check (reads the data) -> lifted graph -> grounding and rounds -> answers, and their proofs
+
+torch and networkx are imported where a method first needs them: a program with errors is refused without them.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Collection, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from lnnkit.answers import Answers
+from lnnkit.check import check
+from lnnkit.check.checker import ordered
+from lnnkit.check.program import CheckedProgram
+from lnnkit.computing import computing
+from lnnkit.errors import DataError, ProgramError
+from lnnkit.kb.querying import asked, check_alpha, with_queries
+from lnnkit.kb.session import ROUND_LIMIT, Session
+from lnnkit.kb.theory import Theory
+from lnnkit.outcome import Contradiction, Outcome
+from lnnkit.scores import Classical, Epoch, Fit, Scores
+from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Diagnostic
+
+if TYPE_CHECKING:
+    import networkx as nx
+    import torch
+
+    from lnnkit.data.table import FactTable
+    from lnnkit.explain.conflict import Conflict
+    from lnnkit.explain.explanation import Explanation
+    from lnnkit.explain.why_not import WhyNot
+    from lnnkit.infer.watch import Watch
+    from lnnkit.learn.module import ProgramModule
+    from lnnkit.picture.picture import Picture
+    from lnnkit.plan import Plan
+
+
+class KnowledgeBase:
+    """Rules, axioms and facts, and what follows from them.
+
+    Facts are told, never taken back; bounds only tighten. Files are read once, here. Inference runs when it is asked
+    for, or when an answer needs it; ``warnings`` holds what the check found short of an error.
+    """
+
+    def __init__(self, program: ast.Program, base: Path, findings: Sequence[Diagnostic] = ()) -> None:
+        self.program = program
+        self.base = base
+        self._home = base.resolve()
+        self._told: tuple[FactTable, ...] = ()
+        checked, more = check(program, base)
+        findings = ordered([*findings, *more], [program.span.source.path])
+        if checked is None or any(finding.severity == "error" for finding in findings):
+            errors = [finding for finding in findings if finding.severity == "error"]
+            in_data = all(finding.file is not None for finding in errors)
+            raise (DataError if in_data else ProgramError)(errors)
+        self.warnings: tuple[Diagnostic, ...] = tuple(f for f in findings if f not in checked.unevaluated)
+        self._session = Session(Theory(checked, program))
+
+    # --- what it holds ----------------------------------------------------------------------------------------------
+
+    @property
+    def graph(self) -> nx.MultiDiGraph:
+        """The lifted graph of neurons, to read; see `lnnkit.graph.lifted` for what its nodes and edges carry."""
+        return self._session.graph().graph.copy(as_view=True)
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """The program's queries, as they were written."""
+        return tuple(query.text for query in self._checked.queries)
+
+    def tell(self, name: str, table: object) -> None:
+        """Add facts about the predicate ``name``; they meet what is there.
+
+        ``table`` is anything Arrow-capable (a pandas or polars frame, an Arrow table, ...), a mapping of columns, or
+        rows; its columns are the arguments, then a truth value or a lower and an upper bound if there are more.
+        Raises `DataError` with every bad row, and then tells nothing. No file is read again.
+        """
+        from lnnkit.kb.telling import told, with_told
+
+        found, findings = told(self._checked, name, table)
+        self.warnings += tuple(findings)
+        self._session.change(with_told(self._checked, found))
+        self._told = (*self._told, found)
+
+    def label(self, name: str, table: object) -> None:
+        """Add labels of the predicate ``name``, to train and to score by; ``table`` as in `tell`."""
+        from lnnkit.kb.telling import told
+
+        found, findings = told(self._checked, name, table)
+        self.warnings += tuple(findings)
+        self._theory.checked = replace(self._checked, label_tables=(*self._checked.label_tables, found))
+
+    def assume(self, bounds: Mapping[str, float | tuple[float, float]]) -> KnowledgeBase:
+        """What if: a copy in which some atoms have other ``bounds`` (one truth, or two; numbers, one or two ends) than
+        their facts give them.
+
+        Where they are known better than here, the copy goes on from what has been inferred here, from those atoms
+        only; else it infers anew, unless they have been assumed before. Raises `ProgramError` for a key that is no
+        atom, ``ValueError`` for bounds that are none.
+        """
+        from lnnkit.kb.assuming import hypothetical
+
+        clone = copy(self)
+        clone._session = hypothetical(self._session, bounds)
+        return clone
+
+    # --- inference --------------------------------------------------------------------------------------------------
+
+    def infer(
+        self,
+        *,
+        max_groundings: int | None = None,
+        max_rounds: int = ROUND_LIMIT,
+        precision: str = "double",
+        device: str = "cpu",
+        watch: Watch | None = None,
+        record: bool = True,
+    ) -> Outcome:
+        """Run to the fixpoint. Raises `BudgetError` before more than ``max_groundings`` instances of one rule or query
+        are made (default: what half of the free memory can hold).
+
+        ``precision`` is double or single (half the memory; bounds to 1e-5; not for programs with numbers, which are
+        double), ``device`` cpu, cuda or cuda:N; answers are computed in the same way until the next call.
+        ``watch.after_round`` is told of every round, and ends inference by returning False. So does a first Ctrl-C,
+        where that would raise ``KeyboardInterrupt``: the outcome is then interrupted, and what answers say holds,
+        though it may be loose. A second one raises. Without ``record`` nothing is kept that explanations could be read
+        from, until the next call.
+        """
+        self._session.recording = record
+        return self._session.infer(max_groundings, max_rounds, computing(precision, device), watch).outcome
+
+    def plan(
+        self,
+        *,
+        max_groundings: int | None = None,
+        max_rounds: int = ROUND_LIMIT,
+        precision: str = "double",
+        device: str = "cpu",
+        watch: Watch | None = None,
+    ) -> Plan:
+        """Infer, as `infer` does, and return the plan of it: what each statement joined, in which order, with the rows
+        that went in and came out, and which sides of which predicates were computed. Print it."""
+        from lnnkit.ground.plan import Recorder
+        from lnnkit.infer.plan import statement_plans, table_plans
+        from lnnkit.plan import Plan
+
+        recorder = Recorder()
+        rested = self._session.infer(max_groundings, max_rounds, computing(precision, device), watch, recorder)
+        fixpoint = rested.fixpoint
+        return Plan(statement_plans(fixpoint, recorder), table_plans(fixpoint), rested.outcome)
+
+    def ask(self, query: str, *, alpha: float = 1.0) -> Answers:
+        """The answers to a query; infers first when facts or queries have changed what must be known.
+
+        With variables: the bindings whose bounds differ from the query's value with every atom at its default, sorted;
+        without: one answer. ``alpha`` is the threshold from which a bound counts as true, above 0.5 and at most 1.
+        """
+        check_alpha(alpha)
+        found, findings = asked(self._theory, query)
+        from lnnkit.kb.asking import answers
+
+        known = answers(self._session, found, alpha)
+        return replace(known, warnings=(*findings, *known.warnings))
+
+    def explain(self, query: str, *, alpha: float = 1.0) -> Explanation:
+        """Why an atom, or a formula without free variables, has its bounds: the proof of each, down to facts.
+
+        Infers first when stale. Raises `ProgramError` for a query that has variables, and `Error` where inference was
+        told not to record.
+        """
+        check_alpha(alpha)
+        found, _ = asked(self._theory, query)
+        from lnnkit.kb.explaining import explanation
+
+        return explanation(self._session, found, alpha)
+
+    def why_not(self, atom: str, *, side: Literal["lower", "upper"] = "lower", goal: float | None = None) -> WhyNot:
+        """What keeps an atom from being true (``side`` upper: from being false), or from reaching ``goal``: the
+        statements that could change it, the premises that hold each back, and how much they lack.
+
+        Raises `ProgramError` for anything but an atom without variables.
+        """
+        found, _ = asked(self._theory, atom)
+        from lnnkit.kb.explaining import why_not
+
+        return why_not(self._session, found, atom, upper=side == "upper", goal=goal)
+
+    def draw(self, atom: str | None = None, *, depth: int = 3, most: int = 60, alpha: float = 1.0) -> Picture:
+        """A picture: of the graph of the program's formulas, or of what an ``atom`` rests on up to ``depth`` instances
+        away, with the bounds of all. A predicate's name draws the formulas around it. Of more than ``most`` boxes,
+        those nearest to the middle are drawn."""
+        from lnnkit.kb.drawing import picture
+
+        return picture(self._session, atom, depth, most, alpha)
+
+    @property
+    def contradictions(self) -> Sequence[Contradiction]:
+        """All contradictions; infers first when stale."""
+        return self._session.own().outcome.contradictions
+
+    def conflicts(self, most: int = 20) -> list[Conflict]:
+        """The contradictions, each with the facts and the statements that meet in it; the first ``most``. Infers first
+        when stale."""
+        from lnnkit.kb.explaining import conflicts
+
+        return conflicts(self._session, most)
+
+    def answers(self, *, alpha: float = 1.0) -> list[Answers]:
+        """The answers to the program's own queries, in the order of the file."""
+        check_alpha(alpha)
+        self._theory.require_evaluated()
+        from lnnkit.kb.asking import answers
+
+        return [answers(self._session, query, alpha) for query in self._checked.queries]
+
+    def replace_queries(self, queries: Sequence[str]) -> None:
+        """Ask these instead of the program's own queries. Raises `ProgramError` with the findings of all; what they
+        have short of an error joins ``warnings``."""
+        checked, findings = with_queries(self._theory, queries)
+        self.warnings += tuple(findings)
+        self._session.change(checked)
+
+    # --- learning ---------------------------------------------------------------------------------------------------
+
+    def module(self) -> ProgramModule:
+        """The parameters of the program's rules as a torch module: ``module.values`` has a scalar for each, by name.
+        Answers follow their values."""
+        return self._theory.learning().module
+
+    def fit(
+        self,
+        *,
+        epochs: int = 200,
+        rate: float = 0.05,
+        module_rate: float = 1e-3,
+        batch: int | None = None,
+        validation: float = 0.2,
+        patience: int | None = 50,
+        restarts: int = 1,
+        seed: int = 0,
+        only: Collection[str] | None = None,
+        freeze: Collection[str] = (),
+        loss: Literal["squared", "log"] = "squared",
+        contradictions: float = 1.0,
+        uncertainty: float = 0.0,
+        decay: float = 1e-4,
+        balanced: bool = False,
+        soft: bool = False,
+        classical: Collection[str] = (),
+        alpha: float = 1.0,
+        slack: float | None = None,
+        checkpoint: str | Path | None = None,
+        max_groundings: int | None = None,
+        listen: Callable[[Epoch], bool | None] | None = None,
+    ) -> Fit:
+        """Fit the numbers of the rules to the labels (see `lnnkit.learn.parameters` for which are learned, and
+        `lnnkit.learn.objective` for the loss). The values that are kept are those with the least loss on the share of
+        the labels held back for ``validation`` (where there are too few: on all), with as few digits as cost nothing.
+
+        ``rate`` is Adam's, ``module_rate`` that of bound modules; ``batch`` labels make a step (default: all); after
+        ``patience`` epochs without gain it stops. ``restarts`` after the first start from other weights. ``only`` and
+        ``freeze`` name rules (an unnamed one is ``line 7``). ``contradictions``, ``uncertainty`` and ``decay`` (of
+        weights toward 1) weigh terms of the loss; ``balanced`` counts true and false labels alike; with ``soft``, all
+        instances that support a labelled atom learn, not the one that wins alone. Neurons of the rules in ``classical``
+        that learn anything stay classical at ``alpha``, but that operands may be left out at the price ``slack``. A
+        killed run goes on from ``checkpoint``, to the same result. ``listen`` is told of every inference on the way,
+        and ends fitting by returning False.
+
+        Raises `Error` where there is nothing to learn, no label, or no classical neuron; `BudgetError` as `infer` does.
+        """
+        from lnnkit.kb.training import fit, trained_rules
+        from lnnkit.learn.fitting import Settings
+        from lnnkit.learn.objective import Objective
+
+        trained = trained_rules(self._theory, only, freeze, classical)
+        settings = Settings(
+            epochs=epochs,
+            rate=rate,
+            module_rate=module_rate,
+            batch=batch,
+            validation=validation,
+            patience=patience,
+            restarts=restarts,
+            seed=seed,
+            balanced=balanced,
+            soft=soft,
+            classical=frozenset(classical),
+            alpha=alpha,
+            objective=Objective(loss, contradictions, uncertainty, decay, slack),
+            max_rounds=ROUND_LIMIT,
+        )
+        return fit(self._session, trained, settings, max_groundings, checkpoint, listen)
+
+    def evaluate(self, *, max_groundings: int | None = None) -> Scores:
+        """How well the answers for labelled atoms agree with their labels. Raises `Error` where there is no label."""
+        from lnnkit.kb.training import scores
+
+        return scores(self._session, max_groundings)
+
+    def classical(self, alpha: float = 1.0) -> list[Classical]:
+        """Which connectives of the rules are classical at ``alpha``: true operands make a conjunction true and a false
+        one makes it false, and so on (see `lnnkit.learn.classical`)."""
+        check_alpha(alpha)
+        return [
+            Classical(each.rule, each.text, each.kind, each.classical({}, alpha))
+            for each in self._theory.learning().neurons(self._checked)
+        ]
+
+    def bind(
+        self, name: str, module: torch.nn.Module, inputs: Mapping[str, torch.Tensor], classes: Sequence[str] = ()
+    ) -> None:
+        """Let a torch module supply a predicate or a number: ``inputs`` maps entities to the tensors that the module is
+        given, one stack for all. Of ``name(entity)`` the module gives one truth, or the number itself, a row; of
+        ``name(entity, class)`` one for each of the ``classes`` (by default ``0``, ``1``, ...). `fit` trains it jointly
+        with the rules. Facts of the predicate stand besides."""
+        from lnnkit.kb.binding import binding
+
+        self._theory.bind(binding(self._checked, name, module, inputs, classes))
+        self._session.forget()
+
+    # --- writing itself ---------------------------------------------------------------------------------------------
+
+    def save(self, path: str | Path) -> None:
+        """Write the program to ``path``, whole or not at all, its paths rewritten to lead from there to the same files;
+        with the numbers that its rules have learned, if they have. A path that ends in ``.safetensors`` becomes a model
+        file: the program's text, and the exact numbers.
+
+        Imports stay imports. Raises `Error`, and writes nothing, when facts were told, since no file holds them.
+        """
+        from lnnkit.kb.saving import refuse_told, save
+
+        told = [(table.predicate, len(table)) for table in self._told]
+        refuse_told([*told, *((fact.predicate, 1) for fact in self._theory.assumed)])
+        save(self._theory.written(), self._home, self._theory.values, path)
+
+    @property
+    def text(self) -> str:
+        """The text of the main file, with the numbers that it has learned."""
+        return self._theory.written().span.source.text
+
+    # --- showing itself ---------------------------------------------------------------------------------------------
+
+    def _counts(self) -> list[tuple[str, int]]:
+        checked = self._checked
+        facts = len(checked.facts) + sum(map(len, checked.tables))
+        kinds = [assertion.kind for assertion in checked.assertions]
+        return [
+            ("predicates", len(checked.predicates)),
+            ("facts", facts),
+            ("rules", kinds.count("rule")),
+            ("axioms", kinds.count("axiom")),
+            ("queries", len(checked.queries)),
+        ]
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{count:,} {name}" for name, count in self._counts())
+        return f"KnowledgeBase({self.program.span.source.path}: {counts})"
+
+    def _repr_html_(self) -> str:
+        cells = "".join(f"<tr><th>{name}</th><td>{count:,}</td></tr>" for name, count in self._counts())
+        return f"<table><caption>{html.escape(self.program.span.source.path)}</caption>{cells}</table>"
+
+    # --- its parts --------------------------------------------------------------------------------------------------
+
+    @property
+    def _theory(self) -> Theory:
+        return self._session.theory
+
+    @property
+    def _checked(self) -> CheckedProgram:
+        return self._session.theory.checked

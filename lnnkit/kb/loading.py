@@ -1,0 +1,33 @@
+"""A program, or a model file, as a knowledge base."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lnnkit.errors import ProgramError
+from lnnkit.kb.knowledge_base import KnowledgeBase
+from lnnkit.syntax.parse import parse
+
+
+def load(path: str | Path) -> KnowledgeBase:
+    """The knowledge base of a ``.lnn`` file, or of a model file (``.safetensors``), whose numbers it takes exactly.
+    Raises `ProgramError` with every finding if it has errors."""
+    from lnnkit.data.files import read_program
+    from lnnkit.data.model_file import is_model, read_values
+
+    path = Path(path)
+    text, findings = read_program(path)
+    if text is None:
+        raise ProgramError(findings)
+    kb = loads(text, path.parent, str(path))
+    values = read_values(path) if is_model(path) else {}
+    if values:
+        module = kb.module()
+        module.load({name: value for name, value in values.items() if name in module.names})
+    return kb
+
+
+def loads(text: str, base: str | Path = ".", path: str = "<string>") -> KnowledgeBase:
+    """The knowledge base of a program text; its paths are relative to ``base``, findings show it under ``path``."""
+    program, findings = parse(text, path)
+    return KnowledgeBase(program, Path(base), findings)

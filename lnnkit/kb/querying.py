@@ -1,0 +1,69 @@
+"""What a knowledge base may be asked: texts checked as queries, and the errors of those that it cannot answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from lnnkit.check import check_query
+from lnnkit.check.program import CheckedProgram, Query
+from lnnkit.check.untrained import UNEVALUATED
+from lnnkit.errors import ProgramError
+from lnnkit.kb.theory import Theory
+from lnnkit.syntax.diagnostic import Diagnostic
+
+if TYPE_CHECKING:
+    from lnnkit.graph.lifted import Root
+
+
+def asked(theory: Theory, text: str) -> tuple[Query, list[Diagnostic]]:
+    """The query that a text writes, and what is to be said of it. Raises `ProgramError`, also where a value that it
+    needs is not trained."""
+    found, findings = check_query(text, theory.named)
+    errors = [finding for finding in findings if finding.severity == "error"]
+    if found is None or errors:
+        raise ProgramError(errors or findings)
+    refused = [*theory.refused, *(finding for finding in findings if finding.code in UNEVALUATED)]
+    if refused:
+        raise ProgramError(refused)
+    return found, findings
+
+
+def with_queries(theory: Theory, texts: Sequence[str]) -> tuple[CheckedProgram, list[Diagnostic]]:
+    """The program with these in place of its own queries, and what is to be said of them. Raises `ProgramError` with
+    the findings of all."""
+    checked, named = theory.checked, theory.named
+    queries: list[Query] = []
+    findings: list[Diagnostic] = []
+    for text in texts:
+        query, found = check_query(text, named)
+        findings += found
+        if query is not None:
+            queries.append(query)
+    if any(finding.severity == "error" for finding in findings):
+        raise ProgramError([finding for finding in findings if finding.severity == "error"])
+    unevaluated = (*checked.unevaluated, *(finding for finding in findings if finding.code in UNEVALUATED))
+    said = [finding for finding in findings if finding.code not in UNEVALUATED]
+    return replace(checked, queries=tuple(queries), unevaluated=unevaluated), said
+
+
+def check_alpha(alpha: float) -> None:
+    """Raises ``ValueError`` for a threshold from which nothing can count as true."""
+    if not 0.5 < alpha <= 1:
+        raise ValueError(f"alpha is {alpha}; it is above 0.5 and at most 1")
+
+
+def check_bound(root: Root) -> None:
+    """Raises `ProgramError` for a query with free variables."""
+    if root.variables:
+        names = " and ".join(f"`{name}`" for name in root.variables)
+        message = f"one atom is explained at a time, and {names} may be any"
+        hint = "name an entity in place of each variable, or bind it with a quantifier"
+        raise ProgramError([Diagnostic("free-variable", message, hint, root.origin.span)])
+
+
+def no_atom(text: str, query: Query) -> ProgramError:
+    """The error for a query that has to be an atom, and is none."""
+    message = f"`{text}` is no atom about named entities"
+    return ProgramError([Diagnostic("no-atom", message, "name one atom at a time, as in `P(anna)`", query.span)])

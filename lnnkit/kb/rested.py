@@ -1,0 +1,105 @@
+"""A fixpoint, with all that answers and explanations read of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from lnnkit.budget import too_large, too_many_entities
+from lnnkit.check.program import CheckedProgram
+from lnnkit.computing import Computing
+from lnnkit.data.names import Names
+from lnnkit.errors import Error
+from lnnkit.graph.lifted import LiftedGraph
+from lnnkit.ground.analyses import Known
+from lnnkit.ground.given import given_facts
+from lnnkit.ground.layout import constants
+from lnnkit.infer.contradictions import contradictions
+from lnnkit.infer.creepers import creeping
+from lnnkit.infer.inference import Budget, Fixpoint, TooLarge, infer
+from lnnkit.kb.theory import Theory
+from lnnkit.outcome import Contradiction, Outcome
+from lnnkit.syntax.diagnostic import Diagnostic
+
+if TYPE_CHECKING:
+    from lnnkit.explain.explainer import Explainer
+    from lnnkit.ground.plan import Recorder
+    from lnnkit.infer.watch import Watch
+
+
+class Rested:
+    """A ``fixpoint``, the ``names`` of its entities, the ``program`` that it is of, and its ``outcome``: how it
+    ended."""
+
+    def __init__(
+        self, fixpoint: Fixpoint, names: Names, program: CheckedProgram, found: Sequence[Contradiction]
+    ) -> None:
+        self.fixpoint = fixpoint
+        self.names = names
+        self.program = program
+        self.outcome = _outcome(fixpoint, found)
+
+    @cached_property
+    def explainer(self) -> Explainer:
+        """What explains it. Raises `Error` where nothing was recorded."""
+        from lnnkit.explain.explainer import Explainer
+
+        history = self.fixpoint.prepared.state.history
+        if history is None:
+            message = "inference was told not to record what explains its bounds"
+            raise Error([Diagnostic("not-recorded", message, "infer again, without `record=False`")])
+        return Explainer(self.fixpoint, history, self.names, self.program)
+
+
+def inferred(
+    theory: Theory,
+    lifted: LiftedGraph,
+    computing: Computing,
+    *,
+    budget: Budget,
+    round_limit: int,
+    watch: Watch | None,
+    recorder: Recorder | None,
+    known: Known,
+    record: bool,
+    assumable: frozenset[str],
+) -> Rested:
+    """The fixpoint of a theory, from its facts, as `lnnkit.infer.inference.infer` makes it. Raises `BudgetError`."""
+    mentioned = {text for texts in constants(lifted).values() for text in texts}
+    with computing.scope():
+        try:
+            program = theory.bound(theory.checked)
+            entities, index, given = given_facts(program, mentioned)
+        except OverflowError as problem:
+            raise too_many_entities(problem) from None
+        try:
+            fixpoint = infer(
+                lifted,
+                index,
+                given,
+                budget=budget,
+                round_limit=round_limit,
+                dtype=computing.dtype,
+                watch=watch,
+                recorder=recorder,
+                known=known,
+                record=record,
+                assumable=assumable,
+            )
+        except TooLarge as problem:
+            raise too_large(problem, lifted) from None
+        found = contradictions(fixpoint, entities.names)
+    return Rested(fixpoint, entities.names, program, found)
+
+
+def _outcome(fixpoint: Fixpoint, found: Sequence[Contradiction]) -> Outcome:
+    progress, prepared = fixpoint.progress, fixpoint.prepared
+    return Outcome(
+        progress.status.value,
+        progress.rounds,
+        found,
+        creeping(fixpoint),
+        atoms=len(prepared.grounding.atoms),
+        unfinished=tuple(sorted(prepared.unfinished)),
+    )

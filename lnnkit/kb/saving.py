@@ -1,0 +1,31 @@
+"""Writing a program: as text, or as a model file with the exact numbers that it has learned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from lnnkit.data.model_file import is_model, model_bytes
+from lnnkit.errors import Error
+from lnnkit.output import write_text
+from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.relocate import relocate
+
+
+def save(program: ast.Program, home: Path, values: Mapping[str, float], path: str | Path) -> None:
+    """Write the program to ``path``, its paths rewritten to lead from there to the same files as from ``home``; with
+    its ``values`` where that is a model file. Raises `Error` where it cannot be written."""
+    text = relocate(program, home, Path(path).parent)
+    write_text(path, model_bytes(text, values) if is_model(Path(path)) else text)
+
+
+def refuse_told(told: Iterable[tuple[str, int]]) -> None:
+    """Raises `Error` where facts, so many of a predicate, were ``told``, since no file holds them."""
+    counts: dict[str, int] = {}
+    for name, count in told:
+        counts[name] = counts.get(name, 0) + count
+    if counts:
+        listed = ", ".join(f"{count:,} of `{name}`" for name, count in counts.items())
+        message = f"facts were told that the file would lose: {listed}"
+        raise Error([Diagnostic("told-facts", message, "write them to a table, and `load` it in the program")])

@@ -1,0 +1,33 @@
+"""Tables that a program hands over as facts or labels: whose they are, and what is wrong with them."""
+
+from __future__ import annotations
+
+from lnnkit.check.nearest import nearest
+from lnnkit.check.program import CheckedProgram
+from lnnkit.check.told import add_told
+from lnnkit.data.table import FactTable
+from lnnkit.data.tell import told_table
+from lnnkit.errors import DataError
+from lnnkit.syntax.diagnostic import Diagnostic
+
+
+def told(checked: CheckedProgram, name: str, table: object) -> tuple[FactTable, list[Diagnostic]]:
+    """What a ``table`` says of the predicate ``name``, and what is to be said of the table. Raises `DataError` with
+    every bad row, or where there is no such predicate."""
+    predicate = checked.predicates.get(name)
+    if predicate is None:
+        near = nearest(name, checked.predicates)
+        hint = f"did you mean `{near}`?" if near else "declare it in the program: `predicate NAME(sort, ...)`"
+        raise DataError([Diagnostic("unknown-predicate", f"no predicate is named `{name}`", hint)])
+    found, findings = told_table(name, predicate.arity, predicate.numeric, table)
+    if found is None or any(finding.severity == "error" for finding in findings):
+        raise DataError([finding for finding in findings if finding.severity == "error"])
+    return found, findings
+
+
+def with_told(checked: CheckedProgram, table: FactTable) -> CheckedProgram:
+    """The program with one more table. Raises `DataError` where an entity of it is written as a variable is."""
+    found, clashes = add_told(checked, table)
+    if clashes:
+        raise DataError(clashes)
+    return found

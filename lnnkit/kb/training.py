@@ -1,0 +1,124 @@
+"""Training and scoring a theory: which of its rules learn, and what is said where that fails."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path
+
+from lnnkit.budget import allowed, too_large
+from lnnkit.check.nearest import nearest
+from lnnkit.check.program import CheckedProgram
+from lnnkit.errors import Error, ProgramError
+from lnnkit.infer.inference import TooLarge
+from lnnkit.kb.session import ROUND_LIMIT, Session
+from lnnkit.kb.theory import Theory, not_finite
+from lnnkit.learn.binding import NotFinite
+from lnnkit.learn.checkpoint import OtherRun
+from lnnkit.learn.constraints import Infeasible
+from lnnkit.learn.descent import Listen
+from lnnkit.learn.fitting import Settings, Unstarted
+from lnnkit.learn.learner import evaluate
+from lnnkit.learn.parameters import Parameter
+from lnnkit.scores import Fit, Scores
+from lnnkit.syntax.diagnostic import Diagnostic
+
+
+def trained_rules(
+    theory: Theory, only: Collection[str] | None, freeze: Collection[str], classical: Collection[str]
+) -> frozenset[str]:
+    """The rules that learn; an `Error` where a name is none of them, or nothing is left."""
+    learner = theory.learning()
+    if not learner.states_equations(learner.rules if only is None else only):
+        _require_labels(theory.checked)
+    findings: list[Diagnostic] = []
+    for name in dict.fromkeys((*(only or ()), *freeze, *classical)):
+        if name not in learner.rules:
+            near = nearest(name, learner.rules)
+            hint = f"did you mean `{near}`?" if near else f"its rules are {', '.join(map(repr, learner.rules))}"
+            findings.append(Diagnostic("unknown-rule", f"no rule that learns is named `{name}`", hint))
+    if findings:
+        raise Error(findings)
+    trained = frozenset(learner.rules if only is None else only).difference(freeze)
+    learns = any(trained.intersection(each.rules) for each in learner.module.parameters_of_program)
+    if not learns and not theory.bindings:
+        raise Error([Diagnostic("nothing-to-learn", "no rule is left that learns", "an axiom learns nothing")])
+    return trained
+
+
+def fit(
+    session: Session,
+    trained: frozenset[str],
+    settings: Settings,
+    instances: int | None,
+    checkpoint: str | Path | None,
+    listen: Listen | None,
+) -> Fit:
+    """Fit the parameters of the rules ``trained``, and the theory's modules. Raises `BudgetError` for more than so many
+    ``instances``, and `Error` where the rules cannot learn what they are to."""
+    theory = session.theory
+    learner = theory.learning()
+    theory.own_modules()
+    budget = allowed(instances)
+    before = learner.texts(theory.checked)
+    file = None if checkpoint is None else Path(checkpoint)
+    try:
+        found, evidence, warnings = learner.fit(
+            theory.checked, trained, settings, budget, listen, file, theory.bindings
+        )
+    except TooLarge as problem:
+        raise too_large(problem, session.graph()) from None
+    except Infeasible as problem:
+        hint = "take a threshold nearer to 1, give the rule fewer operands, or train it without"
+        raise Error([Diagnostic("not-classical", str(problem), hint)]) from None
+    except Unstarted as problem:
+        raise ProgramError([_unstarted(problem.parameter)]) from None
+    except NotFinite as problem:
+        raise not_finite(problem) from None
+    except OtherRun:
+        message = f'"{checkpoint}" is the checkpoint of another run'
+        raise Error([Diagnostic("other-checkpoint", message, "remove it, or name another file")]) from None
+    after = learner.texts(theory.checked)
+    return Fit(
+        found.after.train,
+        found.after.validation,
+        found.losses.total,
+        found.losses.terms,
+        learner.module.current(),
+        found.stopped,
+        found.history,
+        replace(evidence, rules=[(name, before[name], after[name]) for name in before if name in trained]),
+        warnings,
+    )
+
+
+def scores(session: Session, instances: int | None) -> Scores:
+    """How well the answers for labelled atoms agree with their labels. Raises `Error` where there is no label,
+    `BudgetError` for more than so many ``instances``."""
+    theory = session.theory
+    _require_labels(theory.checked)
+    theory.require_evaluated()
+    budget = allowed(instances)
+    try:
+        return evaluate(theory.bound(theory.settled()), budget, ROUND_LIMIT)
+    except TooLarge as problem:
+        raise too_large(problem, session.graph()) from None
+
+
+def _require_labels(checked: CheckedProgram) -> None:
+    if not checked.labels and not checked.label_tables:
+        hint = 'add some: `label P(a)`, `label ~P(b)`, `label total(a) = 12`, or `label P from "outcomes.csv"`'
+        raise Error([Diagnostic("no-labels", "the program has no labels", hint)])
+
+
+def _unstarted(parameter: Parameter) -> Diagnostic:
+    text = parameter.span.text
+    if parameter.kind == "relation":
+        example = text.replace("<?>", ">=")
+        hint = f"label what depends on it, where both numbers are known, or write the relation: `{example}`"
+        return Diagnostic("untrained", f"no label tells which relation `{text}` is", hint, parameter.span)
+    if parameter.kind == "unit":
+        hint = "label what depends on it, where all its operands are known, or give it weights"
+        return Diagnostic("untrained", f"no label tells what `{text}` computes", hint, parameter.span)
+    hint = f"give it a start, as in `{text}{'' if text == '?' else '='}1`: no data say where it could"
+    return Diagnostic("untrained", f"`{text}` has no value to start from", hint, parameter.span)
