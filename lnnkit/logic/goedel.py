@@ -150,8 +150,8 @@ def _holds(node: Bounds, x: _Side, y: _Side) -> Inverse:
     most, least = y.truth.upper, x.truth.lower
     empty = asks(node)[1] | (least > most + tol)
     nowhere = torch.zeros_like(empty)
-    below = _preimage(x, Bounds(most, most), nowhere, most < x.truth.upper - tol, empty)
-    above = _preimage(y, Bounds(least, least), least > y.truth.lower + tol, nowhere, empty)
+    below = _preimage(x, Bounds(most, most), nowhere, most < 1 - torch.where(x.levels.upper > 1, tol, 0.0), empty)
+    above = _preimage(y, Bounds(least, least), least > tol, nowhere, empty)
     return Inverse((below, above), empty)
 
 
@@ -167,5 +167,5 @@ def _falls(node: Bounds, x: _Side, y: _Side, bias: Weight) -> Inverse:
     below = torch.where(asks_upper & (high < x.truth.upper), high, x.truth.upper)
     everywhere = torch.ones_like(empty)
     above = _preimage(x, Bounds(least, least), everywhere, ~everywhere, empty)
-    raised = asks_lower & (low > y.truth.lower + tol)  # by rounding alone it must not leave where B is flat
+    raised = asks_lower & (low > torch.where(y.levels.lower < 0, tol, 0.0))  # rounding does not leave where B is flat
     return Inverse((above, _preimage(y, Bounds(low, below), raised, everywhere, empty)), empty)
