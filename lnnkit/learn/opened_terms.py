@@ -7,7 +7,7 @@ A NAU is ``sum w_i x_i``, an NMU ``prod (w_i x_i + 1 - w_i)``, an NPU with open 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -66,10 +66,11 @@ def opened_terms(
 
 def _unit(data: Mapping[str, Any], among: Collection[str]) -> LearnedUnit:
     key = _WEIGHTS[data["kind"]]
+    named: Sequence[str | None] = data["learned"].get(key) or [None] * len(data[key])  # where all are given
     gates = data.get("gate") or (1.0,) * len(data[key])
     weights = [
-        (name if name in among else value) if gate else 0.0
-        for name, value, gate in zip(data["learned"][key], data[key], gates, strict=True)
+        (name if name is not None and name in among else value) if gate else 0.0
+        for name, value, gate in zip(named, data[key], gates, strict=True)
     ]
     return LearnedUnit(data["kind"], tuple(weights), (key,) * len(weights))
 
