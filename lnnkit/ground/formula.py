@@ -33,9 +33,7 @@ class Neuron:
     bias: float = 1.0
     logic: Logic | None = None
     inner: int = -1  # for a quantifier: the block of its operand
-    learned: tuple[
-        str | None, ...
-    ] = ()  # the parameters that its weights are, then that of its bias; all of arithmetic
+    learned: tuple[str | None, ...] = ()  # the parameters: of the weights, then of the bias; of arithmetic, all
     numeric: bool = False  # a leaf that holds a number, or a term
     arithmetic: Comparison | Term | None = None  # of a comparison or a term, over its operands
 
