@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import networkx as nx
 
+from lnnkit.check.units import UNIT_ATTRIBUTES
 from lnnkit.graph.lifted import NUMBER, OPERATIONS
 from lnnkit.numeric import (
     Comparison,
@@ -21,8 +22,6 @@ from lnnkit.numeric import (
     relation,
     undetermined,
 )
-
-_WEIGHTS = ("weight", "power", "gate", "imaginary", "add", "multiply")
 
 Arguments = tuple[int | str, ...]
 NumberAtom = tuple[str, Arguments]  # a number's name and its arguments
@@ -104,4 +103,5 @@ def _applied(data: dict[str, Any], operands: Sequence[Term]) -> Term:
         return apply(data["opened"], *operands)
     if kind in OPERATIONS:
         return apply(cast("Operation", kind), *operands)
-    return frozen(kind, {key: value for key, value in data.items() if key in _WEIGHTS and value is not None}, operands)
+    given = {key: data[key] for key in UNIT_ATTRIBUTES[kind] if data.get(key) is not None}
+    return frozen(kind, given, operands)

@@ -13,16 +13,11 @@ from typing import Any, cast
 
 import networkx as nx
 
+from lnnkit.check.units import UNIT_ATTRIBUTES
 from lnnkit.graph.lifted import NUMBER, UNITS
 from lnnkit.numeric.opened_unit import OpenedUnit, UnitName
 
 _WEIGHTS = {"nau": "weight", "nac": "weight", "nmu": "weight", "npu": "power", "realnpu": "power"}
-_ATTRIBUTES = {
-    "nalu": ("weight", "gate"),
-    "inalu": ("add", "multiply", "gate"),
-    "npu": ("power", "imaginary", "gate"),
-    "realnpu": ("power", "gate"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +74,7 @@ def _whole_unit(data: Mapping[str, Any], learned: Mapping[str, Any], among: Coll
     """With all its attributes that are given or learned."""
     weights: list[float | str] = []
     keys: list[str] = []
-    for key in _ATTRIBUTES[data["kind"]]:
+    for key in UNIT_ATTRIBUTES[data["kind"]]:
         if data.get(key) is not None:
             values, names = _listed(data[key]), _listed(learned.get(key))
             for place, value in enumerate(values):
