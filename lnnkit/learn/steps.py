@@ -99,8 +99,7 @@ class ComparisonStep:
     order: tuple[str, ...]
 
     def evaluate(self, parameters: Tensor, reads: Reads) -> Tensor:
-        named = {name: parameters[place] for place, name in enumerate(self.order)}
-        numbers = [Interval(reads.read(low), reads.read(high)) for low, high in self.numbers]
+        named, numbers = _read(self, parameters, reads)
         return self.comparison.truth(numbers, named, self.side, self.softness)
 
 
@@ -118,10 +117,17 @@ class ContractionStep:
     order: tuple[str, ...]
 
     def evaluate(self, parameters: Tensor, reads: Reads) -> Tensor:
-        named = {name: parameters[place] for place, name in enumerate(self.order)}
-        numbers = [Interval(reads.read(low), reads.read(high)) for low, high in self.numbers]
+        named, numbers = _read(self, parameters, reads)
         truth = Interval(*(reads.read(end) for end in self.truth))
         return self.comparison.narrowed(numbers, named, truth, self.number)[self.side]
+
+
+def _read(
+    step: ComparisonStep | ContractionStep, parameters: Tensor, reads: Reads
+) -> tuple[dict[str, Tensor], list[Interval]]:
+    """The parameters by name, and the numbers that a comparison is about."""
+    named = {name: parameters[place] for place, name in enumerate(step.order)}
+    return named, [Interval(reads.read(low), reads.read(high)) for low, high in step.numbers]
 
 
 @dataclass(frozen=True, slots=True)
