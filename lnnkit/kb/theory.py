@@ -30,7 +30,7 @@ class Theory:
         self.bindings: tuple[Binding, ...] = ()
         self.assumed: tuple[Fact, ...] = ()
         self._borrowed: frozenset[str] = frozenset()  # predicates whose modules are those of what this is a copy of
-        self._origins: tuple[CheckedProgram, Origins] | None = None  # where the facts of a program are from
+        self._origins: tuple[CheckedProgram, object, Origins] | None = None  # of a program and its modules
 
     def learning(self) -> Learner:
         """What its rules learn."""
@@ -103,10 +103,10 @@ class Theory:
         """Where all that it says of atoms is from."""
         from lnnkit.explain.origins import Origins
 
-        program = self.bound(self.checked)
-        if self._origins is None or self._origins[0] is not program:
-            self._origins = program, Origins(program)
-        return self._origins[1]
+        version = tuple(each.version for each in self.bindings)
+        if self._origins is None or self._origins[0] is not self.checked or self._origins[1] != version:
+            self._origins = self.checked, version, Origins(self.bound(self.checked))
+        return self._origins[2]
 
     def written(self) -> ast.Program:
         """The main file, with the numbers that it has learned."""
