@@ -83,7 +83,7 @@ class Atoms:
         local, owner = self._runs.at(row)
         return (self.numbered[owner], local) if owner >= 0 else (None, -1)
 
-    def _grow(self, table: AtomTable, count: int) -> None:
+    def grow(self, table: AtomTable, count: int) -> None:
         """Rows for the last ``count`` tuples of a table."""
         table.runs.add(count, len(self))
         self._runs.add(count, len(table.runs) - count, table.number)
@@ -109,7 +109,7 @@ class Atoms:
         count = fresh.numel()
         if count:
             start = len(self)
-            self._grow(table, count)
+            self.grow(table, count)
             if count == length:
                 return torch.arange(start, start + count, dtype=torch.int32)
         return table.row(numbers)
@@ -121,7 +121,7 @@ class Atoms:
         table.tuples.append(columns, count)
         rows = torch.arange(start, start + count, dtype=torch.int32)
         local = torch.arange(count, dtype=torch.int32)
-        self._grow(table, count)
+        self.grow(table, count)
         for name, moved in (
             ("listed", None),
             ("given", None),

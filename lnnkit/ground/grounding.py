@@ -102,6 +102,16 @@ class Grounding:
         found = {self.number(member) for member in members if isinstance(self.members[member], Instances)}
         return sorted(found)
 
+    def read_by_kept(self, members: Sequence[int]) -> set[str]:
+        """The tables that the kept instances of ``members`` read, or are found by."""
+        found: set[str] = set()
+        for member in members:
+            own = self.members[member]
+            if isinstance(own, Instances):
+                found |= sources(own.formula)
+                found |= {table for (table, _), watching in self._watching.items() if member in watching}
+        return found
+
     def number(self, member: int) -> int:
         """The number of a member's batch."""
         return self._numbers[member]
@@ -150,6 +160,12 @@ class Grounding:
         if not found:  # an observed neuron, or the upper end of a completed head: whatever the instance reads
             found = {other: {0, 1} for other in analysis.formula.leaves if other != leaf}
         return [(other, tuple(sorted(ends))) for other, ends in found.items()]
+
+
+def sources(formula: Formula) -> set[str]:
+    """The tables that a formula's instances read."""
+    own = set() if formula.auxiliary is None else {formula.auxiliary}
+    return own | {formula.neurons[leaf].source for leaf in formula.leaves}
 
 
 def leaf_modes(formula: Formula, mode: Callable[[str, str], int]) -> Modes:

@@ -38,7 +38,7 @@ class Hits:
         return left, places if self.rows is None else self.rows.index_select(0, places)
 
 
-class _Segment:
+class Segment:
     """Rows in the order of their keys: ``ends`` by key, or ``keys`` in order with their ``ends``."""
 
     __slots__ = ("_base", "_ends", "_keys", "length", "rows")
@@ -60,6 +60,10 @@ class _Segment:
         first = int(rows[0]) if len(rows) else 0
         contiguous = len(rows) > 0 and int(rows[-1]) - first == len(rows) - 1
         self._base = first if contiguous and bool((rows[1:] > rows[:-1]).all()) else -1
+
+    def arrays(self) -> tuple[Tensor, Tensor | None, Tensor, int]:
+        """The ends, the keys, and the rows in their order, which follow one another from a base on unless it is -1."""
+        return self._ends, self._keys, self.rows, self._base
 
     def find(self, key: Tensor) -> Hits:
         if self._keys is None:
@@ -86,7 +90,7 @@ class JoinIndex:
         self._listing = listing
         self._radix = max(radix, 2)
         self._read = 0
-        self._segments: list[_Segment] = []
+        self._segments: list[Segment] = []
 
     @staticmethod
     def reach(radix: int) -> int:
@@ -102,6 +106,11 @@ class JoinIndex:
         key = self._key(columns)
         hits = [segment.find(key) for segment in self._segments]
         return [each for each in hits if each.total]
+
+    def segments(self) -> list[Segment]:
+        """All rows, of longer segments first."""
+        self._extend()
+        return self._segments
 
     def _key(self, columns: Sequence[Tensor]) -> Tensor:
         key = columns[0]
@@ -119,4 +128,4 @@ class JoinIndex:
         while self._segments and self._segments[-1].length < 2 * len(rows):
             rows = torch.cat([self._segments.pop().rows, rows])
         columns = [self._pattern.table.tuples.columns[place].index_select(0, rows) for place in self.places]
-        self._segments.append(_Segment(rows, self._key(columns), self._radix ** len(self.places)))
+        self._segments.append(Segment(rows, self._key(columns), self._radix ** len(self.places)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -105,7 +105,11 @@ class Joins:
     def counted(self, path: Path, out: int, *, last: bool = True) -> None:
         """Before a join gives so many assignments: refuse them if they are too many, together with those found before
         if they are instances at ``last``."""
-        self._guard(self.formula, round((self.made.get(path.need, 0.0) if last else 0) + path.share * out))
+        self.guard((self.made.get(path.need, 0.0) if last else 0) + path.share * out)
+
+    def guard(self, count: float) -> None:
+        """Refuse so many assignments if they are too many."""
+        self._guard(self.formula, round(count))
 
     def whole(self, literals: tuple[Literal, ...], path: Path) -> Iterator[Bindings]:
         """Join a need as a whole, from the literal with which the first step gives the fewest rows."""
@@ -205,14 +209,19 @@ class Joins:
         """The variables that a literal shares with what is found."""
         return [variable for variable in self._places(literal) if variable in found.variables]
 
-    def _hits(self, found: Bindings, literal: Literal) -> list[Hits]:
+    def index(self, bound: Collection[int], literal: Literal) -> tuple[list[int], JoinIndex]:
+        """What finds the rows of a literal by the variables that are bound, or the first of them; and those."""
         own = self.pattern((literal.table, literal.arguments))
-        keyed = tuple(self._shared(found, literal)[: self._reach])
+        keyed = [variable for variable in own.places if variable in bound][: self._reach]
         places = tuple(own.places[v] for v in keyed)
         listing = self.atoms.listing(own.table, literal.column)
         index = self._indexes.get((literal, places))
         if index is None:
             index = self._indexes[literal, places] = JoinIndex(own, listing, places, self.radix)
+        return keyed, index
+
+    def _hits(self, found: Bindings, literal: Literal) -> list[Hits]:
+        keyed, index = self.index(found.variables, literal)
         return index.find([found.column(v) for v in keyed])
 
     def _count(self, found: Bindings, literal: Literal) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from lnnkit.ground.few import Few, FewHashed, FewTabled
 from lnnkit.ground.growing import Growing
 
 _LIMIT = 2**62  # mixed-radix keys stay below it
@@ -100,6 +101,9 @@ class _Hashed:
         """By their numbers."""
         return self._keys.values
 
+    def few(self) -> Few:
+        return FewHashed(self._slots.numpy(), self._keys, _SPREAD, self._shift)
+
     def _enter(self, keys: Tensor, start: int) -> None:
         for part in range(0, keys.numel(), _PART):
             wanted = self._first_slots(keys[part : part + _PART])
@@ -184,6 +188,9 @@ class _Table:
         fresh = chosen if every else missing.index_select(0, chosen)
         return self._numbers.index_select(0, keys) - 1, fresh
 
+    def few(self) -> Few:
+        return FewTabled(self._numbers.numpy())
+
     def load(self, keys: Tensor) -> None:
         """Number distinct keys from 0 on."""
         self._numbers.index_copy_(0, keys, torch.arange(1, keys.numel() + 1, dtype=torch.int32))
@@ -220,14 +227,28 @@ class KeyIndex:
             number, fresh = self._numbers.add(key)
         else:
             number, fresh = self._numbers.add(key, self._length)
-        self._length += fresh.numel()
+        self.grow(fresh.numel())
+        if self._inner is None:
+            return number, fresh
+        return self._inner.add([number, *columns[self._take :]], length)
+
+    def few(self) -> Few | None:
+        """What few keys, of columns in mixed radix, are added to on the CPU, `grow` being told of it in the end; None
+        where tuples are too wide."""
+        return None if self._inner is not None or not self._take else self._numbers.few()
+
+    def grow(self, count: int) -> None:
+        """So many keys have been added: go over to a table if that is worthwhile."""
+        self._length += count
         if isinstance(self._numbers, _Hashed) and self._worthwhile():
             table = _Table(self._size)
             table.load(self._numbers.keys)
             self._numbers = table
-        if self._inner is None:
-            return number, fresh
-        return self._inner.add([number, *columns[self._take :]], length)
+
+    @property
+    def radix(self) -> int:
+        """Of the keys."""
+        return self._radix
 
     def load(self, columns: Sequence[Tensor], length: int) -> None:
         """Number distinct tuples from 0 on, in an empty index."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from lnnkit.ground.few import Few
 from lnnkit.ground.growing import Growing
 from lnnkit.ground.keys import KeyIndex
 
@@ -50,6 +51,22 @@ class TupleSet:
             own.append(column)
         self._length += length
         self._indexed = False
+
+    def few(self) -> Few | None:
+        """What numbers few tuples by keys in mixed ``radix`` on the CPU; None where they are too wide. `enter` must follow."""
+        return self._ready().few()
+
+    @property
+    def radix(self) -> int:
+        """Of the keys."""
+        return self._index.radix
+
+    def enter(self, columns: Sequence[Tensor], length: int) -> None:
+        """Add the tuples that have been numbered a few at a time."""
+        for own, column in zip(self._columns, columns, strict=True):
+            own.append(column)
+        self._length += length
+        self._index.grow(length)
 
     def _ready(self) -> KeyIndex:
         if not self._indexed:

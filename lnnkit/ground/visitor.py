@@ -54,7 +54,7 @@ class Visitor:
     ) -> None:
         self.formula = formula
         self.visited = 0  # assignments found, some of them again
-        self._joins = Joins(formula, atoms, domain, guard, member, recorder)
+        self.joins = Joins(formula, atoms, domain, guard, member, recorder)
         self._needs = [tuple(sorted(need.literals, key=repr)) for need in needs]
         self._wanted = _wanted(formula, needs)
         self._demands: list[Trigger] | None = None
@@ -77,16 +77,24 @@ class Visitor:
             if matters
         }
 
+    @property
+    def demanding(self) -> set[str]:
+        """The tables that the formula does not read, and whose atoms ask for its instances."""
+        return {table for (table, _), _ in self._wanted}
+
     def entity(self, name: str) -> int:
         """The id of a constant."""
-        return self._joins.domain.index[name]
+        return self.joins.domain.index[name]
 
     def differs(self, leaf: int, found: Bindings) -> bool:
         """Whether the atoms behind a leaf are known to stand in a list of those that differ from their default."""
         if leaf in self.formula.heads or (leaf != AUXILIARY and self.formula.neurons[leaf].kind != LEAF):
             return False
-        atom = self.atom(leaf)
-        return atom in found.listed and atom not in self._bare
+        return self.atom(leaf) in found.listed and self.told_apart(leaf)
+
+    def told_apart(self, leaf: int) -> bool:
+        """Whether every literal that finds the atoms behind a leaf finds only such as differ from their default."""
+        return self.atom(leaf) not in self._bare
 
     @property
     def fresh(self) -> bool:
@@ -100,13 +108,13 @@ class Visitor:
     def restart(self) -> None:
         """Find everything again."""
         self.started = False
-        self._joins.made.clear()
+        self.joins.made.clear()
 
     def visits(self, moved: Moved) -> Iterator[Bindings]:
         """Assignments of all variables, up to `CHUNK` or so at a time; some may come twice."""
         while self._postponed:
             yield self._postponed.pop(0)
-        made = self._joins.made
+        made = self.joins.made
         for need, share, found in self._found(moved):
             self.visited += found.length
             made[need] = made.get(need, 0.0) + share * found.length
@@ -116,14 +124,14 @@ class Visitor:
         """Assignments that the needs find now that atoms have moved of which the formula reads nothing."""
         if self._wanted and self.started:
             if self._demands is None:
-                self._demands = find_triggers(self._joins, self._needs, self._wanted)
+                self._demands = find_triggers(self.joins, self._needs, self._wanted)
             for trigger in self._demands:
                 for _, found in self._triggered(trigger, moved):
                     yield found
 
     def _found(self, moved: Moved) -> Iterator[tuple[int, float, Bindings]]:
         """With the need that finds assignments, and the share of them that it could not find before."""
-        joins = self._joins
+        joins = self.joins
         if not self.started:
             self.started = True
             together = at_once(joins, self._needs)
@@ -132,14 +140,14 @@ class Visitor:
             else:
                 for number, literals in enumerate(self._needs):
                     yield from ((number, 1.0, found) for found in joins.whole(literals, Path(number)))
-            for trigger in self._found_triggers():
-                self._new(trigger)
+            for trigger in self.found_triggers():
+                self.fresh_rows(trigger)
             return
-        for trigger in self._found_triggers():
+        for trigger in self.found_triggers():
             yield from ((trigger.need, share, found) for share, found in self._triggered(trigger, moved))
 
     def _triggered(self, trigger: Trigger, moved: Moved) -> Iterator[tuple[float, Bindings]]:
-        joins, own = self._joins, trigger.pattern
+        joins, own = self.joins, trigger.pattern
         rows = moved.rows(own.table.name, trigger.side)
         other = moved.rows(own.table.name, 1 - trigger.side) if trigger.twin else None
         if rows is None or (other is not None and torch.equal(rows, other)):
@@ -147,12 +155,13 @@ class Visitor:
         rows = own.fitting(rows)
         if len(rows):
             literal = Literal(own.table.name, own.arguments, "lower" if trigger.side == 0 else "upper")
-            share = min(1.0, self._new(trigger) / len(rows))
+            share = min(1.0, self.fresh_rows(trigger) / len(rows))
             path = joins.begun(Path(trigger.need, share=share), literal, len(rows), trigger.rest)
             for found in joins.joined(joins.matched(own, rows), trigger.rest, path):
                 yield share, found
 
-    def _found_triggers(self) -> list[Trigger]:
+    def found_triggers(self) -> list[Trigger]:
+        """From which rows that move instances are joined again, in order."""
         if self._triggers is None:
             reads = {
                 (self.atom(leaf), side): None
@@ -160,14 +169,15 @@ class Visitor:
                 for side, matters in enumerate(sides)
                 if matters
             }
-            self._triggers = find_triggers(self._joins, self._needs, reads)
+            self._triggers = find_triggers(self.joins, self._needs, reads)
         return self._triggers
 
-    def _new(self, trigger: Trigger) -> int:
-        """How many rows have come to satisfy a trigger's literal since this was last asked; 0 where it has none."""
+    def fresh_rows(self, trigger: Trigger, grown: int = 0) -> int:
+        """How many rows have come to satisfy a trigger's literal since this was last asked; 0 where it has none. Its
+        list has ``grown`` by so many that are not entered yet."""
         if trigger.literal is None:
             return 0
-        before, trigger.seen = trigger.seen, len(self._joins.listing(trigger.literal))
+        before, trigger.seen = trigger.seen, len(self.joins.listing(trigger.literal)) + grown
         return trigger.seen - before
 
     def table(self, leaf: int) -> str:
@@ -185,12 +195,12 @@ class Visitor:
 
     def pattern(self, matched: Matched) -> Pattern:
         """How an atom binds the formula's variables."""
-        return self._joins.pattern(matched)
+        return self.joins.pattern(matched)
 
     @property
     def radix(self) -> int:
         """All entity ids are below it."""
-        return self._joins.radix
+        return self.joins.radix
 
 
 def _wanted(formula: Formula, needs: Sequence[Need]) -> dict[tuple[Matched, int], None]:

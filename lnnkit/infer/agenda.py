@@ -20,6 +20,15 @@ class Agenda:
             for where in each.visitor.triggers:
                 self._listening.setdefault(where, []).append(member)
 
+    @property
+    def fresh(self) -> bool:
+        """Whether there is something to visit whatever moves."""
+        return bool(self._fresh) or any(self._visits[member].visitor.fresh for member in self._comparisons)
+
+    def listening(self, table: str, side: int) -> list[Visits]:
+        """Those to visit when a side of a table has moved, in no order."""
+        return [self._visits[member] for member in self._listening.get((table, side), ())]
+
     def due(self, moves: Moves) -> list[Visits]:
         """Those to visit, in their canonical order."""
         members = {member for where in moves.where for member in self._listening.get(where, ())} | self._fresh

@@ -3,7 +3,7 @@ many, and have no class."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import torch
 from torch import Tensor
@@ -63,6 +63,14 @@ class Classes:
         """The class of every row that stands in a list of those that differ from the default, if it is but one."""
         known = self._known.get(table, [])
         return known[1] if len(known) == 2 and table not in self._soft and table not in self._loose else None
+
+    def known(self, table: int) -> Sequence[int]:
+        """The classes that atoms of a table have had, the default's first; those of others are OTHER."""
+        return self._classes(table)
+
+    def settled(self, table: int) -> bool:
+        """Whether every row that stands in a list of those that differ from the default has a class other than it."""
+        return table not in self._soft and table not in self._loose
 
     def default(self, table: int) -> int:
         """The class of an atom at its default."""

@@ -15,6 +15,7 @@ from lnnkit.infer.gathering import gather, largest_gain
 from lnnkit.infer.look import look
 from lnnkit.infer.messages import Queue
 from lnnkit.infer.moves import Moves, changes, note, note_new
+from lnnkit.infer.spreading import Spreading
 from lnnkit.infer.state import no_rows
 from lnnkit.infer.sweep import moved, reader, send
 from lnnkit.infer.visit import Arrested, Round
@@ -34,7 +35,14 @@ def run(space: Workspace, members: Sequence[int], limit: int, moved_before: Tens
     dirty.extend(len(atoms))
     dirty.mark(moved_before, moved_before)
     pace, creep = Pace(), Creep(space, members)
+    spreading = Spreading(space, members, agenda)
     while True:
+        spread = spreading.run(moves, limit, watch)
+        if spread is not None:
+            moves = spread
+            pace.note(1.0, steady=False)
+            if progress.status is Status.INTERRUPTED:
+                return
         known = len(atoms)
         now = gather(space, members, batches, agenda, moves, dirty, _sweep)
         if (now.queue or now.arrested) and progress.rounds >= limit:

@@ -102,6 +102,12 @@ class TruthTable:
             }
         return self._alike[soles]
 
+    def silent(self, soles: tuple[int, ...], classes: Classes) -> bool:
+        """Whether an instance whose leaves have these classes says nothing, and can be satisfied."""
+        columns = {leaf: Column(None, sole) for leaf, sole in zip(self.leaves, soles, strict=True)}
+        code = self.codes(columns, classes, 1)
+        return code is not None and not self.states(code, classes).numel()
+
     def states(self, code: Tensor, classes: Classes) -> Tensor:
         """The positions of instances that say something; each new combination is looked at first."""
         states = self._states.index_select(0, code)

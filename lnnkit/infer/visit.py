@@ -70,6 +70,22 @@ class Visits:
         self._table = table
         self.arrests = Arrests(visitor)
 
+    @property
+    def number(self) -> int:
+        return self._number
+
+    @property
+    def member(self) -> int:
+        return self._member
+
+    @property
+    def batch(self) -> Batch:
+        return self._batch
+
+    @property
+    def table(self) -> TruthTable:
+        return self._table
+
     def send(self, found: Bindings, now: Round) -> None:
         """Look at instances, and queue their messages."""
         visit = _Visit(self._batch, self._member, self.visitor, found, now.atoms, now.classes)
