@@ -148,9 +148,7 @@ class FewJoins:
         atom = (own.table.name, own.arguments)
         return FewBindings(len(local), bound, (atom, local), None, None, frozenset(own.places))
 
-    def found(
-        self, under: FewBindings, counted: Callable[[int, bool], None], most: int
-    ) -> Iterator[FewBindings]:
+    def found(self, under: FewBindings, counted: Callable[[int, bool], None], most: int) -> Iterator[FewBindings]:
         """All assignments. ``counted`` is told how many there will be, and whether they are instances. Raises `Unfit`
         where there are more than ``most``."""
         return self._joined(under, self.trigger.rest, counted, most)
@@ -197,7 +195,9 @@ class FewJoins:
             patterns = {each: self.joins.pattern((each.table, each.arguments)) for each in rest}
             filters = [each for each in rest if bound >= patterns[each].places.keys()]
             left = tuple(each for each in rest if each not in filters)
-            linked = [self._linked(each, patterns[each], bound) for each in left if bound & patterns[each].places.keys()]
+            linked = [
+                self._linked(each, patterns[each], bound) for each in left if bound & patterns[each].places.keys()
+            ]
             if left and not linked:
                 raise Unfit
             step = self._steps[bound, rest] = _Step(filters, linked, left)

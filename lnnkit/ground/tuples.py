@@ -53,7 +53,8 @@ class TupleSet:
         self._indexed = False
 
     def few(self) -> Few | None:
-        """What numbers few tuples by keys in mixed ``radix`` on the CPU; None where they are too wide. `enter` must follow."""
+        """What numbers few tuples by keys in mixed ``radix`` on the CPU, to be told of by `enter`; None where they
+        are too wide."""
         return self._ready().few()
 
     @property

@@ -113,9 +113,7 @@ def flow(visits: Visits, trigger: Trigger, own_class: int, classes: Classes) -> 
         (argument, 0) if isinstance(argument, int) else (None, constants[place])
         for place, argument in enumerate(atom.arguments)
     )
-    return Flow(
-        visits, trigger, FewJoins(joins, trigger), head, source, arguments, side, float(value), silent, leaves
-    )
+    return Flow(visits, trigger, FewJoins(joins, trigger), head, source, arguments, side, float(value), silent, leaves)
 
 
 def _sole(visits: Visits, leaf: int, classes: Classes) -> int:
@@ -124,5 +122,3 @@ def _sole(visits: Visits, leaf: int, classes: Classes) -> int:
     if sole is None or not visits.visitor.told_apart(leaf):
         raise Unfit
     return sole
-
-

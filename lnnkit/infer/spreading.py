@@ -223,7 +223,7 @@ class _Run:
                     self._fixed.update(literal.table for literal in trigger.rest)
                     self._take_up(each)
                     flows.append((visits.member, place, each))
-        if self._fixed & self._heads.keys() or any(head.side != flows[0][2].side for head in self._heads.values()):
+        if self._fixed & self._heads.keys() or len({head.side for head in self._heads.values()}) > 1:
             raise Unfit
         self._flows[where, number] = flows
         return flows
