@@ -85,6 +85,8 @@ class Atoms:
 
     def grow(self, table: AtomTable, count: int) -> None:
         """Rows for the last ``count`` tuples of a table."""
+        if not count:
+            return
         table.runs.add(count, len(self))
         self._runs.add(count, len(table.runs) - count, table.number)
         self.additions.append((table.number, count, False))
@@ -113,6 +115,13 @@ class Atoms:
             if count == length:
                 return torch.arange(start, start + count, dtype=torch.int32)
         return table.row(numbers)
+
+    def make(self, table: AtomTable, columns: Sequence[Tensor], length: int) -> Tensor | None:
+        """Give those of the tuples rows, at the default, that have none; the positions at which these stand first. None:
+        all of them."""
+        fresh = table.tuples.new(columns, length)
+        self.grow(table, length if fresh is None else fresh.numel())
+        return fresh
 
     def load(self, table: AtomTable, columns: Sequence[Tensor], lower: Tensor, upper: Tensor) -> Tensor:
         """Materialise distinct tuples, in lexicographic order, in a table without atoms, as given by facts that say

@@ -65,6 +65,15 @@ class Bindings:
         """The assignments at these positions."""
         return Bindings(len(positions), {}, {}, self, positions)
 
+    def narrowed(self, positions: Tensor) -> Bindings:
+        """As ``at``, for when nothing more is asked of what is left out."""
+        own = [*self._columns, *self._makers]
+        columns = {v: (lambda v=v: self.column(v).index_select(0, positions)) for v in own}
+        rows = {matched: rows.index_select(0, positions) for matched, rows in self._rows.items()}
+        via = positions if self._via is None else self._via.index_select(0, positions)
+        listed = self.listed if self._under is None else self.listed - self._under.listed
+        return Bindings(positions.numel(), columns, rows, self._under, via, listed)
+
     def slice(self, start: int, stop: int) -> Bindings:
         """The assignments from ``start`` to ``stop``."""
         if (start, stop) == (0, self.length):

@@ -63,6 +63,29 @@ class FewTabled:
         return len(first), first if missing is None else missing.take(first)
 
 
+class FewSeen:
+    """In a set that has no numbers: a byte for each possible key."""
+
+    def __init__(self, there: Array) -> None:
+        self._there = there
+
+    def room(self, count: int) -> bool:
+        return True
+
+    def find(self, keys: Array) -> Array:
+        raise NotImplementedError("a set without numbers")
+
+    def add(self, keys: Array, start: int) -> tuple[int, Array | None]:
+        missing = np.flatnonzero(self._there.take(keys) == 0)
+        new = keys.take(missing)
+        distinct, first = np.unique(new, return_index=True)
+        self._there[distinct] = 1
+        if len(distinct) == len(keys):
+            return len(keys), None
+        first.sort()
+        return len(first), missing.take(first)
+
+
 class FewHashed:
     """In slots with linear probing, which hold one more than a number; ``keys`` has the key of each number."""
 

@@ -191,9 +191,10 @@ class _Table:
     def few(self) -> Few:
         return FewTabled(self._numbers.numpy())
 
-    def load(self, keys: Tensor) -> None:
-        """Number distinct keys from 0 on."""
-        self._numbers.index_copy_(0, keys, torch.arange(1, keys.numel() + 1, dtype=torch.int32))
+    def load(self, keys: Tensor, start: int = 0) -> None:
+        """Number distinct keys from ``start`` on."""
+        numbers = torch.arange(start + 1, start + 1 + keys.numel(), dtype=torch.int32)
+        self._numbers.index_copy_(0, keys, numbers)
 
 
 class KeyIndex:
@@ -214,7 +215,7 @@ class KeyIndex:
 
     def find(self, columns: Sequence[Tensor], length: int) -> Tensor:
         """The number of each tuple, -1 for those not there."""
-        number = self._numbers.find(self._key(columns, length))
+        number = self._numbers.find(self.key(columns, length))
         if self._inner is None:
             return number
         found = self._inner.find([number.clamp(min=0), *columns[self._take :]], length)
@@ -222,7 +223,7 @@ class KeyIndex:
 
     def add(self, columns: Sequence[Tensor], length: int) -> tuple[Tensor, Tensor]:
         """Number every tuple. Returns the numbers, and the positions at which a new tuple stands first."""
-        key = self._key(columns, length)
+        key = self.key(columns, length)
         if isinstance(self._numbers, _Hashed):
             number, fresh = self._numbers.add(key)
         else:
@@ -250,21 +251,30 @@ class KeyIndex:
         """Of the keys."""
         return self._radix
 
+    @property
+    def size(self) -> int | None:
+        """All keys are below it; None where tuples are too wide for one."""
+        return self._size if self._inner is None else None
+
     def load(self, columns: Sequence[Tensor], length: int) -> None:
-        """Number distinct tuples from 0 on, in an empty index."""
+        """Number distinct tuples that are not there."""
         if self._inner is not None:
             self.add(columns, length)
             return
-        self._length = length
-        if self._worthwhile():
-            self._numbers = _Table(self._size)
-        self._numbers.load(self._key(columns, length))
+        start = self._length
+        self.grow(length)
+        key = self.key(columns, length)
+        if isinstance(self._numbers, _Hashed):
+            self._numbers.load(key)
+        else:
+            self._numbers.load(key, start)
 
     def _worthwhile(self) -> bool:
         """Whether a table of all possible keys is."""
         return any(self._size <= size and self._length >= least for size, least in _WORTHWHILE)
 
-    def _key(self, columns: Sequence[Tensor], length: int) -> Tensor:
+    def key(self, columns: Sequence[Tensor], length: int) -> Tensor:
+        """The key of each tuple, as far as its columns go."""
         if not self._take:
             return torch.zeros(length, dtype=torch.int64)
         key = columns[0].long()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 
 import torch
 from torch import Tensor
@@ -10,22 +11,31 @@ from torch import Tensor
 from lnnkit.ground.few import Few
 from lnnkit.ground.growing import Growing
 from lnnkit.ground.keys import KeyIndex
+from lnnkit.ground.seen import Seen, worthwhile
 
 
 class TupleSet:
     """A set of tuples of entity ids, in columns. What is known to be new is indexed when something is looked up."""
 
-    __slots__ = ("_columns", "_index", "_indexed", "_length", "width")
+    __slots__ = ("_columns", "_index", "_indexed", "_length", "_seen", "width")
 
     def __init__(self, width: int, radix: int) -> None:
         self.width = width
         self._columns = tuple(Growing(torch.int32) for _ in range(width))
         self._index = KeyIndex(width, radix)
-        self._indexed = True
+        self._indexed = 0  # so many tuples are in the index
+        self._seen: Seen | None = None  # all of them, where they are many and few are looked up
         self._length = 0
 
     def __len__(self) -> int:
         return self._length
+
+    def __deepcopy__(self, memo: dict[int, object]) -> TupleSet:
+        """Without what tells tuples that are there: it is made again."""
+        copy = object.__new__(TupleSet)
+        copy.width, copy._indexed, copy._length, copy._seen = self.width, self._indexed, self._length, None
+        copy._columns, copy._index = deepcopy(self._columns, memo), deepcopy(self._index, memo)
+        return copy
 
     @property
     def columns(self) -> tuple[Tensor, ...]:
@@ -38,23 +48,35 @@ class TupleSet:
     def add(self, columns: Sequence[Tensor], length: int) -> tuple[Tensor, Tensor]:
         """Numbers of all ``length`` tuples, and the positions of those that were new, each once."""
         numbers, fresh = self._ready().add(columns, length)
-        count = fresh.numel()
-        if count:
-            for own, column in zip(self._columns, columns, strict=True):
-                own.append(column if count == length else column.index_select(0, fresh))
-            self._length += count
+        if fresh.numel():
+            self._enter(columns, length, fresh)
+            self._indexed = self._length
+            self._see(columns, length)
         return numbers, fresh
 
-    def append(self, columns: Sequence[Tensor], length: int) -> None:
-        """Add tuples that are known to be new. Either all are added so, or none is after the first ``add``."""
-        for own, column in zip(self._columns, columns, strict=True):
-            own.append(column)
-        self._length += length
-        self._indexed = False
+    def new(self, columns: Sequence[Tensor], length: int) -> Tensor | None:
+        """Add tuples; the positions of those that were new, each once. None: all were."""
+        size = self._index.size
+        if self._seen is None and size is not None and worthwhile(size, self._length):
+            self._seen = Seen(size)
+            self._seen.add(self._index.key(self.columns, self._length))
+        if self._seen is None:
+            _, fresh = self.add(columns, length)
+            return None if fresh.numel() == length else fresh
+        fresh = self._seen.new(self._index.key(columns, length))
+        self._enter(columns, length, fresh)
+        return fresh
 
-    def few(self) -> Few | None:
-        """What numbers few tuples by keys in mixed ``radix`` on the CPU, to be told of by `enter`; None where they
-        are too wide."""
+    def append(self, columns: Sequence[Tensor], length: int) -> None:
+        """Add tuples that are known to be new."""
+        self._enter(columns, length, None)
+        self._see(columns, length)
+
+    def few(self, *, numbered: bool) -> Few | None:
+        """What few tuples are added to, by keys in mixed ``radix``, on the CPU, to be told of by `enter`; None where they
+        are too wide. Where they need not be ``numbered``, nothing is indexed for it."""
+        if self._seen is not None and not numbered:
+            return self._seen.few()
         return self._ready().few()
 
     @property
@@ -62,15 +84,30 @@ class TupleSet:
         """Of the keys."""
         return self._index.radix
 
-    def enter(self, columns: Sequence[Tensor], length: int) -> None:
-        """Add the tuples that have been numbered a few at a time."""
-        for own, column in zip(self._columns, columns, strict=True):
-            own.append(column)
-        self._length += length
-        self._index.grow(length)
+    def enter(self, columns: Sequence[Tensor], length: int, *, numbered: bool) -> None:
+        """Add the tuples that have been added a few at a time."""
+        if numbered or self._seen is None:
+            self._index.grow(length)
+            self._indexed += length
+            self._see(columns, length)
+        self._enter(columns, length, None)
+
+    def _enter(self, columns: Sequence[Tensor], length: int, fresh: Tensor | None) -> None:
+        """Add the tuples at the positions ``fresh``, or all."""
+        count = length if fresh is None else fresh.numel()
+        if count:
+            every = fresh is None or count == length
+            for own, column in zip(self._columns, columns, strict=True):
+                own.append(column if every else column.index_select(0, fresh))
+            self._length += count
+
+    def _see(self, columns: Sequence[Tensor], length: int) -> None:
+        if self._seen is not None:
+            self._seen.add(self._index.key(columns, length))
 
     def _ready(self) -> KeyIndex:
-        if not self._indexed:
-            self._index.load(self.columns, self._length)
-            self._indexed = True
+        if self._indexed < self._length:
+            columns = [column[self._indexed :] for column in self.columns]
+            self._index.load(columns, self._length - self._indexed)
+            self._indexed = self._length
         return self._index

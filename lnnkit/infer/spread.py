@@ -80,7 +80,7 @@ def _enter_atoms(pieces: list[Piece], space: Workspace) -> None:
     heads = {piece.head.table.number: piece.head for piece in pieces}
     for head in heads.values():
         columns = [torch.from_numpy(np.concatenate(part)).int() for part in zip(*head.parts, strict=True)]
-        head.table.tuples.enter(columns, head.length - head.begun)
+        head.table.tuples.enter(columns, head.length - head.begun, numbered=not head.quiet)
     runs = [
         (heads[number], sum(piece.count for piece in run))
         for number, run in itertools.groupby(pieces, key=lambda piece: piece.head.table.number)

@@ -16,6 +16,7 @@ import torch
 from lnnkit.ground.few import Array
 from lnnkit.ground.few_joins import FewBindings, Unfit
 from lnnkit.ground.grounding import sources
+from lnnkit.ground.relevance import SIDES
 from lnnkit.infer.agenda import Agenda
 from lnnkit.infer.flow import MOST, Flow, flow
 from lnnkit.infer.moves import Moves
@@ -233,21 +234,22 @@ class _Run:
         name, table, classes = flow.table.name, flow.table, self.space.classes
         if name in self.watched:
             raise Unfit
+        known = classes.known(table.number)[1:]
+        listed = len(table.deviating[SIDES[flow.side]])
         head = self._heads.get(name)
+        length = len(table.tuples) if head is None else head.begun
+        quiet = flow.silent.issuperset(known) and classes.settled(table.number) and listed == length
         if head is None:
             low, high = table.default
             pair = (low, flow.value) if flow.side else (flow.value, high)
-            numbers = [number for number in classes.known(table.number)[1:] if classes.pairs[number] == pair]
-            few = table.tuples.few()
+            numbers = [number for number in known if classes.pairs[number] == pair]
+            few = table.tuples.few(numbered=not quiet)
             if few is None or not numbers or pair[0] > pair[1]:
                 raise Unfit
-            length = len(table.tuples)
-            head = Head(table, few, flow.side, flow.value, pair, numbers[0], True, length, length, length)
+            head = Head(table, few, flow.side, flow.value, pair, numbers[0], quiet, length, length, length)
             self._heads[name] = head
-        listed = len(table.deviating[("lower", "upper")[flow.side]])
-        alike = flow.silent.issuperset(classes.known(table.number)[1:]) and classes.settled(table.number)
-        head.quiet = head.quiet and alike and listed == head.begun
-        if (head.side, head.told) != (flow.side, flow.value) or head.number not in flow.silent:
+        same = (head.side, head.told) == (flow.side, flow.value)
+        if not same or head.number not in flow.silent or (head.quiet and not quiet):
             raise Unfit
 
 

@@ -104,9 +104,13 @@ class TruthTable:
 
     def silent(self, soles: tuple[int, ...], classes: Classes) -> bool:
         """Whether an instance whose leaves have these classes says nothing, and can be satisfied."""
-        columns = {leaf: Column(None, sole) for leaf, sole in zip(self.leaves, soles, strict=True)}
-        code = self.codes(columns, classes, 1)
-        return code is not None and not self.states(code, classes).numel()
+        if soles not in self._quiet:
+            columns = {leaf: Column(None, sole) for leaf, sole in zip(self.leaves, soles, strict=True)}
+            code = self.codes(columns, classes, 1)
+            if code is None:
+                return False
+            self._quiet[soles] = not self.states(code, classes).numel()
+        return self._quiet[soles]
 
     def states(self, code: Tensor, classes: Classes) -> Tensor:
         """The positions of instances that say something; each new combination is looked at first."""
@@ -167,6 +171,7 @@ class TruthTable:
         size = math.prod(_room(len(seen)) for seen in self._seen)
         self._strides = []
         self._alike: dict[tuple[int, ...], Mapping[Target, Tensor]] = {}
+        self._quiet: dict[tuple[int, ...], bool] = {}
         self._states = torch.zeros(size, dtype=torch.int8)
         self._bad = torch.zeros(size, dtype=torch.bool)
         self._any_bad = False

@@ -14,7 +14,7 @@ from lnnkit.ground.atoms import FALSE, TRUE, UNKNOWN, Atoms, AtomTable
 from lnnkit.ground.batch import Batch
 from lnnkit.ground.bindings import Bindings
 from lnnkit.ground.formula import AUXILIARY, LEAF
-from lnnkit.ground.relevance import ALL, LISTED
+from lnnkit.ground.relevance import ALL, LISTED, SIDES
 from lnnkit.ground.visitor import Visitor
 from lnnkit.infer.classes import Classes
 from lnnkit.infer.look import Read, Target, constant
@@ -47,6 +47,8 @@ class Round:
     queue: Queue = field(default_factory=Queue)
     arrested: list[Arrested] = field(default_factory=list)
     visited: int = 0
+    made: dict[int, tuple[tuple[int, float], int]] = field(default_factory=dict)  # by table: the side and bound that so
+    # many new atoms are told, at least
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,11 +219,30 @@ class Visits:
         said = self._table.said(tuple(soles), now.classes)
         if not any((head, side) in said and self._batch.modes[head][side] == ALL for side in (0, 1)):
             return None
-        if visit.make(head, now) < visit.found.length:
+        if self._all_told(visit, head, soles, said, now):
+            visit.make_apart(head, now)
+        elif visit.make(head, now) < visit.found.length:
             return None
         at, nothing = torch.arange(visit.found.length, dtype=torch.int32), no_rows()
         targets = {target: (at, value.expand(visit.found.length)) for target, value in said.items()}
         return _Said(targets, nothing, Bounds(nothing, nothing))
+
+    def _all_told(self, visit: _Visit, head: int, soles: list[int], said: Mapping[Target, Tensor], now: Round) -> bool:
+        """Whether the atoms behind a leaf that are there hear nothing new: each has been told, before this round or in
+        it, and if it is told the same."""
+        table, position = visit.table(head), self._table.leaves.index(head)
+        if len(said) != 1 or not now.classes.settled(table.number):
+            return False
+        (((_, side), value),) = said.items()
+        told = (side, float(value))
+        known, count = now.made.get(table.number, (told, 0))
+        if known != told or len(table.tuples) != len(table.deviating[SIDES[side]]) + count:
+            return False
+        for number in now.classes.known(table.number)[1:]:
+            if not self._table.silent((*soles[:position], number, *soles[position + 1 :]), now.classes):
+                return False
+        now.made[table.number] = told, count
+        return True
 
     def _looked_up(self, code: Tensor, at: Tensor) -> _Said:
         code = code.index_select(0, at)
@@ -341,6 +362,22 @@ class _Visit:
         now.classes.extend()
         return self.made[leaf]
 
+    def make_apart(self, leaf: int, now: Round) -> None:
+        """Make the atoms behind a leaf that are not there, and leave out the instances that do not make one."""
+        start = len(self._atoms)
+        own = self._visitor.pattern(self._visitor.atom(leaf))
+        fresh = self._atoms.make(own.table, self._tuples(leaf, self.found), self.found.length)
+        count = len(self._atoms) - start
+        if fresh is not None:
+            self.found = self.found.narrowed(fresh)
+            self._rows.clear()
+        self._rows[leaf] = torch.arange(start, start + count, dtype=torch.int32)
+        self.made[leaf] = count
+        told, before = now.made[own.table.number]
+        now.made[own.table.number] = told, before + count
+        now.state.extend(now.atoms)
+        now.classes.extend()
+
     def rows(self, leaf: int) -> Tensor:
         """The atom rows behind a leaf or an equality; the table's default row where an atom is not there."""
         if leaf not in self._rows:
@@ -398,8 +435,11 @@ class _Visit:
 
     def _made(self, leaf: int, found: Bindings) -> Tensor:
         own = self._visitor.pattern(self._visitor.atom(leaf))
-        columns = own.tuples({v: found.column(v) for v in own.places}, found.length)
-        return self._atoms.materialise(own.table, columns, found.length)
+        return self._atoms.materialise(own.table, self._tuples(leaf, found), found.length)
+
+    def _tuples(self, leaf: int, found: Bindings) -> list[Tensor]:
+        own = self._visitor.pattern(self._visitor.atom(leaf))
+        return own.tuples({v: found.column(v) for v in own.places}, found.length)
 
     def store(self, positions: Tensor) -> Tensor:
         """Give instances rows in their batch."""

@@ -12,6 +12,7 @@ import torch
 
 import lnnkit
 from lnnkit.ground.visitor import Visitor
+from lnnkit.infer.classes import Classes
 from lnnkit.infer.inference import Fixpoint
 from lnnkit.infer.spreading import Spreading
 from lnnkit.infer.watch import RoundReport
@@ -147,6 +148,12 @@ def differences(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
     return [name for name in one if not same(one[name], other[name])]
 
 
+def _plainly(patch: pytest.MonkeyPatch) -> None:
+    """No rounds apart, and no atoms made apart from those that were there."""
+    patch.setattr(Spreading, "run", lambda *_: None)
+    patch.setattr(Classes, "settled", lambda *_: False)
+
+
 @pytest.fixture
 def both(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[lnnkit.KnowledgeBase, lnnkit.KnowledgeBase, int]]:
     """A program inferred by plain rounds alone, and with rounds run apart; and how many of those there were."""
@@ -164,7 +171,7 @@ def both(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[lnnkit.Knowledg
             return found
 
         with monkeypatch.context() as patch:
-            patch.setattr(Spreading, "run", lambda *_: None)
+            _plainly(patch)
             without = lnnkit.loads(text)
             without.infer(**options)
         with monkeypatch.context() as patch:
@@ -208,8 +215,12 @@ def test_a_chain_is_run_apart_and_explained(both: Callable[..., Any]) -> None:
     assert str(within.explain("path(n0, n60)")) == str(without.explain("path(n0, n60)"))
 
 
-def test_keys_that_are_hashed(both: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("kept", ["hashed", "as bytes"])
+def test_however_keys_are_kept(kept: str, both: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lnnkit.ground.keys._WORTHWHILE", ())
+    if kept == "as bytes":
+        monkeypatch.setattr("lnnkit.ground.seen._SMALL", 0)
+        monkeypatch.setattr("lnnkit.ground.seen._WORTHWHILE", ((2**24, 2**24),))
     for seed in range(20):
         without, within, _ = both(recursive(seed))
         assert differences(left(without), left(within)) == [], seed
@@ -233,7 +244,7 @@ def test_the_round_limit_and_the_budget(both: Callable[..., Any]) -> None:
 def _refusal(text: str, most: int, *, plain: bool) -> str:
     with pytest.MonkeyPatch.context() as patch:
         if plain:
-            patch.setattr(Spreading, "run", lambda *_: None)
+            _plainly(patch)
         kb = lnnkit.loads(text)
         with pytest.raises(lnnkit.BudgetError) as refused:
             kb.infer(max_groundings=most)
@@ -265,7 +276,7 @@ def test_watches_are_told_the_same_and_stop_at_the_same_state(both: Callable[...
         for plain in (True, False):
             with pytest.MonkeyPatch.context() as patch:
                 if plain:
-                    patch.setattr(Spreading, "run", lambda *_: None)
+                    _plainly(patch)
                 kb = lnnkit.loads(chain(25))
                 kb.infer(watch=Noting())
                 found.append(left(kb))
