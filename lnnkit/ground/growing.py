@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mmap import mmap
+import mmap
 
 import torch
 from torch import Tensor
@@ -15,7 +15,17 @@ def zeros(count: int, dtype: torch.dtype) -> Tensor:
     """(count,) zeros. On the CPU, many take memory only where they are written to."""
     if count < _LARGE or torch.get_default_device().type != "cpu":
         return torch.zeros(count, dtype=dtype)
-    return torch.frombuffer(mmap(-1, count * dtype.itemsize), dtype=dtype)
+    return torch.frombuffer(_pages(count * dtype.itemsize), dtype=dtype)
+
+
+def _pages(size: int) -> mmap.mmap:
+    """So many bytes, all zero. Where the system has large pages, memory comes in those: a page costs the same to come
+    by whatever its size."""
+    if not hasattr(mmap, "MADV_HUGEPAGE"):
+        return mmap.mmap(-1, size)
+    pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    pages.madvise(mmap.MADV_HUGEPAGE)
+    return pages
 
 
 def _ahead(length: int) -> int:
@@ -45,7 +55,7 @@ class Growing:
     def room(self, count: int) -> None:
         """Make room for so many values in all."""
         if count > self._buffer.numel():
-            grown = torch.empty(count, dtype=self._buffer.dtype)
+            grown = zeros(count, self._buffer.dtype)
             grown[: self._length] = self.values
             self._buffer, self._values = grown, None
 
