@@ -50,6 +50,11 @@ class AtomTable:
         """The row of each tuple: they ascend."""
         return self.runs.images()
 
+    @property
+    def run(self) -> range | None:
+        """The rows of all tuples, if they follow one another."""
+        return self.runs.run
+
     def row(self, local: Tensor) -> Tensor:
         """(n,) the rows of tuples, numbered in the table."""
         return self.runs.image(local)
@@ -114,14 +119,19 @@ class Atoms:
                 return torch.arange(start, start + count, dtype=torch.int32)
         return table.row(numbers)
 
-    def load(self, table: AtomTable, columns: Sequence[Tensor], lower: Tensor, upper: Tensor) -> Tensor:
+    def add_new(self, table: AtomTable, columns: Sequence[Tensor], length: int) -> range:
+        """The rows of tuples that are known to be new, each once: they get them at the default."""
+        start = len(self)
+        table.tuples.append(columns, length)
+        self._grow(table, length)
+        return range(start, start + length)
+
+    def load(self, table: AtomTable, columns: Sequence[Tensor], lower: Tensor, upper: Tensor) -> range:
         """Materialise distinct tuples, in lexicographic order, in a table without atoms, as given by facts that say
         these bounds. Returns their rows."""
-        start, count = len(self), lower.numel()
-        table.tuples.append(columns, count)
-        rows = torch.arange(start, start + count, dtype=torch.int32)
+        count = lower.numel()
+        rows = self.add_new(table, columns, count)
         local = torch.arange(count, dtype=torch.int32)
-        self._grow(table, count)
         for name, moved in (
             ("listed", None),
             ("given", None),
@@ -131,7 +141,7 @@ class Atoms:
             if moved is not None and not bool(moved.any()):
                 continue
             every = moved is None or bool(moved.all())
-            self._flags[name].reach(len(self))[start : start + count] = True if moved is None else moved
+            self._flags[name].reach(len(self))[rows.start : rows.stop] = True if moved is None else moved
             self._list(table, name, local if every else local[moved])
         return rows
 
@@ -153,7 +163,12 @@ class Atoms:
         """A table's list of that name."""
         if name == "either":
             for local in self._unlisted.pop(table.number, ()):
-                self._enlist(table, name, table.row(local))
+                run = table.run
+                if run is not None and not len(table.deviating[name]) and len(local) == len(run):
+                    self._flags[name].reach(len(self))[run.start : run.stop] = True
+                    table.deviating[name].append(local)  # all of them
+                else:
+                    self._enlist(table, name, table.row(local))
         return table.deviating[name]
 
     def ask(self, table: AtomTable, rows: Tensor) -> None:

@@ -184,9 +184,9 @@ class _Table:
         fresh = chosen if every else missing.index_select(0, chosen)
         return self._numbers.index_select(0, keys) - 1, fresh
 
-    def load(self, keys: Tensor) -> None:
-        """Number distinct keys from 0 on."""
-        self._numbers.index_copy_(0, keys, torch.arange(1, keys.numel() + 1, dtype=torch.int32))
+    def load(self, keys: Tensor, start: int = 0) -> None:
+        """Number distinct keys that are not there, from ``start`` on."""
+        self._numbers.index_copy_(0, keys, torch.arange(start + 1, start + keys.numel() + 1, dtype=torch.int32))
 
 
 class KeyIndex:
@@ -221,23 +221,32 @@ class KeyIndex:
         else:
             number, fresh = self._numbers.add(key, self._length)
         self._length += fresh.numel()
-        if isinstance(self._numbers, _Hashed) and self._worthwhile():
-            table = _Table(self._size)
-            table.load(self._numbers.keys)
-            self._numbers = table
+        self._tabled()
         if self._inner is None:
             return number, fresh
         return self._inner.add([number, *columns[self._take :]], length)
 
     def load(self, columns: Sequence[Tensor], length: int) -> None:
-        """Number distinct tuples from 0 on, in an empty index."""
+        """Number distinct tuples that are not there."""
         if self._inner is not None:
             self.add(columns, length)
             return
-        self._length = length
-        if self._worthwhile():
+        start = self._length
+        self._length += length
+        if isinstance(self._numbers, _Hashed):
+            if start or not self._worthwhile():
+                self._numbers.load(self._key(columns, length))
+                self._tabled()
+                return
             self._numbers = _Table(self._size)
-        self._numbers.load(self._key(columns, length))
+        self._numbers.load(self._key(columns, length), start)
+
+    def _tabled(self) -> None:
+        """Go over to a table as soon as it is worthwhile."""
+        if isinstance(self._numbers, _Hashed) and self._worthwhile():
+            table = _Table(self._size)
+            table.load(self._numbers.keys)
+            self._numbers = table
 
     def _worthwhile(self) -> bool:
         """Whether a table of all possible keys is."""

@@ -45,11 +45,14 @@ class TupleSet:
         return numbers, fresh
 
     def append(self, columns: Sequence[Tensor], length: int) -> None:
-        """Add tuples that are known to be new. Either all are added so, or none is after the first ``add``."""
+        """Add tuples that are known to be new, each once."""
+        if self._indexed and self._length:
+            self._index.load(columns, length)
+        else:
+            self._indexed = False
         for own, column in zip(self._columns, columns, strict=True):
             own.append(column)
         self._length += length
-        self._indexed = False
 
     def _ready(self) -> KeyIndex:
         if not self._indexed:
