@@ -133,16 +133,14 @@ class Atoms:
         rows = self.add_new(table, columns, count)
         local = torch.arange(count, dtype=torch.int32)
         for name, moved in (
-            ("listed", None),
-            ("given", None),
-            ("lower", lower != table.default[0]),
-            ("upper", upper != table.default[1]),
+            ("listed", True),
+            ("given", True),
+            ("lower", _differ(lower, table.default[0])),
+            ("upper", _differ(upper, table.default[1])),
         ):
-            if moved is not None and not bool(moved.any()):
-                continue
-            every = moved is None or bool(moved.all())
-            self._flags[name].reach(len(self))[rows.start : rows.stop] = True if moved is None else moved
-            self._list(table, name, local if every else local[moved])
+            if moved is not False:
+                self._flags[name].reach(len(self))[rows.start : rows.stop] = moved
+                self._list(table, name, local if moved is True else local[moved])
         return rows
 
     def find(self, table: AtomTable, columns: Sequence[Tensor], length: int) -> Tensor:
@@ -243,3 +241,13 @@ class Atoms:
             self._unlisted.setdefault(table.number, []).append(local)
         if name != "either":
             self.growth.append((table.name, name))
+
+
+def _differ(values: Tensor, default: float) -> Tensor | bool:
+    """Which values differ from the default, or whether all or none do."""
+    if not values.numel():
+        return False
+    least, most = (float(end) for end in torch.aminmax(values))
+    if least > default or most < default:
+        return True
+    return False if least == most else values != default

@@ -89,6 +89,46 @@ class Growing:
         return self._buffer[start:needed]
 
 
+class Pieces:
+    """A 1-D tensor of whole numbers that grows at its end, a piece at a time. They are joined when it is looked at."""
+
+    __slots__ = ("_joined", "_length", "_pieces")
+
+    def __init__(self) -> None:
+        self._joined = Growing(torch.int32)
+        self._pieces: list[Tensor | range] = []
+        self._length = 0
+
+    def __len__(self) -> int:
+        return self._length
+
+    @property
+    def values(self) -> Tensor:
+        """What is there; valid for reading until the next ``append``."""
+        for piece in self._pieces:
+            self._joined.append(_spelled_out(piece))
+        self._pieces.clear()
+        return self._joined.values
+
+    def append(self, values: Tensor | range) -> None:
+        """Add values at the end: nobody may write to them."""
+        self._length += len(values)
+        if self._pieces or len(values) >= _LARGE:
+            self._pieces.append(values)
+        else:
+            self._joined.append(_spelled_out(values))
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Pieces:
+        copy = Pieces()
+        copy._joined.append(self.values.clone())
+        copy._length = self._length
+        return copy
+
+
+def _spelled_out(values: Tensor | range) -> Tensor:
+    return torch.arange(values.start, values.stop, dtype=torch.int32) if isinstance(values, range) else values
+
+
 class Marks:
     """A number (or a flag) for each of a growing number of rows, 0 until it is set."""
 

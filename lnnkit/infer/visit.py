@@ -441,9 +441,11 @@ class _Visit:
 
     def store(self, positions: Tensor) -> Tensor:
         """Give instances rows in their batch."""
-        columns = {leaf: self.rows(leaf) for leaf in self._batch.blocks[0].columns}
-        if positions.numel() != self.found.length:
-            columns = {leaf: rows.index_select(0, positions) for leaf, rows in columns.items()}
+        every = positions.numel() == self.found.length
+        columns = {
+            leaf: self._every_row(leaf) if every else self.rows(leaf).index_select(0, positions)
+            for leaf in self._batch.blocks[0].columns
+        }
         local = -1
         if self._visitor.enumerates:
             local = len(self._visitor.kept[0]) if self._visitor.kept else 0
@@ -451,6 +453,10 @@ class _Visit:
             for variable, kept in zip(self._visitor.formula.blocks[0].variables, self._visitor.kept, strict=True):
                 kept.append(found.column(variable))
         return self._batch.append(0, columns, self._member, local, len(positions))
+
+    def _every_row(self, leaf: int) -> Tensor | range:
+        first = self.first(leaf)
+        return self.rows(leaf) if first is None else range(first, first + self.found.length)
 
     def _find(self, leaf: int) -> Tensor:
         if leaf != AUXILIARY and self._batch.formula.neurons[leaf].kind != LEAF:
