@@ -50,6 +50,11 @@ class AtomTable:
         """The row of each tuple: they ascend."""
         return self.runs.images()
 
+    @property
+    def run(self) -> range | None:
+        """The rows of all tuples, if they follow one another."""
+        return self.runs.run
+
     def row(self, local: Tensor) -> Tensor:
         """(n,) the rows of tuples, numbered in the table."""
         return self.runs.image(local)
@@ -117,31 +122,34 @@ class Atoms:
         return table.row(numbers)
 
     def make(self, table: AtomTable, columns: Sequence[Tensor], length: int) -> Tensor | None:
-        """Give those of the tuples rows, at the default, that have none; the positions at which these stand first. None:
-        all of them."""
+        """Give those of the tuples rows, at the default, that have none; the positions at which these stand first.
+        None: all of them."""
         fresh = table.tuples.new(columns, length)
         self.grow(table, length if fresh is None else fresh.numel())
         return fresh
 
-    def load(self, table: AtomTable, columns: Sequence[Tensor], lower: Tensor, upper: Tensor) -> Tensor:
+    def add_new(self, table: AtomTable, columns: Sequence[Tensor], length: int) -> range:
+        """The rows of tuples that are known to be new, each once: they get them at the default."""
+        start = len(self)
+        table.tuples.append(columns, length)
+        self.grow(table, length)
+        return range(start, start + length)
+
+    def load(self, table: AtomTable, columns: Sequence[Tensor], lower: Tensor, upper: Tensor) -> range:
         """Materialise distinct tuples, in lexicographic order, in a table without atoms, as given by facts that say
         these bounds. Returns their rows."""
-        start, count = len(self), lower.numel()
-        table.tuples.append(columns, count)
-        rows = torch.arange(start, start + count, dtype=torch.int32)
+        count = lower.numel()
+        rows = self.add_new(table, columns, count)
         local = torch.arange(count, dtype=torch.int32)
-        self.grow(table, count)
         for name, moved in (
-            ("listed", None),
-            ("given", None),
-            ("lower", lower != table.default[0]),
-            ("upper", upper != table.default[1]),
+            ("listed", True),
+            ("given", True),
+            ("lower", _differ(lower, table.default[0])),
+            ("upper", _differ(upper, table.default[1])),
         ):
-            if moved is not None and not bool(moved.any()):
-                continue
-            every = moved is None or bool(moved.all())
-            self._flags[name].reach(len(self))[start : start + count] = True if moved is None else moved
-            self._list(table, name, local if every else local[moved])
+            if moved is not False:
+                self._flags[name].reach(len(self))[rows.start : rows.stop] = moved
+                self._list(table, name, local if moved is True else local[moved])
         return rows
 
     def find(self, table: AtomTable, columns: Sequence[Tensor], length: int) -> Tensor:
@@ -162,7 +170,12 @@ class Atoms:
         """A table's list of that name."""
         if name == "either":
             for local in self._unlisted.pop(table.number, ()):
-                self._enlist(table, name, table.row(local))
+                run = table.run
+                if run is not None and not len(table.deviating[name]) and len(local) == len(run):
+                    self._flags[name].reach(len(self))[run.start : run.stop] = True
+                    table.deviating[name].append(local)  # all of them
+                else:
+                    self._enlist(table, name, table.row(local))
         return table.deviating[name]
 
     def ask(self, table: AtomTable, rows: Tensor) -> None:
@@ -237,3 +250,13 @@ class Atoms:
             self._unlisted.setdefault(table.number, []).append(local)
         if name != "either":
             self.growth.append((table.name, name))
+
+
+def _differ(values: Tensor, default: float) -> Tensor | bool:
+    """Which values differ from the default, or whether all or none do."""
+    if not values.numel():
+        return False
+    least, most = (float(end) for end in torch.aminmax(values))
+    if least > default or most < default:
+        return True
+    return False if least == most else values != default

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from lnnkit.ground.evaluate import Grouping
 from lnnkit.ground.formula import AUXILIARY, LEAF, Formula
-from lnnkit.ground.growing import Growing, Marks
+from lnnkit.ground.growing import Growing, Marks, Pieces
 from lnnkit.ground.supports import Analysis
 
 Modes = Mapping[int, tuple[int, int]]  # for each leaf, how far its lower and its upper side are kept
@@ -20,7 +20,7 @@ class BatchBlock:
     parent's row, and which rows are virtual, and which of those are strangers. A row whose group is -1 is retired."""
 
     def __init__(self, columns: tuple[int, ...]) -> None:
-        self.columns = {column: Growing(torch.int32) for column in columns}
+        self.columns = {column: Pieces() for column in columns}
         self._member = Marks(torch.int32)
         self._local = Marks(torch.int32)
         self._length = 0
@@ -85,7 +85,7 @@ class Batch:
     def append(
         self,
         block: int,
-        columns: Mapping[int, Tensor],
+        columns: Mapping[int, Tensor | range],
         member: int,
         local: int,
         length: int,

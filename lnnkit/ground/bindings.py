@@ -4,6 +4,7 @@ they are first asked for."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -16,9 +17,14 @@ class Bindings:
 
     Of the ``matched`` atoms those ``listed`` stand in the lists of their tables that they were matched in.
     ``column(v)`` gives (length,) entity ids of a variable, ``local(m)`` the rows of a matched atom in its table.
+    See `Pointwise` for what is known of some more than that.
     """
 
     __slots__ = ("_columns", "_makers", "_rows", "_under", "_via", "length", "listed", "matched", "variables")
+
+    distinct = False  # whether every assignment is known to be there once
+    run: range | None = None  # the rows of every matched atom, where they are the same and follow one another
+    absent: frozenset[Matched] = frozenset()  # atoms that are known not to be there
 
     def __init__(
         self,
@@ -79,3 +85,42 @@ class Bindings:
         if (start, stop) == (0, self.length):
             return self
         return self.at(torch.arange(start, stop, dtype=torch.int32))
+
+
+class Pointwise(Bindings):
+    """Assignments of all variables, each once, to which tables are aligned: what is matched stands in the same ``rows``
+    of its tables, and ``absent`` atoms stand nowhere."""
+
+    __slots__ = ("absent", "run")
+
+    distinct = True
+
+    def __init__(
+        self,
+        columns: Mapping[int, Tensor],
+        matched: frozenset[Matched],
+        rows: Tensor | range,
+        listed: frozenset[Matched],
+        absent: frozenset[Matched],
+    ) -> None:
+        own: dict[int, Tensor | Callable[[], Tensor]] = {}
+        for variable, column in columns.items():
+            if isinstance(rows, range):
+                own[variable] = column[rows.start : rows.stop]
+            else:
+                own[variable] = partial(column.index_select, 0, rows)
+        super().__init__(len(rows), own, {}, listed=listed)
+        self.matched = matched
+        self.absent = absent
+        self.run = rows if isinstance(rows, range) else None
+        if not isinstance(rows, range):
+            self._rows = dict.fromkeys(matched, rows)
+
+    def narrowed(self, positions: Tensor) -> Bindings:
+        return self.at(positions)
+
+    def local(self, matched: Matched) -> Tensor:
+        if self.run is not None and matched not in self._rows:
+            every = torch.arange(self.run.start, self.run.stop, dtype=torch.int32)
+            self._rows = dict.fromkeys(self.matched, every)
+        return self._rows[matched]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,16 +14,27 @@ _BITS = 63
 
 
 class Order:
-    """The last order that keys were put in: tables about the same things often share it."""
+    """The last columns of ids that were put in order: tables about the same things often share them."""
 
     def __init__(self) -> None:
-        self._key = self._order = np.empty(0, np.int64)
+        self._ids: Sequence[np.ndarray] = ()
+        self._sorted = _Sorted((), None, np.empty(0, np.int64))
 
-    def of(self, key: np.ndarray) -> np.ndarray:
-        """The positions of ``key`` in ascending order."""
-        if not np.array_equal(key, self._key):
-            self._key, self._order = key, np.argsort(key)
-        return self._order
+    def of(self, ids: Sequence[np.ndarray], bits: int) -> _Sorted:
+        """Columns of ids, each of so many bits, in order."""
+        if len(ids) != len(self._ids) or not all(map(np.array_equal, ids, self._ids)):
+            self._ids, self._sorted = ids, _in_order(ids, bits)
+        return self._sorted
+
+
+@dataclass(frozen=True, slots=True)
+class _Sorted:
+    """Columns of ``ids`` in ascending order, and the ``order`` in which their rows come; None if it is their own.
+    ``tied`` are the positions of those that stand there several times."""
+
+    ids: Sequence[np.ndarray]
+    order: np.ndarray | None
+    tied: np.ndarray
 
 
 def merged(parts: Sequence[Part], entities: int, before: Order) -> Part:
@@ -43,27 +55,42 @@ def merged(parts: Sequence[Part], entities: int, before: Order) -> Part:
 
 def _by_key(ids: Sequence[np.ndarray], lower: np.ndarray, upper: np.ndarray, bits: int, before: Order) -> Part:
     """With a row's ids in one whole number."""
+    if _one_value(lower) and _one_value(upper):  # crisp facts: there is nothing beside the ids to put in order
+        key = _key(ids, bits)
+        if not (key[1:] >= key[:-1]).all():
+            key.sort()
+            ids = _unpacked(key, len(ids), bits)
+        return (*ids, lower, upper)
+    found = before.of(ids, bits)
+    if found.order is not None:
+        lower, upper = lower.take(found.order), upper.take(found.order)
+    rows = found.tied
+    if len(rows):
+        if found.order is None:
+            lower, upper = lower.copy(), upper.copy()
+        group = _key([column.take(rows) for column in found.ids], bits)
+        resorted = rows.take(np.lexsort((upper.take(rows), lower.take(rows), group)))
+        lower[rows], upper[rows] = lower.take(resorted), upper.take(resorted)
+    return (*found.ids, lower, upper)
+
+
+def _in_order(ids: Sequence[np.ndarray], bits: int) -> _Sorted:
+    key, order = _key(ids, bits), None
+    if not (key[1:] >= key[:-1]).all():
+        order = np.argsort(key)
+        key = key.take(order)
+        ids = _unpacked(key, len(ids), bits)
+    same = key[1:] == key[:-1]
+    tied = np.flatnonzero(np.append(same, False) | np.append(False, same)) if same.any() else np.empty(0, np.int64)
+    return _Sorted(ids, order, tied)
+
+
+def _key(ids: Sequence[np.ndarray], bits: int) -> np.ndarray:
     key = ids[0].astype(np.int64)
     for column in ids[1:]:
         key <<= bits
         key |= column
-    steps = key[1:] > key[:-1]
-    if steps.all():
-        return (*ids, lower, upper)
-    if _one_value(lower) and _one_value(upper):  # crisp facts: there is nothing beside the ids to put in order
-        if not (steps | (key[1:] == key[:-1])).all():
-            key.sort()
-            ids = _unpacked(key, len(ids), bits)
-        return (*ids, lower, upper)
-    order = before.of(key)
-    key = key.take(order)
-    lower, upper = lower.take(order), upper.take(order)
-    same = key[1:] == key[:-1]
-    if same.any():
-        rows = np.flatnonzero(np.append(same, False) | np.append(False, same))
-        resorted = rows.take(np.lexsort((upper.take(rows), lower.take(rows), key.take(rows))))
-        lower[rows], upper[rows] = lower.take(resorted), upper.take(resorted)
-    return (*_unpacked(key, len(ids), bits), lower, upper)
+    return key
 
 
 def _one_value(values: np.ndarray) -> bool:

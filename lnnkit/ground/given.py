@@ -26,6 +26,24 @@ def given_facts(program: CheckedProgram, mentioned: Iterable[str]) -> tuple[Enti
     return entities, entities, _gathered(given, entities)
 
 
+class Gathering:
+    """Gathers the facts of programs, and keeps those of the last one: what is inferred again may have the same."""
+
+    def __init__(self) -> None:
+        self._last: tuple[CheckedProgram, frozenset[str], torch.device] | None = None
+        self._found: tuple[Entities, Entities, list[Given]] | None = None
+
+    def facts(self, program: CheckedProgram, mentioned: Iterable[str]) -> tuple[Entities, Entities, list[Given]]:
+        """As ``given_facts``. Nobody may write to them."""
+        names, device = frozenset(mentioned), torch.get_default_device()
+        last = self._last
+        if self._found is None or last is None or last[0] is not program or last[1:] != (names, device):
+            self._found = None  # before the others are made: both would take much memory
+            self._found = given_facts(program, names)
+            self._last = program, names, device
+        return self._found
+
+
 def given_labels(program: CheckedProgram, mentioned: Iterable[str]) -> list[Given]:
     """As ``given_facts``, for labels, with the same ids."""
     entities, _, labelled = _interned(program, mentioned)

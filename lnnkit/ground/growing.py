@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mmap import mmap
+import mmap
 
 import torch
 from torch import Tensor
@@ -15,7 +15,17 @@ def zeros(count: int, dtype: torch.dtype) -> Tensor:
     """(count,) zeros. On the CPU, many take memory only where they are written to."""
     if count < _LARGE or torch.get_default_device().type != "cpu":
         return torch.zeros(count, dtype=dtype)
-    return torch.frombuffer(mmap(-1, count * dtype.itemsize), dtype=dtype)
+    return torch.frombuffer(_pages(count * dtype.itemsize), dtype=dtype)
+
+
+def _pages(size: int) -> mmap.mmap:
+    """So many bytes, all zero. Where the system has large pages, memory comes in those: a page costs the same to come
+    by whatever its size."""
+    if not hasattr(mmap, "MADV_HUGEPAGE"):
+        return mmap.mmap(-1, size)
+    pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    pages.madvise(mmap.MADV_HUGEPAGE)
+    return pages
 
 
 def _ahead(length: int) -> int:
@@ -45,7 +55,7 @@ class Growing:
     def room(self, count: int) -> None:
         """Make room for so many values in all."""
         if count > self._buffer.numel():
-            grown = torch.empty(count, dtype=self._buffer.dtype)
+            grown = zeros(count, self._buffer.dtype)
             grown[: self._length] = self.values
             self._buffer, self._values = grown, None
 
@@ -77,6 +87,46 @@ class Growing:
         self._length = needed
         self._values = None
         return self._buffer[start:needed]
+
+
+class Pieces:
+    """A 1-D tensor of whole numbers that grows at its end, a piece at a time. They are joined when it is looked at."""
+
+    __slots__ = ("_joined", "_length", "_pieces")
+
+    def __init__(self) -> None:
+        self._joined = Growing(torch.int32)
+        self._pieces: list[Tensor | range] = []
+        self._length = 0
+
+    def __len__(self) -> int:
+        return self._length
+
+    @property
+    def values(self) -> Tensor:
+        """What is there; valid for reading until the next ``append``."""
+        for piece in self._pieces:
+            self._joined.append(_spelled_out(piece))
+        self._pieces.clear()
+        return self._joined.values
+
+    def append(self, values: Tensor | range) -> None:
+        """Add values at the end: nobody may write to them."""
+        self._length += len(values)
+        if self._pieces or len(values) >= _LARGE:
+            self._pieces.append(values)
+        else:
+            self._joined.append(_spelled_out(values))
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Pieces:
+        copy = Pieces()
+        copy._joined.append(self.values.clone())
+        copy._length = self._length
+        return copy
+
+
+def _spelled_out(values: Tensor | range) -> Tensor:
+    return torch.arange(values.start, values.stop, dtype=torch.int32) if isinstance(values, range) else values
 
 
 class Marks:

@@ -192,9 +192,8 @@ class _Table:
         return FewTabled(self._numbers.numpy())
 
     def load(self, keys: Tensor, start: int = 0) -> None:
-        """Number distinct keys from ``start`` on."""
-        numbers = torch.arange(start + 1, start + 1 + keys.numel(), dtype=torch.int32)
-        self._numbers.index_copy_(0, keys, numbers)
+        """Number distinct keys that are not there, from ``start`` on."""
+        self._numbers.index_copy_(0, keys, torch.arange(start + 1, start + keys.numel() + 1, dtype=torch.int32))
 
 
 class KeyIndex:
@@ -239,8 +238,11 @@ class KeyIndex:
         return None if self._inner is not None or not self._take else self._numbers.few()
 
     def grow(self, count: int) -> None:
-        """So many keys have been added: go over to a table if that is worthwhile."""
+        """So many keys have been added: go over to a table as soon as it is worthwhile."""
         self._length += count
+        self._tabled()
+
+    def _tabled(self) -> None:
         if isinstance(self._numbers, _Hashed) and self._worthwhile():
             table = _Table(self._size)
             table.load(self._numbers.keys)
@@ -262,12 +264,14 @@ class KeyIndex:
             self.add(columns, length)
             return
         start = self._length
-        self.grow(length)
-        key = self.key(columns, length)
+        self._length += length
         if isinstance(self._numbers, _Hashed):
-            self._numbers.load(key)
-        else:
-            self._numbers.load(key, start)
+            if start or not self._worthwhile():
+                self._numbers.load(self.key(columns, length))
+                self._tabled()
+                return
+            self._numbers = _Table(self._size)
+        self._numbers.load(self.key(columns, length), start)
 
     def _worthwhile(self) -> bool:
         """Whether a table of all possible keys is."""

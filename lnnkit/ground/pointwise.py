@@ -1,22 +1,27 @@
 """Needs whose literals all have the formula's variables for arguments: found together, without a join.
 
-An assignment is a tuple that the tables have, so those are compared in one order: that of the tables, where all have
-the same tuples, or that of the entities, for one variable. A table's list is a column of flags there.
+An assignment is a tuple that the tables have, so those are compared in one order: that of the largest table, where the
+others have the same tuples or some of them, or that of the entities, for one variable. A table's list is a column of
+flags there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from lnnkit.ground import joining
-from lnnkit.ground.bindings import Bindings
+from lnnkit.ground.atoms import AtomTable
+from lnnkit.ground.bindings import Bindings, Matched, Pointwise
+from lnnkit.ground.formula import LEAF
 from lnnkit.ground.joining import Joins, Path, true
 from lnnkit.ground.needs import Literal
-from lnnkit.ground.pattern import Pattern
 from lnnkit.ground.triggers import Literals
+
+_PART = 8  # chunks: where tables are aligned, assignments take no memory of their own
 
 
 def at_once(joins: Joins, needs: Sequence[Literals]) -> Iterator[Bindings] | None:
@@ -29,17 +34,37 @@ def at_once(joins: Joins, needs: Sequence[Literals]) -> Iterator[Bindings] | Non
         return None
     if any(each.arguments != literals[0].arguments or set(each.arguments) != set(variables) for each in literals):
         return None
-    own = [joins.pattern((each.table, each.arguments)) for each in literals]
-    if not all(pattern.plain for pattern in own):
+    if not all(joins.pattern((each.table, each.arguments)).plain for each in literals):
         return None
-    columns = own[0].table.tuples.columns
-    if all(
-        len(pattern.table.tuples) == len(own[0].table.tuples)
-        and all(map(torch.equal, pattern.table.tuples.columns, columns))
-        for pattern in own
-    ):
-        return _aligned(joins, needs, own[0], literals)
+    places = _places([joins.atoms.tables[each.table] for each in literals])
+    if places is not None:
+        return _aligned(joins, needs, literals, places)
     return _of_one_variable(joins, needs, literals) if len(variables) == 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Where the tuples of tables stand in the largest of them, the ``base``; those with the same ones have no entry."""
+
+    base: AtomTable
+    among: Mapping[str, Tensor]
+
+
+def _places(tables: Sequence[AtomTable]) -> _Places | None:
+    """None where a table has tuples that the largest has not."""
+    base = max(tables, key=lambda table: len(table.tuples))
+    among: dict[str, Tensor] = {}
+    for table in tables:
+        count = len(table.tuples)
+        if table.name in among or (
+            count == len(base.tuples) and all(map(torch.equal, table.tuples.columns, base.tuples.columns))
+        ):
+            continue
+        place = base.tuples.find(table.tuples.columns, count)
+        if count and int(place.min()) < 0:
+            return None
+        among[table.name] = place
+    return _Places(base, among)
 
 
 def _of_one_variable(joins: Joins, needs: Sequence[Literals], literals: Sequence[Literal]) -> Iterator[Bindings]:
@@ -73,16 +98,53 @@ def _any_need(joins: Joins, needs: Sequence[Literals], flags: Mapping[Literal, T
     return found
 
 
-def _aligned(joins: Joins, needs: Sequence[Literals], own: Pattern, literals: Sequence[Literal]) -> Iterator[Bindings]:
-    flags = {
-        each: joins.atoms.flags(each.column).index_select(0, joins.atoms.tables[each.table].rows) for each in literals
-    }
-    rows = true(_any_need(joins, needs, flags)).int()
-    joins.counted(Path(0), rows.numel())
-    atoms = {(each.table, each.arguments) for each in literals}
-    listed = frozenset(a for a in atoms if all(a in {(e.table, e.arguments) for e in need} for need in needs))
-    for start in range(0, rows.numel(), joining.CHUNK):
-        part = rows[start : start + joining.CHUNK]
-        under = joins.matched(own, part)
-        columns = {v: under.column(v) for v in own.places}
-        yield Bindings(part.numel(), columns, dict.fromkeys(atoms, part), listed=listed)
+def _aligned(
+    joins: Joins, needs: Sequence[Literals], literals: Sequence[Literal], places: _Places
+) -> Iterator[Bindings]:
+    """Apart from one another those to which atoms of the smaller tables are there, and those to which none is."""
+    found = _any_need(joins, needs, {each: _flags(joins, each, places) for each in literals})
+    joins.counted(Path(0), int(found.sum()))
+    arguments = literals[0].arguments
+    atoms: set[Matched] = {(each.table, arguments) for each in literals}
+    matched = frozenset(atom for atom in atoms if atom[0] not in places.among)
+    listed = frozenset(a for a in matched if all(a in {(e.table, e.arguments) for e in need} for need in needs))
+    columns = dict(zip(map(int, arguments), places.base.tuples.columns, strict=True))
+    if not places.among:
+        groups = [(found, frozenset[Matched]())]
+    else:
+        there = torch.zeros_like(found)
+        for place in places.among.values():
+            there.index_fill_(0, place.long(), True)
+        groups = [(found & there, frozenset[Matched]()), (found & ~there, _once(joins, atoms - matched))]
+    for flags, absent in groups:
+        for rows in _parts(flags):
+            yield Pointwise(columns, matched, rows, listed, absent)
+
+
+def _flags(joins: Joins, literal: Literal, places: _Places) -> Tensor:
+    """To which tuples of the base a literal is there."""
+    table = joins.atoms.tables[literal.table]
+    place = places.among.get(table.name)
+    if place is not None:
+        there = torch.zeros(len(places.base.tuples), dtype=torch.bool)
+        return there.index_fill_(0, place.index_select(0, joins.listing(literal)).long(), True)
+    run, flags = table.run, joins.atoms.flags(literal.column)
+    return flags.index_select(0, table.rows) if run is None else flags[run.start : run.stop]
+
+
+def _once(joins: Joins, atoms: set[Matched]) -> frozenset[Matched]:
+    """Those of whose tables the formula names no other atom: what an instance makes there is its own."""
+    named = [neuron.source for neuron in joins.formula.neurons if neuron.kind == LEAF]
+    named += [] if joins.formula.auxiliary is None else [joins.formula.auxiliary]
+    return frozenset(atom for atom in atoms if named.count(atom[0]) == 1)
+
+
+def _parts(flags: Tensor) -> Iterator[Tensor | range]:
+    """Where flags are set, a part at a time."""
+    part = _PART * joining.CHUNK
+    if bool(flags.all()):
+        count = flags.numel()
+        yield from (range(start, min(start + part, count)) for start in range(0, count, part))
+        return
+    rows = true(flags).int()
+    yield from (rows[start : start + part] for start in range(0, rows.numel(), part))

@@ -58,6 +58,14 @@ class Runs:
         assert piece is not None
         return self._pieces[piece][1] if isinstance(piece, int) else self._labels.values.index_select(0, piece)
 
+    @property
+    def run(self) -> range | None:
+        """What all numbers map to, if it follows one another."""
+        if len(self._pieces) > 1:
+            return None
+        start = self._pieces[0][0] if self._pieces else 0
+        return range(start, start + self._length)
+
     def images(self) -> Tensor:
         """(length,) int32, what all numbers map to."""
         ends = torch.tensor([*self._begins[1:], self._length] if self._begins else [], dtype=torch.int32)

@@ -68,13 +68,13 @@ class TupleSet:
         return fresh
 
     def append(self, columns: Sequence[Tensor], length: int) -> None:
-        """Add tuples that are known to be new."""
+        """Add tuples that are known to be new, each once."""
         self._enter(columns, length, None)
         self._see(columns, length)
 
     def few(self, *, numbered: bool) -> Few | None:
-        """What few tuples are added to, by keys in mixed ``radix``, on the CPU, to be told of by `enter`; None where they
-        are too wide. Where they need not be ``numbered``, nothing is indexed for it."""
+        """What few tuples are added to, by keys in mixed ``radix``, on the CPU, to be told of by `enter`; None where
+        they are too wide. Where they need not be ``numbered``, nothing is indexed for it."""
         if self._seen is not None and not numbered:
             return self._seen.few()
         return self._ready().few()
@@ -96,9 +96,8 @@ class TupleSet:
         """Add the tuples at the positions ``fresh``, or all."""
         count = length if fresh is None else fresh.numel()
         if count:
-            every = fresh is None or count == length
             for own, column in zip(self._columns, columns, strict=True):
-                own.append(column if every else column.index_select(0, fresh))
+                own.append(column if fresh is None or count == length else column.index_select(0, fresh))
             self._length += count
 
     def _see(self, columns: Sequence[Tensor], length: int) -> None:

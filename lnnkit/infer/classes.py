@@ -112,17 +112,29 @@ class Classes:
         self.codes.values[start:stop] = OTHER if plain else self._enter(table, pair)
 
     def _alike(self, table: AtomTable) -> bool:
-        """Classify all rows of a table, if they follow one another and all differ from the default in one way."""
-        rows = table.rows  # they ascend
-        if not rows.numel() or int(rows[-1]) - int(rows[0]) != rows.numel() - 1:
-            return False
-        start, stop = int(rows[0]), int(rows[-1]) + 1
-        lower, upper = self._state.lower.values[start:stop], self._state.upper.values[start:stop]
+        """Classify all rows of a table, if they follow one another and all differ from the default in one way, or in
+        too many."""
+        run = table.run
+        if not run or table.numeric:
+            return table.numeric
+        lower, upper = self._state.read_run(run.start, run.stop)
+        if self._varied(table, lower, upper):
+            self._soft.add(table.number)
+            self.codes.values[run.start : run.stop] = OTHER
+            return True
         low, high = one_value(lower), one_value(upper)
         if low is None or high is None or (low, high) == table.default:
             return False
-        self.tell_new(table.number, start, stop, (low, high))
+        self.tell_new(table.number, run.start, run.stop, (low, high))
         return True
+
+    def _varied(self, table: AtomTable, lower: Tensor, upper: Tensor) -> bool:
+        """Whether a sample of rows differs from the default in too many ways."""
+        step = max(1, lower.numel() // _SAMPLE)
+        low, high = lower[::step], upper[::step]
+        if not bool(((low != table.default[0]) | (high != table.default[1])).all()):
+            return False
+        return max(len(torch.unique(end)) for end in (low, high)) > _CLASSES
 
     def _uniform(self, table: int, rows: Tensor, pair: Pair) -> None:
         """All of these rows have one pair of bounds."""

@@ -24,7 +24,9 @@ def enter_facts(atoms: Atoms, state: State, given: Sequence[Given]) -> None:
             columns, bounds = _distinct(facts, state.dtype)
             rows = atoms.load(atoms.tables[facts.predicate], columns, *bounds)
             state.load(atoms, bounds)
-            atoms.enlist(state.arrest(rows, bounds))
+            if bool((bounds.lower > bounds.upper).any()):
+                every = torch.arange(rows.start, rows.stop, dtype=torch.int32)
+                atoms.enlist(state.arrest(every, bounds))
 
 
 def _distinct(facts: Given, dtype: torch.dtype) -> tuple[Sequence[Tensor], Bounds]:

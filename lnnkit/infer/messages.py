@@ -26,7 +26,8 @@ class Pending(Protocol):
 @dataclass(frozen=True, slots=True)
 class Messages:
     """Bounds sent to atoms through ``leaf``: ``value`` (n,) for ``row`` (n,), from ``instance`` (n,): rows of the
-    ``batch``'s block, or positions among what is ``pending``. ``distinct`` says that no row stands twice."""
+    ``batch``'s block, or positions among what is ``pending``. ``distinct`` says that all rows are new and none stands
+    twice. None stands twice either where all are known to be of one ``table``."""
 
     row: Tensor
     value: Tensor
@@ -35,6 +36,7 @@ class Messages:
     leaf: int
     pending: Pending | None = None
     distinct: bool = False
+    table: int | None = None
 
 
 @dataclass(slots=True)
@@ -68,6 +70,8 @@ class Meeting:
         the first has set it: messages come in a canonical order. Upper ends that are ``rising`` are raised."""
         if not messages:
             return no_rows()
+        if all(message.table is not None for message in messages) and len({m.table for m in messages}) == len(messages):
+            return self._settle_apart(side, messages)
         row = messages[0].row if len(messages) == 1 else torch.cat([m.row for m in messages])
         value = messages[0].value if len(messages) == 1 else torch.cat([m.value for m in messages])
         ends = self._state.ends(side).values
@@ -95,6 +99,18 @@ class Meeting:
                     self._record(side, message, winners[low:high], message.instance.index_select(0, mine), same)
             start = stop
         return winners
+
+    def _settle_apart(self, side: int, messages: Sequence[Messages]) -> Tensor:
+        """Meet messages no two of which are for one row: each is news."""
+        ends = self._state.ends(side).values
+        for message in messages:
+            same = one_value(message.value)
+            if same is None:
+                ends.index_copy_(0, message.row.long(), message.value)
+            else:
+                ends.index_fill_(0, message.row.long(), same)
+            self._record(side, message, message.row, message.instance, same)
+        return messages[0].row if len(messages) == 1 else torch.cat([message.row for message in messages])
 
     def settle_new(self, side: int, messages: Sequence[Messages]) -> tuple[int, int, float] | None:
         """Meet messages that tell new atoms, each once and all the same, when there are no others. Returns the first of

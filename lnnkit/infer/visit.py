@@ -17,6 +17,7 @@ from lnnkit.ground.formula import AUXILIARY, LEAF
 from lnnkit.ground.relevance import ALL, LISTED, SIDES
 from lnnkit.ground.visitor import Visitor
 from lnnkit.infer.classes import Classes
+from lnnkit.infer.forward import clause
 from lnnkit.infer.look import Read, Target, constant
 from lnnkit.infer.messages import Messages, Queue
 from lnnkit.infer.state import State, no_rows
@@ -24,7 +25,7 @@ from lnnkit.infer.truth_table import Column, TruthTable
 from lnnkit.logic.bounds import Bounds
 from lnnkit.numeric import Comparison, Interval, point
 
-_STRIP = 2**13  # so many instances are worked out at once: what they need fits the cache
+_STRIP = 2**15
 _WIDE = 2**15  # so many truths of points, which need less
 
 
@@ -70,6 +71,7 @@ class Visits:
         self._batch = batch
         self._member = member
         self._table = table
+        self._clause = clause(batch)
         self.arrests = Arrests(visitor)
 
     @property
@@ -197,10 +199,35 @@ class Visits:
                 if not at.numel():
                     return None
                 return self._looked_up(code, at)
+        told = self._forward(visit, now) if self._clause is not None else None
+        if told is not None:
+            return told
         strips = [
             self._worked_out(visit, start, min(start + _STRIP, length), now.state) for start in range(0, length, _STRIP)
         ]
         return strips[0] if len(strips) == 1 else _together(strips)
+
+    def _forward(self, visit: _Visit, now: Round) -> _Said | None:
+        """What the instances say where nothing is known of any consequent; None where that is not so."""
+        clause, length, nothing = self._clause, visit.found.length, no_rows()
+        if clause is None or not visit.nobody(clause.target[0]) or visit.table(clause.target[0]).default != (0.0, 1.0):
+            return None
+        flags: list[Tensor] = []
+        values: list[Tensor] = []
+        for start in range(0, length, _STRIP):
+            stop = min(start + _STRIP, length)
+            found = clause.said(visit.reader(start, stop, now.state), stop - start)
+            if found is None:
+                return None
+            flags.append(found[0])
+            values.append(found[1])
+        news, value = (each[0] if len(each) == 1 else torch.cat(each) for each in (flags, values))
+        if bool(news.all()):
+            at = torch.arange(length, dtype=torch.int32)
+        else:
+            at = news.nonzero().squeeze(1)
+            value = value.index_select(0, at)
+        return _Said({clause.target: (at, value)}, nothing, Bounds(nothing, nothing))
 
     def _foreseen(self, visit: _Visit, now: Round) -> _Said | None:
         """What the instances say where all leaves but one are known to read alike, and all have news for the atom
@@ -312,7 +339,8 @@ class Visits:
         if hears is not None and not bool(hears.all()):
             at, rows, value = at[hears], rows[hears], value[hears]
         if at.numel():
-            now.queue.sides[side].append(Messages(rows, value, at, self._number, leaf, visit, fresh))
+            table = visit.table(leaf).number if visit.apart(leaf) else None
+            now.queue.sides[side].append(Messages(rows, value, at, self._number, leaf, visit, fresh, table))
 
 
 class _Visit:
@@ -329,6 +357,7 @@ class _Visit:
         self._classes = classes
         self._rows: dict[int, Tensor] = {}
         self._runs: dict[int, int | None] = {}
+        self._nobody: dict[int, bool] = {}  # whether none of a leaf's atoms was there at first
         self.made: dict[int, int] = {}  # for leaves whose every atom is there now: how many were new
 
     def table(self, leaf: int) -> AtomTable:
@@ -366,7 +395,11 @@ class _Visit:
         """Make the atoms behind a leaf that are not there, and leave out the instances that do not make one."""
         start = len(self._atoms)
         own = self._visitor.pattern(self._visitor.atom(leaf))
-        fresh = self._atoms.make(own.table, self._tuples(leaf, self.found), self.found.length)
+        fresh: Tensor | None = None
+        if self.nobody(leaf):
+            self._atoms.add_new(own.table, self._tuples(leaf, self.found), self.found.length)
+        else:
+            fresh = self._atoms.make(own.table, self._tuples(leaf, self.found), self.found.length)
         count = len(self._atoms) - start
         if fresh is not None:
             self.found = self.found.narrowed(fresh)
@@ -410,8 +443,30 @@ class _Visit:
 
         return read
 
+    def apart(self, leaf: int) -> bool:
+        """Whether each instance is known to have an atom of its own behind a leaf."""
+        if not self.found.distinct or leaf in self._batch.formula.heads:
+            return False
+        if leaf != AUXILIARY and self._batch.formula.neurons[leaf].kind != LEAF:
+            return False
+        return set(self._visitor.atom(leaf)[1]).issuperset(self._batch.formula.blocks[0].variables)
+
+    def nobody(self, leaf: int) -> bool:
+        """Whether none of a leaf's atoms, one for each instance, was there before the visit."""
+        if leaf not in self._nobody:
+            absent = self._visitor.atom(leaf) in self.found.absent or not len(self.table(leaf).tuples)
+            self._nobody[leaf] = absent and self.apart(leaf)
+        return self._nobody[leaf]
+
     def first(self, leaf: int) -> int | None:
-        """The first row of a leaf of numbers whose rows follow one another: they need not be picked."""
+        """The first of a leaf's rows, where they are known to follow one another: they need not be picked."""
+        if leaf in self._batch.formula.heads:
+            return None
+        if leaf != AUXILIARY and self._batch.formula.neurons[leaf].kind != LEAF:
+            return None
+        run, found = self.table(leaf).run, self.found.run
+        if run is not None and found is not None and self._visitor.atom(leaf) in self.found.matched:
+            return run.start + found.start
         if leaf == AUXILIARY or not self._batch.formula.neurons[leaf].numeric:
             return None
         if leaf not in self._runs:
@@ -435,6 +490,9 @@ class _Visit:
 
     def _made(self, leaf: int, found: Bindings) -> Tensor:
         own = self._visitor.pattern(self._visitor.atom(leaf))
+        if self.nobody(leaf):
+            rows = self._atoms.add_new(own.table, self._tuples(leaf, found), found.length)
+            return torch.arange(rows.start, rows.stop, dtype=torch.int32)
         return self._atoms.materialise(own.table, self._tuples(leaf, found), found.length)
 
     def _tuples(self, leaf: int, found: Bindings) -> list[Tensor]:
@@ -443,9 +501,11 @@ class _Visit:
 
     def store(self, positions: Tensor) -> Tensor:
         """Give instances rows in their batch."""
-        columns = {leaf: self.rows(leaf) for leaf in self._batch.blocks[0].columns}
-        if positions.numel() != self.found.length:
-            columns = {leaf: rows.index_select(0, positions) for leaf, rows in columns.items()}
+        every = positions.numel() == self.found.length
+        columns = {
+            leaf: self._every_row(leaf) if every else self.rows(leaf).index_select(0, positions)
+            for leaf in self._batch.blocks[0].columns
+        }
         local = -1
         if self._visitor.enumerates:
             local = len(self._visitor.kept[0]) if self._visitor.kept else 0
@@ -454,6 +514,10 @@ class _Visit:
                 kept.append(found.column(variable))
         return self._batch.append(0, columns, self._member, local, len(positions))
 
+    def _every_row(self, leaf: int) -> Tensor | range:
+        first = self.first(leaf)
+        return self.rows(leaf) if first is None else range(first, first + self.found.length)
+
     def _find(self, leaf: int) -> Tensor:
         if leaf != AUXILIARY and self._batch.formula.neurons[leaf].kind != LEAF:
             return self._compared(leaf)
@@ -461,6 +525,8 @@ class _Visit:
         own = self._visitor.pattern(atom)
         if atom in self.found.matched:
             return own.table.row(self.found.local(atom))
+        if self.nobody(leaf):
+            return torch.full((self.found.length,), own.table.default_row, dtype=torch.int32)
         columns = own.tuples({v: self.found.column(v) for v in own.places}, self.found.length)
         return self._atoms.find(own.table, columns, self.found.length)
 

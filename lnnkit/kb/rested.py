@@ -13,7 +13,7 @@ from lnnkit.data.names import Names
 from lnnkit.errors import Error
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.ground.analyses import Known
-from lnnkit.ground.given import given_facts
+from lnnkit.ground.given import Gathering
 from lnnkit.ground.layout import constants
 from lnnkit.infer.contradictions import contradictions
 from lnnkit.infer.creepers import creeping
@@ -62,6 +62,7 @@ def inferred(
     watch: Watch | None,
     recorder: Recorder | None,
     known: Known,
+    gathering: Gathering,
     record: bool,
     assumable: frozenset[str],
 ) -> Rested:
@@ -70,7 +71,7 @@ def inferred(
     with computing.scope():
         try:
             program = theory.bound(theory.checked)
-            entities, index, given = given_facts(program, mentioned)
+            entities, index, given = gathering.facts(program, mentioned)
         except OverflowError as problem:
             raise too_many_entities(problem) from None
         try:

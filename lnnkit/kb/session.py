@@ -17,6 +17,7 @@ from lnnkit.kb.theory import Theory
 if TYPE_CHECKING:
     from lnnkit.graph.lifted import LiftedGraph
     from lnnkit.ground.analyses import Known
+    from lnnkit.ground.given import Gathering
     from lnnkit.ground.plan import Recorder
     from lnnkit.infer.watch import Watch
     from lnnkit.kb.rested import Rested
@@ -46,6 +47,7 @@ class Session:
         self._assumable: frozenset[str] = frozenset()  # predicates of which copies will say more
         self._lifted: LiftedGraph | None = None
         self._known: Known | None = None
+        self._gathering: Gathering | None = None
         self._version: tuple[object, ...] = ()  # what the graph and the fixpoints were made with
 
     def about(
@@ -55,7 +57,7 @@ class Session:
         of its statements, where that is known."""
         found = copy(self)
         found.theory, found._lifted, found._assumable = theory, lifted, assumable
-        found.fixpoints, found.opened, found.source = {}, {}, None
+        found.fixpoints, found.opened, found.source, found._gathering = {}, {}, None, None
         return found
 
     def graph(self) -> LiftedGraph:
@@ -112,13 +114,17 @@ class Session:
         """The fixpoint that was made for these queries, or is made now. Raises `BudgetError`, and `ProgramError` where
         something keeps the program from being evaluated."""
         from lnnkit.ground.analyses import Known
+        from lnnkit.ground.given import Gathering
 
         self._known = self._known or Known()
+        self._gathering = self._gathering or Gathering()
         self._follow_learning()
         key = tuple(query.text for query in queries)
         if key not in self.fixpoints:
             found = None if self.source is None else self._gone_on(queries, self.source)
-            self.fixpoints[key] = found or self._inferred(queries, max_rounds, watch, recorder, self._known)
+            self.fixpoints[key] = found or self._inferred(
+                queries, max_rounds, watch, recorder, self._known, self._gathering
+            )
         return self.fixpoints[key]
 
     def _inferred(
@@ -128,6 +134,7 @@ class Session:
         watch: Watch | None,
         recorder: Recorder | None,
         known: Known,
+        gathering: Gathering,
     ) -> Rested:
         from lnnkit.budget import allowed
         from lnnkit.graph.build import add_queries
@@ -142,6 +149,7 @@ class Session:
             watch=watch,
             recorder=recorder,
             known=known,
+            gathering=gathering,
             record=self.recording,
             assumable=self._assumable,
         )

@@ -1,0 +1,79 @@
+"""What follows from an antecedent alone is what a whole look would find."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+import lnnkit
+from lnnkit.infer import classes, forward, truth_table, visit
+from tests.agreement import disagreements
+from tests.programs import MODES, generate, to_text
+
+LOGICS = ("lukasiewicz", "product", "godel")
+
+
+@pytest.fixture
+def soft(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No bounds have a class: nothing is looked up in truth tables."""
+    monkeypatch.setattr(classes, "_CLASSES", 0)
+    monkeypatch.setattr(truth_table, "_SIZE", 0)
+
+
+@pytest.mark.usefixtures("soft")
+@pytest.mark.parametrize("block", range(0, 60, 30))
+def test_oracle_where_no_bounds_are_alike(block: int) -> None:
+    for seed in range(5_000_000 + block, 5_000_030 + block):
+        program = generate(seed, 1 + seed % 6, MODES[seed % 3]).program
+        found = disagreements(program)
+        assert not found, f"seed {seed}:\n{to_text(program)}\n" + "\n".join(found)
+
+
+@pytest.mark.usefixtures("soft")
+@pytest.mark.parametrize("seed", range(40))
+def test_the_same_as_looking_at_all(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    text, tables = clauses(seed)
+    counts: list[int] = []
+    told = forward.Clause.said
+
+    def counted(*args: object) -> object:
+        found = told(*args)  # pyright: ignore[reportArgumentType]  # passed on as they come
+        counts.append(found is not None)
+        return found
+
+    monkeypatch.setattr(forward.Clause, "said", counted)
+    quick = answers(text, tables)
+    assert any(counts) or "godel" in text
+    monkeypatch.setattr(visit, "clause", lambda batch: None)
+    assert answers(text, tables) == quick
+
+
+def clauses(seed: int) -> tuple[str, dict[str, list[tuple[str, float, float]]]]:
+    """Rules over tables of people, of which some have more rows than others; heads of which little is known."""
+    rng = random.Random(seed)
+    logic = LOGICS[seed % 3]
+    lines = [f"logic {logic}", *(f"predicate {name}(person)" for name in "ABCDQRS")]
+    rules = [
+        "A(X) & B(X) -> Q(X)",
+        "A(X) & ~C(X) & D(X) -> ~R(X)",
+        "(A(X) | C(X)) & D(X) -> S(X)",
+        "Q(X) & B(X) -> S(X)",
+    ]
+    for rule in rng.sample(rules, 3):
+        lines.append(f"rule {rule} in [{rng.choice((0.6, 0.9, 1))}, 1]")
+    lines += [f"query {name}(X)" for name in "ABCDQRS"]
+    tables: dict[str, list[tuple[str, float, float]]] = {}
+    for name in "ABCDQ":
+        people = range(0, 300, rng.choice((1, 1, 2, 10)) if name in "AB" else 10 if name == "Q" else 1)
+        tables[name] = [(f"p{each:03}", *sorted((rng.random(), rng.random()))) for each in people]
+    return "\n".join(lines), tables
+
+
+def answers(text: str, tables: dict[str, list[tuple[str, float, float]]]) -> list[object]:
+    kb = lnnkit.loads(text)
+    for name, rows in tables.items():
+        kb.tell(name, rows)
+    outcome = kb.infer()
+    found = [(a.bindings, a.lower, a.upper) for each in kb.answers() for a in each]
+    return [outcome.rounds, [str(each) for each in outcome.contradictions], found]
