@@ -20,7 +20,7 @@ class Bindings:
     See `Pointwise` for what is known of some more than that.
     """
 
-    __slots__ = ("_columns", "_makers", "_rows", "_under", "_via", "length", "listed", "matched", "variables")
+    __slots__ = ("_columns", "_makers", "_rows", "_under", "_via", "length", "listed", "matched", "moved", "variables")
 
     distinct = False  # whether every assignment is known to be there once
     run: range | None = None  # the rows of every matched atom, where they are the same and follow one another
@@ -36,6 +36,7 @@ class Bindings:
         listed: frozenset[Matched] | None = None,
     ) -> None:
         self.length = length
+        self.moved: tuple[Matched, int] | None = None  # an atom all of whose rows have just moved on a side
         self._columns = {v: made for v, made in columns.items() if isinstance(made, Tensor)}
         self._makers = {v: made for v, made in columns.items() if not isinstance(made, Tensor)}
         self._rows = dict(rows)

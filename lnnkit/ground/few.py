@@ -64,10 +64,13 @@ class FewTabled:
 
 
 class FewSeen:
-    """In a set that has no numbers: a byte for each possible key."""
+    """In a set that has no numbers: a byte for each possible key. ``scratch`` has a power of two of places."""
 
-    def __init__(self, there: Array) -> None:
+    def __init__(self, there: Array, scratch: Array, spread: int) -> None:
         self._there = there
+        self._scratch = scratch
+        self._spread = np.int64(spread)
+        self._shift = 64 - (len(scratch) - 1).bit_length()
 
     def room(self, count: int) -> bool:
         return True
@@ -76,14 +79,36 @@ class FewSeen:
         raise NotImplementedError("a set without numbers")
 
     def add(self, keys: Array, start: int) -> tuple[int, Array | None]:
-        missing = np.flatnonzero(self._there.take(keys) == 0)
-        new = keys.take(missing)
-        distinct, first = np.unique(new, return_index=True)
-        self._there[distinct] = 1
-        if len(distinct) == len(keys):
-            return len(keys), None
-        first.sort()
-        return len(first), missing.take(first)
+        there = self._there.take(keys)
+        missing: Array | None = None
+        if np.count_nonzero(there):
+            missing = np.flatnonzero(there == 0)
+            keys = keys.take(missing)
+        first = self._firsts(keys)
+        if first is not None:
+            keys = keys.take(first)
+            missing = first if missing is None else missing.take(first)
+        self._there[keys] = 1
+        return len(keys), missing
+
+    def _firsts(self, keys: Array) -> Array | None:
+        """Where each key stands first; None where all differ."""
+        order = np.arange(len(keys), dtype=np.int32)
+        slots = (keys * self._spread >> self._shift) & (len(self._scratch) - 1)
+        self._scratch[slots[::-1]] = order[::-1]  # of those that want one slot the first is written last
+        owner = self._scratch.take(slots)
+        lost = np.flatnonzero(owner != order)
+        if not len(lost):
+            return None
+        own = keys.take(lost)
+        apart = own != keys.take(owner.take(lost))
+        _, first = np.unique(own[apart], return_index=True)
+        if len(first) == len(lost):
+            return None
+        keep = np.ones(len(keys), dtype=bool)
+        keep[lost] = False
+        keep[lost[apart].take(first)] = True
+        return np.flatnonzero(keep)
 
 
 class FewHashed:

@@ -170,9 +170,22 @@ class _Table:
     def add(self, keys: Tensor, start: int) -> tuple[Tensor, Tensor]:
         numbers = self._numbers.index_select(0, keys)
         missing = (numbers == 0).nonzero().squeeze(1)
-        count = missing.numel()
-        if not count:
+        if not missing.numel():
             return numbers - 1, missing
+        fresh, added = self._number(keys, missing, start)
+        if added is not None and added.numel() == keys.numel():
+            return added - 1, fresh
+        return self._numbers.index_select(0, keys) - 1, fresh
+
+    def new(self, keys: Tensor, start: int) -> Tensor:
+        """As ``add``, for when nobody asks for the numbers."""
+        missing = (self._numbers.index_select(0, keys) == 0).nonzero().squeeze(1)
+        return self._number(keys, missing, start)[0] if missing.numel() else missing
+
+    def _number(self, keys: Tensor, missing: Tensor, start: int) -> tuple[Tensor, Tensor | None]:
+        """Number the keys at the positions ``missing``, of which there are some; returns the first of these for each
+        key, and the numbers, plus one, that are kept of them, if all differ."""
+        count = missing.numel()
         every = count == keys.numel()
         new = keys if every else keys.index_select(0, missing)
         order = torch.arange(count, 0, -1, dtype=torch.int32)  # the first is the greatest
@@ -181,12 +194,11 @@ class _Table:
         if bool(first.all()):
             numbered = torch.arange(start + 1, start + 1 + count, dtype=torch.int32)
             self._numbers.index_copy_(0, new, numbered)
-            return numbered - 1 if every else self._numbers.index_select(0, keys) - 1, missing
+            return missing, numbered
         chosen = first.nonzero().squeeze(1)
         numbered = torch.arange(start + 1, start + 1 + chosen.numel(), dtype=torch.int32)
         self._numbers.index_copy_(0, new.index_select(0, chosen), numbered)
-        fresh = chosen if every else missing.index_select(0, chosen)
-        return self._numbers.index_select(0, keys) - 1, fresh
+        return chosen if every else missing.index_select(0, chosen), None
 
     def few(self) -> Few:
         return FewTabled(self._numbers.numpy())
@@ -231,6 +243,14 @@ class KeyIndex:
         if self._inner is None:
             return number, fresh
         return self._inner.add([number, *columns[self._take :]], length)
+
+    def new(self, columns: Sequence[Tensor], length: int) -> Tensor:
+        """Number every tuple; returns the positions at which a new one stands first."""
+        if self._inner is not None or isinstance(self._numbers, _Hashed):
+            return self.add(columns, length)[1]
+        fresh = self._numbers.new(self.key(columns, length), self._length)
+        self.grow(fresh.numel())
+        return fresh
 
     def few(self) -> Few | None:
         """What few keys, of columns in mixed radix, are added to on the CPU, `grow` being told of it in the end; None

@@ -15,6 +15,8 @@ from lnnkit.graph.lifted import NUMBER, LiftedGraph
 from lnnkit.ground.atoms import Atoms
 from lnnkit.ground.domain import Domain
 
+_PART = 2**17  # so many ids are looked at at once: what that takes fits the cache
+
 
 @dataclass(frozen=True, slots=True)
 class Given:
@@ -76,7 +78,8 @@ def _ids(columns: Sequence[Tensor], count: int) -> Tensor:
     """The ids below ``count`` that any of the columns has, in order."""
     seen = torch.zeros(count, dtype=torch.bool)
     for column in columns:
-        seen.index_fill_(0, column.long(), True)
+        for part in column.split(_PART):
+            seen.index_fill_(0, part.long(), True)
     return seen.nonzero().squeeze(1).int()
 
 

@@ -12,6 +12,7 @@ from lnnkit.ground.few import Few, FewSeen
 # among so many possible keys, a byte for each is worthwhile once there is one for every so many
 _WORTHWHILE = ((2**24, 2**10), (2**28, 2**9))
 _SMALL = 2**20  # among so few, a table of numbers is as good
+_SLOTS = 2**16  # to tell few keys apart
 _SPREAD = -7046029254386353131  # 2^64 divided by the golden ratio: multiplying by it scatters keys
 
 
@@ -33,7 +34,7 @@ class Seen:
 
     def few(self) -> Few:
         """Few keys at a time."""
-        return FewSeen(self._there.numpy())
+        return FewSeen(self._there.numpy(), np.empty(_SLOTS, dtype=np.int32), _SPREAD)
 
     def new(self, keys: Tensor) -> Tensor | None:
         """Add keys; returns the first places of those that were not there (None: all of them, each once)."""

@@ -60,12 +60,14 @@ class TupleSet:
         if self._seen is None and size is not None and worthwhile(size, self._length):
             self._seen = Seen(size)
             self._seen.add(self._index.key(self.columns, self._length))
-        if self._seen is None:
-            _, fresh = self.add(columns, length)
-            return None if fresh.numel() == length else fresh
-        fresh = self._seen.new(self._index.key(columns, length))
+        if self._seen is not None:
+            fresh = self._seen.new(self._index.key(columns, length))
+            self._enter(columns, length, fresh)
+            return fresh
+        fresh = self._ready().new(columns, length)
         self._enter(columns, length, fresh)
-        return fresh
+        self._indexed = self._length
+        return None if fresh.numel() == length else fresh
 
     def append(self, columns: Sequence[Tensor], length: int) -> None:
         """Add tuples that are known to be new, each once."""

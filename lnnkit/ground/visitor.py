@@ -158,6 +158,7 @@ class Visitor:
             share = min(1.0, self.fresh_rows(trigger) / len(rows))
             path = joins.begun(Path(trigger.need, share=share), literal, len(rows), trigger.rest)
             for found in joins.joined(joins.matched(own, rows), trigger.rest, path):
+                found.moved = (own.table.name, own.arguments), trigger.side
                 yield share, found
 
     def found_triggers(self) -> list[Trigger]:

@@ -72,6 +72,13 @@ class Classes:
         """Whether every row that stands in a list of those that differ from the default has a class other than it."""
         return table not in self._soft and table not in self._loose
 
+    def common(self, rows: Tensor) -> int | None:
+        """The class of all rows; None where they have several, or there is none."""
+        if not rows.numel():
+            return None
+        least, most = (int(end) for end in torch.aminmax(self.codes.values.index_select(0, rows)))
+        return least if least == most != OTHER else None
+
     def default(self, table: int) -> int:
         """The class of an atom at its default."""
         return self._classes(table)[0]

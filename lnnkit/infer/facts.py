@@ -35,7 +35,10 @@ def _distinct(facts: Given, dtype: torch.dtype) -> tuple[Sequence[Tensor], Bound
     if not columns:
         return columns, Bounds(lower.max()[None], upper.min()[None])
     new = torch.ones(len(lower), dtype=torch.bool)
-    new[1:] = torch.stack([column[1:] != column[:-1] for column in columns]).any(0)
+    rest = new[1:]
+    torch.ne(columns[0][1:], columns[0][:-1], out=rest)
+    for column in columns[1:]:
+        rest |= column[1:] != column[:-1]
     if bool(new.all()):
         return columns, Bounds(lower, upper)
     first = new.nonzero().squeeze(1)

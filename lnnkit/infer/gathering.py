@@ -29,7 +29,7 @@ def gather(
     atoms = space.grounding.atoms
     if space.state.history is not None:
         space.state.history.step()
-    now = Round(atoms, space.state, space.classes)
+    now = Round(atoms, space.state, space.classes, moves)
     for visits in agenda.due(moves):
         for found in visits.visitor.visits(moves):
             now.visited += found.length

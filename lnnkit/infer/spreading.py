@@ -82,12 +82,11 @@ class Spreading:
                 continue
             if table.numeric or rows.numel() > MOST or name in self._watched:
                 return None
-            codes = classes.codes.values.index_select(0, table.row(rows))
-            least, most = torch.aminmax(codes)
-            if int(least) != int(most) or int(least) not in classes.known(table.number):
+            own_class = classes.common(table.row(rows))
+            if own_class is None:
                 return None
             columns = [column.index_select(0, rows).numpy() for column in table.tuples.columns]
-            deltas[name, side] = _Delta(int(least), columns, rows.numpy())
+            deltas[name, side] = _Delta(own_class, columns, rows.numpy())
         return deltas or None
 
 

@@ -56,18 +56,22 @@ class State:
         self.crossed = Crossed(dtype)
         self._additions = 0
 
-    def extend(self, atoms: Atoms) -> None:
-        """Give every row that the grounding has added its default bounds."""
-        for owner, count, stands in atoms.additions[self._additions :]:
+    def extend(self, atoms: Atoms, last: Bounds | None = None) -> None:
+        """Give every row that the grounding has added its default bounds; those of the ``last`` addition these."""
+        for number, (owner, count, stands) in enumerate(atoms.additions[self._additions :], 1 + self._additions):
             if owner < 0:
                 self.lower.extend(count, 0.0)
                 self.upper.extend(count, 1.0)
                 self.lower.values[TRUE] = 1.0
                 self.upper.values[FALSE] = 0.0
             else:
-                lower, upper = atoms.numbered[owner].default
-                self.lower.extend(count, lower)
-                self.upper.extend(count, upper)
+                if last is not None and number == len(atoms.additions):
+                    self.lower.append(last.lower)
+                    self.upper.append(last.upper)
+                else:
+                    lower, upper = atoms.numbered[owner].default
+                    self.lower.extend(count, lower)
+                    self.upper.extend(count, upper)
                 if atoms.numbered[owner].numeric:
                     self._numbers = self._numbers or Marks(torch.bool)
                     self._numbers.reach(len(self.lower))[len(self.lower) - count : len(self.lower)] = True
@@ -82,10 +86,7 @@ class State:
 
     def load(self, atoms: Atoms, bounds: Bounds) -> None:
         """Give the rows that the grounding has added last these bounds."""
-        self.extend(atoms)
-        count = len(bounds.lower)
-        self.lower.values[-count:] = bounds.lower
-        self.upper.values[-count:] = bounds.upper
+        self.extend(atoms, bounds)
 
     @property
     def frozen(self) -> Tensor:

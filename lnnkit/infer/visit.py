@@ -20,6 +20,7 @@ from lnnkit.infer.classes import Classes
 from lnnkit.infer.forward import clause
 from lnnkit.infer.look import Read, Target, constant
 from lnnkit.infer.messages import Messages, Queue
+from lnnkit.infer.moves import Moves
 from lnnkit.infer.state import State, no_rows
 from lnnkit.infer.truth_table import Column, TruthTable
 from lnnkit.logic.bounds import Bounds
@@ -45,11 +46,21 @@ class Round:
     atoms: Atoms
     state: State
     classes: Classes
+    moves: Moves | None = None  # of the last round
     queue: Queue = field(default_factory=Queue)
     arrested: list[Arrested] = field(default_factory=list)
     visited: int = 0
     made: dict[int, tuple[tuple[int, float], int]] = field(default_factory=dict)  # by table: the side and bound that so
     # many new atoms are told, at least
+    _moved: dict[tuple[str, int], int | None] = field(default_factory=dict)
+
+    def class_of_moved(self, table: AtomTable, side: int) -> int | None:
+        """The class of all rows of a table that moved on a side; None where they have several."""
+        where = table.name, side
+        if where not in self._moved:
+            rows = None if self.moves is None else self.moves.rows(*where)
+            self._moved[where] = None if rows is None else self.classes.common(table.row(rows))
+        return self._moved[where]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +103,7 @@ class Visits:
 
     def send(self, found: Bindings, now: Round) -> None:
         """Look at instances, and queue their messages."""
-        visit = _Visit(self._batch, self._member, self.visitor, found, now.atoms, now.classes)
+        visit = _Visit(self._batch, self._member, self.visitor, found, now.atoms, now.classes, now)
         said = self._said(visit, now)
         if said is None:
             return
@@ -347,9 +358,17 @@ class _Visit:
     """Instances with the atom rows of their leaves; they are stored only when asked to be."""
 
     def __init__(
-        self, batch: Batch, member: int, visitor: Visitor, found: Bindings, atoms: Atoms, classes: Classes | None
+        self,
+        batch: Batch,
+        member: int,
+        visitor: Visitor,
+        found: Bindings,
+        atoms: Atoms,
+        classes: Classes | None,
+        now: Round | None = None,
     ) -> None:
         self.found = found
+        self._now = now
         self._batch = batch
         self._member = member
         self._visitor = visitor
@@ -372,7 +391,10 @@ class _Visit:
         """The class that all of a leaf's atoms are known to have."""
         if self._classes is None or not self._visitor.differs(leaf, self.found):
             return None
-        return self._classes.sole(self.table(leaf).number)
+        sole, moved = self._classes.sole(self.table(leaf).number), self.found.moved
+        if sole is None and self._now is not None and moved is not None and moved[0] == self._visitor.atom(leaf):
+            return self._now.class_of_moved(self.table(leaf), moved[1])
+        return sole
 
     def may_make(self, leaf: int) -> bool:
         """Whether a leaf stands for atoms that can be made, and may not be there."""
