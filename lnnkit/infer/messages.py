@@ -23,11 +23,24 @@ class Pending(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Apart:
+    """Messages for atoms of a ``table``, through one ``leaf`` and of one ``origin``, are for an atom each."""
+
+    table: str
+    leaf: int
+    origin: object
+
+    def agrees(self, other: Apart) -> bool:
+        """Whether no message of one kind is for the same atom as one of the other."""
+        return self.table != other.table or (self.leaf == other.leaf and self.origin is other.origin)
+
+
 @dataclass(frozen=True, slots=True)
 class Messages:
     """Bounds sent to atoms through ``leaf``: ``value`` (n,) for ``row`` (n,), from ``instance`` (n,): rows of the
     ``batch``'s block, or positions among what is ``pending``. ``distinct`` says that all rows are new and none stands
-    twice. None stands twice either where all are known to be of one ``table``."""
+    twice, ``apart`` tells among which messages none does."""
 
     row: Tensor
     value: Tensor
@@ -36,7 +49,7 @@ class Messages:
     leaf: int
     pending: Pending | None = None
     distinct: bool = False
-    table: int | None = None
+    apart: Apart | None = None
 
 
 @dataclass(slots=True)
@@ -70,7 +83,7 @@ class Meeting:
         the first has set it: messages come in a canonical order. Upper ends that are ``rising`` are raised."""
         if not messages:
             return no_rows()
-        if all(message.table is not None for message in messages) and len({m.table for m in messages}) == len(messages):
+        if _apart(messages):
             return self._settle_apart(side, messages)
         row = messages[0].row if len(messages) == 1 else torch.cat([m.row for m in messages])
         value = messages[0].value if len(messages) == 1 else torch.cat([m.value for m in messages])
@@ -158,3 +171,12 @@ def _run(stored: Tensor) -> range:
     """Rows that instances have been given in their batch: they follow one another."""
     start = int(stored[0]) if len(stored) else 0
     return range(start, start + len(stored))
+
+
+def _apart(messages: Sequence[Messages]) -> bool:
+    """Whether no two of the messages are for one atom."""
+    known: dict[str, Apart] = {}
+    return all(
+        message.apart is not None and message.apart.agrees(known.setdefault(message.apart.table, message.apart))
+        for message in messages
+    )
