@@ -141,7 +141,7 @@ class Meeting:
         for start, stop, message in zip(starts, stops, messages, strict=True):
             assert message.pending is not None
             stored = message.pending.store(message.instance)
-            self._derivations.record_run(side, start, stop, message.batch, message.leaf, stored)
+            self._derivations.record(side, range(start, stop), message.batch, message.leaf, stored)
             if self._state.history is not None:
                 instances, run = _run(stored), range(start, stop)
                 self._state.history.record(Kind.SENT, side, run, value, message.batch, message.leaf, instances)
