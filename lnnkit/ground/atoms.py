@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from lnnkit.ground.growing import Growing, Marks
+from lnnkit.ground.growing import Marks, Pieces
 from lnnkit.ground.runs import Runs
 from lnnkit.ground.tuples import TupleSet
 
@@ -38,7 +38,7 @@ class AtomTable:
         self.predictable = True  # an entity that nobody has named would be at the default
         self.tuples = TupleSet(len(sorts), radix)
         self.runs = Runs()  # from tuples to their rows
-        self.deviating = {end: Growing(torch.int32) for end in LISTS}
+        self.deviating = {end: Pieces() for end in LISTS}
 
     @property
     def numeric(self) -> bool:
@@ -69,7 +69,9 @@ class Atoms:
         self.numbered: list[AtomTable] = []
         self._runs = Runs()  # from rows to tuples, labelled by the numbers of their tables
         self._flags = {name: Marks(torch.bool) for name in LISTS}
-        self._unlisted: dict[int, list[Tensor]] = {}  # by table: local rows not yet entered in "either"
+        self._unlisted: dict[
+            int, list[tuple[str, int, int]]
+        ] = {}  # by table: parts of lists not yet entered in "either"
         self.growth: list[tuple[str, str]] = []  # (table, list) as often as a list of deviating rows has grown
         self.additions: list[tuple[int, int, bool]] = []  # (table's number, rows, whether they stay at the default)
         for _ in (FALSE, TRUE, UNKNOWN):
@@ -166,10 +168,11 @@ class Atoms:
                 self.listing(self.numbered[number], name)
         return self._flags[name].reach(len(self))
 
-    def listing(self, table: AtomTable, name: str) -> Growing:
+    def listing(self, table: AtomTable, name: str) -> Pieces:
         """A table's list of that name."""
         if name == "either":
-            for local in self._unlisted.pop(table.number, ()):
+            for end, start, stop in self._unlisted.pop(table.number, ()):
+                local = table.deviating[end].values[start:stop]
                 run = table.run
                 if run is not None and not len(table.deviating[name]) and len(local) == len(run):
                     self._flags[name].reach(len(self))[run.start : run.stop] = True
@@ -201,9 +204,9 @@ class Atoms:
             if bool(moved.any()):
                 self._enlist(table, end, rows if bool(moved.all()) else rows[moved])
 
-    def deviate_new(self, table: AtomTable, name: str, start: int, local: Tensor) -> None:
+    def deviate_new(self, table: AtomTable, name: str, start: int, local: range) -> None:
         """As ``deviate_of``, for new tuples whose rows follow one another from ``start`` on and deviate on one end."""
-        self._flags[name].reach(len(self))[start : start + local.numel()] = True
+        self._flags[name].reach(len(self))[start : start + len(local)] = True
         self._list(table, name, local)
 
     def by_table(self, rows: Tensor) -> list[tuple[AtomTable, Tensor | None]]:
@@ -244,10 +247,14 @@ class Atoms:
         flags.index_fill_(0, rows.long(), True)
         self._list(table, name, self.local(rows))
 
-    def _list(self, table: AtomTable, name: str, local: Tensor) -> None:
+    def _list(self, table: AtomTable, name: str, local: Tensor | range) -> None:
         table.deviating[name].append(local)
         if name in ("lower", "upper"):
-            self._unlisted.setdefault(table.number, []).append(local)
+            parts, stop = self._unlisted.setdefault(table.number, []), len(table.deviating[name])
+            start = stop - len(local)
+            if parts and parts[-1][::2] == (name, start):
+                start = parts.pop()[1]
+            parts.append((name, start, stop))
         if name != "either":
             self.growth.append((table.name, name))
 

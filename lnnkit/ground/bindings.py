@@ -22,7 +22,7 @@ class Bindings:
 
     __slots__ = ("_columns", "_makers", "_rows", "_under", "_via", "length", "listed", "matched", "moved", "variables")
 
-    distinct = False  # whether every assignment is known to be there once
+    origin: object = None  # what no assignment is twice among, whatever else has the same origin
     run: range | None = None  # the rows of every matched atom, where they are the same and follow one another
     absent: frozenset[Matched] = frozenset()  # atoms that are known not to be there
 
@@ -92,9 +92,7 @@ class Pointwise(Bindings):
     """Assignments of all variables, each once, to which tables are aligned: what is matched stands in the same ``rows``
     of its tables, and ``absent`` atoms stand nowhere."""
 
-    __slots__ = ("absent", "run")
-
-    distinct = True
+    __slots__ = ("absent", "origin", "run")
 
     def __init__(
         self,
@@ -103,6 +101,7 @@ class Pointwise(Bindings):
         rows: Tensor | range,
         listed: frozenset[Matched],
         absent: frozenset[Matched],
+        origin: object,
     ) -> None:
         own: dict[int, Tensor | Callable[[], Tensor]] = {}
         for variable, column in columns.items():
@@ -113,6 +112,7 @@ class Pointwise(Bindings):
         super().__init__(len(rows), own, {}, listed=listed)
         self.matched = matched
         self.absent = absent
+        self.origin = origin
         self.run = rows if isinstance(rows, range) else None
         if not isinstance(rows, range):
             self._rows = dict.fromkeys(matched, rows)

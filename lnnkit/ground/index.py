@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from lnnkit.ground.growing import Growing
+from lnnkit.ground.growing import Pieces
 from lnnkit.ground.pattern import Pattern
 
 _LIMIT = 2**62  # mixed-radix keys stay below it
@@ -84,7 +84,7 @@ class JoinIndex:
     """Finds the rows of ``listing`` that fit ``pattern``, by the ids in the columns ``places``. Rows are kept in
     segments, each at least twice as long as the next, so that growth costs amortised logarithmic time a row."""
 
-    def __init__(self, pattern: Pattern, listing: Growing, places: Sequence[int], radix: int) -> None:
+    def __init__(self, pattern: Pattern, listing: Pieces, places: Sequence[int], radix: int) -> None:
         self.places = tuple(places)
         self._pattern = pattern
         self._listing = listing

@@ -93,9 +93,10 @@ class Joins:
 
     def size(self, literal: Literal) -> int:
         """How many rows a literal has."""
-        own, listing = self.pattern((literal.table, literal.arguments)), self.listing(literal)
+        own = self.pattern((literal.table, literal.arguments))
         if own.plain:
-            return len(listing)
+            return self.length(literal)
+        listing = self.listing(literal)
         read, count = self._sizes.get(literal, (0, 0))
         if read < len(listing):
             count += len(own.fitting(listing[read:]))
@@ -118,7 +119,7 @@ class Joins:
                 self.recorder.begin(self.member, path.need, {})
             yield from self._enumerated(Bindings(1, {}, {}), path)
             return
-        if not all(len(self.listing(each)) for each in literals):
+        if not all(self.length(each) for each in literals):
             return
         first = min(literals, key=self.size)
         if 2 < len(literals) <= _TRIED:
@@ -139,9 +140,13 @@ class Joins:
             counts = [self._count(found, each) for each in literals if each != first and self._shared(found, each)]
             return min(counts, default=math.inf)
 
-        if least(shortest) <= sum(len(self.listing(each)) for each in literals):
+        if least(shortest) <= sum(self.length(each) for each in literals):
             return shortest
         return min(literals, key=least)
+
+    def length(self, literal: Literal) -> int:
+        """How many rows a literal lists, whether they fit or not."""
+        return len(self.atoms.listing(self.atoms.tables[literal.table], literal.column))
 
     def listing(self, literal: Literal) -> Tensor:
         return self.atoms.listing(self.atoms.tables[literal.table], literal.column).values
@@ -243,7 +248,7 @@ class Joins:
 
     def _multiplied(self, found: Bindings, rest: tuple[Literal, ...], path: Path) -> Iterator[Bindings]:
         """Multiply by the shortest literal: none shares a variable."""
-        best = min(rest, key=lambda each: len(self.listing(each)))
+        best = min(rest, key=lambda each: self.length(each))
         others = tuple(each for each in rest if each != best)
         own = self.pattern((best.table, best.arguments))
         rows = own.fitting(self.listing(best))

@@ -30,7 +30,7 @@ def at_once(joins: Joins, needs: Sequence[Literals]) -> Iterator[Bindings] | Non
     variables = joins.formula.blocks[0].variables
     if not variables and needs:
         return iter([Bindings(1, {}, {})])
-    if len(literals) < 2 or not all(needs):
+    if not literals or not all(needs):
         return None
     if any(each.arguments != literals[0].arguments or set(each.arguments) != set(variables) for each in literals):
         return None
@@ -118,7 +118,7 @@ def _aligned(
         groups = [(found & there, frozenset[Matched]()), (found & ~there, _once(joins, atoms - matched))]
     for flags, absent in groups:
         for rows in _parts(flags):
-            yield Pointwise(columns, matched, rows, listed, absent)
+            yield Pointwise(columns, matched, rows, listed, absent, found)
 
 
 def _flags(joins: Joins, literal: Literal, places: _Places) -> Tensor:

@@ -178,7 +178,7 @@ class Visitor:
         list has ``grown`` by so many that are not entered yet."""
         if trigger.literal is None:
             return 0
-        before, trigger.seen = trigger.seen, len(self.joins.listing(trigger.literal)) + grown
+        before, trigger.seen = trigger.seen, self.joins.length(trigger.literal) + grown
         return trigger.seen - before
 
     def table(self, leaf: int) -> str:

@@ -3,10 +3,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor
 
 from lnnkit.ground.growing import Marks
+
+_MANY = 2**10  # so many notes are kept at most
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Set:
+    """Instances of a batch that have set rows, each once, through a leaf."""
+
+    rows: Tensor | range
+    batch: int
+    leaf: int
+    instances: Tensor | range
 
 
 class _Side:
@@ -26,12 +40,31 @@ class _Side:
         for column in (self.batch, self.leaf, self.instance):
             column.reach(length)
 
+    def enter(self, each: _Set) -> None:
+        batch, leaf, instances = each.batch + 1, each.leaf + 2, each.instances
+        if isinstance(instances, range):
+            instances = torch.arange(instances.start, instances.stop, dtype=torch.int32)
+        if isinstance(each.rows, range):
+            start, stop = each.rows.start, each.rows.stop
+            self.reach(stop)
+            self.batch.values[start:stop] = batch
+            self.leaf.values[start:stop] = leaf
+            self.instance.values[start:stop] = instances
+            return
+        index = each.rows.long()
+        self.reach(int(each.rows.max()) + 1)
+        self.batch.values.index_fill_(0, index, batch)
+        self.leaf.values.index_fill_(0, index, leaf)
+        self.instance.values.index_copy_(0, index, instances.int())
+
 
 class Derivations:
-    """For each atom row and side, the batch, the leaf and the instance row that set it last (-1: given, or default)."""
+    """For each atom row and side, the batch, the leaf and the instance row that set it last (-1: given, or default).
+    What has been set is entered when somebody asks, or there is much of it."""
 
     def __init__(self) -> None:
         self._sides = (_Side(), _Side())
+        self._pending: tuple[list[_Set], list[_Set]] = ([], [])
 
     def room(self, count: int) -> None:
         """Make room for so many rows in all: memory is taken when they are set."""
@@ -40,7 +73,7 @@ class Derivations:
 
     def winner(self, side: int, rows: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """(batch, leaf, instance) of the last setter of each row's lower (0) or upper (1) side."""
-        own = self._sides[side]
+        own = self._entered(side)
         own.reach(int(rows.max()) + 1 if len(rows) else 0)
         return (
             own.batch.values.index_select(0, rows) - 1,
@@ -50,7 +83,7 @@ class Derivations:
 
     def setters(self, side: int) -> list[tuple[Tensor, int, int, Tensor]]:
         """All that set a lower (0) or upper (1) side last: (rows, batch, leaf, instances), one for each leaf."""
-        own = self._sides[side]
+        own = self._entered(side)
         batch, leaf, instance = own.batch.values, own.leaf.values, own.instance.values
         known = batch.nonzero().squeeze(1)
         found: list[tuple[Tensor, int, int, Tensor]] = []
@@ -61,20 +94,17 @@ class Derivations:
                 found.append((rows, number - 1, index - 2, instance[rows]))
         return found
 
-    def record_run(self, side: int, start: int, stop: int, batch: int, leaf: int, instances: Tensor) -> None:
-        """As ``record``, for the rows from ``start`` to ``stop``."""
-        own = self._sides[side]
-        own.reach(stop)
-        own.batch.values[start:stop] = batch + 1
-        own.leaf.values[start:stop] = leaf + 2
-        own.instance.values[start:stop] = instances
+    def record(self, side: int, rows: Tensor | range, batch: int, leaf: int, instances: Tensor | range) -> None:
+        """Note that instances have set one side of rows, each once, through a leaf. Nobody may write to either."""
+        if len(rows):
+            self._pending[side].append(_Set(rows, batch, leaf, instances))
+            if len(self._pending[side]) == _MANY:
+                self._entered(side)
 
-    def record(self, side: int, rows: Tensor, batch: int, leaf: int, instances: Tensor) -> None:
-        """Note that instances have set one side of rows, each once, through a leaf."""
-        if not len(rows):
-            return
-        own, index = self._sides[side], rows.long()
-        own.reach(int(rows.max()) + 1)
-        own.batch.values.index_fill_(0, index, batch + 1)
-        own.leaf.values.index_fill_(0, index, leaf + 2)
-        own.instance.values.index_copy_(0, index, instances.int())
+    def _entered(self, side: int) -> _Side:
+        """One side, with all that has been noted."""
+        own = self._sides[side]
+        for each in self._pending[side]:
+            own.enter(each)
+        self._pending[side].clear()
+        return own

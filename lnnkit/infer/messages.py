@@ -23,11 +23,24 @@ class Pending(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Apart:
+    """Messages for atoms of a ``table``, through one ``leaf`` and of one ``origin``, are for an atom each."""
+
+    table: str
+    leaf: int
+    origin: object
+
+    def agrees(self, other: Apart) -> bool:
+        """Whether no message of one kind is for the same atom as one of the other."""
+        return self.table != other.table or (self.leaf == other.leaf and self.origin is other.origin)
+
+
 @dataclass(frozen=True, slots=True)
 class Messages:
     """Bounds sent to atoms through ``leaf``: ``value`` (n,) for ``row`` (n,), from ``instance`` (n,): rows of the
     ``batch``'s block, or positions among what is ``pending``. ``distinct`` says that all rows are new and none stands
-    twice. None stands twice either where all are known to be of one ``table``."""
+    twice, ``apart`` tells among which messages none does."""
 
     row: Tensor
     value: Tensor
@@ -36,7 +49,7 @@ class Messages:
     leaf: int
     pending: Pending | None = None
     distinct: bool = False
-    table: int | None = None
+    apart: Apart | None = None
 
 
 @dataclass(slots=True)
@@ -70,7 +83,7 @@ class Meeting:
         the first has set it: messages come in a canonical order. Upper ends that are ``rising`` are raised."""
         if not messages:
             return no_rows()
-        if all(message.table is not None for message in messages) and len({m.table for m in messages}) == len(messages):
+        if _apart(messages):
             return self._settle_apart(side, messages)
         row = messages[0].row if len(messages) == 1 else torch.cat([m.row for m in messages])
         value = messages[0].value if len(messages) == 1 else torch.cat([m.value for m in messages])
@@ -127,21 +140,19 @@ class Meeting:
         self._state.ends(side).values[starts[0] : stops[-1]] = value
         for start, stop, message in zip(starts, stops, messages, strict=True):
             assert message.pending is not None
-            stored = message.pending.store(message.instance)
-            self._derivations.record_run(side, start, stop, message.batch, message.leaf, stored)
+            instances, run = _run(message.pending.store(message.instance)), range(start, stop)
+            self._derivations.record(side, run, message.batch, message.leaf, instances)
             if self._state.history is not None:
-                instances, run = _run(stored), range(start, stop)
                 self._state.history.record(Kind.SENT, side, run, value, message.batch, message.leaf, instances)
         return starts[0], stops[-1], value
 
     def _record(self, side: int, message: Messages, rows: Tensor, instances: Tensor, same: float | None) -> None:
         """The bounds that rows have now are ``same``, or differ."""
-        stored = instances if message.pending is None else message.pending.store(instances)
+        stored = instances if message.pending is None else _run(message.pending.store(instances))
         self._derivations.record(side, rows, message.batch, message.leaf, stored)
         if self._state.history is not None:
             values = self._state.ends(side).values.index_select(0, rows) if same is None else same
-            run = stored if message.pending is None else _run(stored)
-            self._state.history.record(Kind.SENT, side, rows, values, message.batch, message.leaf, run)
+            self._state.history.record(Kind.SENT, side, rows, values, message.batch, message.leaf, stored)
 
     def _first(self, row: Tensor) -> Tensor | None:
         """Where each row stands first; None if none stands twice."""
@@ -158,3 +169,12 @@ def _run(stored: Tensor) -> range:
     """Rows that instances have been given in their batch: they follow one another."""
     start = int(stored[0]) if len(stored) else 0
     return range(start, start + len(stored))
+
+
+def _apart(messages: Sequence[Messages]) -> bool:
+    """Whether no two of the messages are for one atom."""
+    known: dict[str, Apart] = {}
+    return all(
+        message.apart is not None and message.apart.agrees(known.setdefault(message.apart.table, message.apart))
+        for message in messages
+    )

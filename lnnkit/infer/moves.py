@@ -85,7 +85,8 @@ def note_new(rows: Tensor, side: int, value: float, atoms: Atoms, classes: Class
         return None
     local = atoms.local(rows)
     start = int(rows[0])
-    atoms.deviate_new(table, SIDES[side], start, local)
+    first = int(local[0])
+    atoms.deviate_new(table, SIDES[side], start, range(first, first + local.numel()))
     classes.tell_new(table.number, start, start + rows.numel(), pair)
     moves = Moves()
     moves.add(table, side, local)

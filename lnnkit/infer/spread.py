@@ -60,8 +60,8 @@ def enter(pieces: list[Piece], space: Workspace, rounds: int) -> None:
         some = list(run)
         flow, start, first = some[0].flow, starts[at], instances[at]
         count = sum(piece.count for piece in some)
-        own = torch.arange(first, first + count, dtype=torch.int32)
-        space.derivations.record_run(flow.side, start, start + count, flow.visits.number, flow.head, own)
+        rows, own = range(start, start + count), range(first, first + count)
+        space.derivations.record(flow.side, rows, flow.visits.number, flow.head, own)
         at += len(some)
     history = space.state.history
     if history is not None:
@@ -92,7 +92,7 @@ def _enter_atoms(pieces: list[Piece], space: Workspace) -> None:
     for head, count in runs:
         start, stop = stop, stop + count
         state.ends(head.side).values[start:stop] = head.told
-        local = torch.arange(head.begun, head.begun + count, dtype=torch.int32)
+        local = range(head.begun, head.begun + count)
         head.begun += count
         atoms.deviate_new(head.table, SIDES[head.side], start, local)
         space.classes.tell_new(head.table.number, start, stop, head.pair)

@@ -19,7 +19,7 @@ from lnnkit.ground.visitor import Visitor
 from lnnkit.infer.classes import Classes
 from lnnkit.infer.forward import clause
 from lnnkit.infer.look import Read, Target, constant
-from lnnkit.infer.messages import Messages, Queue
+from lnnkit.infer.messages import Apart, Messages, Queue
 from lnnkit.infer.moves import Moves
 from lnnkit.infer.state import State, no_rows
 from lnnkit.infer.truth_table import Column, TruthTable
@@ -123,7 +123,10 @@ class Visits:
         visit = _Visit(self._batch, self._member, self.visitor, found, now.atoms, now.classes)
         truth = self._truth_of_points(visit, now.state)
         if truth is not None:
-            for side, news in enumerate((truth.lower > now.state.noise, truth.upper < 1 - now.state.noise)):
+            told = truth.lower > now.state.noise, truth.upper < 1 - now.state.noise
+            if all(self._batch.modes[AUXILIARY]) and visit.nobody(AUXILIARY) and bool((told[0] | told[1]).all()):
+                visit.make(AUXILIARY, now)  # in the order of their numbers
+            for side, news in enumerate(told):
                 at = news.nonzero().squeeze(1)
                 if self._batch.modes[AUXILIARY][side] and at.numel():
                     self._queue(visit, AUXILIARY, side, at, truth[side].index_select(0, at), now)
@@ -350,8 +353,7 @@ class Visits:
         if hears is not None and not bool(hears.all()):
             at, rows, value = at[hears], rows[hears], value[hears]
         if at.numel():
-            table = visit.table(leaf).number if visit.apart(leaf) else None
-            now.queue.sides[side].append(Messages(rows, value, at, self._number, leaf, visit, fresh, table))
+            now.queue.sides[side].append(Messages(rows, value, at, self._number, leaf, visit, fresh, visit.apart(leaf)))
 
 
 class _Visit:
@@ -377,6 +379,7 @@ class _Visit:
         self._rows: dict[int, Tensor] = {}
         self._runs: dict[int, int | None] = {}
         self._nobody: dict[int, bool] = {}  # whether none of a leaf's atoms was there at first
+        self._new: dict[int, range] = {}  # the rows behind leaves whose every atom is new
         self.made: dict[int, int] = {}  # for leaves whose every atom is there now: how many were new
 
     def table(self, leaf: int) -> AtomTable:
@@ -427,6 +430,7 @@ class _Visit:
             self.found = self.found.narrowed(fresh)
             self._rows.clear()
         self._rows[leaf] = torch.arange(start, start + count, dtype=torch.int32)
+        self._new[leaf] = range(start, start + count)
         self.made[leaf] = count
         told, before = now.made[own.table.number]
         now.made[own.table.number] = told, before + count
@@ -465,19 +469,21 @@ class _Visit:
 
         return read
 
-    def apart(self, leaf: int) -> bool:
-        """Whether each instance is known to have an atom of its own behind a leaf."""
-        if not self.found.distinct or leaf in self._batch.formula.heads:
-            return False
+    def apart(self, leaf: int) -> Apart | None:
+        """What tells that each instance has an atom of its own behind a leaf, if that is known."""
+        if self.found.origin is None or leaf in self._batch.formula.heads:
+            return None
         if leaf != AUXILIARY and self._batch.formula.neurons[leaf].kind != LEAF:
-            return False
-        return set(self._visitor.atom(leaf)[1]).issuperset(self._batch.formula.blocks[0].variables)
+            return None
+        table, arguments = self._visitor.atom(leaf)
+        every = set(arguments).issuperset(self._batch.formula.blocks[0].variables)
+        return Apart(table, leaf, self.found.origin) if every else None
 
     def nobody(self, leaf: int) -> bool:
         """Whether none of a leaf's atoms, one for each instance, was there before the visit."""
         if leaf not in self._nobody:
             absent = self._visitor.atom(leaf) in self.found.absent or not len(self.table(leaf).tuples)
-            self._nobody[leaf] = absent and self.apart(leaf)
+            self._nobody[leaf] = absent and self.apart(leaf) is not None
         return self._nobody[leaf]
 
     def first(self, leaf: int) -> int | None:
@@ -537,6 +543,8 @@ class _Visit:
         return self._batch.append(0, columns, self._member, local, len(positions))
 
     def _every_row(self, leaf: int) -> Tensor | range:
+        if leaf in self._new:
+            return self._new[leaf]
         first = self.first(leaf)
         return self.rows(leaf) if first is None else range(first, first + self.found.length)
 

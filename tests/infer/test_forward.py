@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
 
 import lnnkit
@@ -77,3 +78,40 @@ def answers(text: str, tables: dict[str, list[tuple[str, float, float]]]) -> lis
     outcome = kb.infer()
     found = [(a.bindings, a.lower, a.upper) for each in kb.answers() for a in each]
     return [outcome.rounds, [str(each) for each in outcome.contradictions], found]
+
+
+def test_many_rows() -> None:
+    count = 300_000
+    rng = np.random.default_rng(1)
+    low = rng.uniform(0.6, 1, (3, count))
+    high = np.minimum(low + rng.uniform(0, 0.1, (3, count)), 1)
+    some = np.arange(0, count, 7)
+    conjunction = np.maximum(low.sum(0) - 2, 0)
+    cap = np.minimum(conjunction[some] + rng.uniform(0, 0.3, len(some)), 1)
+    kb = lnnkit.loads(
+        """
+        predicate A(row)
+        predicate B(row)
+        predicate C(row)
+        predicate Q(row)
+        axiom A(X) & B(X) & C(X) -> Q(X)
+        query Q(X)
+        query A(X)
+        """
+    )
+    rows = np.arange(count)
+    for name, lower, upper in zip("ABC", low, high, strict=True):
+        kb.tell(name, {"row": rows, "lower": lower, "upper": upper})
+    kb.tell("Q", {"row": some, "lower": np.zeros(len(some)), "upper": cap})
+    kb.infer()
+    head, operand = kb.answers()
+    wanted = dict(zip(map(str, rows.tolist()), conjunction.tolist(), strict=True))
+    found = {each.bindings["X"]: each.lower for each in head}
+    assert {row: value for row, value in wanted.items() if value > 1e-9}.keys() <= found.keys()
+    assert np.allclose([found[row] for row in found], [wanted[row] for row in found], rtol=0, atol=1e-9)
+    above = high[0].copy()
+    above[some] = np.minimum(above[some], np.maximum(cap + 2 - low[1][some] - low[2][some], low[0][some]))
+    upper = {each.bindings["X"]: each.upper for each in operand}
+    assert np.allclose([upper[str(row)] for row in rows.tolist()], above, rtol=0, atol=1e-9)
+    for atom in ("Q(7)", "Q(8)", "A(14)"):
+        assert kb.explain(atom).verify() == []
