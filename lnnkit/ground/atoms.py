@@ -142,7 +142,6 @@ class Atoms:
         these bounds. Returns their rows."""
         count = lower.numel()
         rows = self.add_new(table, columns, count)
-        local = torch.arange(count, dtype=torch.int32)
         for name, moved in (
             ("listed", True),
             ("given", True),
@@ -151,7 +150,7 @@ class Atoms:
         ):
             if moved is not False:
                 self._flags[name].reach(len(self))[rows.start : rows.stop] = moved
-                self._list(table, name, local if moved is True else local[moved])
+                self._list(table, name, range(count) if moved is True else moved.nonzero().squeeze(1).int())
         return rows
 
     def find(self, table: AtomTable, columns: Sequence[Tensor], length: int) -> Tensor:

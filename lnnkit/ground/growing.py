@@ -9,6 +9,7 @@ from torch import Tensor
 
 _LARGE = 2**18  # from so many entries on room is made far ahead: memory counts only once it is written to
 _FAR = 2**24  # for at least so many
+_PIECE = 2**14  # so many are kept as they are
 _RUN = 2**12  # so many numbers that follow one another are not written down before they are looked at
 
 
@@ -114,7 +115,7 @@ class Pieces:
     def append(self, values: Tensor | range) -> None:
         """Add values at the end: nobody may write to them."""
         self._length += len(values)
-        if self._pieces or len(values) >= (_RUN if isinstance(values, range) else _LARGE):
+        if self._pieces or len(values) >= (_RUN if isinstance(values, range) else _PIECE):
             self._pieces.append(values)
         else:
             self._joined.append(_spelled_out(values))

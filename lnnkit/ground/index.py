@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -68,16 +69,21 @@ class Segment:
     def find(self, key: Tensor) -> Hits:
         if self._keys is None:
             starts = self._ends.index_select(0, key)
-            counts = self._ends[1:].index_select(0, key) - starts
+            counts = self._ends[1:].index_select(0, key).sub_(starts)
         else:
             place = torch.searchsorted(self._keys, key).clamp_(max=len(self._keys) - 1)
             hit = self._keys.index_select(0, place) == key
             starts = self._ends.index_select(0, place)
             counts = torch.where(hit, self._ends[1:].index_select(0, place) - starts, 0)
-        total = int(counts.sum())
+        total = _sum(counts)
         if self._base >= 0:
             return Hits(counts, starts + self._base if self._base else starts, None, total)
         return Hits(counts, starts, self.rows, total)
+
+
+def _sum(counts: Tensor) -> int:
+    """Their sum; torch would first copy them all as wider numbers."""
+    return int(counts.numpy().sum(dtype=np.int64)) if counts.device.type == "cpu" else int(counts.sum())
 
 
 class JoinIndex:
@@ -127,5 +133,10 @@ class JoinIndex:
             return
         while self._segments and self._segments[-1].length < 2 * len(rows):
             rows = torch.cat([self._segments.pop().rows, rows])
-        columns = [self._pattern.table.tuples.columns[place].index_select(0, rows) for place in self.places]
+        columns = [self._pattern.table.tuples.columns[place] for place in self.places]
+        first = int(rows[0])
+        if int(rows[-1]) - first == len(rows) - 1 and bool((rows[1:] > rows[:-1]).all()):
+            columns = [column[first : first + len(rows)] for column in columns]
+        else:
+            columns = [column.index_select(0, rows) for column in columns]
         self._segments.append(Segment(rows, self._key(columns), self._radix ** len(self.places)))

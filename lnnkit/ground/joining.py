@@ -284,7 +284,7 @@ def _parts(hits: Hits) -> Iterator[tuple[Tensor, Tensor]]:
     if hits.total <= 2 * CHUNK:
         yield hits.expand()
         return
-    ends = hits.counts.cumsum(0)
+    ends = hits.counts.cumsum(0, dtype=torch.int32 if hits.total < 2**31 else torch.int64)
     start = 0
     while start < len(ends):
         done = int(ends[start - 1]) if start else 0

@@ -301,7 +301,9 @@ class KeyIndex:
         """The key of each tuple, as far as its columns go."""
         if not self._take:
             return torch.zeros(length, dtype=torch.int64)
-        key = columns[0].long()
+        if self._take == 1:
+            return columns[0].long()
+        key = columns[0].to(torch.int64, copy=True)
         for column in columns[1 : self._take]:
-            key = (key * self._radix).add_(column)
+            key.mul_(self._radix).add_(column)
         return key

@@ -379,6 +379,7 @@ class _Visit:
         self._rows: dict[int, Tensor] = {}
         self._runs: dict[int, int | None] = {}
         self._nobody: dict[int, bool] = {}  # whether none of a leaf's atoms was there at first
+        self._held: Mapping[int, Tensor | range] | None = None  # what will be stored, where all else is let go
         self._new: dict[int, range] = {}  # the rows behind leaves whose every atom is new
         self.made: dict[int, int] = {}  # for leaves whose every atom is there now: how many were new
 
@@ -436,6 +437,10 @@ class _Visit:
         now.made[own.table.number] = told, before + count
         now.state.extend(now.atoms)
         now.classes.extend()
+        if not self._visitor.enumerates and self.found.origin is None:  # what was joined takes more than what is stored
+            self._held = {each: self._every_row(each) for each in self._batch.blocks[0].columns}
+            self._rows = {leaf: self._rows[leaf]}
+            self.found = Bindings(count, {}, {})
 
     def rows(self, leaf: int) -> Tensor:
         """The atom rows behind a leaf or an equality; the table's default row where an atom is not there."""
@@ -530,6 +535,8 @@ class _Visit:
     def store(self, positions: Tensor) -> Tensor:
         """Give instances rows in their batch."""
         every = positions.numel() == self.found.length
+        if self._held is not None and every:
+            return self._batch.append(0, self._held, self._member, -1, len(positions))
         columns = {
             leaf: self._every_row(leaf) if every else self.rows(leaf).index_select(0, positions)
             for leaf in self._batch.blocks[0].columns
