@@ -262,6 +262,8 @@ def _differ(values: Tensor, default: float) -> Tensor | bool:
     """Which values differ from the default, or whether all or none do."""
     if not values.numel():
         return False
+    if values.stride(0) == 0:  # one value, expanded
+        values = values[:1]
     least, most = (float(end) for end in torch.aminmax(values))
     if least > default or most < default:
         return True

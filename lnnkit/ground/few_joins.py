@@ -90,7 +90,7 @@ class _Few:
         ends, keys, rows, self._base = segment.arrays()
         self._ends, self._starts = ends.numpy()[1:], ends.numpy()[:-1]
         self._keys = None if keys is None else keys.numpy()
-        self._rows = None if self._base >= 0 else rows.numpy()
+        self._rows = None if rows is None else rows.numpy()
 
     def find(self, key: Array) -> tuple[int, Array, Array]:
         """How many rows there are, how many for each key, and from where on."""

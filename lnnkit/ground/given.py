@@ -13,6 +13,8 @@ from lnnkit.data.entities import Entities, intern
 from lnnkit.ground.canonical import Order, Part, merged
 from lnnkit.ground.layout import Given
 
+_MANY = 2**12  # of fewer it does not matter
+
 
 def given_facts(program: CheckedProgram, mentioned: Iterable[str]) -> tuple[Entities, Entities, list[Given]]:
     """All facts of a program, from its text and its tables: its entities, the same again as the map from texts to ids,
@@ -96,5 +98,8 @@ def _given(predicate: str, parts: Sequence[Part], entities: int, before: Order) 
 
 
 def _tensor(values: np.ndarray, borrowed: bool) -> Tensor:
-    """A tensor of its own; ``borrowed`` memory is that of a table, which is told again."""
+    """A tensor of its own; ``borrowed`` memory is that of a table, which is told again. One value
+    that many share stays one, and nobody can write to it."""
+    if values.strides == (0,) and len(values) >= _MANY:
+        return torch.tensor(values[:1]).expand(len(values))
     return torch.from_numpy(values.copy() if borrowed else values).to(torch.get_default_device())

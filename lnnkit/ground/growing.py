@@ -108,9 +108,15 @@ class Pieces:
     def values(self) -> Tensor:
         """What is there; valid for reading until the next ``append``."""
         for piece in self._pieces:
-            self._joined.append(_spelled_out(piece))
+            self._joined.append(spelled_out(piece))
         self._pieces.clear()
         return self._joined.values
+
+    @property
+    def run(self) -> range | None:
+        """What is there, if it is known to follow one another and has not been looked at."""
+        first = self._pieces[0] if len(self._pieces) == 1 and not len(self._joined) else None
+        return first if isinstance(first, range) else None
 
     def append(self, values: Tensor | range) -> None:
         """Add values at the end: nobody may write to them."""
@@ -118,7 +124,7 @@ class Pieces:
         if self._pieces or len(values) >= (_RUN if isinstance(values, range) else _PIECE):
             self._pieces.append(values)
         else:
-            self._joined.append(_spelled_out(values))
+            self._joined.append(spelled_out(values))
 
     def __deepcopy__(self, memo: dict[int, object]) -> Pieces:
         copy = Pieces()
@@ -127,7 +133,8 @@ class Pieces:
         return copy
 
 
-def _spelled_out(values: Tensor | range) -> Tensor:
+def spelled_out(values: Tensor | range) -> Tensor:
+    """Numbers, written down."""
     return torch.arange(values.start, values.stop, dtype=torch.int32) if isinstance(values, range) else values
 
 

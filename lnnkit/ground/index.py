@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lnnkit.ground.growing import Pieces
+from lnnkit.ground.growing import Pieces, spelled_out
 from lnnkit.ground.pattern import Pattern
 
 _LIMIT = 2**62  # mixed-radix keys stay below it
@@ -42,13 +42,13 @@ class Hits:
 class Segment:
     """Rows in the order of their keys: ``ends`` by key, or ``keys`` in order with their ``ends``."""
 
-    __slots__ = ("_base", "_ends", "_keys", "length", "rows")
+    __slots__ = ("_base", "_ends", "_keys", "_rows", "length")
 
-    def __init__(self, rows: Tensor, key: Tensor, size: int) -> None:
+    def __init__(self, rows: Tensor | range, key: Tensor, size: int) -> None:
         self.length = len(rows)
         if len(key) > 1 and bool((key[1:] < key[:-1]).any()):
             order = torch.argsort(key.int() if size < 2**31 else key, stable=True)
-            rows, key = rows.index_select(0, order), key.index_select(0, order)
+            rows, key = spelled_out(rows).index_select(0, order), key.index_select(0, order)
         self._keys: Tensor | None = None
         if size <= max(_DENSE, 4 * len(rows)):
             self._ends = torch.zeros(size + 1, dtype=torch.int32)
@@ -57,14 +57,18 @@ class Segment:
             self._keys, counts = torch.unique_consecutive(key, return_counts=True)
             self._ends = torch.zeros(len(counts) + 1, dtype=torch.int32)
             self._ends[1:] = counts.cumsum(0, dtype=torch.int32)
-        self.rows = rows
-        first = int(rows[0]) if len(rows) else 0
-        contiguous = len(rows) > 0 and int(rows[-1]) - first == len(rows) - 1
-        self._base = first if contiguous and bool((rows[1:] > rows[:-1]).all()) else -1
+        self._rows = rows
+        self._base = rows.start if isinstance(rows, range) else -1
 
-    def arrays(self) -> tuple[Tensor, Tensor | None, Tensor, int]:
-        """The ends, the keys, and the rows in their order, which follow one another from a base on unless it is -1."""
-        return self._ends, self._keys, self.rows, self._base
+    @property
+    def rows(self) -> Tensor:
+        """In their order."""
+        self._rows = spelled_out(self._rows)
+        return self._rows
+
+    def arrays(self) -> tuple[Tensor, Tensor | None, Tensor | None, int]:
+        """The ends, the keys, and the rows in their order; None where they follow one another from a base on."""
+        return self._ends, self._keys, None if self._base >= 0 else self.rows, self._base
 
     def find(self, key: Tensor) -> Hits:
         if self._keys is None:
@@ -127,16 +131,33 @@ class JoinIndex:
     def _extend(self) -> None:
         if self._read == len(self._listing):
             return
-        rows = self._pattern.fitting(self._listing.values[self._read :])
+        rows = self._fresh()
         self._read = len(self._listing)
         if not len(rows):
             return
         while self._segments and self._segments[-1].length < 2 * len(rows):
-            rows = torch.cat([self._segments.pop().rows, rows])
+            rows = torch.cat([self._segments.pop().rows, spelled_out(rows)])
+        rows = _following(rows)
         columns = [self._pattern.table.tuples.columns[place] for place in self.places]
-        first = int(rows[0])
-        if int(rows[-1]) - first == len(rows) - 1 and bool((rows[1:] > rows[:-1]).all()):
-            columns = [column[first : first + len(rows)] for column in columns]
+        if isinstance(rows, range):
+            columns = [column[rows.start : rows.stop] for column in columns]
         else:
             columns = [column.index_select(0, rows) for column in columns]
         self._segments.append(Segment(rows, self._key(columns), self._radix ** len(self.places)))
+
+    def _fresh(self) -> Tensor | range:
+        """What has come to be listed since the list was read last, as far as it fits."""
+        run = None if self._read else self._listing.run
+        if run is not None and self._pattern.plain:
+            return run
+        return self._pattern.fitting(self._listing.values[self._read :])
+
+
+def _following(rows: Tensor | range) -> Tensor | range:
+    """Rows that follow one another as a range."""
+    if isinstance(rows, range):
+        return rows
+    first = int(rows[0])
+    if int(rows[-1]) - first != len(rows) - 1 or not bool((rows[1:] > rows[:-1]).all()):
+        return rows
+    return range(first, first + len(rows))
