@@ -57,7 +57,7 @@ class EventIndex:
         self._sorted, self._order = (self.key * self._span + self.tick).sort(stable=True)
         self._place = torch.empty_like(self._order)
         self._place[self._order] = torch.arange(len(self._order))
-        self._source = self._traced(kinds)
+        self.source = self._traced(kinds)
         self._touched = torch.zeros(int(self.key.max()) + 2 if len(self.key) else 1, dtype=torch.bool)
         self._touched[self.key[self.key >= 0]] = True
 
@@ -85,7 +85,7 @@ class EventIndex:
             return torch.full_like(keys, -1)
         place = torch.searchsorted(self._sorted, keys * self._span + ticks) - 1
         event = self._order[place.clamp(min=0)]
-        return torch.where((place >= 0) & (self.key[event] == keys), self._source[event], -1)
+        return torch.where((place >= 0) & (self.key[event] == keys), self.source[event], -1)
 
     def last(self, keys: Tensor) -> Tensor:
         """(n,) the event that set each bound last of all."""
@@ -95,7 +95,7 @@ class EventIndex:
         """(n,) the event that had set the same bound before each of ``events``, which are none that were restored."""
         place = self._place[events] - 1
         event = self._order[place.clamp(min=0)]
-        return torch.where((place >= 0) & (self.key[event] == self.key[events]), self._source[event], -1)
+        return torch.where((place >= 0) & (self.key[event] == self.key[events]), self.source[event], -1)
 
     def _twins(
         self,

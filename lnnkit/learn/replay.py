@@ -54,6 +54,13 @@ class Replay:
         which = (self.places >= len(self.initial)).nonzero().squeeze(1)
         return which, self.places[which] - len(self.initial)
 
+    @cached_property
+    def copies(self) -> int:
+        """How often all that the steps set is asked for, in order; 0 if it is in any other way."""
+        moving, count = self.moving[1], self.length - len(self.initial)
+        times = len(moving) // count if count else 0
+        return times if torch.equal(moving, torch.arange(count).repeat(times)) else 0
+
 
 @dataclass(frozen=True, slots=True)
 class _Graph:
@@ -100,7 +107,10 @@ class _Evaluated(torch.autograd.Function):
         first = len(replay.initial) if constant else 0  # nothing flows to what is constant
         which, places = replay.moving if constant else (None, replay.places)
         asked = gradients[0] if which is None or len(which) == len(gradients[0]) else gradients[0][which]
-        flowing = torch.zeros(replay.length - first, dtype=asked.dtype).index_add_(0, places, asked)
+        if constant and replay.copies:
+            flowing = asked.view(replay.copies, -1).sum(0)
+        else:
+            flowing = torch.zeros(replay.length - first, dtype=asked.dtype).index_add_(0, places, asked)
         total = torch.zeros(ctx.parameters, dtype=asked.dtype)  # pyright: ignore[reportAttributeAccessIssue]
         for graph in reversed(graphs):
             if not graph.found.requires_grad:

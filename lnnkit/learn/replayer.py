@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -14,8 +15,8 @@ from lnnkit.ground.batch import Batch
 from lnnkit.ground.evaluate import Grouping
 from lnnkit.ground.formula import AUXILIARY
 from lnnkit.ground.grounding import Grounding
-from lnnkit.infer.history import ROOT, History, Trace
-from lnnkit.infer.state import State
+from lnnkit.infer.history import ROOT, History
+from lnnkit.infer.state import State, distinct
 from lnnkit.learn.clauses import Clause, End, clause_of
 from lnnkit.learn.comparisons import Softness
 from lnnkit.learn.events import EventIndex
@@ -34,6 +35,7 @@ class _Read:
     events: Tensor
     keys: Tensor
     owner: Tensor
+    before: Tensor  # those events that are any
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +69,29 @@ class Replayer:
         self.events = EventIndex(history, self.comparisons)
         self._grounding = grounding
         self._trace = history.trace
-        self._initial = _initial(history.trace, grounding.atoms)
         self._names = tuple(values)
         self._values = {name: torch.tensor(value, dtype=torch.float64) for name, value in values.items()}
         self._through = through
         self._clauses: dict[int, Clause | None] = {}
+        self._read: dict[int, tuple[Tensor, _Reading]] = {}
+
+    @property
+    def atoms(self) -> Atoms:
+        return self._grounding.atoms
+
+    @property
+    def start(self) -> tuple[Tensor, Tensor]:
+        """The lower and the upper ends of the atom rows that were there before the first event."""
+        return self._trace.start
+
+    @cached_property
+    def initial(self) -> tuple[Tensor, Tensor]:
+        """The lower and the upper ends of all atom rows before the first event."""
+        plain = State()
+        plain.extend(self.atoms)
+        for end, start in zip((plain.lower, plain.upper), self.start, strict=True):
+            end.values[: len(start)] = start
+        return plain.lower.values, plain.upper.values
 
     def replay(self, events: Tensor, keys: Tensor) -> Replay:
         """What gives the bounds that ``events`` (n,) set, or, where that is -1, the initial ones of ``keys`` (n,)."""
@@ -81,10 +101,10 @@ class Replayer:
         codes = self._levels(needed)[groups >= 0] * (len(self.events.groups) + 1) + of
         parts = [(code % (len(self.events.groups) + 1), told[codes == code]) for code in torch.unique(codes).tolist()]
         readings = [self._reading(group, some) for group, some in parts]
-        sources = _Sources(self._initial)
+        sources = _Sources(self.initial)
         for reading in readings:
             for read in reading.ends.values():
-                sources.note(read.keys[read.events < 0])
+                sources.note(read.keys if not len(read.before) else read.keys[read.events < 0])
         sources.note(keys[events < 0])
         sources.close()
         place = torch.full((len(self.events) + 1,), -1)  # of each event among the values
@@ -112,6 +132,7 @@ class Replayer:
                 steps.append(step)
             else:
                 place[some] = torch.arange(same.start, same.start + same.count)
+        self._read.clear()
         return Replay(initial, sources.keys, tuple(steps), places(events, keys))
 
     def enter(self, batch: Batch, leaf: int, side: int) -> Tensor:
@@ -133,9 +154,9 @@ class Replayer:
             return self._contraction(number, leaf, side, ends, start, len(some))
         clause = self._clause(group)
         if clause is not None:
-            return ClauseStep(clause, ends, start, len(some), self._through)
+            return ClauseStep(clause, (number, leaf), ends, start, len(some), self._through)
         pairs = {index: (ends[index, 0], ends[index, 1]) for index, end in ends if end == 0}
-        batch = self._batch(number)
+        batch = self.batch(number)
         return InstanceStep(
             batch, leaf, side, pairs, reading.lengths, reading.groupings, reading.out, start, len(some), self._names
         )
@@ -149,7 +170,7 @@ class Replayer:
         start: int,
         count: int,
     ) -> Step:
-        formula, own = self._batch(number).formula, self.comparisons[number]
+        formula, own = self.batch(number).formula, self.comparisons[number]
         operands = formula.neurons[formula.top].operands
         places = tuple((ends[index, 0], ends[index, 1]) for index in operands)
         softness = 0.0
@@ -160,7 +181,7 @@ class Replayer:
 
     def _as_read(self, read: _Read) -> Tensor:
         """What stood there at inference."""
-        lower, upper = self._initial
+        lower, upper = self.initial
         rows = read.keys.clamp(min=0) // 2
         before = torch.where(read.keys % 2 == 0, lower[rows], upper[rows]).double()
         return torch.where(read.events >= 0, self.events.value[read.events.clamp(min=0)], before)
@@ -168,62 +189,67 @@ class Replayer:
     def _contraction(
         self, number: int, leaf: int, side: int, ends: Mapping[End, Tensor], start: int, count: int
     ) -> Step:
-        formula = self._batch(number).formula
+        formula = self.batch(number).formula
         operands = formula.neurons[formula.top].operands
         places = tuple((ends[index, 0], ends[index, 1]) for index in operands)
         truth = ends[AUXILIARY, 0], ends[AUXILIARY, 1]
         own = self.comparisons[number]
         return ContractionStep(own, operands.index(leaf), side, places, truth, start, count, self._names)
 
-    def _batch(self, number: int) -> Batch:
+    def batch(self, number: int) -> Batch:
         return self._grounding.batches[number] if number >= 0 else self._trace.scratch[-2 - number]
 
     def _clause(self, group: int) -> Clause | None:
         if group not in self._clauses:
             number, leaf, side = self.events.groups[group]
-            batch = self._batch(number)
+            batch = self.batch(number)
             self._clauses[group] = clause_of(batch.formula, leaf, side, self._names, completes=batch.completes)
         return self._clauses[group]
 
     def _closure(self, events: Tensor) -> Tensor:
         """The events, and all that they rest on."""
         seen = torch.zeros(len(self.events), dtype=torch.bool)
-        frontier = torch.unique(events)
+        frontier = distinct([events], len(seen)).long()
         while len(frontier):
             seen[frontier] = True
             found: list[Tensor] = []
-            groups = self.events.group[frontier]
-            for group in torch.unique(groups[groups >= 0]).tolist():
-                for read in self._reading(group, frontier[groups == group]).ends.values():
-                    found.append(torch.unique(read.events[read.events >= 0]))
-            if not found:
-                break
-            frontier = torch.unique(torch.cat(found))
+            for group, some in self._by_group(frontier):
+                found += [read.before for read in self._reading(group, some).ends.values()]
+            frontier = distinct(found, len(seen)).long()
             frontier = frontier[~seen[frontier]]
         return seen.nonzero().squeeze(1)
+
+    def _by_group(self, events: Tensor) -> Iterator[tuple[int, Tensor]]:
+        """The events that instances brought about, those of each group together."""
+        groups = self.events.group[events]
+        for group in torch.bincount(groups + 1)[1:].nonzero().squeeze(1).tolist():
+            yield group, events[groups == group]
 
     def _levels(self, needed: Tensor) -> Tensor:
         """One more than the greatest level of what an event reads; what is given has level 0."""
         level = torch.zeros(len(self.events), dtype=torch.int64)
         ticks = self.events.tick[needed]
         for tick in torch.unique(ticks).tolist():  # what is read was set earlier
-            now = needed[ticks == tick]
-            groups = self.events.group[now]
-            for group in torch.unique(groups[groups >= 0]).tolist():
-                some = now[groups == group]
+            for group, some in self._by_group(needed[ticks == tick]):
                 greatest = torch.zeros(len(some), dtype=torch.int64)
                 for read in self._reading(group, some).ends.values():
-                    set_ = (read.events >= 0).nonzero().squeeze(1)
-                    if len(set_):
+                    if len(read.before):
+                        set_ = (read.events >= 0).nonzero().squeeze(1)
                         own = level[read.events[set_]]
                         greatest.scatter_reduce_(0, read.owner[set_], own, "amax")
                 level[some] = greatest + 1
         return level[needed]
 
     def _reading(self, group: int, events: Tensor) -> _Reading:
-        """What events of one group read."""
+        """What events of one group read; mostly the same are asked for again."""
+        known = self._read.get(group)
+        if known is None or not torch.equal(known[0], events):
+            known = self._read[group] = events, self._worked_out(group, events)
+        return known[1]
+
+    def _worked_out(self, group: int, events: Tensor) -> _Reading:
         number, leaf, _ = self.events.groups[group]
-        batch, clause = self._batch(number), self._clause(group)
+        batch, clause = self.batch(number), self._clause(group)
         formula = batch.formula
         block = 0 if leaf < 0 else formula.neurons[leaf].block
         instances = self.events.instance[events]
@@ -242,10 +268,11 @@ class Replayer:
                 if index == leaf:
                     rows = torch.where(entered.index_select(0, owner), UNKNOWN, rows)
                 if index in formula.heads:
-                    rows = torch.where(_given(self._grounding.atoms, rows), rows, UNKNOWN)
+                    rows = torch.where(self.atoms.flags("given").index_select(0, rows), rows, UNKNOWN)
                 for side in wanted:
                     keys = rows * 2 + side
-                    ends[index, side] = _Read(self.events.before(keys, when), keys, owner)
+                    before = self.events.before(keys, when)
+                    ends[index, side] = _Read(before, keys, owner, before[before >= 0])
         lengths = tuple(len(rows) for rows in expansion.rows)
         out = None if block == 0 else expansion.places(block, instances)
         return _Reading(ends, lengths, expansion.groupings, out)
@@ -270,27 +297,13 @@ class _Sources:
 
     def close(self) -> None:
         self.keys = self._wanted.nonzero().squeeze(1)
-        self._place = torch.cumsum(self._wanted, 0) - 1
+        self._place = torch.cumsum(self._wanted, 0, dtype=torch.int32).sub_(1)
 
     def __len__(self) -> int:
         return len(self.keys)
 
     def places(self, keys: Tensor) -> Tensor:
-        return self._place[keys.clamp(min=0)]
+        return self._place.index_select(0, keys.clamp(min=0)).long()
 
     def values(self) -> Tensor:
-        rows, sides = self.keys // 2, self.keys % 2
-        return torch.where(sides == 0, self._ends[0][rows], self._ends[1][rows]).double()
-
-
-def _initial(trace: Trace, atoms: Atoms) -> tuple[Tensor, Tensor]:
-    """The lower and the upper ends of all atom rows before the first event."""
-    plain = State()
-    plain.extend(atoms)
-    for end, start in zip((plain.lower, plain.upper), trace.start, strict=True):
-        end.values[: len(start)] = start
-    return plain.lower.values, plain.upper.values
-
-
-def _given(atoms: Atoms, rows: Tensor) -> Tensor:
-    return atoms.flags("given").index_select(0, rows)
+        return torch.stack(self._ends, 1).view(-1).index_select(0, self.keys).double()
