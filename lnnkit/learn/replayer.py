@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -93,23 +93,24 @@ class Replayer:
             end.values[: len(start)] = start
         return plain.lower.values, plain.upper.values
 
-    def replay(self, events: Tensor, keys: Tensor) -> Replay:
-        """What gives the bounds that ``events`` (n,) set, or, where that is -1, the initial ones of ``keys`` (n,)."""
+    def replay(self, events: Tensor, keys: Tensor, *, spare: bool = False) -> Replay:
+        """What gives the bounds that ``events`` (n,) set, or, where that is -1, the initial ones of ``keys`` (n,). If
+        ``spare``, it may hold initial bounds that nothing reads, which saves finding out."""
         needed = self._closure(events[events >= 0])
         groups = self.events.group[needed]
         given, told, of = needed[groups < 0], needed[groups >= 0], groups[groups >= 0]
         codes = self._levels(needed)[groups >= 0] * (len(self.events.groups) + 1) + of
         parts = [(code % (len(self.events.groups) + 1), told[codes == code]) for code in torch.unique(codes).tolist()]
         readings = [self._reading(group, some) for group, some in parts]
-        sources = _Sources(self.initial)
-        for reading in readings:
-            for read in reading.ends.values():
-                sources.note(read.keys if not len(read.before) else read.keys[read.events < 0])
-        sources.note(keys[events < 0])
-        sources.close()
+        reads = [read for reading in readings for read in reading.ends.values()]
+        if spare and sum(len(read.keys) for read in reads) >= len(self.initial[0]):
+            sources = _AllSources(self.initial)
+        else:
+            unset = [read.keys[read.events < 0] if len(read.before) else read.keys for read in reads]
+            sources = _Sources(self.initial, [*unset, keys[events < 0]])
         place = torch.full((len(self.events) + 1,), -1)  # of each event among the values
-        start = len(sources) + len(given)
-        place[given] = torch.arange(len(sources), start)
+        start = len(sources.keys) + len(given)
+        place[given] = torch.arange(len(sources.keys), start)
         starts: list[int] = []
         for _, some in parts:
             starts.append(start)
@@ -118,11 +119,13 @@ class Replayer:
 
         def places(found: Tensor, wanted: Tensor) -> Tensor:
             set_ = found >= 0
+            if bool(set_.all()):
+                return place.index_select(0, found)
             if not bool(set_.any()):
                 return sources.places(wanted)
             return torch.where(set_, place[found], sources.places(wanted))
 
-        initial = torch.cat([sources.values(), self.events.value[given]])
+        initial = torch.cat([sources.values, self.events.value[given]]) if len(given) else sources.values
         steps: list[Step] = []
         for (group, some), reading, begin in zip(parts, readings, starts, strict=True):
             ends = {end: places(read.events, read.keys) for end, read in reading.ends.items()}
@@ -284,26 +287,31 @@ def _alike(one: Step, other: Step, initial: Tensor) -> bool:
 
 
 class _Sources:
-    """The bounds that are read as they were before the first event, each once."""
+    """The bounds that are read as they were before the first event, each once. ``keys`` are those of the bounds."""
 
-    def __init__(self, initial: tuple[Tensor, Tensor]) -> None:
-        self._ends = initial
-        self._wanted = torch.zeros(2 * len(initial[0]), dtype=torch.bool)
-        self._place = torch.empty(0, dtype=torch.int64)
-        self.keys = torch.zeros(0, dtype=torch.int64)
-
-    def note(self, keys: Tensor) -> None:
-        self._wanted[keys[keys >= 0]] = True
-
-    def close(self) -> None:
-        self.keys = self._wanted.nonzero().squeeze(1)
-        self._place = torch.cumsum(self._wanted, 0, dtype=torch.int32).sub_(1)
-
-    def __len__(self) -> int:
-        return len(self.keys)
+    def __init__(self, ends: tuple[Tensor, Tensor], read: Sequence[Tensor]) -> None:
+        wanted = torch.zeros(2 * len(ends[0]), dtype=torch.bool)
+        for keys in read:
+            wanted[keys[keys >= 0]] = True
+        self.keys = wanted.nonzero().squeeze(1)
+        self._place = torch.cumsum(wanted, 0, dtype=torch.int32).sub_(1)
+        self.values = _interleaved(ends).index_select(0, self.keys)
 
     def places(self, keys: Tensor) -> Tensor:
         return self._place.index_select(0, keys.clamp(min=0)).long()
 
-    def values(self) -> Tensor:
-        return torch.stack(self._ends, 1).view(-1).index_select(0, self.keys).double()
+
+class _AllSources:
+    """All bounds as they were before the first event, in order."""
+
+    def __init__(self, ends: tuple[Tensor, Tensor]) -> None:
+        self.values = _interleaved(ends)
+        self.keys = torch.arange(len(self.values))
+
+    def places(self, keys: Tensor) -> Tensor:
+        return keys.clamp(min=0) if len(keys) and int(keys.min()) < 0 else keys
+
+
+def _interleaved(ends: tuple[Tensor, Tensor]) -> Tensor:
+    """The bounds by key."""
+    return torch.stack(ends, 1).view(-1).double()
