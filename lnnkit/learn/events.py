@@ -57,7 +57,7 @@ class EventIndex:
         self._span = history.tick + 2
         self._touched = torch.zeros(int(self.key.max()) + 2 if len(self.key) else 1, dtype=torch.bool)
         self._touched[self.key[:count]] = True
-        self._once = int(self._touched.sum()) == count
+        self._once = int(self._touched.count_nonzero()) == count
         self.source = self._traced(kinds)
 
     def __len__(self) -> int:

@@ -37,6 +37,9 @@ class Replay:
     def bounds(self, parameters: Tensor, given: Tensor | None = None) -> Tensor:
         """(n,) the bounds asked for, at these parameters (in the order in which the replay was made for them);
         gradients pass to them, and to ``given``, which stands in for the initial bounds."""
+        if given is None and len(self.steps) == 1 and self.copies:  # nothing passes from step to step
+            own = self.steps[0].evaluate(parameters, Reads(self.initial, len(self.initial)))
+            return own.repeat(self.copies)
         found = _Evaluated.apply(parameters, self.initial if given is None else given, self, given is None)
         assert isinstance(found, Tensor)
         return found
@@ -59,7 +62,8 @@ class Replay:
         """How often all that the steps set is asked for, in order; 0 if it is in any other way."""
         moving, count = self.moving[1], self.length - len(self.initial)
         times = len(moving) // count if count else 0
-        return times if torch.equal(moving, torch.arange(count).repeat(times)) else 0
+        whole = len(moving) == len(self.places)
+        return times if whole and torch.equal(moving, torch.arange(count).repeat(times)) else 0
 
 
 @dataclass(frozen=True, slots=True)

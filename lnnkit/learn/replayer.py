@@ -100,7 +100,7 @@ class Replayer:
         groups = self.events.group[needed]
         given, told, of = needed[groups < 0], needed[groups >= 0], groups[groups >= 0]
         codes = self._levels(needed)[groups >= 0] * (len(self.events.groups) + 1) + of
-        parts = [(code % (len(self.events.groups) + 1), told[codes == code]) for code in torch.unique(codes).tolist()]
+        parts = [(code % (len(self.events.groups) + 1), told[codes == code]) for code in _present(codes)]
         readings = [self._reading(group, some) for group, some in parts]
         reads = [read for reading in readings for read in reading.ends.values()]
         if spare and sum(len(read.keys) for read in reads) >= len(self.initial[0]):
@@ -225,14 +225,14 @@ class Replayer:
     def _by_group(self, events: Tensor) -> Iterator[tuple[int, Tensor]]:
         """The events that instances brought about, those of each group together."""
         groups = self.events.group[events]
-        for group in torch.bincount(groups + 1)[1:].nonzero().squeeze(1).tolist():
+        for group in _present(groups[groups >= 0]):
             yield group, events[groups == group]
 
     def _levels(self, needed: Tensor) -> Tensor:
         """One more than the greatest level of what an event reads; what is given has level 0."""
         level = torch.zeros(len(self.events), dtype=torch.int64)
         ticks = self.events.tick[needed]
-        for tick in torch.unique(ticks).tolist():  # what is read was set earlier
+        for tick in _present(ticks):  # what is read was set earlier
             for group, some in self._by_group(needed[ticks == tick]):
                 greatest = torch.zeros(len(some), dtype=torch.int64)
                 for read in self._reading(group, some).ends.values():
@@ -284,6 +284,11 @@ class Replayer:
 def _alike(one: Step, other: Step, initial: Tensor) -> bool:
     """Whether both ends of the same atoms are told the same: where a closed predicate is completed from exact facts."""
     return isinstance(one, ClauseStep) and isinstance(other, ClauseStep) and one.alike(other, initial)
+
+
+def _present(numbers: Tensor) -> list[int]:
+    """Those that are among small numbers, in order."""
+    return torch.bincount(numbers).nonzero().squeeze(1).tolist()
 
 
 class _Sources:
