@@ -13,7 +13,7 @@ import numpy as np
 
 from lnnkit.learn.literals import TableColumn, known_texts
 
-NEAREST = 25  # donors of a row
+NEAREST = 50  # donors of a row
 _DONORS = 2000
 _CHUNK = 256  # rows compared at once
 _TAILS = (0.05, 0.95)  # quantiles between which a number has its range
