@@ -23,7 +23,8 @@ class Score:
     """Lists have one number a fold. ``gaps`` is the accuracy where cells of held-out rows are removed, ``trained`` that
     where those of the training rows are too; ``seconds`` are CPU seconds of training, ``predicting`` those of all
     held-out rows. ``terms`` are conjunctions of a rule, ``literals`` what they hold in all, ``longest`` the most that
-    one does. ``program`` is that of the first fold."""
+    one does. ``most`` is the share of rows with removed cells that any model can take right on average, where all rows
+    that there can be are known. ``program`` is that of the first fold."""
 
     table: str
     model: str
@@ -37,6 +38,7 @@ class Score:
     terms: list[int] = field(default_factory=list)
     literals: list[int] = field(default_factory=list)
     longest: list[int] = field(default_factory=list)
+    most: list[float] = field(default_factory=list)
     program: str = ""
 
 
@@ -80,6 +82,8 @@ def crossvalidated(
             if everywhere:
                 again = MODELS[model](seed).fit(frame_gaps, rows.positive[train])
                 score.trained.append(_accuracy(again, drawn, rows.positive[test]))
+            if rows.complete:
+                score.most.append(_most(held, rows.positive[test], drawn))
             if model == OWN:
                 _measure(score, fitted)
             progress(f"{name}, fold {place + 1}, {model}: {score.accuracy[-1]:.3f}")
@@ -88,6 +92,16 @@ def crossvalidated(
 
 def _accuracy(fitted: Any, frames: Sequence[pd.DataFrame], positive: np.ndarray) -> float:
     return float(np.mean([fitted.predict(frame) == positive for frame in frames]))
+
+
+def _most(every: pd.DataFrame, positive: np.ndarray, frames: Sequence[pd.DataFrame]) -> float:
+    """What the likelier class of those of ``every`` row that agree in the known cells comes to on average."""
+    cells, found = every.to_numpy(), []
+    for row in np.concatenate([frame.to_numpy() for frame in frames]):
+        agrees = ((cells == row) | (row != row)).all(axis=1)
+        share = positive[agrees].mean()
+        found.append(max(share, 1 - share))
+    return float(np.mean(found))
 
 
 def _measure(score: Score, fitted: Any) -> None:

@@ -29,8 +29,9 @@ _TICTACTOE = "tl tm tr ml mm mr bl bm br class"
 class Table:
     """Where a table stands and how it is read. ``target`` names its last word on each row, ``true`` the class that is
     told from the others. ``names`` are given where the file has no header; ``texts`` are columns whose numbers are
-    codes; ``gaps`` what stands for a missing cell. ``test`` is the file of a published split, used instead of folds.
-    ``tree`` is the known accuracy of a tree of depth 5, None for tables that are to be told apart completely."""
+    codes; ``gaps`` what stands for a missing cell. ``test`` is the file of a published split, used instead of folds;
+    ``complete``: it has every row that there can be. ``tree`` is the known accuracy of a tree of depth 5, None for
+    tables that are to be told apart completely."""
 
     path: str
     target: str
@@ -40,6 +41,7 @@ class Table:
     dropped: tuple[str, ...] = ()
     gaps: tuple[str, ...] = ("?",)
     test: str = ""
+    complete: bool = False
     tree: float | None = None
 
 
@@ -60,6 +62,7 @@ TABLES = {
         texts=("a1", "a2", "a3", "a4", "a5", "a6"),
         dropped=("id",),
         test="monks/monks-1.test.csv",
+        complete=True,
     ),
 }
 
@@ -67,11 +70,12 @@ TABLES = {
 @dataclass(frozen=True)
 class Rows:
     """``positive`` (n,) says which rows are of the class that counts as true. ``split`` is a published split: the rows
-    to train on and those to test on."""
+    to train on and those to test on; ``complete``: the latter are all rows that there can be."""
 
     frame: pd.DataFrame
     positive: np.ndarray
     split: tuple[np.ndarray, np.ndarray] | None
+    complete: bool = False
 
 
 def read(table: Table, folder: Path = DATA) -> Rows:
@@ -83,7 +87,7 @@ def read(table: Table, folder: Path = DATA) -> Rows:
         whole = pd.concat([whole, _frame(table, folder / table.test)], ignore_index=True)
         split = train, np.arange(len(train), len(whole))
     positive = (whole[table.target].astype(str) == table.true).to_numpy()
-    return Rows(whole.drop(columns=[table.target, *_unnamed(whole, table.dropped)]), positive, split)
+    return Rows(whole.drop(columns=[table.target, *_unnamed(whole, table.dropped)]), positive, split, table.complete)
 
 
 def _frame(table: Table, path: Path) -> pd.DataFrame:

@@ -59,6 +59,8 @@ def verdicts(scores: Sequence[Score]) -> list[str]:
             said = (
                 f"cells of {name} rows removed: falls by {100 * falls[0]:.1f}, the regression by {100 * falls[1]:.1f}"
             )
+            if own == 1.0 and by_model[OWN].most:
+                said += f"; whoever is right without gaps by {100 * (1 - mean(by_model[OWN].most)):.1f}, chance aside"
             found.append(_verdict(falls[0] <= falls[1], said))
     return found
 

@@ -73,7 +73,7 @@ def batches(
     for which in parts:
         events = [*(each[which] for each in told.events), lowered, raised, arrested]
         keys = [*(each[which] for each in told.keys), low, high, torch.full_like(arrested, -1)]
-        replay = found.replayer.replay(torch.cat(events), torch.cat(keys))
+        replay = found.replayer.replay(torch.cat(events), torch.cat(keys), spare=not bindings)
         places = _bound(owned, replay)
         wanted = targets(own, which, balanced=balanced)
         if supported is None:

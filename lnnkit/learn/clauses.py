@@ -256,13 +256,17 @@ class _ClampThrough(torch.autograd.Function):
     @staticmethod
     def forward(ctx: torch.autograd.function.FunctionCtx, values: Tensor) -> Tensor:
         cut = values.clamp(0.0, 1.0)
-        ctx.save_for_backward(values - cut)
+        if not torch.equal(cut, values):
+            ctx.save_for_backward(values - cut)
         return cut
 
     @staticmethod
     def backward(ctx: torch.autograd.function.FunctionCtx, *gradients: Tensor) -> Tensor:
-        (beyond,) = ctx.saved_tensors  # pyright: ignore[reportAttributeAccessIssue]
-        return gradients[0].masked_fill(beyond * gradients[0] < 0, 0.0)  # a step would lead further out
+        saved = ctx.saved_tensors  # pyright: ignore[reportAttributeAccessIssue]
+        if not saved:  # nothing is cut
+            return gradients[0]
+        beyond = saved[0]
+        return torch.where(beyond * gradients[0] < 0, 0.0, gradients[0])  # a step would lead further out
 
 
 def clamp_through(values: Tensor) -> Tensor:

@@ -1,7 +1,9 @@
 """Plain rules from a table: disjunctions of conjunctions that are all but always right.
 
 Conjunctions are grown literal by literal, each to cover true rows that none does yet (Fuernkranz, "Separate-and-conquer
-rule learning", 1999). The rule is kept where it is right on rows held back."""
+rule learning", 1999). The rule is kept where it is right on rows held back. A literal of a missing cell neither holds
+nor fails: a conjunction covers the rows of which all its literals hold, and leaves to others those of which one fails;
+rows of which it says neither are neither right nor wrong."""
 
 from __future__ import annotations
 
@@ -17,6 +19,7 @@ _SKETCH = 2000  # rows on which covering is tried first
 _HOPELESS = 0.9  # accuracy there
 _CLEAN = 0.99  # accuracy from which a plain rule is kept
 _SLIPS = 0.5  # rows held back that may be wrong, where there are few
+_DECIDED = 0.25  # of the rows: of fewer a rule says too little
 
 
 def covering(
@@ -29,22 +32,28 @@ def covering(
         return None
     for rows in (train[:: max(1, len(train) // _SKETCH)], train):
         found = _cover(known[rows], positive[rows], weight[rows])
-        if _accuracy(_plain(found, known[held]), positive[held], weight[held]) < least:
+        accuracy, decided = _accuracy(found, known[held], positive[held], weight[held])
+        if accuracy < least:
             return None
-        least = min(_CLEAN, 1 - _SLIPS / len(held))
+        least = min(_CLEAN, 1 - _SLIPS / max(1, decided))
     again = tuple(_cover(known, positive, weight))
-    return again if _accuracy(_plain(again, known), positive, weight) >= _CLEAN else None
+    return again if _accuracy(again, known, positive, weight)[0] >= _CLEAN else None
 
 
-def _plain(conjunctions: Sequence[Conjunction], known: np.ndarray) -> np.ndarray:
-    covered = np.zeros(len(known), bool)
+def _accuracy(
+    conjunctions: Sequence[Conjunction], known: np.ndarray, positive: np.ndarray, weight: np.ndarray
+) -> tuple[float, int]:
+    """Of what the disjunction says, and of how many rows it says anything; 0 where it is of too few."""
+    covered, possible = np.zeros(len(known), bool), np.zeros(len(known), bool)
     for each in conjunctions:
-        covered |= holds(each, known) > 0.5
-    return covered
-
-
-def _accuracy(said: np.ndarray, positive: np.ndarray, weight: np.ndarray) -> float:
-    return float((weight * (said == positive)).sum() / weight.sum())
+        truth = holds(each, known)
+        covered |= truth >= 1
+        possible |= truth > 0
+    decided = covered | ~possible
+    count = int(decided.sum())
+    if count < _DECIDED * len(known):
+        return 0.0, count
+    return float((weight * (covered == positive))[decided].sum() / weight[decided].sum()), count
 
 
 def _cover(known: np.ndarray, positive: np.ndarray, weight: np.ndarray) -> list[Conjunction]:
@@ -54,14 +63,13 @@ def _cover(known: np.ndarray, positive: np.ndarray, weight: np.ndarray) -> list[
     rest, found = positive.copy(), []
     while rest.any() and len(found) < 4 * _LONGEST:
         conjunction = _grown(both, rest, positive, weight)
-        covered = np.ones(len(known), bool)
-        for place in conjunction:
-            covered &= both[:, place] > 0.5
+        own = both[:, conjunction]
+        covered, possible = (own >= 1).all(axis=1), (own > 0).all(axis=1)
         right, wrong = weight[covered & rest].sum(), weight[covered & ~positive].sum()
         if not conjunction or right <= 2 * wrong or right <= 0:
             break
         found.append(tuple((place % count, place < count) for place in sorted(conjunction)))
-        rest &= ~covered
+        rest &= ~possible
     return found
 
 
@@ -69,7 +77,7 @@ def _grown(both: np.ndarray, rest: np.ndarray, positive: np.ndarray, weight: np.
     """One conjunction: the shortest that covers no false row, and of those the one that covers most; of its beginnings
     the most informative are tried further. Where there is none, the purest."""
     right, wrong = weight * rest, weight * ~positive
-    held = (both > 0.5).astype(np.float32)
+    held = (both >= 1).astype(np.float32)
     beam: list[tuple[list[int], np.ndarray]] = [([], np.ones(len(both), np.float32))]
     best: tuple[float, float, list[int]] = (0.0, 0.0, [])
     for _ in range(_LONGEST):
@@ -101,7 +109,7 @@ def _spared(
     """Without the literals that leave it as pure."""
 
     def worth(some: list[int]) -> tuple[float, float]:
-        covered = (both[:, some] > 0.5).all(1)
+        covered = (both[:, some] >= 1).all(1)
         right, wrong = weight[covered & rest].sum(), weight[covered & ~positive].sum()
         return right / (right + wrong) if right + wrong > 0 else 0.0, right
 

@@ -3,8 +3,9 @@
 Between two inferences nothing is grounded: an epoch evaluates the derivations of the labelled atoms and of the
 contradictions, and steps down the gradient. That is exact as long as the same instances win; whether they do is seen at
 the next inference, whose loss is compared with the replay's. While the two agree, the epochs between inferences
-multiply, and where they do not, they halve. The values that are kept are those with the least loss of an inference,
-never of a replay.
+multiply, and where they do not, they halve. Where inference comes to its bounds the same way as before, what replays
+the one replays the other, and the epochs between multiply faster. The values that are kept are those with the least
+loss of an inference, never of a replay.
 """
 
 from __future__ import annotations
@@ -22,11 +23,14 @@ from lnnkit.learn.checkpoint import Checkpoint, Saved
 from lnnkit.learn.constraints import Constraints
 from lnnkit.learn.fitting import Fitting, Inferred, Losses
 from lnnkit.learn.hardening import no_worse, whole_weights
+from lnnkit.learn.sameness import same_derivations
 from lnnkit.scores import Epoch, Scores
 
 _AGREE = 1e-6  # a replay's loss that differs from that of inference by no more is exact
 _LONGER = 4  # times as many epochs come between two inferences as before, where the replays were exact
+_UNCHANGED = 16  # the same, where the derivations stayed the same as well
 _RARE = 64  # epochs between two inferences at most
+_RAREST = 256  # the same, where nothing is stopped early and the derivations stay the same
 _SOFTENED = 8  # the same where comparisons are softened
 _SETTLED = 0.7  # of the epochs: before, softened comparisons may still have far to go
 _SOFTEST = 0.02  # of the scale at which crisp comparisons are softened first, in the last epoch
@@ -67,7 +71,7 @@ class Fitted:
 
 def descend(fitting: Fitting, start: Tensor, listen: Listen | None, checkpoint: Checkpoint | None) -> Fitted:
     """Fit from these values on. Raises `lnnkit.learn.constraints.Infeasible` and `TooLarge`."""
-    constraints = fitting.constraints(fitting.trace(start))
+    constraints = fitting.constraints(start)
     return _Descent(fitting, constraints, listen, checkpoint).fitted(constraints.start(start))
 
 
@@ -88,6 +92,7 @@ class _Descent:
         self._units = fitting.units
         self._modules: list[dict[str, Any]] = [each.module.state_dict() for each in fitting.bindings]
         self._stopped: Stop = "epochs"
+        self._replays: tuple[Inferred, list[LabelBatch]] | None = None
 
     def fitted(self, start: Tensor) -> Fitted:
         saved = None if self._checkpoint is None else self._checkpoint.read()
@@ -146,7 +151,7 @@ class _Descent:
                 exact = abs(expected - found.losses.total) <= _AGREE * max(1.0, abs(found.losses.total))
                 if crisp or settings.soft:
                     exact = gap < _SOFTENED  # replays are softened, so the two cannot agree
-                gap = min(_RARE, _LONGER * gap) if exact else max(1, gap // 2)
+                gap = self._longer(gap, found) if exact else max(1, gap // 2)
             if self._checkpoint is not None:
                 self._checkpoint.write(restart, (epoch, gap, since), point, optimizer, self._best)
             now = min(gap, settings.epochs - epoch)
@@ -179,7 +184,7 @@ class _Descent:
         restart, epoch, count = where
         fitting, constraints = self._fitting, self._constraints
         generator = torch.Generator().manual_seed(_mixed(fitting.settings.seed, restart, epoch))
-        own = fitting.batches(found, generator)
+        own = self._batches(found, generator)
         for _ in range(count):
             for number in torch.randperm(len(own), generator=generator).tolist():
                 before = point.detach() * self._units
@@ -192,6 +197,28 @@ class _Descent:
                         point.copy_(constraints.project(point.detach() * self._units, before) / self._units)
         with torch.no_grad():
             return self._replayed(own, point.detach() * self._units)
+
+    def _longer(self, gap: int, found: Inferred) -> int:
+        """The epochs to the next inference, where replays were exact up to this one."""
+        if not self._unchanged(found):
+            return min(_RARE, _LONGER * gap)
+        return min(_RARE if self._fitting.settings.patience is not None else _RAREST, _UNCHANGED * gap)
+
+    def _unchanged(self, found: Inferred) -> bool:
+        """Whether what replays the inference before replays this one; if so, that is kept for it."""
+        if self._replays is None or not self._fitting.whole:
+            return False
+        before, own = self._replays
+        if before is not found and not same_derivations(before.trace, found.trace):
+            return False
+        self._replays = found, own
+        return True
+
+    def _batches(self, found: Inferred, generator: torch.Generator) -> list[LabelBatch]:
+        if not self._unchanged(found):
+            self._replays = found, self._fitting.batches(found, generator)
+        assert self._replays is not None
+        return self._replays[1]
 
     def _replayed(self, own: Sequence[LabelBatch], values: Tensor) -> float:
         """The loss of all labels, by their replays."""

@@ -13,7 +13,8 @@ import numpy as np
 
 from lnnkit.learn.literals import TableColumn, known_texts
 
-NEAREST = 25  # donors of a row
+NEAREST = 100  # donors of a row
+_BEYOND = 1.05  # times the distance of the farthest donor: where none would count
 _DONORS = 2000
 _CHUNK = 256  # rows compared at once
 _TAILS = (0.05, 0.95)  # quantiles between which a number has its range
@@ -32,14 +33,22 @@ class Donors:
 
     def nearest(self, columns: Sequence[TableColumn]) -> np.ndarray:
         """(n, k) the donors nearest to each row; fewer than `NEAREST` where there are no more."""
+        return self.alike(columns)[0]
+
+    def alike(self, columns: Sequence[TableColumn]) -> tuple[np.ndarray, np.ndarray]:
+        """(n, k) the donors nearest to each row, and how much each counts, which sums to 1: by the tricube of its
+        distance over that of the farthest (Cleveland 1979)."""
         coded = [_coded(own, other) for own, other in zip(self.columns, columns, strict=True)]
         rows, nearest = len(columns[0].values), min(NEAREST, self.count)
-        found = np.empty((rows, nearest), np.int64)
+        found, shares = np.empty((rows, nearest), np.int64), np.empty((rows, nearest))
         for start in range(0, rows, _CHUNK):
             distance = self._distance([(own, other[start : start + _CHUNK]) for own, other in coded])
             part = np.argpartition(distance, nearest - 1, axis=1)[:, :nearest]
             found[start : start + _CHUNK] = part
-        return found
+            apart = np.take_along_axis(distance, part, axis=1).astype(np.float64)
+            reach = _BEYOND * np.maximum(apart.max(axis=1, keepdims=True, initial=0.0), 1e-9)
+            shares[start : start + _CHUNK] = (1 - (apart / reach) ** 3) ** 3
+        return found, shares / shares.sum(axis=1, keepdims=True)
 
     def _distance(self, coded: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
         """(rows, donors)"""
@@ -82,9 +91,10 @@ def expected(
     rows = np.flatnonzero(gaps)
     if len(rows) and own.count:
         part = [TableColumn(each.name, each.values[rows]) for each in columns]
-        nearest = own.nearest(part)
-        fills = [truth(own.filled(part, nearest[:, place])) for place in range(nearest.shape[1])]
-        found[rows] = np.mean(fills, axis=0)
+        nearest, shares = own.alike(part)
+        found[rows] = 0.0
+        for place in range(nearest.shape[1]):
+            found[rows] += shares[:, place] * truth(own.filled(part, nearest[:, place]))
     return found
 
 

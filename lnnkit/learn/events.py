@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -54,12 +55,10 @@ class EventIndex:
         self.crossings = torch.arange(count, len(self.key))
         self.entered = len(self.key)
         self._span = history.tick + 2
-        self._sorted, self._order = (self.key * self._span + self.tick).sort(stable=True)
-        self._place = torch.empty_like(self._order)
-        self._place[self._order] = torch.arange(len(self._order))
-        self._source = self._traced(kinds)
         self._touched = torch.zeros(int(self.key.max()) + 2 if len(self.key) else 1, dtype=torch.bool)
-        self._touched[self.key[self.key >= 0]] = True
+        self._touched[self.key[:count]] = True
+        self._once = int(self._touched.count_nonzero()) == count
+        self.source = self._traced(kinds)
 
     def __len__(self) -> int:
         return len(self.key)
@@ -79,13 +78,18 @@ class EventIndex:
 
     def before(self, keys: Tensor, ticks: Tensor) -> Tensor:
         """(n,) the event that set each bound last before a tick; -1 if none had. What was restored to what it had been
-        is traced to what had set that."""
+        is traced to what had set that. Only to be read: where nothing was set, all are one number."""
         within = keys < len(self._touched)
         if not bool((within & self._touched[torch.where(within, keys, 0)]).any()):
-            return torch.full_like(keys, -1)
+            return torch.full((1,), -1).expand(len(keys))
+        if self._once:
+            least, numbers = self._number
+            found = numbers.index_select(0, (keys - least).clamp(0, len(numbers) - 1))
+            wanted = (found >= 0) & (self.key[found] == keys) & (self.tick[found] < ticks)
+            return torch.where(wanted, self.source[found], -1)
         place = torch.searchsorted(self._sorted, keys * self._span + ticks) - 1
         event = self._order[place.clamp(min=0)]
-        return torch.where((place >= 0) & (self.key[event] == keys), self._source[event], -1)
+        return torch.where((place >= 0) & (self.key[event] == keys), self.source[event], -1)
 
     def last(self, keys: Tensor) -> Tensor:
         """(n,) the event that set each bound last of all."""
@@ -95,7 +99,36 @@ class EventIndex:
         """(n,) the event that had set the same bound before each of ``events``, which are none that were restored."""
         place = self._place[events] - 1
         event = self._order[place.clamp(min=0)]
-        return torch.where((place >= 0) & (self.key[event] == self.key[events]), self._source[event], -1)
+        return torch.where((place >= 0) & (self.key[event] == self.key[events]), self.source[event], -1)
+
+    @cached_property
+    def _number(self) -> tuple[int, Tensor]:
+        """The least key, and for each from there on its only event."""
+        keys = self.key[self.key >= 0]
+        least = int(keys.min())
+        numbers = torch.full((int(keys.max()) + 1 - least,), -1)
+        numbers[keys - least] = torch.arange(len(keys))
+        return least, numbers
+
+    @cached_property
+    def _ordered(self) -> tuple[Tensor, Tensor]:
+        """The events by key and tick, as one number, and their order."""
+        return (self.key * self._span + self.tick).sort(stable=True)
+
+    @property
+    def _sorted(self) -> Tensor:
+        return self._ordered[0]
+
+    @property
+    def _order(self) -> Tensor:
+        return self._ordered[1]
+
+    @cached_property
+    def _place(self) -> Tensor:
+        """(n,) of each event in that order."""
+        place = torch.empty_like(self._order)
+        place[self._order] = torch.arange(len(place))
+        return place
 
     def _twins(
         self,

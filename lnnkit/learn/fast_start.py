@@ -35,7 +35,7 @@ def fast_start(fitting: Fitting) -> Tensor:
     for each in fitting.parameters:
         if each.name not in reached:
             raise Unstarted(each)
-    constraints = fitting.constraints(fitting.trace(start))
+    constraints = fitting.constraints(start)
 
     known_losses: dict[tuple[float, ...], float] = {}
 

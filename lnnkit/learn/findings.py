@@ -28,7 +28,7 @@ def _stuck(fitting: Fitting, fitted: Fitted) -> Iterator[Diagnostic]:
     wanting = fitted.losses.terms.get("labels", 0.0) + fitted.losses.terms.get("contradictions", 0.0)
     if fitted.stopped == "interrupted" or wanting <= _MET or fitted.losses.total < started - _GAIN:
         return
-    constraints = fitting.constraints(fitting.trace(fitted.values))
+    constraints = fitting.constraints(fitted.values)
     found = fitting.infer(fitted.values, constraints, softness=1.0)
     if not bool(_unmet(fitting, found).any()) and not fitted.losses.terms.get("contradictions"):
         return

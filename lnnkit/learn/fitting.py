@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
 
 from lnnkit.check.program import CheckedProgram
+from lnnkit.graph.build import build
 from lnnkit.ground.analyses import Known
 from lnnkit.infer.inference import Budget
 from lnnkit.learn.batches import LabelBatch, batches, crossings, targets
@@ -19,7 +20,7 @@ from lnnkit.learn.labels import Labels, Told, labels, told_of
 from lnnkit.learn.metrics import scores, truths
 from lnnkit.learn.objective import Objective, decay
 from lnnkit.learn.offering import Offer, offers
-from lnnkit.learn.parameters import Parameter, rule_names
+from lnnkit.learn.parameters import Parameter, at, rule_names
 from lnnkit.learn.split import Split, split
 from lnnkit.learn.starts import Start, starts
 from lnnkit.learn.supplied import comparison_queries
@@ -154,7 +155,7 @@ class Fitting:
         have rows though nothing is known of them, as they have where all their supports are replayed."""
         return trace(
             bound(self._program, self.bindings),
-            {each.name: value for each, value in zip(self.parameters, values.tolist(), strict=True)},
+            self._named(values),
             self._queries,
             budget=self._budget,
             round_limit=self.settings.max_rounds,
@@ -165,9 +166,14 @@ class Fitting:
             listed=list(zip(self.labels.names, self.labels.columns, strict=True)) if self._widely or listed else (),
         )
 
-    def constraints(self, found: Trace) -> Constraints:
-        """What the parameters must fulfil. Raises `lnnkit.learn.constraints.Infeasible`."""
-        lifted = found.fixpoint.prepared.lifted
+    def _named(self, values: Tensor) -> dict[str, float]:
+        return {each.name: value for each, value in zip(self.parameters, values.tolist(), strict=True)}
+
+    def constraints(self, values: Tensor) -> Constraints:
+        """What the parameters must fulfil; what is not learned of a neuron stands as at these values. Raises
+        `lnnkit.learn.constraints.Infeasible`."""
+        program = at(bound(self._program, self.bindings), self._named(values))
+        lifted = build(replace(program, queries=tuple(self._queries)))
         return Constraints(
             self.parameters,
             learned_neurons(lifted, self._rules),
@@ -210,6 +216,12 @@ class Fitting:
         if objective.slack is not None:
             terms["slack"] = objective.slack * constraints.slackness(values)
         return terms
+
+    @property
+    def whole(self) -> bool:
+        """Whether all training labels make one step, which replays the same wherever the derivations are the same."""
+        size, alone = self.settings.batch, not self.bindings and not self.settings.soft
+        return alone and (size is None or size >= len(self.split.train))
 
     def batches(self, found: Inferred, generator: torch.Generator) -> list[LabelBatch]:
         """The training labels in batches, with what is to be replayed for each: all supports where crisp comparisons

@@ -131,6 +131,7 @@ def last_events(found: Trace, rows: Tensor) -> tuple[tuple[Tensor, Tensor], tupl
     for key in keys:
         last = events.last(key)
         ended = (crossed.index_select(0, rows) & (last >= 0)).nonzero().squeeze(1)
-        last[ended] = events.previous(last[ended])
+        if len(ended):
+            last[ended] = events.previous(last[ended])
         ends.append(last)
     return keys, (ends[0], ends[1])

@@ -37,6 +37,9 @@ class Replay:
     def bounds(self, parameters: Tensor, given: Tensor | None = None) -> Tensor:
         """(n,) the bounds asked for, at these parameters (in the order in which the replay was made for them);
         gradients pass to them, and to ``given``, which stands in for the initial bounds."""
+        if given is None and len(self.steps) == 1 and self.copies:  # nothing passes from step to step
+            own = self.steps[0].evaluate(parameters, Reads(self.initial, len(self.initial)))
+            return own.repeat(self.copies)
         found = _Evaluated.apply(parameters, self.initial if given is None else given, self, given is None)
         assert isinstance(found, Tensor)
         return found
@@ -53,6 +56,14 @@ class Replay:
         """Which of the bounds asked for are set by steps, and where they stand among those."""
         which = (self.places >= len(self.initial)).nonzero().squeeze(1)
         return which, self.places[which] - len(self.initial)
+
+    @cached_property
+    def copies(self) -> int:
+        """How often all that the steps set is asked for, in order; 0 if it is in any other way."""
+        moving, count = self.moving[1], self.length - len(self.initial)
+        times = len(moving) // count if count else 0
+        whole = len(moving) == len(self.places)
+        return times if whole and torch.equal(moving, torch.arange(count).repeat(times)) else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +111,10 @@ class _Evaluated(torch.autograd.Function):
         first = len(replay.initial) if constant else 0  # nothing flows to what is constant
         which, places = replay.moving if constant else (None, replay.places)
         asked = gradients[0] if which is None or len(which) == len(gradients[0]) else gradients[0][which]
-        flowing = torch.zeros(replay.length - first, dtype=asked.dtype).index_add_(0, places, asked)
+        if constant and replay.copies:
+            flowing = asked.view(replay.copies, -1).sum(0)
+        else:
+            flowing = torch.zeros(replay.length - first, dtype=asked.dtype).index_add_(0, places, asked)
         total = torch.zeros(ctx.parameters, dtype=asked.dtype)  # pyright: ignore[reportAttributeAccessIssue]
         for graph in reversed(graphs):
             if not graph.found.requires_grad:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -14,8 +15,8 @@ from lnnkit.ground.batch import Batch
 from lnnkit.ground.evaluate import Grouping
 from lnnkit.ground.formula import AUXILIARY
 from lnnkit.ground.grounding import Grounding
-from lnnkit.infer.history import ROOT, History, Trace
-from lnnkit.infer.state import State
+from lnnkit.infer.history import ROOT, History
+from lnnkit.infer.state import State, distinct
 from lnnkit.learn.clauses import Clause, End, clause_of
 from lnnkit.learn.comparisons import Softness
 from lnnkit.learn.events import EventIndex
@@ -34,6 +35,7 @@ class _Read:
     events: Tensor
     keys: Tensor
     owner: Tensor
+    before: Tensor  # those events that are any
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,29 +69,48 @@ class Replayer:
         self.events = EventIndex(history, self.comparisons)
         self._grounding = grounding
         self._trace = history.trace
-        self._initial = _initial(history.trace, grounding.atoms)
         self._names = tuple(values)
         self._values = {name: torch.tensor(value, dtype=torch.float64) for name, value in values.items()}
         self._through = through
         self._clauses: dict[int, Clause | None] = {}
+        self._read: dict[int, tuple[Tensor, _Reading]] = {}
 
-    def replay(self, events: Tensor, keys: Tensor) -> Replay:
-        """What gives the bounds that ``events`` (n,) set, or, where that is -1, the initial ones of ``keys`` (n,)."""
+    @property
+    def atoms(self) -> Atoms:
+        return self._grounding.atoms
+
+    @property
+    def start(self) -> tuple[Tensor, Tensor]:
+        """The lower and the upper ends of the atom rows that were there before the first event."""
+        return self._trace.start
+
+    @cached_property
+    def initial(self) -> tuple[Tensor, Tensor]:
+        """The lower and the upper ends of all atom rows before the first event."""
+        plain = State()
+        plain.extend(self.atoms)
+        for end, start in zip((plain.lower, plain.upper), self.start, strict=True):
+            end.values[: len(start)] = start
+        return plain.lower.values, plain.upper.values
+
+    def replay(self, events: Tensor, keys: Tensor, *, spare: bool = False) -> Replay:
+        """What gives the bounds that ``events`` (n,) set, or, where that is -1, the initial ones of ``keys`` (n,). If
+        ``spare``, it may hold initial bounds that nothing reads, which saves finding out."""
         needed = self._closure(events[events >= 0])
         groups = self.events.group[needed]
         given, told, of = needed[groups < 0], needed[groups >= 0], groups[groups >= 0]
         codes = self._levels(needed)[groups >= 0] * (len(self.events.groups) + 1) + of
-        parts = [(code % (len(self.events.groups) + 1), told[codes == code]) for code in torch.unique(codes).tolist()]
+        parts = [(code % (len(self.events.groups) + 1), told[codes == code]) for code in _present(codes)]
         readings = [self._reading(group, some) for group, some in parts]
-        sources = _Sources(self._initial)
-        for reading in readings:
-            for read in reading.ends.values():
-                sources.note(read.keys[read.events < 0])
-        sources.note(keys[events < 0])
-        sources.close()
+        reads = [read for reading in readings for read in reading.ends.values()]
+        if spare and sum(len(read.keys) for read in reads) >= len(self.initial[0]):
+            sources = _AllSources(self.initial)
+        else:
+            unset = [read.keys[read.events < 0] if len(read.before) else read.keys for read in reads]
+            sources = _Sources(self.initial, [*unset, keys[events < 0]])
         place = torch.full((len(self.events) + 1,), -1)  # of each event among the values
-        start = len(sources) + len(given)
-        place[given] = torch.arange(len(sources), start)
+        start = len(sources.keys) + len(given)
+        place[given] = torch.arange(len(sources.keys), start)
         starts: list[int] = []
         for _, some in parts:
             starts.append(start)
@@ -98,11 +119,13 @@ class Replayer:
 
         def places(found: Tensor, wanted: Tensor) -> Tensor:
             set_ = found >= 0
+            if bool(set_.all()):
+                return place.index_select(0, found)
             if not bool(set_.any()):
                 return sources.places(wanted)
             return torch.where(set_, place[found], sources.places(wanted))
 
-        initial = torch.cat([sources.values(), self.events.value[given]])
+        initial = torch.cat([sources.values, self.events.value[given]]) if len(given) else sources.values
         steps: list[Step] = []
         for (group, some), reading, begin in zip(parts, readings, starts, strict=True):
             ends = {end: places(read.events, read.keys) for end, read in reading.ends.items()}
@@ -112,6 +135,7 @@ class Replayer:
                 steps.append(step)
             else:
                 place[some] = torch.arange(same.start, same.start + same.count)
+        self._read.clear()
         return Replay(initial, sources.keys, tuple(steps), places(events, keys))
 
     def enter(self, batch: Batch, leaf: int, side: int) -> Tensor:
@@ -133,9 +157,9 @@ class Replayer:
             return self._contraction(number, leaf, side, ends, start, len(some))
         clause = self._clause(group)
         if clause is not None:
-            return ClauseStep(clause, ends, start, len(some), self._through)
+            return ClauseStep(clause, (number, leaf), ends, start, len(some), self._through)
         pairs = {index: (ends[index, 0], ends[index, 1]) for index, end in ends if end == 0}
-        batch = self._batch(number)
+        batch = self.batch(number)
         return InstanceStep(
             batch, leaf, side, pairs, reading.lengths, reading.groupings, reading.out, start, len(some), self._names
         )
@@ -149,7 +173,7 @@ class Replayer:
         start: int,
         count: int,
     ) -> Step:
-        formula, own = self._batch(number).formula, self.comparisons[number]
+        formula, own = self.batch(number).formula, self.comparisons[number]
         operands = formula.neurons[formula.top].operands
         places = tuple((ends[index, 0], ends[index, 1]) for index in operands)
         softness = 0.0
@@ -160,7 +184,7 @@ class Replayer:
 
     def _as_read(self, read: _Read) -> Tensor:
         """What stood there at inference."""
-        lower, upper = self._initial
+        lower, upper = self.initial
         rows = read.keys.clamp(min=0) // 2
         before = torch.where(read.keys % 2 == 0, lower[rows], upper[rows]).double()
         return torch.where(read.events >= 0, self.events.value[read.events.clamp(min=0)], before)
@@ -168,62 +192,67 @@ class Replayer:
     def _contraction(
         self, number: int, leaf: int, side: int, ends: Mapping[End, Tensor], start: int, count: int
     ) -> Step:
-        formula = self._batch(number).formula
+        formula = self.batch(number).formula
         operands = formula.neurons[formula.top].operands
         places = tuple((ends[index, 0], ends[index, 1]) for index in operands)
         truth = ends[AUXILIARY, 0], ends[AUXILIARY, 1]
         own = self.comparisons[number]
         return ContractionStep(own, operands.index(leaf), side, places, truth, start, count, self._names)
 
-    def _batch(self, number: int) -> Batch:
+    def batch(self, number: int) -> Batch:
         return self._grounding.batches[number] if number >= 0 else self._trace.scratch[-2 - number]
 
     def _clause(self, group: int) -> Clause | None:
         if group not in self._clauses:
             number, leaf, side = self.events.groups[group]
-            batch = self._batch(number)
+            batch = self.batch(number)
             self._clauses[group] = clause_of(batch.formula, leaf, side, self._names, completes=batch.completes)
         return self._clauses[group]
 
     def _closure(self, events: Tensor) -> Tensor:
         """The events, and all that they rest on."""
         seen = torch.zeros(len(self.events), dtype=torch.bool)
-        frontier = torch.unique(events)
+        frontier = distinct([events], len(seen)).long()
         while len(frontier):
             seen[frontier] = True
             found: list[Tensor] = []
-            groups = self.events.group[frontier]
-            for group in torch.unique(groups[groups >= 0]).tolist():
-                for read in self._reading(group, frontier[groups == group]).ends.values():
-                    found.append(torch.unique(read.events[read.events >= 0]))
-            if not found:
-                break
-            frontier = torch.unique(torch.cat(found))
+            for group, some in self._by_group(frontier):
+                found += [read.before for read in self._reading(group, some).ends.values()]
+            frontier = distinct(found, len(seen)).long()
             frontier = frontier[~seen[frontier]]
         return seen.nonzero().squeeze(1)
+
+    def _by_group(self, events: Tensor) -> Iterator[tuple[int, Tensor]]:
+        """The events that instances brought about, those of each group together."""
+        groups = self.events.group[events]
+        for group in _present(groups[groups >= 0]):
+            yield group, events[groups == group]
 
     def _levels(self, needed: Tensor) -> Tensor:
         """One more than the greatest level of what an event reads; what is given has level 0."""
         level = torch.zeros(len(self.events), dtype=torch.int64)
         ticks = self.events.tick[needed]
-        for tick in torch.unique(ticks).tolist():  # what is read was set earlier
-            now = needed[ticks == tick]
-            groups = self.events.group[now]
-            for group in torch.unique(groups[groups >= 0]).tolist():
-                some = now[groups == group]
+        for tick in _present(ticks):  # what is read was set earlier
+            for group, some in self._by_group(needed[ticks == tick]):
                 greatest = torch.zeros(len(some), dtype=torch.int64)
                 for read in self._reading(group, some).ends.values():
-                    set_ = (read.events >= 0).nonzero().squeeze(1)
-                    if len(set_):
+                    if len(read.before):
+                        set_ = (read.events >= 0).nonzero().squeeze(1)
                         own = level[read.events[set_]]
                         greatest.scatter_reduce_(0, read.owner[set_], own, "amax")
                 level[some] = greatest + 1
         return level[needed]
 
     def _reading(self, group: int, events: Tensor) -> _Reading:
-        """What events of one group read."""
+        """What events of one group read; mostly the same are asked for again."""
+        known = self._read.get(group)
+        if known is None or not torch.equal(known[0], events):
+            known = self._read[group] = events, self._worked_out(group, events)
+        return known[1]
+
+    def _worked_out(self, group: int, events: Tensor) -> _Reading:
         number, leaf, _ = self.events.groups[group]
-        batch, clause = self._batch(number), self._clause(group)
+        batch, clause = self.batch(number), self._clause(group)
         formula = batch.formula
         block = 0 if leaf < 0 else formula.neurons[leaf].block
         instances = self.events.instance[events]
@@ -242,10 +271,11 @@ class Replayer:
                 if index == leaf:
                     rows = torch.where(entered.index_select(0, owner), UNKNOWN, rows)
                 if index in formula.heads:
-                    rows = torch.where(_given(self._grounding.atoms, rows), rows, UNKNOWN)
+                    rows = torch.where(self.atoms.flags("given").index_select(0, rows), rows, UNKNOWN)
                 for side in wanted:
                     keys = rows * 2 + side
-                    ends[index, side] = _Read(self.events.before(keys, when), keys, owner)
+                    before = self.events.before(keys, when)
+                    ends[index, side] = _Read(before, keys, owner, before[before >= 0])
         lengths = tuple(len(rows) for rows in expansion.rows)
         out = None if block == 0 else expansion.places(block, instances)
         return _Reading(ends, lengths, expansion.groupings, out)
@@ -256,41 +286,37 @@ def _alike(one: Step, other: Step, initial: Tensor) -> bool:
     return isinstance(one, ClauseStep) and isinstance(other, ClauseStep) and one.alike(other, initial)
 
 
+def _present(numbers: Tensor) -> list[int]:
+    """Those that are among small numbers, in order."""
+    return torch.bincount(numbers).nonzero().squeeze(1).tolist()
+
+
 class _Sources:
-    """The bounds that are read as they were before the first event, each once."""
+    """The bounds that are read as they were before the first event, each once. ``keys`` are those of the bounds."""
 
-    def __init__(self, initial: tuple[Tensor, Tensor]) -> None:
-        self._ends = initial
-        self._wanted = torch.zeros(2 * len(initial[0]), dtype=torch.bool)
-        self._place = torch.empty(0, dtype=torch.int64)
-        self.keys = torch.zeros(0, dtype=torch.int64)
-
-    def note(self, keys: Tensor) -> None:
-        self._wanted[keys[keys >= 0]] = True
-
-    def close(self) -> None:
-        self.keys = self._wanted.nonzero().squeeze(1)
-        self._place = torch.cumsum(self._wanted, 0) - 1
-
-    def __len__(self) -> int:
-        return len(self.keys)
+    def __init__(self, ends: tuple[Tensor, Tensor], read: Sequence[Tensor]) -> None:
+        wanted = torch.zeros(2 * len(ends[0]), dtype=torch.bool)
+        for keys in read:
+            wanted[keys[keys >= 0]] = True
+        self.keys = wanted.nonzero().squeeze(1)
+        self._place = torch.cumsum(wanted, 0, dtype=torch.int32).sub_(1)
+        self.values = _interleaved(ends).index_select(0, self.keys)
 
     def places(self, keys: Tensor) -> Tensor:
-        return self._place[keys.clamp(min=0)]
-
-    def values(self) -> Tensor:
-        rows, sides = self.keys // 2, self.keys % 2
-        return torch.where(sides == 0, self._ends[0][rows], self._ends[1][rows]).double()
+        return self._place.index_select(0, keys.clamp(min=0)).long()
 
 
-def _initial(trace: Trace, atoms: Atoms) -> tuple[Tensor, Tensor]:
-    """The lower and the upper ends of all atom rows before the first event."""
-    plain = State()
-    plain.extend(atoms)
-    for end, start in zip((plain.lower, plain.upper), trace.start, strict=True):
-        end.values[: len(start)] = start
-    return plain.lower.values, plain.upper.values
+class _AllSources:
+    """All bounds as they were before the first event, in order."""
+
+    def __init__(self, ends: tuple[Tensor, Tensor]) -> None:
+        self.values = _interleaved(ends)
+        self.keys = torch.arange(len(self.values))
+
+    def places(self, keys: Tensor) -> Tensor:
+        return keys.clamp(min=0) if len(keys) and int(keys.min()) < 0 else keys
 
 
-def _given(atoms: Atoms, rows: Tensor) -> Tensor:
-    return atoms.flags("given").index_select(0, rows)
+def _interleaved(ends: tuple[Tensor, Tensor]) -> Tensor:
+    """The bounds by key."""
+    return torch.stack(ends, 1).view(-1).double()

@@ -132,10 +132,11 @@ def _read(
 
 @dataclass(frozen=True, slots=True)
 class ClauseStep:
-    """A rule whose head is one atom. ``through``: gradients pass clamps. What stands in the constant values is gathered
-    once."""
+    """A rule whose head is one atom; ``rule`` is its batch and that atom's leaf. ``through``: gradients pass clamps.
+    What stands in the constant values is gathered once."""
 
     clause: Clause
+    rule: tuple[int, int]
     ends: Mapping[End, Tensor]
     start: int
     count: int
@@ -159,7 +160,9 @@ class ClauseStep:
 
     def alike(self, other: ClauseStep, initial: Tensor) -> bool:
         """Whether another step of the same rule, for the other end of the same atoms, reads the same numbers."""
-        if self.clause.falls == other.clause.falls or len(self.ends) != len(other.ends) or self.count != other.count:
+        if self.rule != other.rule or self.clause.falls == other.clause.falls:
+            return False
+        if len(self.ends) != len(other.ends) or self.count != other.count:
             return False
         if any(
             len(places) and int(places.max()) >= len(initial) for each in (self, other) for places in each.ends.values()

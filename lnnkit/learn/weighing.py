@@ -1,4 +1,4 @@
-"""Which terms a weighted rule has, and what each counts: as few as lose no more on rows held back than chance would.
+"""Which terms a weighted rule has, and what each counts: as few as lose next to nothing on rows held back.
 
 Three ways are tried, from simple to rich: a number counts by one broad soft threshold; by any thresholds; and
 conjunctions of literals take part. In each a reference weighs all terms a little, and the few are chosen to say what it
@@ -23,7 +23,9 @@ from lnnkit.learn.selection import Sum, forward, without_idle
 _CRISP = 10.0  # of the penalty: what the crisp threshold of a graded number costs
 _PATHS = 40
 _TERMS = 40
-_ERRORS = 0.5  # standard errors that a simpler rule may be worse by
+_FEW = 10  # terms that are soon read, where each is of a column by itself
+_UNSAID = 0.003  # of what the best rule says of rows held back: what a shorter one may leave unsaid
+_ERRORS = 0.5  # standard errors that a simpler way may be worse by
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,7 @@ def weighed(
         _tried([_terms(found, known, numbers, each) for each in joined], positive, weight, parts)
         for numbers, joined in ways
     ]
-    way, count = _simplest([each.losses for each in tried], weight[np.concatenate([out for _, out in parts])])
+    way, count = _simplest(tried, weight[np.concatenate([out for _, out in parts])])
     numbers, joined = ways[way]
     whole = np.arange(len(positive))
     terms = _terms(found, known, numbers, paths(whole) if joined is not none else [])
@@ -106,10 +108,11 @@ def _terms(found: Sequence[Literal], known: np.ndarray, numbers: Sequence[int], 
 
 @dataclass(frozen=True, slots=True)
 class _Tried:
-    """The best penalty of a reference, by its place, and what rows held back lose (sizes, n) under rules of no term, of
-    one, and so on."""
+    """The best penalty of a reference, by its place, and which rows held back that takes for the wrong class (n,); what
+    they lose (sizes, n) under rules of no term, of one, and so on."""
 
     penalty: int
+    wrong: np.ndarray
     losses: np.ndarray
 
 
@@ -122,24 +125,34 @@ def _tried(sets: Sequence[_Terms], positive: np.ndarray, weight: np.ndarray, par
     for each, (_, out) in zip(references, parts, strict=True):
         lost += each.losses(out, positive[out]) @ weight[out]
     penalty = int(lost.argmin())
+    wrong: list[np.ndarray] = []
     found: list[np.ndarray] = []
     for terms, reference, (inside, out) in zip(sets, references, parts, strict=True):
+        wrong.append((reference.truth(penalty, out) > 0.5) != positive[out])
         sums: list[Sum] = list(forward(terms.rows[inside], reference.truth(penalty, inside), weight[inside], _TERMS))
         sums += [sums[-1]] * (_TERMS + 1 - len(sums))
         found.append(np.stack([log_losses(each.score(terms.rows[out]), positive[out]) for each in sums]))
-    return _Tried(penalty, np.concatenate(found, axis=1))
+    return _Tried(penalty, np.concatenate(wrong), np.concatenate(found, axis=1))
 
 
-def _simplest(losses: Sequence[np.ndarray], weight: np.ndarray) -> tuple[int, int]:
-    """The first way, and its fewest terms, that is no worse than the best of all."""
-    best = min(losses, key=lambda each: (each @ weight).min())
-    least = best[int((best @ weight).argmin())]
-    return next(
-        (way, size)
-        for way, each in enumerate(losses)
-        for size in range(len(each))
-        if _no_worse(each[size], least, weight)
-    )
+def _simplest(tried: Sequence[_Tried], weight: np.ndarray) -> tuple[int, int]:
+    """The first way that is no worse than the best of all, and its fewest terms that say all but what it can say. What
+    is better is so in both: rows lose less, and fewer are taken for the wrong class, for the one may be had without the
+    other. Few terms need not be fewer."""
+    way, least = 0, _least(tried[0], weight)
+    for richer, each in enumerate(tried[1:], 1):
+        own = _least(each, weight)
+        pairs = ((tried[way].wrong.astype(float), each.wrong.astype(float)), (least, own))
+        if not any(_no_worse(*pair, weight) for pair in pairs):
+            way, least = richer, own
+    lost = tried[way].losses @ weight
+    size = int((lost <= lost.min() + _UNSAID * (lost[0] - lost.min())).argmax())
+    return way, max(size, _FEW) if way == 0 else size
+
+
+def _least(tried: _Tried, weight: np.ndarray) -> np.ndarray:
+    """(n,) what rows lose at the best size."""
+    return tried.losses[int((tried.losses @ weight).argmin())]
 
 
 def _no_worse(losses: np.ndarray, others: np.ndarray, weight: np.ndarray) -> bool:

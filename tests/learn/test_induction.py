@@ -164,3 +164,18 @@ def test_the_regression_is_where_its_gradient_is_nought() -> None:
     true = 1 / (1 + np.exp(-(own[0] + rows @ own[1:])))
     assert rows.T @ (weight * (target - true)) == pytest.approx(costs * own[1:], abs=0.05)
     assert weight @ (target - true) == pytest.approx(0, abs=0.05)
+
+
+def test_a_plain_rule_is_found_though_cells_are_missing() -> None:
+    rng = np.random.default_rng(7)
+    texts = {name: rng.choice(np.array(["a", "b", "c"], object), 300) for name in "pqrst"}
+    positive = ((texts["p"] == "a") & (texts["q"] == "b")) | (texts["r"] == "c")
+    columns: list[TableColumn] = []
+    for name, values in texts.items():
+        some = values.copy()
+        some[rng.random(len(some)) < 0.2] = None
+        columns.append(TableColumn(name, some))
+    rule = induce(columns, positive, np.ones(len(positive)), seed=0)
+    assert rule.plain
+    whole = [TableColumn(name, values) for name, values in texts.items()]
+    assert ((rule.score(whole) > 0) == positive).all()

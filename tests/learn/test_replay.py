@@ -177,3 +177,16 @@ def test_gradients_of(case: str, logic: str) -> None:
     theta = program.vector(values).requires_grad_()
     replayed(base, list(bounds(base)), theta).sum().backward()
     assert theta.grad is not None and int((theta.grad != 0).sum()) > 0
+
+
+def test_rules_of_the_same_atoms_are_replayed_by_themselves() -> None:
+    """One completes a closed predicate, the other tells an open one: both read the same numbers."""
+    program = learning(
+        "predicate Q(row) closed\npredicate C(row)\nfact A(a) = 0.9\nfact B(a) = 0.95\n"
+        "rule one: A(X)@?a=0.7 & B(X)@?b=0.3 -> Q(X)\nrule other: A(X)@?c=0.7 | B(X)@?d=1 -> C(X)\nask Q(X)\nask C(X)\n"
+    )
+    found = program.infer(program.starts)
+    known = bounds(found)
+    assert known["C", (0,), 0] == pytest.approx(1.0) and known["Q", (0,), 0] == pytest.approx(0.915)
+    wanted = sorted(known)
+    assert replayed(found, wanted, program.vector(program.starts)).tolist() == [known[key] for key in wanted]
