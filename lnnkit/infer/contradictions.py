@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.check.program import Assertion
+from lnnkit.graph.laws import Law
 from lnnkit.graph.lifted import NUMBER
 from lnnkit.ground.formula import Formula, unfold
 from lnnkit.ground.read_back import as_text
@@ -137,5 +138,8 @@ def _instances(fixpoint: Fixpoint) -> Iterator[_Group]:
                 continue
             origin = formula.root.origin
             assert isinstance(origin, Assertion)
+            if isinstance(origin, Law):
+                yield _Group((1, "", 0, formula.key), columns, bounds, _neuron(whole))
+                continue
             key = (1, origin.span.source.path, origin.span.line, formula.key)
             yield _Group(key, columns, bounds, _statement(whole, origin))
