@@ -59,7 +59,7 @@ def _proofs(fixpoint: Fixpoint, ticks: Sequence[int], prover: Prover) -> Iterato
         for row, (lower, upper) in zip(arrested.rows.tolist(), roots, strict=True):
             proof = prover.prove_contradiction(arrested.batch, row, tick)
             statement = proof.steps[proof.lower].statement
-            if statement is None or isinstance(statement, Law):
+            if statement is None or statement.kind == "law":
                 yield Contradiction("neuron", proof.atom, None, None, lower, upper), proof
             else:
                 span = statement.span

@@ -10,7 +10,6 @@ from lnnkit.graph.laws import EVERY, SIGNS, mirrored
 from lnnkit.graph.lifted import COMPARISON, Reference
 from lnnkit.graph.match import matched
 
-
 _Arguments = tuple[int | str, ...]
 
 

@@ -121,6 +121,7 @@ def _statement(formula: Formula, origin: Assertion) -> Callable[[Sequence[str], 
     def shown(entities: Sequence[str], lower: float, upper: float) -> Contradiction:
         text = as_text(formula, dict(enumerate(entities)))
         path, line = origin.span.source.path, origin.span.line
+        assert origin.kind != "law"
         return Contradiction(origin.kind, text, origin.name, line, lower, upper, path)
 
     return shown
