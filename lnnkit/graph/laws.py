@@ -67,6 +67,29 @@ def mirrored(signs: Iterable[int]) -> frozenset[int]:
 def laws(assertions: Sequence[Assertion]) -> list[Law]:
     """The laws among the comparisons of statements, by their text. Those of comparisons that are learned, or softened,
     are left out; so are those among comparisons whose statements contradict each other outright."""
+    families, truths = _families(assertions)
+    found = {law.span.text: law for family in families for law in _of_family(family, truths)}
+    return [found[text] for text in sorted(found)]
+
+
+def violated(assertions: Sequence[Assertion]) -> list[Law]:
+    """The laws that statements contradict outright, by their text."""
+    families, truths = _families(assertions)
+    found: dict[str, Law] = {}
+    for family in families:
+        known = _known(family, truths)
+        for clause in _clauses(family):
+            if all((not positive) in known[reading.text] for reading, positive in clause):
+                law = _law(clause, tuple(known[reading.text][not positive] for reading, positive in clause))
+                found[law.span.text] = law
+    return [found[text] for text in sorted(found)]
+
+
+_Truths = Mapping[str, Mapping[bool, Assertion]]  # by the text of a comparison: what statements say of it outright
+
+
+def _families(assertions: Sequence[Assertion]) -> tuple[list[list[_Member]], _Truths]:
+    """Comparisons by the terms that they compare, each family in the order of their texts."""
     families: dict[tuple[str, str], dict[str, _Member]] = {}
     truths: dict[str, dict[bool, Assertion]] = {}
     for assertion in assertions:
@@ -77,11 +100,7 @@ def laws(assertions: Sequence[Assertion]) -> list[Law]:
                 families.setdefault(family, {}).setdefault(member[0].text, member)
                 if node is whole:
                     truths.setdefault(member[0].text, {}).update(dict.fromkeys(_stated(assertion), assertion))
-    found: dict[str, Law] = {}
-    for family in families.values():
-        for law in _of_family([family[text] for text in sorted(family)], truths):
-            found[law.span.text] = law
-    return [found[text] for text in sorted(found)]
+    return [[family[text] for text in sorted(family)] for family in families.values()], truths
 
 
 def _is_plain(node: ast.Comparison) -> bool:
@@ -160,9 +179,14 @@ def _renamed(node: ast.Expression, names: Mapping[str, str]) -> ast.Expression:
     return node
 
 
-def _of_family(members: Sequence[_Member], truths: Mapping[str, Mapping[bool, Assertion]]) -> Iterator[Law]:
+def _known(members: Sequence[_Member], truths: _Truths) -> _Truths:
+    """What statements say of each reading."""
+    return {reading.text: truths.get(member[0].text, {}) for member in members for reading in member}
+
+
+def _of_family(members: Sequence[_Member], truths: _Truths) -> Iterator[Law]:
     """The shortest clauses of two and three members that always hold, with what statements say of these taken in."""
-    known = {reading.text: truths.get(member[0].text, {}) for member in members for reading in member}
+    known = _known(members, truths)
     clauses = [*_clauses(members)]
     contradictory = any(all((not positive) in known[r.text] for r, positive in clause) for clause in clauses)
     if contradictory or any(len(said) > 1 for said in known.values()):
