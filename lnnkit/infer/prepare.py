@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 import torch
 from torch import Tensor
 
-from lnnkit.graph.laws import Law
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.ground.analyses import Analyses, Known
 from lnnkit.ground.demand import demands, restricted
@@ -147,7 +146,7 @@ def _needs(prepared: Prepared, readings: Sequence[Reading], asked: set[str]) -> 
     another formula may want it; laws of order pass on what is known anyway."""
     graph = prepared.lifted.graph
     found = [prepared.finder(each.formula, each).inference() for each in readings]
-    readers = [(each.formula, needs) for each, needs in zip(readings, found, strict=True) if not _is_law(each.formula)]
+    readers = [(each.formula, needs) for each, needs in zip(readings, found, strict=True) if not each.formula.is_law]
     predicates = {node for node, kind in graph.nodes(data="kind") if kind == "predicate"}
     for place, each in enumerate(readings):
         formula = each.formula
@@ -157,10 +156,6 @@ def _needs(prepared: Prepared, readings: Sequence[Reading], asked: set[str]) -> 
                 found[place] = restricted(found[place], formula, wanted)
                 prepared.partly_known.add(str(formula.auxiliary))
     return found
-
-
-def _is_law(formula: Formula) -> bool:
-    return formula.auxiliary is None and formula.root is not None and isinstance(formula.root.origin, Law)
 
 
 def _matters_anyway(prepared: Prepared, formula: Formula, asked: set[str]) -> bool:
