@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from tests.oracle import Fact, Formula, Predicate, Program, Statement
 from tests.oracle.network import ground_term
-from tests.oracle.program import Box, free_variables, numbers, operands, subformulas, weights
+from tests.oracle.program import Box, free_variables, map_numbers, numbers, operands, subformulas, weights
 from tests.points import Undefined, truth_at, value_at
 from tests.programs import LOGICS, value_of
 
@@ -57,11 +57,12 @@ class _Retry(Exception):
     pass
 
 
-def generate(seed: int, size: int = 4, mode: str = "fuzzy") -> Generated:
-    """A valid program with about ``size`` statements."""
+def generate(seed: int, size: int = 4, mode: str = "fuzzy", related: float = 0.0) -> Generated:
+    """A valid program with about ``size`` statements; so large a share of its comparisons compares the terms of
+    another one by another relation."""
     for attempt in range(100):
         try:
-            return _Generator(random.Random(f"{seed} {size} {mode} {attempt}"), size, mode).build()
+            return _Generator(random.Random(f"{seed} {size} {mode} {attempt}"), size, mode, related).build()
         except _Retry:
             continue
     raise AssertionError(f"no valid program for seed {seed}")
@@ -72,6 +73,7 @@ class _Generator:
     rng: random.Random
     size: int
     mode: str
+    related: float
     pool: list[Formula] = field(default_factory=list)  # comparisons to repeat
 
     def build(self) -> Generated:
@@ -188,6 +190,10 @@ class _Generator:
             again = rng.choice(self.pool)
             if {*free_variables(again)} <= {*scope}:
                 return again
+        if self.related and self.pool and rng.random() < self.related:
+            again = rng.choice(self.pool)
+            if {*free_variables(again)} <= {*scope}:
+                return self._relative(again)
         used: set[Formula] = set()
         left = self._term(scope, used, rng.choice([0, 0, 1, 1, 2]))
         right = self._term(scope, used, 1) if rng.random() < 0.4 else self._beside(left)
@@ -205,6 +211,25 @@ class _Generator:
             return "and", ((1.0, first), (1.0, second)), 1.0, None
         self.pool.append(formula)
         return formula
+
+    def _relative(self, comparison: Formula) -> Formula:
+        """A crisp comparison of the same terms: turned around, with its variables exchanged, about a person, or of a
+        difference with 0."""
+        rng = self.rng
+        _, _, left, right, _, _ = comparison
+        if rng.random() < 0.4:
+            left, right = right, left
+        if rng.random() < 0.2:
+            left, right = ("subtract", left, right), ("constant", 0.0)
+        made: Formula = ("compare", rng.choice(OPERATORS), left, right, None, None)
+        names = [*free_variables(made)]
+        if len(names) == 2 and rng.random() < 0.5:
+            swap = {("var", a): ("var", b) for a, b in (names, names[::-1])}
+            made = map_numbers(made, lambda n: ("number", n[1], tuple(swap.get(a, a) for a in n[2])))
+        if names and rng.random() < 0.15:
+            given = {("var", names[0]): ("const", rng.choice(self.people))}
+            made = map_numbers(made, lambda n: ("number", n[1], tuple(given.get(a, a) for a in n[2])))
+        return made
 
     def _beside(self, term: Formula) -> Formula:
         env = {variable: self.rng.choice(self.people) for variable in free_variables(term)}

@@ -16,10 +16,10 @@ PLAIN, ALL = 120, 3000
 BLOCK = 20
 
 
-def compare(seeds: range) -> int:
+def compare(seeds: range, related: float = 0.0) -> int:
     compared = 0
     for seed in seeds:
-        generated = generate(seed, 1 + seed % 6, MODES[seed % 3])
+        generated = generate(seed, 1 + seed % 6, MODES[seed % 3], related)
         found = disagreements_about_numbers(generated.program, generated.once)
         if found is not None:
             compared += 1
@@ -32,8 +32,14 @@ def test_oracle(block: int) -> None:
     assert compare(range(block, block + BLOCK)) >= BLOCK - 4
 
 
-# A truth that a register only comes near far below; an equality that is fully true; an end between two tolerances.
-@pytest.mark.parametrize("seed", [377, 746, 898, 1109, 1339, 2717, 2957])
+@pytest.mark.parametrize("block", range(100_000, 100_060, BLOCK))
+def test_oracle_where_terms_are_compared_again(block: int) -> None:
+    assert compare(range(block, block + BLOCK), related=0.6) >= BLOCK - 4
+
+
+# A truth that a register only comes near far below; an equality that is fully true; an end between two tolerances; an
+# inequality that is fully true, and its numbers to the last digits.
+@pytest.mark.parametrize("seed", [377, 746, 898, 1109, 1339, 2717, 2957, 1777, 1995, 3155])
 def test_what_was_off(seed: int) -> None:
     assert compare(range(seed, seed + 1)) == 1
 
@@ -44,10 +50,16 @@ def test_oracle_at_length(block: int) -> None:
     assert compare(range(block, block + BLOCK)) >= BLOCK - 5
 
 
-@pytest.mark.parametrize("seed", range(5000, 5020))
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(100_060, 101_500, BLOCK))
+def test_oracle_at_length_where_terms_are_compared_again(block: int) -> None:
+    assert compare(range(block, block + BLOCK), related=0.6) >= BLOCK - 5
+
+
+@pytest.mark.parametrize("seed", range(5000, 5030))
 def test_order_is_nothing(seed: int) -> None:
     """Bitwise, with contradictions or without."""
-    program = generate(seed, 1 + seed % 6, MODES[seed % 3]).program
+    program = generate(seed, 1 + seed % 6, MODES[seed % 3], 0.6 * (seed >= 5020)).program
     expected = answers_of(to_text(program))
     shuffle = random.Random(seed)
     facts, statements = list(program.facts), list(program.statements)

@@ -10,12 +10,14 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Literal
 
+from lnnkit.check.entities import known
 from lnnkit.check.nearest import did_you_mean, nearest
 from lnnkit.check.report import error, name_span
 from lnnkit.check.symbols import Formula, Symbols
 from lnnkit.check.walk import NumericNode, Scope, Visit, nodes
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.names import FOREIGN_FUNCTIONS
 
 Kind = Literal["number", "truth", "entity", "unknown"]
 
@@ -83,16 +85,30 @@ def _as_formula(visit: Visit, symbols: Symbols) -> Diagnostic | None:
             if visit.role == "query":
                 return None
             message = f"`{_short(node)}` is a number, and a formula is true or false"
-            return error("number-as-formula", node.span, message, f"compare it: `{_short(node)} > 0`")
+            return error("number-as-formula", node.span, message, _comparing(node, visit))
         case ast.Atom() if node.name in symbols.numbers and visit.role == "formula" and node.name not in visit.scope:
             message = f"`{node.name}` is a number, and a formula is true or false"
-            return error("number-as-formula", name_span(node), message, f"compare it: `{_short(node)} > 0`")
+            return error("number-as-formula", name_span(node), message, _comparing(node, visit))
         case _:
             return None
 
 
+def _comparing(node: ast.Expression, visit: Visit) -> str:
+    """How to make a formula of a number; `=>` before another number was meant as `>=`."""
+    parent = visit.parent
+    if isinstance(parent, ast.Implies) and node is parent.antecedent:
+        source, other = node.span.source.text, parent.consequent
+        first = other.antecedent if isinstance(other, ast.Implies) else other
+        if source[node.span.end : other.span.start].strip() in ("=>", "⇒"):
+            return f"`=>` is implication; at least is `>=`: `{_short(node)} >= {_short(first)}`"
+    return f"compare it: `{_short(node)} > 0`"
+
+
 def _bare_number(node: ast.Number | ast.Learnable, visit: Visit) -> Diagnostic:
     text = node.span.text
+    if visit.role == "query":
+        message = f"`{text}` is a number, of which there is nothing to ask"
+        return error("number-as-formula", node.span, message, "ask for a number of an entity: `query age(X)`")
     message = f"`{text}` is a number, and a formula is true or false"
     truth = text if isinstance(node, ast.Number) and 0 <= node.value <= 1 else "0.8"
     hint = f"a weight is written `P(X)@{text}`, the truth of a statement `in [{truth}, 1]` at its end"
@@ -142,7 +158,12 @@ def _unknown_number(atom: ast.Atom, symbols: Symbols) -> Diagnostic | None:
     if symbols.doubtful(atom.name):
         return None
     message = f"no number `{atom.name}` is declared"
-    if "-" in atom.name and not atom.arguments:
+    if atom.name in FOREIGN_FUNCTIONS and atom.arguments:
+        message = f"`{atom.name}` is no function: there are `abs` and `sqrt`"
+        return error("unknown-function", name_span(atom), message, FOREIGN_FUNCTIONS[atom.name])
+    if atom.name.lower() in ("nan", "null", "none", "na") and not atom.arguments:
+        hint = "leave out what is not known: a number of which nothing is said may be any"
+    elif "-" in atom.name and not atom.arguments:
         hint = f"put spaces around the minus: `{atom.name.replace('-', ' - ')}`"
     else:
         near = nearest(atom.name, symbols.numbers)
@@ -208,13 +229,17 @@ def _is_truth(atom: ast.Atom, visit: Visit, symbols: Symbols) -> bool:
 
 
 def _mixed(entity: ast.Expression, number: ast.Expression, visit: Visit, symbols: Symbols) -> Diagnostic | None:
-    if isinstance(entity, ast.Atom) and symbols.bare_kind(entity, visit.scope) == "constant":
+    constant = isinstance(entity, ast.Atom) and symbols.bare_kind(entity, visit.scope) == "constant"
+    if isinstance(entity, ast.Atom) and constant and not known(symbols, [entity.name]):
         return _unknown_number(entity, symbols)
-    what = "the variable" if isinstance(entity, ast.Atom) else "the entity"
+    what = "the variable" if isinstance(entity, ast.Atom) and not constant else "the entity"
     message = f"{what} `{_short(entity)}` is compared with the number `{_short(number)}`"
     if isinstance(number, ast.Number):
         name = _short(entity)
         hint = f'an entity of that name is quoted: `"{_short(number)}"`; a number of `{name}` is applied: `age({name})`'
+    elif isinstance(number, ast.Atom) and number.arguments:
+        other = f"{number.name}({_short(entity)})"
+        hint = "compare two numbers" + (f", as `{other}`" if other != _short(number) else "") + ", or two entities"
     else:
         hint = "compare two numbers, or two entities"
     return error("mixed-comparison", entity.span, message, hint)

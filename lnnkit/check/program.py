@@ -60,10 +60,10 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """A rule or axiom. ``formula`` has its entity comparisons resolved to SameEntity; weights, biases and bounds are
-    checked but not evaluated. Its free variables are universal."""
+    """A rule or axiom, or a law that comparisons bring with them. ``formula`` has its entity comparisons resolved to
+    SameEntity; weights, biases and bounds are checked but not evaluated. Its free variables are universal."""
 
-    kind: Literal["rule", "axiom"]
+    kind: Literal["rule", "axiom", "law"]
     name: str | None
     formula: ast.Expression | SameEntity
     lower: ast.Value | float

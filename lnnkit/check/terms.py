@@ -60,7 +60,11 @@ def _constant(node: ast.Comparison) -> Iterator[Diagnostic]:
         unit = any(isinstance(each, ast.Unit) for side in (left, right) for each in nodes(side))
         if node.attributes or "<?>" in node.operators or unit:
             message = f"`{_shown(left)}` and `{_shown(right)}` are constants, so there is nothing to soften or to learn"
-            yield error("constant-comparison", node.span, message, "compare a number of an entity: `age(X) > 3`")
+            hint = "compare a number of an entity: `age(X) > 3`"
+            if not node.attributes and "<?>" not in node.operators:
+                message = f"`{_shown(left)}` and `{_shown(right)}` are constants, and units take numbers of entities"
+                hint = "write the unit's value in its place, or give it a number of an entity: `nau(age(X), 3)`"
+            yield error("constant-comparison", node.span, message, hint)
             return
 
 

@@ -102,4 +102,7 @@ def _in_range(attribute: ast.Attribute, value: ast.Value, shape: Shape) -> Itera
         yield error("attribute-value", value.span, f"`{key}` is finite", f"`{key}: 1`")
     elif not shape.low <= number <= shape.high:
         message = f"`{key}` lies in [{shape.low:g}, {shape.high:g}], and {value.span.text} does not"
-        yield error("attribute-value", value.span, message, "scale an operand instead: `2 * debt(X)`")
+        hint = "scale an operand instead: `2 * debt(X)`"
+        if key == "gate":
+            hint = "a gate is a share, from 0 (closed) to 1 (open)"
+        yield error("attribute-value", value.span, message, hint)

@@ -102,8 +102,11 @@ def _conflicts(kb: KnowledgeBase, *, minimal: bool) -> tuple[str, dict[str, obje
     """The contradictions as text and as JSON."""
     conflicts = kb.conflicts()
     total = len(kb.contradictions)
-    if not conflicts:
+    if not total:
         return "no contradictions", {"conflicts": []}
+    if not conflicts:  # what holds of no entity whatever has no instance to explain
+        told = [f"{each}\n  for every entity: name one to see why" for each in kb.contradictions]
+        return "\n\n".join(told), {"conflicts": [], "total": total}
     texts: list[str] = []
     found: list[dict[str, object]] = []
     for each in conflicts:

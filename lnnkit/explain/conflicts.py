@@ -22,6 +22,7 @@ from lnnkit.explain.ground_form import leaves, statement_form
 from lnnkit.explain.proof import Proof, Step
 from lnnkit.explain.prover import Prover
 from lnnkit.explain.replay import World
+from lnnkit.graph.laws import Law
 from lnnkit.infer.inference import Fixpoint
 from lnnkit.outcome import Contradiction
 from lnnkit.syntax import ast
@@ -58,7 +59,7 @@ def _proofs(fixpoint: Fixpoint, ticks: Sequence[int], prover: Prover) -> Iterato
         for row, (lower, upper) in zip(arrested.rows.tolist(), roots, strict=True):
             proof = prover.prove_contradiction(arrested.batch, row, tick)
             statement = proof.steps[proof.lower].statement
-            if statement is None:
+            if statement is None or statement.kind == "law":
                 yield Contradiction("neuron", proof.atom, None, None, lower, upper), proof
             else:
                 span = statement.span
@@ -76,8 +77,8 @@ def _members(proof: Proof) -> tuple[Member, ...]:
         if step.given is not None and isinstance(step.conclusion, ast.Atom):
             fact = _stated(step)
             facts[fact.predicate, fact.arguments, fact.given] = fact
-        if step.statement is not None:
-            rules[id(step.statement)] = StatedRule(step.statement)
+        own = step.statement.given if isinstance(step.statement, Law) else (step.statement,)
+        rules |= {id(each): StatedRule(each) for each in own if each is not None}
     listed = sorted(facts.values(), key=lambda fact: (fact.given.file, fact.given.row, fact.given.text))
     stated = sorted(rules.values(), key=lambda rule: (rule.statement.span.source.path, rule.statement.span.start))
     return (*listed, *stated)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import cast
 
 import torch
 
@@ -19,8 +20,10 @@ from lnnkit.explain.reads import Read, leaf_reads, values_of
 from lnnkit.explain.sight import Sight, Sights
 from lnnkit.explain.timeline import END, Event, Timeline
 from lnnkit.explain.wording import Argument, Wording, bound_names
+from lnnkit.graph.laws import between
 from lnnkit.graph.lifted import LiftedGraph, Reference, Root
 from lnnkit.graph.match import below_negations, instances
+from lnnkit.graph.relatives import Relative, relatives
 from lnnkit.ground.formula import AUXILIARY, LEAF, Formula, unfold
 from lnnkit.ground.polarity import Polarity
 from lnnkit.ground.read_back import as_expression
@@ -125,6 +128,7 @@ class Prover:
         conclusion = as_expression(whole, {}, bound_names(whole), logic=lifted.program.logic)
         positive, negated = below_negations(lifted.graph, root)
         heard = [] if negated else instances(lifted.graph, positive)
+        kin = [] if negated else relatives(lifted.graph, positive)
         steps = _Steps()
         ends: list[int] = []
         for side in (0, 1):
@@ -134,6 +138,10 @@ class Prover:
             best = (min if side else max)(told, key=lambda each: each.value, default=None)
             if best is not None and best.source is not None and (best.value < value if side else best.value > value):
                 ends.append(steps.number(best.source))
+                continue
+            implied = self._implied(steps, conclusion, kin, side) if value == side else None
+            if implied is not None:
+                ends.append(steps.add(implied))
                 continue
             premises = self._premises(steps, formula, self._upward_needed(sight, reads, side, value))
             step = Step(conclusion, SIDES[side], value, "neuron", formula=conclusion, premises=premises)
@@ -150,6 +158,23 @@ class Prover:
         texts = tuple(str(argument) for argument in reference.arguments)
         row = self._row(table, texts)
         return self.readings.unlisted(table, texts, side) if row is None else self.readings.of(row, side)
+
+    def _implied(self, steps: _Steps, conclusion: ast.Expression, kin: Sequence[Relative], side: int) -> Step | None:
+        """What another comparison of the same terms says of one that the program does not hold."""
+        for each in kin:
+            for own, other in each.tells:
+                reading = self._heard(each.reference, other)
+                if own != side or reading.source is None:
+                    continue
+                texts = [str(argument) for argument in each.reference.arguments]
+                known = self.wording.conclusion(each.reference.node, texts)
+                law = between(known, other == 1, conclusion, side == 0)
+                premises = [Premise(steps.number(reading.source), 1.0)]
+                formula = cast("ast.Expression", law.formula)
+                return Step(
+                    conclusion, SIDES[side], 1.0 - side, "statement", law, formula, (1.0, 1.0), premises=premises
+                )
+        return None
 
     def _row(self, table: str, arguments: Sequence[str]) -> int | None:
         """The row of an atom, if it has one."""

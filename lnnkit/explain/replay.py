@@ -180,7 +180,7 @@ class _Instance:
         self._step, self._proof, self._world = step, proof, world
         self._known = known = _known(step, proof, world)
         target = form_of(step.conclusion, {}, world.program.logic)
-        self._tree = _tree(form, known, world, target)
+        self._tree = _tree(form, known, world, target, asked=step.statement is None and form == target)
         self._places = [place for place, node in enumerate(self._tree.nodes) if node.form == target]
         _demand(bool(self._places), "the instance does not speak of it")
 
@@ -268,9 +268,9 @@ def _read(form: Form, known: _Known, world: World) -> Box:
     return _unknown(form, world)
 
 
-def _tree(form: Form, known: _Known, world: World, target: Form) -> Tree:
+def _tree(form: Form, known: _Known, world: World, target: Form, *, asked: bool) -> Tree:
     """The instance with a row for each entity that a premise, the target or the instance names, and one for all
-    others."""
+    others. In a formula that is ``asked`` for, comparisons that no premise speaks of rest on their numbers."""
     named = {t for f in (form, target, *known.exact) for a in leaves(f) for t in a.terms if isinstance(t, str)}
     for pattern, _, excepted in known.blanket:
         named |= {t for a in leaves(pattern) for t in a.terms if isinstance(t, str)}
@@ -283,7 +283,8 @@ def _tree(form: Form, known: _Known, world: World, target: Form) -> Tree:
         operands: list[int] = []
         optional: list[bool] = []
         # a comparison has bounds of its own, and so has what a premise speaks of: its operands may contradict that
-        read = part is not form and (part.kind == "compare" or _read(part, known, world) != _unknown(part, world))
+        kept = part.kind == "compare" and not asked
+        read = part is not form and (kept or _read(part, known, world) != _unknown(part, world))
         if read:
             pass
         elif part.kind in ("forall", "exists"):
@@ -337,7 +338,7 @@ def _completed(step: Step, proof: Proof, world: World) -> None:
                 if not _covers(form, asked) or (step.excepted is not None and asked.terms in step.excepted):
                     continue
                 instance = statement_form(statement, bindings, world.starts)
-                tree = _tree(instance, known, world, asked)
+                tree = _tree(instance, known, world, asked, asked=False)
                 values = upward(tree, lambda node: _read(node, known, world))
                 for head in heads(tree):
                     if tree.nodes[head].form == asked:

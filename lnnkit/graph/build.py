@@ -12,6 +12,7 @@ from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Predicate, Q
 from lnnkit.check.walk import children
 from lnnkit.graph.defining import Formula, conjunctions, conjuncts, defined_predicates, stripped
 from lnnkit.graph.describe import Description, describe
+from lnnkit.graph.laws import laws
 from lnnkit.graph.lifted import COMPARISON, NEURONS, TERMS, LiftedGraph, Reference, Root
 from lnnkit.graph.parameters import Parameters, starts
 from lnnkit.syntax import ast
@@ -39,7 +40,8 @@ def build(program: CheckedProgram) -> LiftedGraph:
     closed_derived = frozenset(
         name for assertion in program.assertions for name in defined_predicates(assertion, program.predicates)
     )
-    statements = tuple(builder.statement(assertion) for assertion in program.assertions)
+    stated = (*program.assertions, *laws(program.assertions))
+    statements = tuple(builder.statement(assertion) for assertion in stated)
     builder.close(statements)
     queries = tuple(builder.query(query) for query in program.queries)
     return LiftedGraph(builder.graph, program, statements, queries, closed_derived, builder.parameters)

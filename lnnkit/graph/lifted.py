@@ -79,7 +79,8 @@ class Root:
 
 @dataclass(frozen=True, slots=True)
 class LiftedGraph:
-    """The graph of neurons and terms, the statements and queries that stand on it, and the parameters among them."""
+    """The graph of neurons and terms, the statements and queries that stand on it, and the parameters among them. The
+    last of the statements are the laws of order that comparisons bring with them (`lnnkit.graph.laws`)."""
 
     graph: nx.MultiDiGraph
     program: CheckedProgram

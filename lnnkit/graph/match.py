@@ -38,6 +38,18 @@ def instances(graph: nx.MultiDiGraph, query: Reference) -> list[Reference]:
     return found
 
 
+def matched(
+    graph: nx.MultiDiGraph,
+    query: str,
+    given: tuple[int | str, ...],
+    node: str,
+    parameters: tuple[int | str, ...],
+    bindings: dict[int, int | str],
+) -> bool:
+    """Whether a term of a query is an instance of one of the program; adds to the ``bindings`` that make it so."""
+    return _match(graph, query, given, node, parameters, 0, bindings)
+
+
 def _match(
     graph: nx.MultiDiGraph,
     query: str,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from lnnkit.graph.laws import Law
 from lnnkit.graph.lifted import COMPARISON, NUMBER, TERMS, LiftedGraph, Root
 from lnnkit.ground.terms import comparison, parameters, term
 from lnnkit.logic import logic_named
@@ -90,6 +91,11 @@ class Formula:
     def compares(self) -> bool:
         """Whether it is the definition of a comparison."""
         return self.auxiliary is not None and self.neurons[self.top].kind == COMPARISON
+
+    @property
+    def is_law(self) -> bool:
+        """Whether it is a law of order: what its comparisons know by their numbers, they all know."""
+        return self.auxiliary is None and self.root is not None and isinstance(self.root.origin, Law)
 
 
 def unfold(

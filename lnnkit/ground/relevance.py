@@ -53,7 +53,7 @@ class Relevance:
         return all(
             element.leaf in reading.formula.heads
             or any(
-                (reading.table(element.leaf), side) in (self.told if _own(reading, element) else self.produced)
+                (reading.table(element.leaf), side) in (self.told if _told(reading, element) else self.produced)
                 for side in sides(element.end)
             )
             for element in support
@@ -116,9 +116,10 @@ def decide(
     return Relevance(produced, derived, kept, told)
 
 
-def _own(reading: Reading, element: Element) -> bool:
-    """Whether a comparison's definition waits for its own truth."""
-    return element.leaf == AUXILIARY and reading.formula.compares
+def _told(reading: Reading, element: Element) -> bool:
+    """Whether what is waited for counts only where others than the comparison itself say it: its definition waits for
+    its own truth, or a law of order for that of its comparisons."""
+    return reading.formula.is_law or (element.leaf == AUXILIARY and reading.formula.compares)
 
 
 def _keep(elements: Iterable[Element], reading: Reading, keep: Callable[[Side, int], None]) -> None:
@@ -159,7 +160,7 @@ def _produced(
                 one = _Waiting(reading, (send.leaf, send.side), missing)
                 for element in missing:
                     for name in sides(element.end):
-                        key = (reading.table(element.leaf), name), _own(reading, element)
+                        key = (reading.table(element.leaf), name), _told(reading, element)
                         waiting.setdefault(key, []).append((one, element))
                 if not missing:
                     fire(reading, *one.target)

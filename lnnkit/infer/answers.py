@@ -11,6 +11,7 @@ from torch import Tensor
 from lnnkit.check.program import ENTITY
 from lnnkit.graph.lifted import LiftedGraph, Reference, Root
 from lnnkit.graph.match import below_negations, instances
+from lnnkit.graph.relatives import Relative, relatives
 from lnnkit.ground.atoms import Atoms
 from lnnkit.ground.evaluate import upward
 from lnnkit.ground.formula import LEAF, unfold
@@ -56,6 +57,7 @@ def covers(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root) -> bool:
             tables.add(reference.node)
         elif reference.node not in prepared.observers:
             return False
+    tables |= {each.reference.node for each in relatives(lifted.graph, below_negations(lifted.graph, root)[0])}
     return prepared.partly_known.isdisjoint(tables) and all(
         (name, side) not in relevance.derived or relevance.mode(name, side) == ALL for name in tables for side in SIDES
     )
@@ -99,12 +101,13 @@ def _joined(prepared: Prepared, flags: Flags, lifted: LiftedGraph, root: Root, g
         Reference(prepared.observers.get(each.node, each.node), each.arguments)
         for each in instances(lifted.graph, root.reference)
     ]
+    kin = relatives(lifted.graph, root.reference)
     formula = unfold(lifted, root)
     scratch = Grounding(atoms, prepared.grounding.domain, guard)
     number = scratch.add(
         formula,
         prepared.analyses.of(formula),
-        _needs(prepared, lifted, root, heard),
+        _needs(prepared, lifted, root, heard, kin),
         leaf_modes(formula, lambda _name, _side: 0),
         dict.fromkeys(atoms.tables, False),
         {},
@@ -120,11 +123,12 @@ def _joined(prepared: Prepared, flags: Flags, lifted: LiftedGraph, root: Root, g
         return Evaluated(tuple(ids), Bounds(nothing, nothing), Bounds(nothing, nothing), nothing.bool())
     view = whole(batch)
     told = [_rows(prepared, each, ids, length) for each in heard]
-    value = _value(view, state, atoms, told)
+    implied = [(_rows(prepared, each.reference, ids, length), each) for each in kin]
+    value = _value(view, state, atoms, told, implied)
     contested = torch.zeros(length, dtype=torch.bool)
     if any(bool(flagged.any()) for flagged in flags):
         for other in (doubted(state, flags), defaulted(state, flags, atoms)):
-            contested |= differ(value, _value(view, other, atoms, told))
+            contested |= differ(value, _value(view, other, atoms, told, implied))
     default = upward(formula, _defaults(view, prepared), view.groupings)[formula.top]
     return Evaluated(tuple(ids), value, default, contested)
 
@@ -137,8 +141,15 @@ def _picked(columns: Sequence[Tensor], which: Tensor) -> list[Tensor]:
     return [column.index_select(0, rows) for column in columns]
 
 
-def _value(view: View, state: State, atoms: Atoms, told: Sequence[Tensor]) -> Bounds:
-    """The query's bounds from its operands, met with those of the rows of the neurons that it is an instance of."""
+def _value(
+    view: View,
+    state: State,
+    atoms: Atoms,
+    told: Sequence[Tensor],
+    implied: Sequence[tuple[Tensor, Relative]],
+) -> Bounds:
+    """The query's bounds from its operands, met with those of the rows of the neurons that it is an instance of, and
+    with what other comparisons of its terms say."""
     formula = view.batch.formula
     if formula.neurons[formula.top].kind == LEAF:
         value = state.bounds(view.column(formula.top))
@@ -147,14 +158,32 @@ def _value(view: View, state: State, atoms: Atoms, told: Sequence[Tensor]) -> Bo
     for rows in told:
         known = state.bounds(rows)
         value = Bounds(torch.maximum(value.lower, known.lower), torch.minimum(value.upper, known.upper))
+    for rows, relative in implied:
+        value = _with_relative(value, state.read(rows), relative)
     return value
 
 
-def _needs(prepared: Prepared, lifted: LiftedGraph, root: Root, heard: Sequence[Reference]) -> Needs:
+def _with_relative(value: Bounds, known: Bounds, relative: Relative) -> Bounds:
+    """A crisp comparison is true as soon as it is not false, and the other way around."""
+    lower, upper = value
+    least = tolerance(lower.dtype)
+    says = known.lower > least, known.upper < 1 - least
+    for own, other in relative.tells:
+        if own:
+            upper = torch.where(says[other], 0.0, upper)
+        else:
+            lower = torch.where(says[other], 1.0, lower)
+    return Bounds(lower, upper)
+
+
+def _needs(
+    prepared: Prepared, lifted: LiftedGraph, root: Root, heard: Sequence[Reference], kin: Sequence[Relative]
+) -> Needs:
     """The rows that may differ from the query's default."""
     formula = unfold(lifted, root)
     needs = prepared.finder(formula).deviation()
-    extra = [Need(0, frozenset({Literal(each.node, each.arguments, "either")})) for each in heard]
+    others = [*heard, *(each.reference for each in kin)]
+    extra = [Need(0, frozenset({Literal(each.node, each.arguments, "either")})) for each in others]
     if formula.neurons[formula.top].kind == LEAF:  # arrested atoms too, which read as unknown
         extra.append(Need(0, frozenset({Literal(root.reference.node, root.reference.arguments, "either")})))
     bare = unfold(lifted, root, through_shared=True)
@@ -162,12 +191,24 @@ def _needs(prepared: Prepared, lifted: LiftedGraph, root: Root, heard: Sequence[
     for each in heard:
         if each.node in prepared.shared.untold:
             told.add(prepared.grounding.atoms.tables[each.node].default)
+    told |= _implied(told, kin, prepared.grounding.atoms)
     untold = set(prepared.analyses.of(bare).upward.default_values(bare.top))
     # What is said of a neuron holds for every entity; of several defaults, as where entities are compared, it is not
     # known which one it takes the place of.
     if not root.variables or told != untold or (heard and len(told) > 1):
         extra.append(Need(0, frozenset()))
     return Needs((*needs.rows, *extra), needs.fills)
+
+
+def _implied(defaults: set[tuple[float, float]], kin: Sequence[Relative], atoms: Atoms) -> set[tuple[float, float]]:
+    """The query's default values where those of its relatives say more."""
+    found: set[tuple[float, float]] = set()
+    for relative in kin:
+        known = Bounds(*(torch.tensor(end) for end in atoms.tables[relative.reference.node].default))
+        for low, high in defaults:
+            lower, upper = _with_relative(Bounds(torch.tensor(low), torch.tensor(high)), known, relative)
+            found.add((float(lower), float(upper)))
+    return found
 
 
 def _rows(prepared: Prepared, reference: Reference, ids: Sequence[Tensor], length: int) -> Tensor:

@@ -10,10 +10,12 @@ import torch
 from torch import Tensor
 
 from lnnkit.check.program import Assertion
+from lnnkit.graph.laws import Law
 from lnnkit.graph.lifted import NUMBER
 from lnnkit.ground.formula import Formula, unfold
-from lnnkit.ground.read_back import as_text
+from lnnkit.ground.read_back import as_expression, as_text
 from lnnkit.infer.auxiliaries import neuron_root
+from lnnkit.infer.everywhere import everywhere
 from lnnkit.infer.inference import Fixpoint
 from lnnkit.infer.prepare import Prepared
 from lnnkit.logic.bounds import Bounds
@@ -53,8 +55,8 @@ class _Group:
 
 def contradictions(fixpoint: Fixpoint, names: Sequence[str]) -> Contradictions:
     """Arrested atoms and shared neurons, then arrested instances of statements; sorted by predicate, or by file and
-    line, then by entities."""
-    groups = _merged([*_atoms(fixpoint.prepared), *_instances(fixpoint)])
+    line, then by entities. What holds of no entity whatever stands there once, with variables."""
+    groups = _merged([*_atoms(fixpoint.prepared), *_instances(fixpoint), *_everywhere(fixpoint.prepared)])
     ends: list[int] = []
     for group in groups:
         ends.append(len(group) + (ends[-1] if ends else 0))
@@ -120,6 +122,7 @@ def _statement(formula: Formula, origin: Assertion) -> Callable[[Sequence[str], 
     def shown(entities: Sequence[str], lower: float, upper: float) -> Contradiction:
         text = as_text(formula, dict(enumerate(entities)))
         path, line = origin.span.source.path, origin.span.line
+        assert origin.kind != "law"
         return Contradiction(origin.kind, text, origin.name, line, lower, upper, path)
 
     return shown
@@ -137,5 +140,33 @@ def _instances(fixpoint: Fixpoint) -> Iterator[_Group]:
                 continue
             origin = formula.root.origin
             assert isinstance(origin, Assertion)
+            if isinstance(origin, Law):
+                yield _Group((1, "", 0, formula.key), columns, bounds, _neuron(whole))
+                continue
             key = (1, origin.span.source.path, origin.span.line, formula.key)
             yield _Group(key, columns, bounds, _statement(whole, origin))
+
+
+def _everywhere(prepared: Prepared) -> Iterator[_Group]:
+    """Stated comparisons that no numbers satisfy, of any entity."""
+    for found in everywhere(prepared):
+        if isinstance(found.what, str):
+            count = len(prepared.grounding.atoms.tables[found.what].sorts)
+            arguments = tuple(ast.Variable(name, span=_NOWHERE) for name in _names(count))
+            kind, text = "atom", format_expression(ast.Atom(found.what, arguments, span=_NOWHERE))
+        elif isinstance(found.what, Formula):
+            names = dict(enumerate(_names(len(found.what.sorts))))
+            kind, text = "neuron", format_expression(as_expression(found.what, {}, names))
+        else:
+            kind, text = "neuron", found.what.span.text
+        bounds = Bounds(*(torch.tensor([end], dtype=torch.float64) for end in found.bounds))
+        told = Contradiction(kind, text, None, None, *found.bounds, numeric=isinstance(found.what, str))
+        yield _Group((0, text, "everywhere"), (), bounds, _of_all(told))
+
+
+def _of_all(told: Contradiction) -> Callable[[Sequence[str], float, float], Contradiction]:
+    return lambda _entities, _lower, _upper: told
+
+
+def _names(count: int) -> list[str]:
+    return [*"XYZ"[:count], *(f"X{number}" for number in range(3, count))]

@@ -14,6 +14,7 @@ def creeping(fixpoint: Fixpoint) -> tuple[Creeping, ...]:
     found = [
         Creeping(each.kind, each.name, each.span.line, each.span.source.path, _text(each))
         for each in _statements(fixpoint)
+        if each.kind != "law"
     ]
     return tuple(sorted(found, key=lambda each: (each.file, each.line)))
 

@@ -8,6 +8,7 @@ import torch
 
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.graph.match import below_negations, instances
+from lnnkit.graph.relatives import relatives
 from lnnkit.ground.analyses import Analyses
 from lnnkit.ground.formula import LEAF, Formula, unfold
 from lnnkit.ground.grounding import Grounding
@@ -32,6 +33,7 @@ def list_asked(lifted: LiftedGraph, grounding: Grounding, state: State) -> set[s
                 asked.add(neuron.source)
         heard = instances(lifted.graph, below_negations(lifted.graph, root)[0])
         asked |= {each.node for each in heard if lifted.graph.nodes[each.node]["shared"]}
+        asked |= {each.reference.node for each in relatives(lifted.graph, below_negations(lifted.graph, root)[0])}
     for root in lifted.statements:  # completion reads all that its antecedents mention
         if root.defines:
             formula = unfold(lifted, root, through_shared=True, through_comparisons=False)

@@ -143,10 +143,10 @@ def _initialise(prepared: Prepared, wanted: Callable[[Formula], bool]) -> set[st
 
 def _needs(prepared: Prepared, readings: Sequence[Reading], asked: set[str]) -> list[Needs]:
     """What each formula needs. A comparison that nobody asks for, and that no statement holds, is known only where
-    another formula may want it."""
+    another formula may want it; laws of order pass on what is known anyway."""
     graph = prepared.lifted.graph
     found = [prepared.finder(each.formula, each).inference() for each in readings]
-    readers = [(each.formula, needs) for each, needs in zip(readings, found, strict=True)]
+    readers = [(each.formula, needs) for each, needs in zip(readings, found, strict=True) if not each.formula.is_law]
     predicates = {node for node, kind in graph.nodes(data="kind") if kind == "predicate"}
     for place, each in enumerate(readings):
         formula = each.formula

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from lnnkit.numeric.interval import GREATEST, Interval, same
+from lnnkit.numeric.interval import EXACT, GREATEST, Interval, same
 
 MOST = 8  # pieces that are kept apart
 BESIDE_ZERO = 1e-300  # an end that is not reached, above zero; what is not over `ZERO` is nothing else
@@ -158,6 +158,34 @@ def intersection(one: Pieces, other: Pieces, *sources: Pieces) -> Pieces:
     lower = torch.where(apart, torch.where(near, touch, math.inf), lower)
     upper = torch.where(apart, torch.where(near, touch, -math.inf), upper)
     return tidied(Pieces(lower, upper, whole=not bool((lower > upper).any())))
+
+
+def unless_noise(old: Pieces, new: Pieces, *sources: Pieces) -> Pieces:
+    """What narrowing leaves of an operand of a sum, but for ends that moved by no more than what rounding makes of the
+    ``sources``: beside a great operand that would cut a small one, round after round. Whole numbers are exact."""
+    if len(old.lower) != 1 or len(new.lower) != 1:
+        return new
+    moved = (new.lower > old.lower) | (new.upper < old.upper)
+    if not bool(moved.any()):
+        return new
+    noise = ROUNDING * torch.stack(torch.broadcast_tensors(*(_size(source) for source in sources))).amax(0)
+    low, high = new.lower - old.lower <= noise, old.upper - new.upper <= noise
+    some = moved & (low | high)
+    if not bool(some.any()):
+        return new
+    exact = torch.stack(torch.broadcast_tensors(*(_whole_numbers(each) for each in (old, *sources)))).all(0)
+    some &= ~exact & (new.lower <= new.upper)
+    return Pieces(
+        torch.where(some & low, torch.minimum(old.lower, new.lower), new.lower),
+        torch.where(some & high, torch.maximum(old.upper, new.upper), new.upper),
+        new.whole,
+    )
+
+
+def _whole_numbers(union: Pieces) -> Tensor:
+    """The rows in which all ends are whole numbers that floats tell apart, or infinite."""
+    ends = torch.stack((union.lower, union.upper))
+    return ((ends == ends.floor()) & ((ends.abs() <= EXACT) | ends.isinf())).all(0).all(0)
 
 
 def _size(union: Pieces) -> Tensor:

@@ -92,7 +92,9 @@ def _root(value: Tensor, exponent: float) -> Tensor:
         return value.clone()
     if exponent == 2:
         return value.sqrt()
-    found = value ** (1 / exponent)
+    found = value ** (1 / exponent)  # `1 / e` is rounded, which tells far from 1; one step of Newton's method mends it
+    missed = (found**exponent / value - 1) / exponent
+    found = torch.where(missed.abs() < 1e-9, found - found * missed, found)
     near = found.round()
     return torch.where(near**exponent == value, near, found)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -16,7 +16,7 @@ from torch import Tensor
 from lnnkit.numeric.crisp import TOLERANCE
 from lnnkit.numeric.interval import Interval
 from lnnkit.numeric.pieces import Pieces, joined
-from lnnkit.numeric.relation import Learned, Relation, Sign
+from lnnkit.numeric.relation import Fixed, Learned, Relation, Sign
 
 ROUNDING = 1e-12  # of a truth
 
@@ -58,6 +58,10 @@ def preimage(relation: Relation, bounds: Interval) -> Pieces:
     reached counts as reached from the tolerance off it. Bounds other than 0 and 1, which are met exactly or not at all,
     are let out by what rounding may have made of them, which grows on the way back."""
     low, high = bounds
+    if (
+        isinstance(relation, Fixed) and relation.sign == "!="
+    ):  # near 1 the floats are too few to tell how far out its numbers are
+        relation, (low, high) = replace(relation, sign="="), (1 - high, 1 - low)
     lower = torch.where(low >= 1, low, torch.where(low > TOLERANCE, low - ROUNDING, 0.0))
     upper = torch.where(high <= 0, high, torch.where(high < 1 - TOLERANCE, high + ROUNDING, 1.0))
     parts = [_preimage(branch, lower, upper, relation.scale) for branch in _branches(relation)]
@@ -91,11 +95,12 @@ def _branches(relation: Relation) -> Sequence[Branch]:
 
 
 def _bump(x: Tensor) -> Tensor:
-    return 1 - x.tanh().square()
+    """``1 - tanh^2 x``, of which far out nothing is lost."""
+    return x.cosh().square().reciprocal()
 
 
 def _off_bump(truth: Tensor) -> Tensor:
-    return (1 - truth).sqrt().atanh()
+    return ((1 - truth) / truth).sqrt().asinh()
 
 
 def _dent(x: Tensor) -> Tensor:
@@ -103,7 +108,7 @@ def _dent(x: Tensor) -> Tensor:
 
 
 def _off_dent(truth: Tensor) -> Tensor:
-    return truth.sqrt().atanh()
+    return _off_bump(1 - truth)
 
 
 def _mirrored(branch: Branch) -> Branch:

@@ -10,7 +10,7 @@ from typing import Literal
 
 from lnnkit.numeric import arithmetic, inverses
 from lnnkit.numeric.fixed_unit import FixedUnit
-from lnnkit.numeric.pieces import Pieces, empty, intersection, single, without_zero
+from lnnkit.numeric.pieces import Pieces, empty, intersection, single, unless_noise, without_zero
 from lnnkit.numeric.power import power, raise_to, root
 
 Operation = Literal["add", "subtract", "multiply", "divide", "power", "negate", "abs", "sqrt", "unknown"]
@@ -103,7 +103,10 @@ def downward(steps: Sequence[Step], known: Mapping[int, float], values: list[Pie
         own = [values[operand] for operand in step.operands]
         for operand, left in zip(step.operands, _left(step, values[place], own, known), strict=True):
             if left is not None and not values[operand].point:
-                values[operand] = intersection(values[operand], left, values[place], *own)
+                found = intersection(values[operand], left, values[place], *own)
+                if step.operation in ("add", "subtract"):
+                    found = unless_noise(values[operand], found, values[place], *own)
+                values[operand] = found
 
 
 def _applied(step: Apply, values: Sequence[Pieces], known: Mapping[int, float]) -> Pieces:

@@ -26,8 +26,6 @@ from lnnkit.numeric.steps import (
     upward,
 )
 
-_PARTIAL = frozenset({"power", "sqrt"})  # operations that may be undefined on a part of the box that can be cut off
-
 
 @dataclass(frozen=True)
 class Term:
@@ -82,7 +80,14 @@ class Term:
     @cached_property
     def partial(self) -> bool:
         """Whether it may be undefined on a part of a box that contraction cuts off."""
-        return any(isinstance(step, Apply) and step.operation in _PARTIAL for step in self._folded)
+        return any(isinstance(step, Apply) and self._may_be_undefined(step) for step in self._folded)
+
+    def _may_be_undefined(self, step: Apply) -> bool:
+        """A whole power is defined everywhere, but for a negative one at 0, which no box ends without."""
+        if step.operation == "power":
+            exponent = self._constants.get(step.operands[1])
+            return exponent is None or not exponent.is_integer()
+        return step.operation == "sqrt"
 
     @cached_property
     def value(self) -> float | None:

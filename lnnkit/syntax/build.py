@@ -354,7 +354,8 @@ class Builder:
             return int(text)
         value = float(text)
         if abs(value) == float("inf") and not text.endswith("inf"):
-            raise self._fault("number-too-large", f"`{text[:20]}` is beyond the numbers of float64", token)
+            message = f"`{text[:20]}` is beyond the numbers of float64"
+            raise self._fault("number-too-large", message, token, "they end at 1.8e308: count in larger units")
         return value
 
     def _string(self, branch: Branch) -> str:

@@ -10,6 +10,25 @@ KEYWORDS = (
 )  # fmt: skip
 WORDS = frozenset(["and", "or", "xor", "not", "implies", "iff", "forall", "exists", "true", "false", "in", "inf"])
 FUNCTIONS = frozenset(("abs", "sqrt"))
+FOREIGN_FUNCTIONS = {
+    "max": "at least one of them: `max(a, b) > c` is `a > c | b > c`, and `max(a, b) < c` is `a < c & b < c`",
+    "min": "all of them: `min(a, b) > c` is `a > c & b > c`, and `min(a, b) < c` is `a < c | b < c`",
+    "exp": "a power does it: `2.718281828459045 ^ age(X)`",
+    "log": "compare powers instead: `log(a) > 2` is `a > 2.718281828459045 ^ 2`",
+    "ln": "compare powers instead: `ln(a) > 2` is `a > 2.718281828459045 ^ 2`",
+    "pow": "write `a ^ b`",
+    "power": "write `a ^ b`",
+    "square": "write `a ^ 2`",
+    "round": "compare with both ends: `2.5 <= a < 3.5`",
+    "floor": "compare with both ends: `3 <= a < 4`",
+    "ceil": "compare with both ends: `2 < a <= 3`",
+    "mod": "remainders are not computed: give each entity its own as a number",
+    "avg": "write `(a + b) / 2`",
+    "average": "write `(a + b) / 2`",
+    "mean": "write `(a + b) / 2`",
+    "sum": "write `a + b`",
+}
+"""Functions that other languages have, and what does instead."""
 UNITS = frozenset(["nac", "nalu", "inalu", "nau", "nmu", "npu", "realnpu"])
 AGGREGATES = frozenset(["count", "sum", "mean", "min", "max"])
 SHOUTED = frozenset(["AND", "OR", "NOT", "XOR", "IF", "THEN", "IMPLIES", "IFF", "FORALL", "EXISTS", "TRUE", "FALSE"])

@@ -110,3 +110,14 @@ def test_there_are_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     (tmp_path / "p.lnn").write_text("fact A\n")
     assert main(["explain", str(tmp_path / "p.lnn")]) == 0
     assert capsys.readouterr().out == "no contradictions\n"
+
+
+def test_one_for_every_entity_has_no_instance_to_explain(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "p.lnn"
+    path.write_text(
+        "predicate P(person)\nnumber age(person)\nfact P(anna)\naxiom age(X) > 5\naxiom age(X) < 3\nquery P(X)\n"
+    )
+    assert main(["explain", str(path)]) == 0
+    assert capsys.readouterr().out == "age(X) at least 5, at most 3\n  for every entity: name one to see why\n"
+    assert main(["explain", str(path), "age(anna)"]) == 0
+    assert "age(anna)  [5, 3]  contradiction" in capsys.readouterr().out

@@ -183,3 +183,37 @@ def test_a_comparison_of_undefined_terms_says_nothing_although_unknown_numbers_w
         "number age(p)\nfact age(bob) = 0.5\nfact age(anna) = 0\nrule sqrt(age(X) ^ 2 * -0.5) <= 3 -> F(X)\n"
     )
     assert [answer.bindings for answer in kb.ask("F(X)")] == [{"X": "anna"}]
+
+
+STATED = "predicate P(person)\nnumber age(person)\nnumber gap(person, person)\nnumber pay(person)\nfact P(anna)\n"
+
+
+@pytest.mark.parametrize(
+    ("statements", "told"),
+    [
+        ("axiom age(X) > 5\naxiom age(X) < 3\n", "age(X) at least 5, at most 3"),
+        ("axiom abs(age(X)) < 0\n", "abs(age(X)) < 0 [1, 0]"),
+        ("axiom ~(age(X) ^ 2 >= 0)\naxiom age(X) <= 3\n", "~age(anna)^2 >= 0 [1, 0]"),
+        (
+            "axiom gap(X, Y) = age(X) - age(Y)\naxiom age(X) >= 0\naxiom age(X) <= 9\naxiom gap(X, Y) > 20\n",
+            "gap(X, Y) = age(X) - age(Y) [1, 0]",
+        ),
+        ("axiom age(X) > pay(X)\naxiom pay(X) >= age(X)\n", "~age(X) > pay(X) | ~pay(X) >= age(X) [1, 0]"),
+    ],
+)
+def test_what_no_number_satisfies_is_told_although_nobody_asks(statements: str, told: str) -> None:
+    kb = lnnkit.loads(STATED + statements + "query P(X)\n")
+    assert [str(each).split(" (")[0] for each in kb.infer().contradictions] == [told]
+    assert bounds(kb, "P(X)") == {("anna",): (1, 1)}
+
+
+def test_what_no_number_satisfies_is_told_once() -> None:
+    """Where each entity has its own contradiction, or there is none, nothing is said of all."""
+    kb = lnnkit.loads(STATED + "axiom age(X) > 5\naxiom age(X) < 3\nquery age(X)\n")
+    assert [str(each) for each in kb.infer().contradictions] == ["age(anna) at least 5, at most 3"]
+    nobody = lnnkit.loads("number age(person)\naxiom age(X) > 5\naxiom age(X) < 3\n")
+    assert not nobody.infer().contradictions
+    fine = lnnkit.loads(STATED + "axiom age(X) > 5\naxiom age(anna) < 9\naxiom gap(X, X) < 0\naxiom gap(X, Y) > -1\n")
+    assert not fine.infer().contradictions
+    some = lnnkit.loads(STATED + "axiom gap(X, X) < 0\naxiom gap(X, Y) > 1\nquery gap(X, X)\n")
+    assert [str(each) for each in some.infer().contradictions] == ["gap(anna, anna) at least 1, at most 0"]

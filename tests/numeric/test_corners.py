@@ -205,3 +205,37 @@ def test_integers_are_the_same_only_if_equal() -> None:
     one = torch.tensor([10.0**12, 0.1 + 0.2, 10.0**12 + 0.5, INF, -INF, 1e20], dtype=torch.float64)
     other = torch.tensor([10.0**12 + 1, 0.3, 10.0**12 + 0.25, INF, INF, 1e20 + 1e5], dtype=torch.float64)
     assert same(one, other).tolist() == [False, True, True, True, False, True]
+
+
+def test_rounding_beside_a_great_operand_cuts_nothing() -> None:
+    """``(a - b)^3`` is whatever ``a`` is not, which leaves every ``a``: what the floats lose of it is no cut, nor is it
+    the next time."""
+    cubed = Comparison(power(apply("subtract", X, Y), 3.0), X, Fixed("!="))
+    box: list[Box] = [(-6.806895304436382, INF), (2.0**53, 2.0**53)]
+    for _ in range(5):
+        found = cubed.contract(intervals([box]), Interval(torch.ones(1).double(), torch.ones(1).double()))
+        box = [(float(each.lower), float(each.upper)) for each in found.inputs]
+    assert box == [(-6.806895304436382, INF), (2.0**53, 2.0**53)]
+
+
+def test_whole_numbers_are_cut_beside_great_ones() -> None:
+    total = Comparison(apply("add", X, Y), constant(2.0**52 + 9), Fixed("<="))
+    found = total.contract(intervals([[(0.0, 10.0), (2.0**52, 2.0**53)]]), point(torch.ones(1).double()))
+    assert [(float(each.lower), float(each.upper)) for each in found.inputs] == [(0, 9), (2.0**52, 2.0**52 + 9)]
+
+
+@pytest.mark.parametrize("exponent", [3.0, 5.0, 7.0])
+@pytest.mark.parametrize("value", [2.0**53, 2.0**53 - 1, 94906267.0, 3.0, 0.1, 1e40, 1e-40])
+def test_a_power_leads_back_to_its_base(exponent: float, value: float) -> None:
+    term = power(X, exponent)
+    there, _ = term.hull(intervals([[(value, value)]]))
+    back = term.contract(intervals([[UNKNOWN]]), there).inputs[0]
+    for end in back:
+        assert float(end) == pytest.approx(value, rel=5e-16)
+
+
+def test_whole_powers_are_defined_everywhere() -> None:
+    assert not power(X, 3.0).partial
+    assert not power(X, -2.0).partial
+    assert power(X, 0.5).partial
+    assert apply("power", constant(2.0), X).partial

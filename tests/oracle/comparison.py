@@ -224,8 +224,17 @@ def _soft(operator: str, scale: float, margin: Reals) -> Box:
         case "<" | "<=":
             return _sigmoid(-high / scale), _sigmoid(-low / scale)
     low, high = hull(absolute(margin))
-    ends = 1 - math.tanh(high / scale) ** 2, 1 - math.tanh(low / scale) ** 2
+    ends = _level(high / scale), _level(low / scale)
     return ends if operator == "=" else (1 - ends[1], 1 - ends[0])
+
+
+def _level(x: float) -> float:
+    """``1 - tanh^2 x``."""
+    return 0.0 if abs(x) > 350 else 1 / math.cosh(x) ** 2
+
+
+def _off_level(truth: float) -> float:
+    return math.asinh(math.sqrt((1 - truth) / truth))
 
 
 def _register(weight: Any, scale: float | None, left: Reals, right: Reals) -> Box:
@@ -307,8 +316,8 @@ def _margins(operator: str, scale: float, box: Box) -> Reals:
         return between(-INF if low <= TOL else scale * _logit(low), INF if high >= 1 - TOL else scale * _logit(high))
     if operator == "!=":
         low, high = 1 - high, 1 - low
-    near = 0.0 if high >= 1 - TOL else scale * math.atanh(math.sqrt(1 - max(high, TOL)))
-    far = INF if low <= TOL else scale * math.atanh(math.sqrt(max(0.0, 1 - low)))
+    near = 0.0 if high >= 1 - TOL else scale * _off_level(max(high, TOL))
+    far = INF if low <= TOL else scale * _off_level(min(low, 1.0))
     return union([*between(near, far), *between(-far, -near)]) if near <= far else []
 
 

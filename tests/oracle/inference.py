@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from .comparison import values
 from .completion import STEP, Completion
+from .laws import compared, told, with_laws
 from .network import Ground, Key, Network, Node, Place, ground_term
 from .neurons import TOL, Empty, complement
 from .passes import crosses, go_down, go_up, meet, uncrossed
@@ -70,7 +72,7 @@ def run(program: Program, max_rounds: int = 500, jitter: float = 0.0, closed: bo
     ``jitter`` widens every message that is neither 0 nor 1 by so much. Where that moves an answer far more than the
     jitter itself, a cycle of rules amplifies rounding, and no two implementations need agree: see :func:`robust`.
     """
-    return Inference(Network(program, closed), max_rounds, jitter).run()
+    return Inference(Network(with_laws(program), closed), max_rounds, jitter).run()
 
 
 def robust(
@@ -295,9 +297,29 @@ class Inference:
                     for place in self.shared_forms.get((root.form, key), ()):
                         box = meet(box, self.state[place])
                     box = meet(box, self.observed.get((root.form, key), UNKNOWN))
+                for said in self._relatives(core, row):
+                    box = meet(box, said)
                 box = box if crosses(box) else uncrossed(box)
             answers[row] = Answer(*(complement(box) if negated else box))
         return answers
+
+    def _relatives(self, core: Node, row: tuple[str, ...]) -> Iterator[Box]:
+        """What the program's comparisons of the same two terms say of one that it does not hold (D10)."""
+        mine = compared(core.formula)
+        if mine is None or core.key in self.network.shared:
+            return
+        ground = ground_term(mine, dict(zip(core.free, row, strict=True)))
+        for instance in self.instances:
+            if instance.state is None or instance.root.kind != "compare":
+                continue
+            theirs, term = (compared(f) for f in (self.network.shared[instance.state[0]].formula, instance.root.term))
+            if theirs is None or term is None:
+                continue
+            for order in ((2, 3), (3, 2)):
+                same = ground[2:4] == tuple(term[place] for place in order)
+                turned = (*theirs[:2], *(theirs[place] for place in order), *theirs[4:])
+                if same and self.network.is_instance((*mine[:1], turned[1], *mine[2:]), turned):
+                    yield told(mine[1], theirs[1], order == (3, 2), self._bounds(instance.state))
 
     def _number(self, query: Node, row: tuple[str, ...]) -> Answer:
         """The hull of a term; of a number itself its crossed bounds too."""

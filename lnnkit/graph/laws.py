@@ -1,0 +1,238 @@
+"""What crisp comparisons of the same two terms say of one another, whatever the numbers are: the laws of order.
+
+A comparison is the set of signs of ``left - right`` that make it true, so ``a > b`` excludes ``a <= b`` and ``a = b``.
+Intervals alone do not tell that: they are closed, and of numbers that are not known they tell nothing. Each law is a
+clause (in Goedel logic, where a comparison that is true to any degree excludes another one wholly), or, where
+statements give comparisons their truth outright, the truth that another one has then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, product
+from typing import cast
+
+from lnnkit.check.program import Assertion
+from lnnkit.check.walk import nodes, transform
+from lnnkit.graph.defining import stripped
+from lnnkit.syntax import ast
+from lnnkit.syntax.printer import format_expression
+from lnnkit.syntax.span import Source, Span
+
+SIGNS: Mapping[str, frozenset[int]] = {
+    ">": frozenset({1}),
+    ">=": frozenset({0, 1}),
+    "<": frozenset({-1}),
+    "<=": frozenset({-1, 0}),
+    "=": frozenset({0}),
+    "!=": frozenset({-1, 1}),
+}
+"""The signs of ``left - right`` that make a comparison true."""
+
+EVERY = frozenset({-1, 0, 1})
+TOLERANCE = 1e-9  # of a truth
+ORIGIN = "<comparisons>"  # where the text of a law is said to stand
+_NOWHERE = Span(Source(ORIGIN, ""), 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Law(Assertion):
+    """A law as a statement; it holds where the statements that are ``given`` do."""
+
+    given: tuple[Assertion, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """A comparison with its variables named by their places in its family, and the signs of the family's
+    ``left - right`` that make it true."""
+
+    text: str
+    formula: ast.Comparison
+    signs: frozenset[int]
+
+
+_Member = tuple[_Reading, ...]
+"""A comparison as it may be read; two ways where its terms are alike but for their variables, as in ``a(X) > a(Y)``."""
+
+_Literal = tuple[_Reading, bool]  # a comparison, or its negation
+
+
+def mirrored(signs: Iterable[int]) -> frozenset[int]:
+    """The signs of ``right - left``."""
+    return frozenset(-sign for sign in signs)
+
+
+def laws(assertions: Sequence[Assertion]) -> list[Law]:
+    """The laws among the comparisons of statements, by their text. Those of comparisons that are learned, or softened,
+    are left out; so are those among comparisons whose statements contradict each other outright."""
+    families, truths = _families(assertions)
+    found = {law.span.text: law for family in families for law in _of_family(family, truths)}
+    return [found[text] for text in sorted(found)]
+
+
+def violated(assertions: Sequence[Assertion]) -> list[Law]:
+    """The laws that statements contradict outright, by their text."""
+    families, truths = _families(assertions)
+    found: dict[str, Law] = {}
+    for family in families:
+        known = _known(family, truths)
+        for clause in _clauses(family):
+            if all((not positive) in known[reading.text] for reading, positive in clause):
+                law = _law(clause, tuple(known[reading.text][not positive] for reading, positive in clause))
+                found[law.span.text] = law
+    return [found[text] for text in sorted(found)]
+
+
+_Truths = Mapping[str, Mapping[bool, Assertion]]  # by the text of a comparison: what statements say of it outright
+
+
+def _families(assertions: Sequence[Assertion]) -> tuple[list[list[_Member]], _Truths]:
+    """Comparisons by the terms that they compare, each family in the order of their texts."""
+    families: dict[tuple[str, str], dict[str, _Member]] = {}
+    truths: dict[str, dict[bool, Assertion]] = {}
+    for assertion in assertions:
+        whole = stripped(assertion)
+        for node in nodes(cast("ast.Expression", whole)):
+            if isinstance(node, ast.Comparison) and _is_plain(node):
+                family, member = _placed(node)
+                families.setdefault(family, {}).setdefault(member[0].text, member)
+                if node is whole:
+                    truths.setdefault(member[0].text, {}).update(dict.fromkeys(_stated(assertion), assertion))
+    return [[family[text] for text in sorted(family)] for family in families.values()], truths
+
+
+def _is_plain(node: ast.Comparison) -> bool:
+    learned = any(isinstance(each, ast.Learnable) for each in nodes(node))
+    return not node.attributes and node.operators[0] in SIGNS and not learned
+
+
+def _stated(assertion: Assertion) -> Iterator[bool]:
+    """What a statement that is a comparison says of it: a crisp one is true as soon as it is not false."""
+    if not isinstance(assertion.lower, ast.Learnable) and _value(assertion.lower) > TOLERANCE:
+        yield True
+    if not isinstance(assertion.upper, ast.Learnable) and _value(assertion.upper) < 1 - TOLERANCE:
+        yield False
+
+
+def _value(end: ast.Number | float) -> float:
+    return float(end.value if isinstance(end, ast.Number) else end)
+
+
+def _placed(node: ast.Comparison) -> tuple[tuple[str, str], _Member]:
+    """The family of a comparison, the text of its two terms in the order that comes first, and itself in it."""
+    left, right = _terms(node)
+    signs = SIGNS[node.operators[0]]
+    there, back = _texts(left, right), _texts(right, left)
+    readings: list[_Reading] = []
+    if there <= back:
+        readings.append(_reading(node, _names(left, right), signs))
+    if back <= there:
+        readings.append(_reading(node, _names(right, left), mirrored(signs)))
+    return min(there, back), tuple(readings)
+
+
+def _terms(node: ast.Comparison) -> tuple[ast.Expression, ast.Expression]:
+    """The two terms that are compared; those of a difference that is compared to 0."""
+    match node.operands:
+        case (ast.Arithmetic(operator="-", left=left, right=right), ast.Number(value=0)):
+            return left, right
+        case (ast.Number(value=0), ast.Arithmetic(operator="-", left=left, right=right)):
+            return right, left
+        case (left, right):
+            return left, right
+    raise ValueError("a comparison has two sides")
+
+
+def _reading(node: ast.Comparison, names: Mapping[str, str], signs: frozenset[int]) -> _Reading:
+    formula = cast("ast.Comparison", transform(node, lambda each: _renamed(each, names)))
+    return _Reading(format_expression(formula), formula, signs)
+
+
+def _texts(first: ast.Expression, second: ast.Expression) -> tuple[str, str]:
+    names = _names(first, second)
+    one, other = (format_expression(transform(each, lambda node: _renamed(node, names))) for each in (first, second))
+    return one, other
+
+
+def _names(*terms: ast.Expression) -> dict[str, str]:
+    """Names for the variables of terms, by the order in which they stand there: X, Y, Z, X3 ..."""
+    found: dict[str, str] = {}
+    for term in terms:
+        for node in nodes(term):
+            for argument in node.arguments if isinstance(node, ast.Atom) else ():
+                if isinstance(argument, ast.Variable) and argument.name not in found:
+                    count = len(found)
+                    found[argument.name] = "XYZ"[count] if count < 3 else f"X{count}"
+    return found
+
+
+def _renamed(node: ast.Expression, names: Mapping[str, str]) -> ast.Expression:
+    """A node with other names for its variables, and with whole numbers written as such."""
+    match node:
+        case ast.Atom():
+            named = (replace(a, name=names[a.name]) if isinstance(a, ast.Variable) else a for a in node.arguments)
+            return replace(node, arguments=tuple(named))
+        case ast.Number(value=value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+            return replace(node, value=int(value))
+    return node
+
+
+def _known(members: Sequence[_Member], truths: _Truths) -> _Truths:
+    """What statements say of each reading."""
+    return {reading.text: truths.get(member[0].text, {}) for member in members for reading in member}
+
+
+def _of_family(members: Sequence[_Member], truths: _Truths) -> Iterator[Law]:
+    """The shortest clauses of two and three members that always hold, with what statements say of these taken in."""
+    known = _known(members, truths)
+    clauses = [*_clauses(members)]
+    contradictory = any(all((not positive) in known[r.text] for r, positive in clause) for clause in clauses)
+    if contradictory or any(len(said) > 1 for said in known.values()):
+        return
+    for clause in clauses:
+        if not any(positive in known[reading.text] for reading, positive in clause):
+            left = [(reading, positive) for reading, positive in clause if not known[reading.text]]
+            yield _law(left, tuple(said for reading, _ in clause for said in known[reading.text].values()))
+
+
+def _clauses(members: Sequence[_Member]) -> Iterator[tuple[_Literal, ...]]:
+    for count in (2, 3):
+        for first, *others in combinations(members, count):
+            for some in product(first[:1], *others):
+                for positive in product((True, False), repeat=count):
+                    true = [r.signs if p else EVERY - r.signs for r, p in zip(some, positive, strict=True)]
+                    if _cover(true) and not any(_cover(true[:out] + true[out + 1 :]) for out in range(count)):
+                        yield tuple(zip(some, positive, strict=True))
+
+
+def _cover(signs: Sequence[frozenset[int]]) -> bool:
+    return frozenset[int]().union(*signs) == EVERY
+
+
+def between(one: ast.Expression, one_true: bool, other: ast.Expression, other_true: bool) -> Law:
+    """The law that one of two comparisons is so, where ``true`` says whether that is to hold or not."""
+    return _clause([one if one_true else _negated(one), other if other_true else _negated(other)])
+
+
+def _law(literals: Sequence[_Literal], given: tuple[Assertion, ...]) -> Law:
+    """A clause as a statement; of one literal the comparison with its truth."""
+    if len(literals) == 1:
+        ((reading, positive),) = literals
+        return _stating(reading.text if positive else f"~({reading.text})", reading.formula, float(positive), given)
+    return _clause([r.formula if positive else _negated(r.formula) for r, positive in literals], given)
+
+
+def _negated(formula: ast.Expression) -> ast.Expression:
+    return ast.Not(formula, span=_NOWHERE)
+
+
+def _clause(parts: Sequence[ast.Expression], given: tuple[Assertion, ...] = ()) -> Law:
+    logic = ast.Attribute("logic", "godel", span=_NOWHERE)
+    text = format_expression(ast.Or(tuple(parts), span=_NOWHERE))
+    return _stating(text, ast.Or(tuple(parts), (logic,), span=_NOWHERE), 1.0, given)
+
+
+def _stating(text: str, formula: ast.Expression, truth: float, given: tuple[Assertion, ...]) -> Law:
+    return Law("law", "of order", formula, truth, truth, "godel", Span(Source(ORIGIN, text), 0, len(text)), given)

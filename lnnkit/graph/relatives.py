@@ -1,0 +1,82 @@
+"""The program's comparisons of the two terms that a query compares, and what the laws of order let them say of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import networkx as nx
+
+from lnnkit.graph.laws import EVERY, SIGNS, mirrored
+from lnnkit.graph.lifted import COMPARISON, Reference
+from lnnkit.graph.match import matched
+
+_Arguments = tuple[int | str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Relative:
+    """A comparison of the program. ``tells`` are pairs of ends: if that end of its own truth (lower 0, upper 1) says
+    anything, then the truth of the query has that end at the other: ``(1, 0)``: what is true excludes the query."""
+
+    reference: Reference
+    tells: tuple[tuple[int, int], ...]  # the query's end, the relative's
+
+
+def relatives(graph: nx.MultiDiGraph, query: Reference) -> list[Relative]:
+    """What can be told of a query that is a crisp comparison, and that the program does not hold itself."""
+    own = graph.nodes[query.node]
+    if not _is_plain(graph, query.node) or own["shared"]:
+        return []
+    signs = SIGNS[own["operator"]]
+    found = []
+    left, right = _terms(graph, query.node, query.arguments)
+    for node, data in graph.nodes(data=True):
+        if data["kind"] != COMPARISON or not data["shared"] or not _is_plain(graph, node):
+            continue
+        parameters = tuple(range(len(data["sorts"])))
+        terms = _terms(graph, node, parameters)
+        for here, there in ((SIGNS[data["operator"]], terms), (mirrored(SIGNS[data["operator"]]), terms[::-1])):
+            bindings: dict[int, int | str] = {}
+            tells = _tells(signs, here)
+            if not tells:
+                continue
+            if matched(graph, *left, *there[0], bindings) and matched(graph, *right, *there[1], bindings):
+                found.append(Relative(Reference(node, tuple(bindings[i] for i in parameters)), tells))
+    return found
+
+
+def _tells(signs: frozenset[int], other: frozenset[int]) -> tuple[tuple[int, int], ...]:
+    """What another comparison of the same terms says of one: if it is true (its lower end), or false."""
+    found = []
+    for end, left in ((0, other), (1, EVERY - other)):
+        if left <= signs:
+            found.append((0, end))
+        if not left & signs:
+            found.append((1, end))
+    return tuple(found)
+
+
+def _is_plain(graph: nx.MultiDiGraph, node: str) -> bool:
+    """Whether it is a crisp comparison of which nothing is learned."""
+    data = graph.nodes[node]
+    if data["kind"] != COMPARISON or data["operator"] not in SIGNS or data["scale"] is not None:
+        return False
+    return not any(graph.nodes[each].get("learned") for each in (node, *nx.descendants(graph, node)))
+
+
+def _terms(graph: nx.MultiDiGraph, node: str, arguments: _Arguments) -> list[tuple[str, _Arguments]]:
+    """The two terms that are compared; those of a difference that is compared to 0."""
+    (left, its), (right, others) = _operands(graph, node, arguments)
+    if graph.nodes[left]["kind"] == "subtract" and graph.nodes[right].get("value") == 0:
+        return _operands(graph, left, its)
+    if graph.nodes[right]["kind"] == "subtract" and graph.nodes[left].get("value") == 0:
+        return _operands(graph, right, others)[::-1]
+    return [(left, its), (right, others)]
+
+
+def _operands(graph: nx.MultiDiGraph, node: str, arguments: _Arguments) -> list[tuple[str, _Arguments]]:
+    edges = sorted(graph.out_edges(node, data=True), key=lambda edge: edge[2]["position"])
+    return [
+        (operand, tuple(arguments[a] if isinstance(a, int) else a for a in edge["arguments"]))
+        for _, operand, edge in edges
+    ]

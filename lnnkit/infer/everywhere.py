@@ -1,0 +1,93 @@
+"""Stated comparisons that no numbers satisfy, whatever they are about: ``axiom age(X) > 5`` beside ``age(X) < 3``.
+
+Instances that say nothing new are not visited, so an entity of whose numbers nobody speaks has no contradiction of its
+own. What all of them have in common is told here once, and changes no answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from lnnkit.graph.laws import Law, violated
+from lnnkit.ground.formula import Formula, Neuron
+from lnnkit.infer.prepare import Prepared
+from lnnkit.numeric import Comparison, Interval, same
+
+_ROUNDS = 20  # numbers may push each other for ever
+
+Box = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Everywhere:
+    """What contradicts itself for every entity: a number, the definition of a comparison, or a law."""
+
+    what: str | Formula | Law
+    bounds: Box
+
+
+def everywhere(prepared: Prepared) -> list[Everywhere]:
+    """What no entity can fulfil; nothing that some entity's own contradiction tells."""
+    atoms = prepared.grounding.atoms
+    stated = [formula for formula in prepared.shared.formulas if _is_stated(prepared, formula)]
+    if not stated:
+        return []
+    told = {table.name for table, _ in atoms.by_table(prepared.state.crossed.rows.values)}
+    found = _crossing(prepared, sorted(stated, key=lambda formula: formula.key))
+    if found is not None:
+        own = {found.what} if isinstance(found.what, str) else _tables(stated)
+        return [] if own & told or _tables(stated) & told else [found]
+    laws = violated(prepared.lifted.program.assertions)
+    return [] if not laws or _tables(stated) & told else [Everywhere(laws[0], (1.0, 0.0))]
+
+
+def _is_stated(prepared: Prepared, formula: Formula) -> bool:
+    """Whether statements give a comparison its truth for all entities, and there are any."""
+    domain = prepared.grounding.domain.sorts
+    given = (formula.lower, formula.upper) != (0.0, 1.0)
+    return formula.compares and given and all(len(domain[sort]) for sort in formula.sorts)
+
+
+def _tables(formulas: list[Formula]) -> set[str]:
+    """The comparisons, and the numbers in them."""
+    own = {str(formula.auxiliary) for formula in formulas}
+    return own | {neuron.source for formula in formulas for neuron in formula.neurons if neuron.numeric}
+
+
+def _crossing(prepared: Prepared, formulas: list[Formula]) -> Everywhere | None:
+    """The first contradiction when all numbers start from nothing, and comparisons from what is stated: in rounds, as
+    for an entity of whose numbers nobody speaks."""
+    tables = prepared.grounding.atoms.tables
+    numbers = {neuron.source: tables[neuron.source].default for f in formulas for neuron in f.neurons if neuron.numeric}
+    for _ in range(_ROUNDS):
+        before = dict(numbers)
+        for formula in formulas:
+            comparison = formula.neurons[formula.top].arithmetic
+            assert isinstance(comparison, Comparison)
+            leaves = [formula.neurons[place] for place in formula.neurons[formula.top].operands]
+            boxes = [_interval(before[leaf.source]) for leaf in leaves]
+            response = comparison.respond(boxes, _interval((formula.lower, formula.upper)))
+            if bool(response.crossed.any()) or bool(response.empty.any()):
+                return Everywhere(formula, (1.0, 0.0))
+            for leaf, (lower, upper) in zip(leaves, response.inputs, strict=True):
+                if _is_of_all(leaf):
+                    low, high = numbers[leaf.source]
+                    numbers[leaf.source] = max(low, float(lower)), min(high, float(upper))
+        for name, (low, high) in sorted(numbers.items()):
+            if low > high and not bool(same(torch.tensor(low), torch.tensor(high))):
+                return Everywhere(name, (low, high))
+            numbers[name] = min(low, high), max(low, high)
+        if numbers == before:
+            return None
+    return None
+
+
+def _is_of_all(leaf: Neuron) -> bool:
+    """Whether a number stands for that of every entity: its arguments are variables, each once."""
+    return len({argument for argument in leaf.arguments if isinstance(argument, int)}) == len(leaf.arguments)
+
+
+def _interval(box: Box) -> Interval:
+    return Interval(*(torch.tensor([end], dtype=torch.float64) for end in box))

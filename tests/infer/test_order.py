@@ -1,0 +1,169 @@
+"""What comparisons of the same two terms say of one another: by hand, and by Z3."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import pytest
+import z3
+
+import lnnkit
+from lnnkit.check import check
+from lnnkit.check.program import Assertion
+from lnnkit.graph.laws import laws
+
+OPERATORS = (">", ">=", "<", "<=", "=", "!=")
+DECLARED = "number age(person)\nnumber pay(person)\nnumber gap(person, person)\n"
+
+
+def told(kb: lnnkit.KnowledgeBase, query: str) -> tuple[float, float]:
+    (answer,) = kb.ask(query)
+    return answer.lower, answer.upper
+
+
+def holds(operator: str, sign: int) -> bool:
+    return {">": sign > 0, ">=": sign >= 0, "<": sign < 0, "<=": sign <= 0, "=": sign == 0, "!=": sign != 0}[operator]
+
+
+@pytest.mark.parametrize("text", ["age(X) {} 65", "pay(X) {} age(X)", "age(X) {} 2 * pay(X) - 3"])
+@pytest.mark.parametrize("way", ["rule Told(X) -> {}", "axiom {}", "rule {} <-> Told(X)"])
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_what_follows_from_one(text: str, way: str, operator: str) -> None:
+    """A query is as true as the signs of the difference that are left make it, whatever the numbers are."""
+    kb = lnnkit.loads(f"{DECLARED}fact Told(anna)\n{way.format(text.format(operator))}\n")
+    left = [sign for sign in (-1, 0, 1) if holds(operator, sign)]
+    for other in OPERATORS:
+        truths = [holds(other, sign) for sign in left]
+        expected = float(all(truths)), float(any(truths))
+        assert told(kb, text.format(other).replace("X", "anna")) == expected, other
+    assert not kb.infer().contradictions
+
+
+@pytest.mark.parametrize(("one", "two"), [*itertools.permutations(OPERATORS, 2)])
+def test_rules_hear_of_it(one: str, two: str) -> None:
+    kb = lnnkit.loads(
+        f"{DECLARED}fact Told(anna)\nrule pay(X) {one} age(X) <-> Told(X)\nrule age(X) {two} pay(X) <-> Found(X)\n"
+    )
+    truths = [holds(two, -sign) for sign in (-1, 0, 1) if holds(one, sign)]
+    assert told(kb, "Found(anna)") == (float(all(truths)), float(any(truths)))
+
+
+@pytest.mark.parametrize("operators", [*itertools.combinations(OPERATORS, 3)])
+def test_two_tell_a_third(operators: tuple[str, str, str]) -> None:
+    one, two, third = operators
+    signs = [sign for sign in (-1, 0, 1) if holds(one, sign) and holds(two, sign)]
+    kb = lnnkit.loads(
+        f"{DECLARED}fact Told(anna)\nrule Told(X) -> pay(X) {one} age(X)\nrule Told(X) -> pay(X) {two} age(X)\n"
+        f"rule pay(X) {third} age(X) <-> Found(X)\n"
+    )
+    if not signs:
+        assert kb.infer().contradictions
+        return
+    truths = [holds(third, sign) for sign in signs]
+    assert told(kb, "Found(anna)") == (float(all(truths)), float(any(truths)))
+    assert not kb.infer().contradictions
+
+
+def test_terms_are_the_same_in_any_guise() -> None:
+    kb = lnnkit.loads(f"{DECLARED}fact Told(anna, bob)\nrule Told(X, Y) -> age(X) > age(Y)\n")
+    for query, truth in {
+        "age(bob) < age(anna)": 1,
+        "age(anna) - age(bob) > 0": 1,
+        "0 <= age(bob) - age(anna)": 0,
+        "age(bob) >= age(anna)": 0,
+        "age(bob) = age(anna)": 0,
+        "~(age(anna) <= age(bob))": 1,
+    }.items():
+        assert told(kb, query) == (truth, truth), query
+    assert told(kb, "age(anna) > pay(bob)") == (0, 1)
+
+
+def test_pairs_that_are_compared_both_ways() -> None:
+    """``a(X) > a(Y)`` and ``a(X) >= a(Y)`` are about the same pair in either order."""
+    kb = lnnkit.loads(
+        f"{DECLARED}fact Told(anna, bob)\nrule Told(X, Y) -> age(X) > age(Y)\nrule age(X) >= age(Y) -> Least(X, Y)\n"
+        "rule Least(X, Y) -> age(X) >= age(Y)\n"
+    )
+    assert told(kb, "Least(anna, bob)") == (1, 1)
+    assert told(kb, "Least(bob, anna)") == (0, 0)
+
+
+def test_a_degree_is_enough() -> None:
+    """A crisp comparison that is not false is true."""
+    kb = lnnkit.loads(
+        f"{DECLARED}fact Told(anna) = 0.3\nrule Told(X) -> pay(X) > age(X)\nrule pay(X) <= age(X) -> B(X)\n"
+    )
+    assert told(kb, "pay(anna) < age(anna)") == (0, 0)
+    assert told(kb, "pay(anna) <= age(anna)") == (0, 0)
+
+
+def test_what_holds_of_all_pairs_is_not_written_down_for_each() -> None:
+    people = 300
+    facts = "\n".join(f"fact Told(p{place})" for place in range(people))
+    kb = lnnkit.loads(
+        f"{DECLARED}{facts}\naxiom gap(X, Y) >= 0\nrule gap(X, Y) < 0 -> Bad(X, Y)\nrule gap(X, Y) > 0 -> Far(X, Y)\n"
+    )
+    kb.infer(max_groundings=5 * people)
+    assert told(kb, "gap(p1, p2) < 0") == (0, 0)
+    assert told(kb, "gap(p1, p2) > 0") == (0, 1)
+    assert told(kb, "gap(p1, p2) != 0") == (0, 1)
+
+
+def test_statements_that_contradict_each_other_outright_have_no_laws() -> None:
+    kb = lnnkit.loads(f"{DECLARED}fact age(anna) in [0, 9]\naxiom age(X) > 5\naxiom age(X) <= 5\n")
+    assert kb.infer().contradictions
+    assert not laws(checked("axiom age(X) > 5", "axiom age(X) <= 5"))
+
+
+def checked(*statements: str) -> tuple[Assertion, ...]:
+    program, _ = check(lnnkit.parse(DECLARED + "\n".join(statements) + "\n"), Path())
+    assert program is not None
+    return program.assertions
+
+
+def test_what_is_learned_or_softened_has_no_laws() -> None:
+    assert not laws(checked("rule age(X) > ?5 -> P(X)", "rule age(X) <= ?5 -> Q(X)"))
+    assert not laws(checked("rule (age(X) > 5){scale: 2} -> P(X)", "rule age(X) <= 5 -> Q(X)"))
+    assert not laws(checked("rule age(X) > 5 -> P(X)", "rule age(Y) > 5 -> Q(Y)", "rule age(X) > 6 -> R(X)"))
+    (one, two) = laws(checked("rule age(X) > 5 -> P(X)", "rule age(Z) <= 5.0 -> Q(Z)"))
+    assert {one.span.text, two.span.text} == {"age(X) <= 5 | age(X) > 5", "~age(X) <= 5 | ~age(X) > 5"}
+
+
+def test_every_law_is_one() -> None:
+    """Z3 finds no real numbers that break a law, and none is left out that two comparisons obey."""
+    age, pay = z3.Reals("age pay")
+    truth = {">": age > pay, ">=": age >= pay, "<": age < pay, "<=": age <= pay, "=": age == pay, "!=": age != pay}
+    for one, two in itertools.combinations(OPERATORS, 2):
+        found = laws(checked(f"rule age(X) {one} pay(X) -> P(X)", f"rule age(X) {two} pay(X) -> Q(X)"))
+        given = set()
+        for signs in itertools.product((True, False), repeat=2):
+            solver = z3.Solver()
+            solver.add(*(z3.Not(truth[o]) if s else truth[o] for o, s in zip((one, two), signs, strict=True)))
+            if solver.check() == z3.unsat:
+                given.add(signs)
+        assert len(found) == len(given), (one, two)
+
+
+def test_proofs_name_the_law() -> None:
+    kb = lnnkit.loads(
+        f"{DECLARED}fact Told(anna)\nrule age(X) > 65 <-> Told(X)\nrule age(X) <= 65 <-> Young(X)\n"
+        "axiom pay(X) > age(X)\nrule pay(X) <= age(X) -> Poor(X)\nrule Poor(X) -> pay(X) <= age(X)\n"
+    )
+    for atom in ("Young(anna)", "age(anna) = 65", "age(anna) <= 65", "pay(anna) = age(anna)", "Poor(anna)"):
+        found = kb.explain(atom)
+        assert (found.lower, found.upper) == (0, 0)
+        assert found.verify() == []
+        assert "law of order" in str(found)
+
+
+def test_a_contradiction_by_a_law_names_the_statements() -> None:
+    kb = lnnkit.loads(f"{DECLARED}fact Told(anna)\nrule Told(X) -> age(X) > pay(X)\nrule Told(X) -> pay(X) >= age(X)\n")
+    (conflict,) = kb.conflicts()
+    assert [rule.span.line for rule in conflict.rules] == [5, 6]
+    assert conflict.explanation.verify() == []
+    assert {type(repair.member).__name__ for repair in conflict.repairs()} == {"StatedFact", "StatedRule"}
+    stated = lnnkit.loads(f"{DECLARED}fact Told(anna)\naxiom age(X) > pay(X)\nrule Told(X) -> pay(X) >= age(X)\n")
+    (conflict,) = stated.conflicts()
+    assert [rule.span.line for rule in conflict.rules] == [5, 6]
+    assert conflict.minimal().is_minimal
