@@ -86,6 +86,8 @@ def _any_need(joins: Joins, needs: Sequence[Literals], flags: Mapping[Literal, T
     """Where all literals of any need are there."""
     found = torch.zeros_like(next(iter(flags.values())))
     for number, need in enumerate(needs):
+        if not all(joins.size(each) for each in need):
+            continue
         every = flags[need[0]].clone()
         if joins.recorder is not None:
             joins.recorder.begin(joins.member, number, {})
