@@ -26,7 +26,7 @@ class Seen:
     """A growing set of keys below ``size``."""
 
     def __init__(self, size: int) -> None:
-        self._there = torch.from_numpy(np.zeros(size, dtype=np.uint8))  # numpy, other than torch, asks for huge pages
+        self._there = torch.zeros(size, dtype=torch.uint8)  # in small pages: parts may never be written to
         self._scratch = torch.empty(0, dtype=torch.int32)
 
     def add(self, keys: Tensor) -> None:
