@@ -67,7 +67,8 @@ def clauses(seed: int) -> tuple[str, dict[str, list[tuple[str, float, float]]]]:
     tables: dict[str, list[tuple[str, float, float]]] = {}
     for name in "ABCDQ":
         people = range(0, 300, rng.choice((1, 1, 2, 10)) if name in "AB" else 10 if name == "Q" else 1)
-        tables[name] = [(f"p{each:03}", *sorted((rng.random(), rng.random()))) for each in people]
+        ends = [(rng.random(), rng.random()) for _ in people]
+        tables[name] = [(f"p{each:03}", min(pair), max(pair)) for each, pair in zip(people, ends, strict=True)]
     return "\n".join(lines), tables
 
 
