@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lnnkit.infer.moves import Moves
-from lnnkit.infer.visit import Visits
+from lnnkit.infer.visits import Visits
 
 
 class Agenda:

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from lnnkit.ground.bindings import Bindings
 from lnnkit.infer.moves import Moves, note
-from lnnkit.infer.visit import Round, Visits
+from lnnkit.infer.round import Round
+from lnnkit.infer.visits import Visits
 from lnnkit.infer.workspace import Workspace
 
 

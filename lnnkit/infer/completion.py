@@ -22,10 +22,10 @@ from lnnkit.infer.look import completing
 from lnnkit.infer.messages import Messages
 from lnnkit.infer.moves import Moves, rise
 from lnnkit.infer.prepare import Prepared, completed
+from lnnkit.infer.round import Round
 from lnnkit.infer.state import distinct, no_rows
 from lnnkit.infer.sweep import moved, reader
 from lnnkit.infer.unfinished import Unfinished, open_up, restore
-from lnnkit.infer.visit import Round
 from lnnkit.infer.watch import Watch, goes_on
 from lnnkit.infer.workspace import Status, Workspace
 

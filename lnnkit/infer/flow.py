@@ -19,7 +19,7 @@ from lnnkit.ground.formula import AUXILIARY, LEAF
 from lnnkit.ground.relevance import ALL
 from lnnkit.ground.triggers import Trigger
 from lnnkit.infer.classes import Classes
-from lnnkit.infer.visit import Visits
+from lnnkit.infer.visits import Visits
 
 MOST = 2**14  # so many assignments are found at once: torch takes more in less time
 

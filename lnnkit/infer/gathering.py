@@ -8,8 +8,8 @@ from lnnkit.infer.agenda import Agenda
 from lnnkit.infer.dirty import Dirty
 from lnnkit.infer.messages import Queue
 from lnnkit.infer.moves import Moves
+from lnnkit.infer.round import Round
 from lnnkit.infer.state import State
-from lnnkit.infer.visit import Round
 from lnnkit.infer.workspace import Workspace
 
 Sweep = Callable[[int, Workspace, Dirty, Round], None]  # looks at the kept instances of one batch

@@ -20,7 +20,7 @@ from lnnkit.ground.batch import Batch
 from lnnkit.ground.growing import Growing
 
 if TYPE_CHECKING:
-    from lnnkit.infer.visit import Arrested
+    from lnnkit.infer.round import Arrested
 
 NOBODY = -1  # the batch of what no instance has set
 ROOT = -2  # the leaf of what is the root's value before the first round

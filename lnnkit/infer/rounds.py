@@ -15,10 +15,10 @@ from lnnkit.infer.gathering import gather, largest_gain
 from lnnkit.infer.look import look
 from lnnkit.infer.messages import Queue
 from lnnkit.infer.moves import Moves, changes, note, note_new
+from lnnkit.infer.round import Arrested, Round
 from lnnkit.infer.spreading import Spreading
 from lnnkit.infer.state import no_rows
 from lnnkit.infer.sweep import moved, reader, send
-from lnnkit.infer.visit import Arrested, Round
 from lnnkit.infer.watch import Watch, goes_on
 from lnnkit.infer.workspace import Status, Workspace
 from lnnkit.logic.bounds import tolerance

@@ -17,9 +17,10 @@ from lnnkit.infer.drift import Drift
 from lnnkit.infer.leaps import Leaps
 from lnnkit.infer.look import completing, look
 from lnnkit.infer.messages import Meeting
+from lnnkit.infer.round import Arrested
 from lnnkit.infer.state import State
 from lnnkit.infer.truth_table import TruthTable
-from lnnkit.infer.visit import Arrested, Visits
+from lnnkit.infer.visits import Visits
 
 
 class Status(Enum):

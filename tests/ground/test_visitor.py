@@ -10,7 +10,7 @@ import torch
 import lnnkit
 from lnnkit.ground import joining
 from lnnkit.ground.keys import KeyIndex
-from lnnkit.infer import visit
+from lnnkit.infer import visit, visits
 from tests.agreement import disagreements
 from tests.programs import MODES, generate
 
@@ -42,7 +42,8 @@ def test_a_tuple_of_another_need_may_be_at_its_default() -> None:
 @pytest.mark.parametrize("size", [1, 3])
 def test_the_work_may_be_cut_anywhere(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(joining, "CHUNK", size)
-    monkeypatch.setattr(visit, "_STRIP", size)
+    monkeypatch.setattr(visit, "STRIP", size)
+    monkeypatch.setattr(visits, "STRIP", size)
     for seed in range(9000, 9024):
         assert not disagreements(generate(seed, 1 + seed % 6, MODES[seed % 3]).program)
 

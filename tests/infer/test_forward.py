@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import lnnkit
-from lnnkit.infer import classes, forward, truth_table, visit
+from lnnkit.infer import classes, forward, truth_table, visits
 from tests.agreement import disagreements
 from tests.programs import MODES, generate, to_text
 
@@ -46,7 +46,7 @@ def test_the_same_as_looking_at_all(seed: int, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(forward.Clause, "said", counted)
     quick = answers(text, tables)
     assert any(counts) or "godel" in text
-    monkeypatch.setattr(visit, "clause", lambda batch: None)
+    monkeypatch.setattr(visits, "clause", lambda batch: None)
     assert answers(text, tables) == quick
 
 
