@@ -21,13 +21,11 @@ def zeros(count: int, dtype: torch.dtype) -> Tensor:
 
 
 def _pages(size: int) -> mmap.mmap:
-    """So many bytes, all zero. Where the system has large pages, memory comes in those: a page costs the same to come
-    by whatever its size."""
-    if not hasattr(mmap, "MADV_HUGEPAGE"):
+    """So many bytes, all zero. What nobody else may see is cheaper to come by, where the system tells it apart. Large
+    pages are not asked for: fresh ones take memory, and are filled with zeros, where a part of them is used."""
+    if not hasattr(mmap, "MAP_PRIVATE"):
         return mmap.mmap(-1, size)
-    pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    pages.madvise(mmap.MADV_HUGEPAGE)
-    return pages
+    return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 
 
 def _ahead(length: int) -> int:
