@@ -16,7 +16,7 @@ from torch import Tensor
 from lnnkit.ground import joining
 from lnnkit.ground.atoms import AtomTable
 from lnnkit.ground.bindings import Bindings, Matched, Pointwise
-from lnnkit.ground.formula import LEAF
+from lnnkit.ground.formula import LEAF, Formula
 from lnnkit.ground.joining import Joins, Path, true
 from lnnkit.ground.needs import Literal
 from lnnkit.ground.triggers import Literals
@@ -117,7 +117,8 @@ def _aligned(
         there = torch.zeros_like(found)
         for place in places.among.values():
             there.index_fill_(0, place.long(), True)
-        groups = [(found & there, frozenset[Matched]()), (found & ~there, _once(joins, atoms - matched))]
+        absent = frozenset(atom for atom in atoms - matched if names_once(joins.formula, atom[0]))
+        groups = [(found & there, frozenset[Matched]()), (found & ~there, absent)]
     for flags, absent in groups:
         for rows in _parts(flags):
             yield Pointwise(columns, matched, rows, listed, absent, found)
@@ -134,11 +135,10 @@ def _flags(joins: Joins, literal: Literal, places: _Places) -> Tensor:
     return flags.index_select(0, table.rows) if run is None else flags[run.start : run.stop]
 
 
-def _once(joins: Joins, atoms: set[Matched]) -> frozenset[Matched]:
-    """Those of whose tables the formula names no other atom: what an instance makes there is its own."""
-    named = [neuron.source for neuron in joins.formula.neurons if neuron.kind == LEAF]
-    named += [] if joins.formula.auxiliary is None else [joins.formula.auxiliary]
-    return frozenset(atom for atom in atoms if named.count(atom[0]) == 1)
+def names_once(formula: Formula, table: str) -> bool:
+    """Whether one atom of a formula is of a table: what an instance makes there is its own."""
+    named = [neuron.source for neuron in formula.neurons if neuron.kind == LEAF]
+    return [*named, formula.auxiliary].count(table) == 1
 
 
 def _parts(flags: Tensor) -> Iterator[Tensor | range]:

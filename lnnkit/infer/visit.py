@@ -154,7 +154,9 @@ class Visit:
     def nobody(self, leaf: int) -> bool:
         """Whether none of a leaf's atoms, one for each instance, was there before the visit."""
         if leaf not in self._nobody:
-            absent = self._visitor.atom(leaf) in self.found.absent or not len(self.table(leaf).tuples)
+            absent = self._visitor.atom(leaf) in self.found.absent
+            if not absent and not len(self.table(leaf).tuples):
+                absent = self._visitor.names_once(self._visitor.table(leaf))
             self._nobody[leaf] = absent and self.apart(leaf) is not None
         return self._nobody[leaf]
 

@@ -116,3 +116,21 @@ def test_many_rows() -> None:
     assert np.allclose([upper[str(row)] for row in rows.tolist()], above, rtol=0, atol=1e-9)
     for atom in ("Q(7)", "Q(8)", "A(14)"):
         assert kb.explain(atom).verify() == []
+
+
+def test_a_consequent_that_names_an_atom_twice() -> None:
+    kb = lnnkit.loads(
+        """
+        predicate A(thing)
+        predicate B(thing)
+        predicate Q(thing)
+        fact A(a)
+        fact A(b)
+        fact B(a)
+        fact B(b)
+        rule A(X) & B(X) -> Q(X)@0.9 & Q(X)@0.5
+        query Q(X)
+        """
+    )
+    kb.infer()
+    assert [(each.bindings["X"], each.lower) for each in kb.answers()[0]] == [("a", 1.0), ("b", 1.0)]
