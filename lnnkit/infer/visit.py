@@ -204,8 +204,9 @@ class Visit:
     def store(self, positions: Tensor) -> Tensor:
         """Give instances rows in their batch."""
         every = positions.numel() == self.found.length
-        if self._held is not None and every:
-            return self._batch.append(0, self._held, self._member, -1, len(positions))
+        if self._held is not None:
+            held = self._held if every else {leaf: _picked(rows, positions) for leaf, rows in self._held.items()}
+            return self._batch.append(0, held, self._member, -1, len(positions))
         columns = {
             leaf: self._every_row(leaf) if every else self.rows(leaf).index_select(0, positions)
             for leaf in self._batch.blocks[0].columns
@@ -247,3 +248,7 @@ class Visit:
         ]
         equal = (columns[0] == columns[1]).expand(self.found.length)
         return torch.where(equal, TRUE, FALSE).int()
+
+
+def _picked(rows: Tensor | range, positions: Tensor) -> Tensor:
+    return positions.int() + rows.start if isinstance(rows, range) else rows.index_select(0, positions)
