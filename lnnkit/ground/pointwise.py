@@ -16,7 +16,7 @@ from torch import Tensor
 from lnnkit.ground import joining
 from lnnkit.ground.atoms import AtomTable
 from lnnkit.ground.bindings import Bindings, Matched, Pointwise
-from lnnkit.ground.formula import LEAF
+from lnnkit.ground.formula import LEAF, Formula
 from lnnkit.ground.joining import Joins, Path, true
 from lnnkit.ground.needs import Literal
 from lnnkit.ground.triggers import Literals
@@ -136,9 +136,14 @@ def _flags(joins: Joins, literal: Literal, places: _Places) -> Tensor:
 
 def _once(joins: Joins, atoms: set[Matched]) -> frozenset[Matched]:
     """Those of whose tables the formula names no other atom: what an instance makes there is its own."""
-    named = [neuron.source for neuron in joins.formula.neurons if neuron.kind == LEAF]
-    named += [] if joins.formula.auxiliary is None else [joins.formula.auxiliary]
-    return frozenset(atom for atom in atoms if named.count(atom[0]) == 1)
+    return frozenset(atom for atom in atoms if names_once(joins.formula, atom[0]))
+
+
+def names_once(formula: Formula, table: str) -> bool:
+    """Whether a formula names one atom of a table, and no other."""
+    named = [neuron.source for neuron in formula.neurons if neuron.kind == LEAF]
+    named += [] if formula.auxiliary is None else [formula.auxiliary]
+    return named.count(table) == 1
 
 
 def _parts(flags: Tensor) -> Iterator[Tensor | range]:

@@ -11,6 +11,7 @@ from lnnkit.ground.atoms import FALSE, TRUE, UNKNOWN, Atoms, AtomTable
 from lnnkit.ground.batch import Batch
 from lnnkit.ground.bindings import Bindings
 from lnnkit.ground.formula import AUXILIARY, LEAF
+from lnnkit.ground.pointwise import names_once
 from lnnkit.ground.visitor import Visitor
 from lnnkit.infer.classes import Classes
 from lnnkit.infer.look import Read, constant
@@ -154,7 +155,10 @@ class Visit:
     def nobody(self, leaf: int) -> bool:
         """Whether none of a leaf's atoms, one for each instance, was there before the visit."""
         if leaf not in self._nobody:
-            absent = self._visitor.atom(leaf) in self.found.absent or not len(self.table(leaf).tuples)
+            atom, table = self._visitor.atom(leaf), self.table(leaf)
+            absent = atom in self.found.absent
+            if not absent and not len(table.tuples):  # another leaf of the table would make the same atoms
+                absent = names_once(self._visitor.formula, table.name)
             self._nobody[leaf] = absent and self.apart(leaf) is not None
         return self._nobody[leaf]
 
