@@ -58,7 +58,7 @@ def doubted(state: State, flags: Flags, lower: Tensor | None = None, upper: Tens
     """The bounds as they would be read if the flagged ones were ``lower`` and ``upper``, by row; unknown by default."""
     result = State(state.dtype)
     for side, other in enumerate((lower, upper)):
-        result.ends(side).append(state.ends(side).values)
+        result.ends(side).append(state.ends(side).values.clone())  # many are kept as they come, and written to here
         rows = flags[side].nonzero().squeeze(1)
         values = state.unknown(side, rows) if other is None else other.index_select(0, rows)
         result.ends(side).values[rows] = values

@@ -122,6 +122,15 @@ def test_marks_among_many_rows() -> None:
     assert (every.lower, every.contested) == (0.6, True)
 
 
+def test_marks_among_so_many_rows_that_bounds_are_kept_as_they_come() -> None:
+    """To ask what would hold without the contradiction leaves what holds as it is."""
+    kb = lnnkit.loads(CROSSED + "predicate Other(thing)\nrule ab: A -> B\nrule bc: B -> C\nquery C\nquery Other(X)\n")
+    kb.tell("Other", {"thing": range(2**18)})
+    kb.infer()
+    (found,) = kb.answers()[0]
+    assert (found.lower, found.upper, found.contested) == (0.6, 1.0, True)
+
+
 def test_an_existential_that_has_another_witness_is_clean() -> None:
     """`exists Y: E(x, Y)` makes Q(x) true through E(x, good); for y the only witness is arrested."""
     text = "axiom (Out(X, Y) -> E(X, Y)) in [0.9, 1]\naxiom (Out(X, Y) -> ~E(X, Y)) in [0.3, 1]\n"

@@ -81,6 +81,14 @@ def answers(text: str, tables: dict[str, list[tuple[str, float, float]]]) -> lis
     return [outcome.rounds, [str(each) for each in outcome.contradictions], found]
 
 
+def test_a_rule_that_names_an_empty_table_twice_makes_each_atom_once() -> None:
+    """Of H(p, q) the two instances say 0.9 and 0.8; it is one atom, which both of them bound."""
+    text = "predicate H(t, t)\nfact G(p, q) = 0.9\nfact G(q, p) in [0.8, 1]\nquery H(X, Y)\n"
+    text += "axiom G(X, Y) -> H(X, Y) & H(Y, X)\n"
+    found = [(tuple(each.bindings.values()), each.lower, each.upper) for each in lnnkit.loads(text).answers()[0]]
+    assert sorted(found) == [(("p", "q"), 0.9, 1.0), (("q", "p"), 0.9, 1.0)]
+
+
 def test_many_rows() -> None:
     count = 300_000
     rng = np.random.default_rng(1)
