@@ -163,9 +163,13 @@ def _names(*terms: ast.Expression) -> dict[str, str]:
         for node in nodes(term):
             for argument in node.arguments if isinstance(node, ast.Atom) else ():
                 if isinstance(argument, ast.Variable) and argument.name not in found:
-                    count = len(found)
-                    found[argument.name] = "XYZ"[count] if count < 3 else f"X{count}"
+                    found[argument.name] = variable_name(len(found))
     return found
+
+
+def variable_name(place: int) -> str:
+    """A name for the variable that stands at a place: X, Y, Z, X3 ..."""
+    return "XYZ"[place] if place < 3 else f"X{place}"
 
 
 def _renamed(node: ast.Expression, names: Mapping[str, str]) -> ast.Expression:

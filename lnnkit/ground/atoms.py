@@ -69,9 +69,8 @@ class Atoms:
         self.numbered: list[AtomTable] = []
         self._runs = Runs()  # from rows to tuples, labelled by the numbers of their tables
         self._flags = {name: Marks(torch.bool) for name in LISTS}
-        self._unlisted: dict[
-            int, list[tuple[str, int, int]]
-        ] = {}  # by table: parts of lists not yet entered in "either"
+        # by table: parts of lists not yet entered in "either"
+        self._unlisted: dict[int, list[tuple[str, int, int]]] = {}
         self.growth: list[tuple[str, str]] = []  # (table, list) as often as a list of deviating rows has grown
         self.additions: list[tuple[int, int, bool]] = []  # (table's number, rows, whether they stay at the default)
         for _ in (FALSE, TRUE, UNKNOWN):

@@ -9,6 +9,8 @@ from functools import partial
 import torch
 from torch import Tensor
 
+from lnnkit.ground.growing import spelled_out
+
 Matched = tuple[str, tuple[int | str, ...]]  # a table's name and an atom's arguments
 
 
@@ -122,6 +124,5 @@ class Pointwise(Bindings):
 
     def local(self, matched: Matched) -> Tensor:
         if self.run is not None and matched not in self._rows:
-            every = torch.arange(self.run.start, self.run.stop, dtype=torch.int32)
-            self._rows = dict.fromkeys(self.matched, every)
+            self._rows = dict.fromkeys(self.matched, spelled_out(self.run))
         return self._rows[matched]

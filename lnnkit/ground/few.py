@@ -14,6 +14,8 @@ from lnnkit.ground.growing import Growing
 
 Array = np.ndarray
 
+SPREAD = -7046029254386353131  # 2^64 divided by the golden ratio: multiplying by it scatters keys
+
 
 class Few(Protocol):
     """Numbered int64 keys, to which few are added at a time."""
@@ -66,10 +68,9 @@ class FewTabled:
 class FewSeen:
     """In a set that has no numbers: a byte for each possible key. ``scratch`` has a power of two of places."""
 
-    def __init__(self, there: Array, scratch: Array, spread: int) -> None:
+    def __init__(self, there: Array, scratch: Array) -> None:
         self._there = there
         self._scratch = scratch
-        self._spread = np.int64(spread)
         self._shift = 64 - (len(scratch) - 1).bit_length()
 
     def room(self, count: int) -> bool:
@@ -94,7 +95,7 @@ class FewSeen:
     def _firsts(self, keys: Array) -> Array | None:
         """Where each key stands first; None where all differ."""
         order = np.arange(len(keys), dtype=np.int32)
-        slots = (keys * self._spread >> self._shift) & (len(self._scratch) - 1)
+        slots = (keys * np.int64(SPREAD) >> self._shift) & (len(self._scratch) - 1)
         self._scratch[slots[::-1]] = order[::-1]  # of those that want one slot the first is written last
         owner = self._scratch.take(slots)
         lost = np.flatnonzero(owner != order)
@@ -114,10 +115,9 @@ class FewSeen:
 class FewHashed:
     """In slots with linear probing, which hold one more than a number; ``keys`` has the key of each number."""
 
-    def __init__(self, slots: Array, keys: Growing, spread: int, shift: int) -> None:
+    def __init__(self, slots: Array, keys: Growing, shift: int) -> None:
         self._slots = slots
         self._keys = keys
-        self._spread = np.int64(spread)
         self._shift = shift
         self._mask = len(slots) - 1
 
@@ -164,4 +164,4 @@ class FewHashed:
         return count, None if count == len(keys) else fresh
 
     def _first_slots(self, keys: Array) -> Array:
-        return (keys * self._spread >> self._shift) & self._mask
+        return (keys * np.int64(SPREAD) >> self._shift) & self._mask

@@ -176,8 +176,7 @@ class FewJoins:
         total = min(totals)
         choice = totals.index(total)
         best = step.linked[choice]
-        others = step.rest if len(step.rest) == 1 else tuple(e for e in step.rest if e != best.literal)
-        others = () if len(step.rest) == 1 else others
+        others = () if len(step.rest) == 1 else tuple(e for e in step.rest if e != best.literal)
         counted(total, not others)
         if total > most:
             raise Unfit

@@ -92,6 +92,11 @@ class Formula:
         """Whether it is the definition of a comparison."""
         return self.auxiliary is not None and self.neurons[self.top].kind == COMPARISON
 
+    def names_once(self, table: str) -> bool:
+        """Whether one atom of it is of a table: what an instance makes there is its own."""
+        named = [neuron.source for neuron in self.neurons if neuron.kind == LEAF]
+        return [*named, self.auxiliary].count(table) == 1
+
     @property
     def is_law(self) -> bool:
         """Whether it is a law of order: what its comparisons know by their numbers, they all know."""

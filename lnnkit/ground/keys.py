@@ -9,13 +9,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lnnkit.ground.few import Few, FewHashed, FewTabled
+from lnnkit.ground.few import SPREAD, Few, FewHashed, FewTabled
 from lnnkit.ground.growing import Growing
 
 _LIMIT = 2**62  # mixed-radix keys stay below it
 # a table of so many possible keys is worthwhile once so many of them are there
 _WORTHWHILE = ((2**12, 0), (2**20, 2**10), (2**24, 2**14), (2**28, 2**25))
-_SPREAD = -7046029254386353131  # 2^64 divided by the golden ratio: multiplying by it scatters keys
 _CLAIM = 2**30  # a key that claims a slot writes its place less so much
 _PART = 2**17  # so many keys are entered at once
 
@@ -51,7 +50,7 @@ class _Hashed:
         return copy
 
     def _first_slots(self, keys: Tensor) -> Tensor:
-        return ((keys * _SPREAD) >> self._shift).bitwise_and_(self._mask)
+        return ((keys * SPREAD) >> self._shift).bitwise_and_(self._mask)
 
     def find(self, keys: Tensor) -> Tensor:
         """Each key's number, -1 where it is not there."""
@@ -102,7 +101,7 @@ class _Hashed:
         return self._keys.values
 
     def few(self) -> Few:
-        return FewHashed(self._slots.numpy(), self._keys, _SPREAD, self._shift)
+        return FewHashed(self._slots.numpy(), self._keys, self._shift)
 
     def _enter(self, keys: Tensor, start: int) -> None:
         for part in range(0, keys.numel(), _PART):

@@ -16,7 +16,6 @@ from torch import Tensor
 from lnnkit.ground import joining
 from lnnkit.ground.atoms import AtomTable
 from lnnkit.ground.bindings import Bindings, Matched, Pointwise
-from lnnkit.ground.formula import LEAF, Formula
 from lnnkit.ground.joining import Joins, Path, true
 from lnnkit.ground.needs import Literal
 from lnnkit.ground.triggers import Literals
@@ -117,7 +116,7 @@ def _aligned(
         there = torch.zeros_like(found)
         for place in places.among.values():
             there.index_fill_(0, place.long(), True)
-        absent = frozenset(atom for atom in atoms - matched if names_once(joins.formula, atom[0]))
+        absent = frozenset(atom for atom in atoms - matched if joins.formula.names_once(atom[0]))
         groups = [(found & there, frozenset[Matched]()), (found & ~there, absent)]
     for flags, absent in groups:
         for rows in _parts(flags):
@@ -133,12 +132,6 @@ def _flags(joins: Joins, literal: Literal, places: _Places) -> Tensor:
         return there.index_fill_(0, place.index_select(0, joins.listing(literal)).long(), True)
     run, flags = table.run, joins.atoms.flags(literal.column)
     return flags.index_select(0, table.rows) if run is None else flags[run.start : run.stop]
-
-
-def names_once(formula: Formula, table: str) -> bool:
-    """Whether one atom of a formula is of a table: what an instance makes there is its own."""
-    named = [neuron.source for neuron in formula.neurons if neuron.kind == LEAF]
-    return [*named, formula.auxiliary].count(table) == 1
 
 
 def _parts(flags: Tensor) -> Iterator[Tensor | range]:

@@ -7,13 +7,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lnnkit.ground.few import Few, FewSeen
+from lnnkit.ground.few import SPREAD, Few, FewSeen
 
 # among so many possible keys, a byte for each is worthwhile once there is one for every so many
 _WORTHWHILE = ((2**24, 2**10), (2**28, 2**9))
 _SMALL = 2**20  # among so few, a table of numbers is as good
 _SLOTS = 2**16  # to tell few keys apart
-_SPREAD = -7046029254386353131  # 2^64 divided by the golden ratio: multiplying by it scatters keys
 
 
 def worthwhile(size: int, length: int) -> bool:
@@ -34,7 +33,7 @@ class Seen:
 
     def few(self) -> Few:
         """Few keys at a time."""
-        return FewSeen(self._there.numpy(), np.empty(_SLOTS, dtype=np.int32), _SPREAD)
+        return FewSeen(self._there.numpy(), np.empty(_SLOTS, dtype=np.int32))
 
     def new(self, keys: Tensor) -> Tensor | None:
         """Add keys; returns the first places of those that were not there (None: all of them, each once)."""
@@ -57,7 +56,7 @@ class Seen:
         if self._scratch.numel() < 1 << bits:
             self._scratch = torch.empty(1 << bits, dtype=torch.int32)
         order = torch.arange(count, dtype=torch.int32)
-        spread = keys * _SPREAD
+        spread = keys * SPREAD
         again: list[Tensor] = []  # places whose key stands elsewhere too;
         owner: list[Tensor] = []  # there
         pending, wanted = order, spread
@@ -74,7 +73,7 @@ class Seen:
             owner.append(there[alike])
             other = ~alike
             pending = pending[other]
-            wanted = wanted.index_select(0, lost)[other] * _SPREAD
+            wanted = wanted.index_select(0, lost)[other] * SPREAD
         if not sum(map(len, again)):
             return None
         later, owners = torch.cat(again), torch.cat(owner)

@@ -22,7 +22,7 @@ from lnnkit.ground.joining import Joins, Path
 from lnnkit.ground.needs import Literal, Need
 from lnnkit.ground.pattern import Pattern
 from lnnkit.ground.plan import Recorder
-from lnnkit.ground.pointwise import at_once, names_once
+from lnnkit.ground.pointwise import at_once
 from lnnkit.ground.triggers import Trigger, find_triggers
 
 _BARE = ("listed", "given")  # literals that an atom at its default may satisfy
@@ -100,10 +100,6 @@ class Visitor:
     def fresh(self) -> bool:
         """Whether there is something to visit whatever has moved."""
         return not self.started or bool(self._postponed)
-
-    def names_once(self, table: str) -> bool:
-        """Whether one atom of the formula is of a table: what an instance makes there is its own."""
-        return names_once(self.formula, table)
 
     def postpone(self, found: Bindings) -> None:
         """Visit these assignments again with the next visits."""

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.check.program import Assertion
-from lnnkit.graph.laws import Law
+from lnnkit.graph.laws import Law, variable_name
 from lnnkit.graph.lifted import NUMBER
 from lnnkit.ground.formula import Formula, unfold
 from lnnkit.ground.read_back import as_expression, as_text
@@ -169,4 +169,4 @@ def _of_all(told: Contradiction) -> Callable[[Sequence[str], float, float], Cont
 
 
 def _names(count: int) -> list[str]:
-    return [*"XYZ"[:count], *(f"X{number}" for number in range(3, count))]
+    return [variable_name(place) for place in range(count)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from lnnkit.ground.growing import Marks
+from lnnkit.ground.growing import Marks, spelled_out
 
 _MANY = 2**10  # so many notes are kept at most
 
@@ -41,9 +41,7 @@ class _Side:
             column.reach(length)
 
     def enter(self, each: _Set) -> None:
-        batch, leaf, instances = each.batch + 1, each.leaf + 2, each.instances
-        if isinstance(instances, range):
-            instances = torch.arange(instances.start, instances.stop, dtype=torch.int32)
+        batch, leaf, instances = each.batch + 1, each.leaf + 2, spelled_out(each.instances)
         if isinstance(each.rows, range):
             start, stop = each.rows.start, each.rows.stop
             self.reach(stop)

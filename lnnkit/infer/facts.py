@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.ground.atoms import Atoms
+from lnnkit.ground.growing import spelled_out
 from lnnkit.ground.layout import Given
 from lnnkit.infer.state import State
 from lnnkit.logic.bounds import Bounds
@@ -25,8 +26,7 @@ def enter_facts(atoms: Atoms, state: State, given: Sequence[Given]) -> None:
             rows = atoms.load(atoms.tables[facts.predicate], columns, *bounds)
             state.load(atoms, bounds)
             if bool((bounds.lower > bounds.upper).any()):
-                every = torch.arange(rows.start, rows.stop, dtype=torch.int32)
-                atoms.enlist(state.arrest(every, bounds))
+                atoms.enlist(state.arrest(spelled_out(rows), bounds))
 
 
 def _distinct(facts: Given, dtype: torch.dtype) -> tuple[Sequence[Tensor], Bounds]:

@@ -15,7 +15,7 @@ from lnnkit.ground.formula import LEAF, Formula
 from lnnkit.ground.reactions import convex
 from lnnkit.ground.relevance import ALL
 from lnnkit.infer.look import Read, Target
-from lnnkit.logic.bounds import Bounds, complement, noise, tolerance
+from lnnkit.logic.bounds import Bounds, complement, enter_lower, enter_upper, noise, tolerance
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +51,10 @@ class Clause:
         found = top.logic.implication_inverse(node, Bounds(end, unknown.upper), unknown, weights, top.bias)
         if bool((found.empty | (found.operands[0].upper < 1)).any()):
             return None
-        box = complement(found.operands[1]) if self.target[1] else found.operands[1]
+        box = found.operands[1]
         if self.target[1]:
-            return box.upper < 1 - noise(end.dtype), box.upper
+            upper = complement(box).upper
+            return upper < 1 - noise(end.dtype), upper
         return box.lower > noise(end.dtype), box.lower
 
 
@@ -89,11 +90,7 @@ def _beneath(formula: Formula, top: int) -> tuple[int, ...]:
 
 
 def _entered(own: Bounds, side: int) -> Bounds:
-    """One end as a neuron reads it (see `lnnkit.logic.bounds.enter`). The other, which nothing is read of, is unknown,
-    and stands once for all."""
-    tol = tolerance(own.lower.dtype)
+    """One end as a neuron reads it. The other, which nothing is read of, is unknown, and stands once for all."""
     if side:
-        upper = torch.where(own.upper >= 1 - tol, 1.0, own.upper.clamp(0.0, 1.0))
-        return Bounds(upper.new_zeros(1), upper)
-    lower = torch.where(own.lower <= tol, 0.0, own.lower.clamp(0.0, 1.0))
-    return Bounds(lower, lower.new_ones(1))
+        return Bounds(own.upper.new_zeros(1), enter_upper(own.upper))
+    return Bounds(enter_lower(own.lower), own.lower.new_ones(1))

@@ -11,6 +11,7 @@ from lnnkit.ground.atoms import FALSE, TRUE, UNKNOWN, Atoms, AtomTable
 from lnnkit.ground.batch import Batch
 from lnnkit.ground.bindings import Bindings
 from lnnkit.ground.formula import AUXILIARY, LEAF
+from lnnkit.ground.growing import spelled_out
 from lnnkit.ground.visitor import Visitor
 from lnnkit.infer.classes import Classes
 from lnnkit.infer.look import Read, constant
@@ -156,7 +157,7 @@ class Visit:
         if leaf not in self._nobody:
             absent = self._visitor.atom(leaf) in self.found.absent
             if not absent and not len(self.table(leaf).tuples):
-                absent = self._visitor.names_once(self._visitor.table(leaf))
+                absent = self._visitor.formula.names_once(self._visitor.table(leaf))
             self._nobody[leaf] = absent and self.apart(leaf) is not None
         return self._nobody[leaf]
 
@@ -193,8 +194,7 @@ class Visit:
     def _made(self, leaf: int, found: Bindings) -> Tensor:
         own = self._visitor.pattern(self._visitor.atom(leaf))
         if self.nobody(leaf):
-            rows = self._atoms.add_new(own.table, self._tuples(leaf, found), found.length)
-            return torch.arange(rows.start, rows.stop, dtype=torch.int32)
+            return spelled_out(self._atoms.add_new(own.table, self._tuples(leaf, found), found.length))
         return self._atoms.materialise(own.table, self._tuples(leaf, found), found.length)
 
     def _tuples(self, leaf: int, found: Bindings) -> list[Tensor]:

@@ -43,11 +43,17 @@ def noise(dtype: torch.dtype) -> float:
 
 def enter(bounds: Bounds) -> Bounds:
     """Bounds as a neuron reads them: ends within ``tol`` of saying nothing say nothing, inside ``[0, 1]``, in order."""
-    lower, upper = bounds
-    tol = tolerance(lower.dtype)
-    lower = torch.where(lower <= tol, 0.0, lower.clamp(0.0, 1.0))
-    upper = torch.where(upper >= 1 - tol, 1.0, upper.clamp(0.0, 1.0))
-    return ordered(lower, upper)
+    return ordered(enter_lower(bounds.lower), enter_upper(bounds.upper))
+
+
+def enter_lower(lower: Tensor) -> Tensor:
+    """Lower ends as a neuron reads them, where none is above its upper one."""
+    return torch.where(lower <= tolerance(lower.dtype), 0.0, lower.clamp(0.0, 1.0))
+
+
+def enter_upper(upper: Tensor) -> Tensor:
+    """The same of upper ends."""
+    return torch.where(upper >= 1 - tolerance(upper.dtype), 1.0, upper.clamp(0.0, 1.0))
 
 
 def complement(bounds: Bounds) -> Bounds:

@@ -58,9 +58,8 @@ def preimage(relation: Relation, bounds: Interval) -> Pieces:
     reached counts as reached from the tolerance off it. Bounds other than 0 and 1, which are met exactly or not at all,
     are let out by what rounding may have made of them, which grows on the way back."""
     low, high = bounds
-    if (
-        isinstance(relation, Fixed) and relation.sign == "!="
-    ):  # near 1 the floats are too few to tell how far out its numbers are
+    if isinstance(relation, Fixed) and relation.sign == "!=":
+        # near 1 the floats are too few to tell how far out its numbers are
         relation, (low, high) = replace(relation, sign="="), (1 - high, 1 - low)
     lower = torch.where(low >= 1, low, torch.where(low > TOLERANCE, low - ROUNDING, 0.0))
     upper = torch.where(high <= 0, high, torch.where(high < 1 - TOLERANCE, high + ROUNDING, 1.0))
