@@ -5,7 +5,8 @@
 Each stage may import itself and the stages before it. Beside them stand
 
 - ``logic`` and ``numeric``: leaves, tensor functions that know no graph. They import nothing of lnnkit outside
-  themselves; ``ground`` and what follows may import them, and nothing before, which has to stay free of torch.
+  themselves but ``flags`` (where flags of a tensor are set); ``ground`` and what follows may import all three, and
+  nothing before, which has to stay free of torch.
 - ``errors``: exceptions over the diagnostics of ``syntax``, raised by ``kb`` and the surfaces alone.
 - ``answers``, ``outcome``, ``plan``, ``scores``: what inference and learning come back with, as values that import no
   stage but ``syntax`` and ``data`` (columns of names); so ``infer`` can make them and the surfaces can show them.
@@ -30,7 +31,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "lnnkit"
 STAGES = ("syntax", "data", "check", "graph", "ground", "infer", "explain", "picture", "learn", "kb")
-LEAVES = ("logic", "numeric")
+LEAVES = ("logic", "numeric", "flags")
 SURFACES = ("cli", "sklearn", "__main__")
 VALUES = ("answers", "outcome", "plan", "scores")
 
@@ -40,7 +41,7 @@ for _stage in ("ground", "infer", "explain", "learn", "kb"):
 for _stage in ("infer", "explain", "picture", "learn", "kb"):
     MAY[_stage] |= set(VALUES)
 MAY["kb"] |= {"errors", "budget", "computing", "interrupt", "output"}
-MAY |= {leaf: {leaf} for leaf in LEAVES}
+MAY |= {leaf: {leaf, "flags"} for leaf in LEAVES}
 MAY["errors"] = {"syntax"}
 MAY["answers"] = {"syntax", "data"}
 MAY["outcome"] = {"answers"}

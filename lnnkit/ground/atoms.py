@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from lnnkit.flags import all_set, any_set, where_set
 from lnnkit.ground.growing import Marks, Pieces
 from lnnkit.ground.runs import Runs
 from lnnkit.ground.tuples import TupleSet
@@ -148,8 +149,8 @@ class Atoms:
             ("upper", _differ(upper, table.default[1])),
         ):
             if moved is not False:
-                self._flags[name].reach(len(self))[rows.start : rows.stop] = moved
-                self._list(table, name, range(count) if moved is True else moved.nonzero().squeeze(1).int())
+                self._flags[name].set(rows.start, rows.stop, moved)
+                self._list(table, name, range(count) if moved is True else where_set(moved).int())
         return rows
 
     def find(self, table: AtomTable, columns: Sequence[Tensor], length: int) -> Tensor:
@@ -173,7 +174,7 @@ class Atoms:
                 local = table.deviating[end].values[start:stop]
                 run = table.run
                 if run is not None and not len(table.deviating[name]) and len(local) == len(run):
-                    self._flags[name].reach(len(self))[run.start : run.stop] = True
+                    self._flags[name].set(run.start, run.stop, True)
                     table.deviating[name].append(local)  # all of them
                 else:
                     self._enlist(table, name, table.row(local))
@@ -199,12 +200,12 @@ class Atoms:
     def deviate_of(self, table: AtomTable, rows: Tensor, lower: Tensor, upper: Tensor) -> None:
         """As ``deviate``, for rows of one table."""
         for end, moved in (("lower", lower != table.default[0]), ("upper", upper != table.default[1])):
-            if bool(moved.any()):
-                self._enlist(table, end, rows if bool(moved.all()) else rows[moved])
+            if any_set(moved):
+                self._enlist(table, end, rows if all_set(moved) else rows[moved])
 
     def deviate_new(self, table: AtomTable, name: str, start: int, local: range) -> None:
         """As ``deviate_of``, for new tuples whose rows follow one another from ``start`` on and deviate on one end."""
-        self._flags[name].reach(len(self))[start : start + len(local)] = True
+        self._flags[name].set(start, start + len(local), True)
         self._list(table, name, local)
 
     def by_table(self, rows: Tensor) -> list[tuple[AtomTable, Tensor | None]]:
@@ -218,7 +219,7 @@ class Atoms:
         if least == most:
             return [(self.numbered[least], None)] if least >= 0 else []
         present = torch.unique(owners).tolist() if most - least > _FEW else range(least, most + 1)
-        found = [(number, (owners == number).nonzero().squeeze(1)) for number in present if number >= 0]
+        found = [(number, where_set(owners == number)) for number in present if number >= 0]
         return [(self.numbered[number], mine) for number, mine in found if len(mine)]
 
     def enlist(self, rows: Tensor) -> None:
@@ -238,7 +239,7 @@ class Atoms:
             return
         flags = self._flags[name].reach(len(self))
         old = flags.index_select(0, rows)
-        if bool(old.any()):
+        if any_set(old):
             rows = rows[~old]
             if not rows.numel():
                 return

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
+from lnnkit.flags import where_set
 from lnnkit.ground.evaluate import Grouping
 from lnnkit.ground.formula import AUXILIARY, LEAF, Formula
 from lnnkit.ground.growing import Growing, Marks, Pieces
@@ -116,7 +117,7 @@ class Batch:
 
     def alive(self, block: int) -> Tensor:
         """(n,) the rows of an inner block that are not retired."""
-        return (self.blocks[block].group.values >= 0).nonzero().squeeze(1)
+        return where_set(self.blocks[block].group.values >= 0)
 
     def groupings(self) -> tuple[list[Grouping | None], list[Tensor | None]]:
         """Every block's grouping over the rows that are alive, and those rows' numbers; block 0 has none."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from lnnkit.flags import where_set
 from lnnkit.ground.formula import LEAF, Formula, Neuron
 from lnnkit.logic.bounds import Bounds, Inverse, asks, complement
 from lnnkit.logic.quantifier import exists, exists_inverse, forall, forall_inverse
@@ -59,7 +60,7 @@ def neuron_upward(neuron: Neuron, operands: Sequence[Bounds]) -> Bounds:
 def neuron_downward(neuron: Neuron, node: Bounds, operands: Sequence[Bounds]) -> Inverse:
     """What the bounds of a connective leave of its operands; rows that say nothing leave them as they are."""
     lower, upper = asks(node)
-    asking = (lower | upper).nonzero().squeeze(1)
+    asking = where_set(lower | upper)
     count = asking.numel()
     if not count:
         return Inverse(tuple(operands), lower)

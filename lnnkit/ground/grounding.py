@@ -9,6 +9,7 @@ from typing import Literal, Protocol
 import torch
 from torch import Tensor
 
+from lnnkit.flags import where_set
 from lnnkit.ground.atoms import Atoms
 from lnnkit.ground.batch import Batch, Modes, shape
 from lnnkit.ground.domain import Domain
@@ -123,7 +124,7 @@ class Grounding:
         members = own.member.index_select(0, rows)
         found = []
         for one in torch.unique(members).tolist():
-            mine = (members == one).nonzero().squeeze(1)
+            mine = where_set(members == one)
             member, some = self.members[self.batches[number].members[one]], rows.index_select(0, mine)
             if isinstance(member, Visitor):
                 found.append((member.formula, mine, self.variables(number, member, some)))

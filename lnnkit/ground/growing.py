@@ -2,43 +2,28 @@
 
 from __future__ import annotations
 
-import mmap
-
 import torch
 from torch import Tensor
 
-_LARGE = 2**18  # from so many entries on room is made far ahead: memory counts only once it is written to
-_FAR = 2**24  # for at least so many
+from lnnkit.ground.room import LARGE, Room
+
+_FAR = 2**24  # room for at least so many entries is made ahead, once they are many
 _PIECE = 2**14  # so many are kept as they are
 _RUN = 2**12  # so many numbers that follow one another are not written down before they are looked at
 
 
-def zeros(count: int, dtype: torch.dtype) -> Tensor:
-    """(count,) zeros. On the CPU, many take memory only where they are written to."""
-    if count < _LARGE or torch.get_default_device().type != "cpu":
-        return torch.zeros(count, dtype=dtype)
-    return torch.frombuffer(_pages(count * dtype.itemsize), dtype=dtype)
-
-
-def _pages(size: int) -> mmap.mmap:
-    """So many bytes, all zero. What nobody else may see is cheaper to come by, where the system tells it apart. Large
-    pages are not asked for: fresh ones take memory, and are filled with zeros, where a part of them is used."""
-    if not hasattr(mmap, "MAP_PRIVATE"):
-        return mmap.mmap(-1, size)
-    return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-
-
 def _ahead(length: int) -> int:
-    return 2 * length if length <= _LARGE else max(4 * length, _FAR)
+    return 2 * length if length <= LARGE else max(4 * length, _FAR)
 
 
 class Growing:
     """A 1-D tensor that grows at its end in amortised constant time."""
 
-    __slots__ = ("_buffer", "_length", "_values")
+    __slots__ = ("_buffer", "_length", "_room", "_values")
 
     def __init__(self, dtype: torch.dtype) -> None:
         self._buffer = torch.empty(16, dtype=dtype)
+        self._room: Room | None = None  # where the buffer stands; None for that of another, or a small one
         self._length = 0
         self._values: Tensor | None = None
 
@@ -55,15 +40,15 @@ class Growing:
     def room(self, count: int) -> None:
         """Make room for so many values in all."""
         if count > self._buffer.numel():
-            grown = zeros(count, self._buffer.dtype)
-            grown[: self._length] = self.values
-            self._buffer, self._values = grown, None
+            self._room = Room(count, self._buffer.dtype)
+            self._room.part(0, self._length).copy_(self.values)
+            self._buffer, self._values = self._room.entries, None
 
     def append(self, values: Tensor) -> None:
         """Add values at the end. What is added first, if it is much, is kept as it is: nobody may write to it."""
         count = values.numel()
-        if not self._length and count >= _LARGE and values.dtype == self._buffer.dtype and values.is_contiguous():
-            self._buffer = self._values = values
+        if not self._length and count >= LARGE and values.dtype == self._buffer.dtype and values.is_contiguous():
+            self._room, self._buffer, self._values = None, values, values
             self._length = count
         else:
             self._reserve(count).copy_(values)
@@ -86,7 +71,7 @@ class Growing:
             self.room(max(needed, _ahead(self._buffer.numel())))
         self._length = needed
         self._values = None
-        return self._buffer[start:needed]
+        return self._buffer[start:needed] if self._room is None else self._room.part(start, needed)
 
 
 class Pieces:
@@ -139,18 +124,19 @@ def spelled_out(values: Tensor | range) -> Tensor:
 class Marks:
     """A number (or a flag) for each of a growing number of rows, 0 until it is set."""
 
-    __slots__ = ("_reached", "values")
+    __slots__ = ("_reached", "_room", "values")
 
     def __init__(self, dtype: torch.dtype) -> None:
-        self.values = zeros(16, dtype)
+        self._room = Room(16, dtype)
+        self.values = self._room.entries
         self._reached = 0
 
     def room(self, count: int) -> None:
         """Make room for so many rows in all."""
         if count > self.values.numel():
-            grown = zeros(count, self.values.dtype)
-            grown[: self._reached] = self.values[: self._reached]
-            self.values = grown
+            grown = Room(count, self.values.dtype)
+            grown.part(0, self._reached).copy_(self.values[: self._reached])
+            self._room, self.values = grown, grown.entries
 
     def __deepcopy__(self, memo: dict[int, object]) -> Marks:
         """Without the room that nothing has reached."""
@@ -166,3 +152,8 @@ class Marks:
             self.room(max(count, _ahead(self.values.numel())))
         self._reached = max(self._reached, count)
         return self.values
+
+    def set(self, start: int, stop: int, value: Tensor | float | bool) -> None:
+        """Set the rows from ``start`` to ``stop``, to one value or to one each."""
+        self.reach(stop)
+        self._room.part(start, stop)[:] = value

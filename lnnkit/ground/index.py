@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from lnnkit.flags import all_set, any_set
 from lnnkit.ground.growing import Pieces, spelled_out
 from lnnkit.ground.pattern import Pattern
 
@@ -28,7 +29,7 @@ class Hits:
 
     def expand(self) -> tuple[Tensor, Tensor]:
         """(total,) the keys' positions, repeated, and the rows."""
-        if self.total == len(self.counts) and bool((self.counts == 1).all()):
+        if self.total == len(self.counts) and all_set(self.counts == 1):
             left = torch.arange(self.total, dtype=torch.int32)
             places = self.starts
         else:
@@ -46,7 +47,7 @@ class Segment:
 
     def __init__(self, rows: Tensor | range, key: Tensor, size: int) -> None:
         self.length = len(rows)
-        if len(key) > 1 and bool((key[1:] < key[:-1]).any()):
+        if len(key) > 1 and any_set(key[1:] < key[:-1]):
             order = torch.argsort(key.int() if size < 2**31 else key, stable=True)
             rows, key = spelled_out(rows).index_select(0, order), key.index_select(0, order)
         self._keys: Tensor | None = None
@@ -158,6 +159,6 @@ def _following(rows: Tensor | range) -> Tensor | range:
     if isinstance(rows, range):
         return rows
     first = int(rows[0])
-    if int(rows[-1]) - first != len(rows) - 1 or not bool((rows[1:] > rows[:-1]).all()):
+    if int(rows[-1]) - first != len(rows) - 1 or not all_set(rows[1:] > rows[:-1]):
         return rows
     return range(first, first + len(rows))

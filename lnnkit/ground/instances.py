@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.check.program import ENTITY
+from lnnkit.flags import where_set
 from lnnkit.ground.atoms import FALSE, TRUE, UNKNOWN, Atoms, AtomTable
 from lnnkit.ground.batch import Batch
 from lnnkit.ground.domain import Domain
@@ -332,7 +333,7 @@ class Instances:
         rows = torch.full((length,), table.default_row, dtype=torch.int32)
         if not table.predictable:
             rows[stranger] = UNKNOWN
-        named = (~virtual).nonzero().squeeze(1)
+        named = where_set(~virtual)
         picked = [value.index_select(0, named) for value in values]
         rows[named] = self._look_up(table, index, picked, len(named))
         return rows
@@ -357,7 +358,7 @@ class Instances:
         bound = self.formula.blocks[block].bound
         total = self._total(block)
         counts = self._counts[block].values
-        last = (counts == total - 1).nonzero().squeeze(1)
+        last = where_set(counts == total - 1)
         if len(last):
             self._add(block, self._complete(self._parent_rows(block, last), variables))
         counts, default = self._counts[block].values, self._default[block].values
@@ -365,9 +366,9 @@ class Instances:
         if len(retired):
             self.batch.blocks[block].group.values[retired] = -1
             default[counts == total] = -1
-        self._stand_in(block, ((default < 0) & (counts < total)).nonzero().squeeze(1), self.domain.generic)
+        self._stand_in(block, where_set((default < 0) & (counts < total)), self.domain.generic)
         if any(self.formula.sorts[v] in self.domain.open_sorts for v in bound):
-            lacking = (~self._strangers[block].values).nonzero().squeeze(1)
+            lacking = where_set(~self._strangers[block].values)
             self._stand_in(block, lacking, self.domain.stranger)
 
     def _expand(self, block: int) -> None:
@@ -380,7 +381,7 @@ class Instances:
         complete = self._counts[above].values == self._total(above)
         counts = self._counts[block].values
         wanted = ~virtual & complete.index_select(0, self._above[above].values) & (counts < self._total(block))
-        parents = wanted.nonzero().squeeze(1)
+        parents = where_set(wanted)
         if len(parents):
             self._add(block, self._complete(self._parent_rows(block, parents), self.formula.blocks[block].variables))
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from lnnkit.flags import all_set, where_set
 from lnnkit.ground.atoms import Atoms
 from lnnkit.ground.bindings import Bindings, Matched
 from lnnkit.ground.domain import Domain
@@ -198,7 +199,7 @@ class Joins:
         flags = self.atoms.flags(literal.column)
         if atom in found.matched:
             there = flags.index_select(0, table.row(found.local(atom)))
-            return found if bool(there.all()) else found.at(true(there))
+            return found if all_set(there) else found.at(true(there))
         columns = own.tuples({v: found.column(v) for v in own.places}, found.length)
         number = table.tuples.find(columns, found.length)
         kept = true(number >= 0)
@@ -243,7 +244,7 @@ class Joins:
         unkeyed = [v for v in own.places if v in found.variables][self._reach :]
         for variable in unkeyed:
             same = result.column(variable) == columns[own.places[variable]].index_select(0, rows)
-            result = result if bool(same.all()) else result.at(true(same))
+            result = result if all_set(same) else result.at(true(same))
         return result
 
     def _multiplied(self, found: Bindings, rest: tuple[Literal, ...], path: Path) -> Iterator[Bindings]:
@@ -276,7 +277,7 @@ class Joins:
 
 def true(flags: Tensor) -> Tensor:
     """The positions of true flags."""
-    return flags.nonzero().squeeze(1)
+    return where_set(flags)
 
 
 def _parts(hits: Hits) -> Iterator[tuple[Tensor, Tensor]]:

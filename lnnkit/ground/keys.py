@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from lnnkit.flags import all_set, where_set
 from lnnkit.ground.few import SPREAD, Few, FewHashed, FewTabled
 from lnnkit.ground.growing import Growing
 
@@ -59,7 +60,7 @@ class _Hashed:
         slots = self._first_slots(keys)
         found = self._slots.index_select(0, slots) - 1
         pending = (self._keys.values.index_select(0, found.clamp(min=0)) != keys).logical_and_(found >= 0)
-        waiting = pending.nonzero().squeeze(1)
+        waiting = where_set(pending)
         if waiting.numel():
             keys, slots = keys.index_select(0, waiting), slots.index_select(0, waiting)
         while waiting.numel():
@@ -67,20 +68,20 @@ class _Hashed:
             there = self._slots.index_select(0, slots) - 1
             found.index_copy_(0, waiting, there)
             pending = (self._keys.values.index_select(0, there.clamp(min=0)) != keys).logical_and_(there >= 0)
-            left = pending.nonzero().squeeze(1)
+            left = where_set(pending)
             waiting, keys, slots = (each.index_select(0, left) for each in (waiting, keys, slots))
         return found
 
     def add(self, keys: Tensor) -> tuple[Tensor, Tensor]:
         """Number keys, new ones in the order of their first places, which are returned too."""
         numbers = self.find(keys)
-        missing = (numbers < 0).nonzero().squeeze(1)
+        missing = where_set(numbers < 0)
         if not missing.numel():
             return numbers, missing
         new = keys if missing.numel() == keys.numel() else keys.index_select(0, missing)
         self._room(len(self._keys) + new.numel())
         slots, first = self._claim(new)
-        fresh = first.nonzero().squeeze(1)
+        fresh = where_set(first)
         start, count = len(self._keys), fresh.numel()
         own = slots if count == new.numel() else slots.index_select(0, fresh)
         self._slots.index_copy_(0, own, torch.arange(start + 1, start + 1 + count, dtype=torch.int32))
@@ -109,12 +110,12 @@ class _Hashed:
             numbers = torch.arange(start + part + 1, start + part + 1 + wanted.numel(), dtype=torch.int32)
             while wanted.numel():
                 self._take(wanted, numbers)
-                left = (self._slots.index_select(0, wanted) != numbers).nonzero().squeeze(1)
+                left = where_set(self._slots.index_select(0, wanted) != numbers)
                 wanted, numbers = (wanted.index_select(0, left) + 1) & self._mask, numbers.index_select(0, left)
 
     def _take(self, wanted: Tensor, values: Tensor) -> None:
         """Write values into those slots that are free; any one into a slot that several want."""
-        free = (self._slots.index_select(0, wanted) == 0).nonzero().squeeze(1)
+        free = where_set(self._slots.index_select(0, wanted) == 0)
         if free.numel() < wanted.numel():
             wanted, values = wanted.index_select(0, free), values.index_select(0, free)
         self._slots.index_copy_(0, wanted, values)
@@ -130,7 +131,7 @@ class _Hashed:
             self._take(wanted, pending - _CLAIM)  # a claim is negative
             claim = self._slots.index_select(0, wanted)
             owner = (claim + _CLAIM).clamp_(0, count - 1)
-            lost = ((claim >= 0) | (keys.index_select(0, owner) != own)).nonzero().squeeze(1)
+            lost = where_set((claim >= 0) | (keys.index_select(0, owner) != own))
             if pending is order:
                 owners = owner
             else:
@@ -168,7 +169,7 @@ class _Table:
 
     def add(self, keys: Tensor, start: int) -> tuple[Tensor, Tensor]:
         numbers = self._numbers.index_select(0, keys)
-        missing = (numbers == 0).nonzero().squeeze(1)
+        missing = where_set(numbers == 0)
         if not missing.numel():
             return numbers - 1, missing
         fresh, added = self._number(keys, missing, start)
@@ -178,7 +179,7 @@ class _Table:
 
     def new(self, keys: Tensor, start: int) -> Tensor:
         """As ``add``, for when nobody asks for the numbers."""
-        missing = (self._numbers.index_select(0, keys) == 0).nonzero().squeeze(1)
+        missing = where_set(self._numbers.index_select(0, keys) == 0)
         return self._number(keys, missing, start)[0] if missing.numel() else missing
 
     def _number(self, keys: Tensor, missing: Tensor, start: int) -> tuple[Tensor, Tensor | None]:
@@ -190,11 +191,11 @@ class _Table:
         order = torch.arange(count, 0, -1, dtype=torch.int32)  # the first is the greatest
         self._numbers.scatter_reduce_(0, new, order, "amax")
         first = self._numbers.index_select(0, new) == order
-        if bool(first.all()):
+        if all_set(first):
             numbered = torch.arange(start + 1, start + 1 + count, dtype=torch.int32)
             self._numbers.index_copy_(0, new, numbered)
             return missing, numbered
-        chosen = first.nonzero().squeeze(1)
+        chosen = where_set(first)
         numbered = torch.arange(start + 1, start + 1 + chosen.numel(), dtype=torch.int32)
         self._numbers.index_copy_(0, new.index_select(0, chosen), numbered)
         return chosen if every else missing.index_select(0, chosen), None

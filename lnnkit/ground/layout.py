@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.check.program import ENTITY
+from lnnkit.flags import where_set
 from lnnkit.graph.lifted import NUMBER, LiftedGraph
 from lnnkit.ground.atoms import Atoms
 from lnnkit.ground.domain import Domain
@@ -80,7 +81,7 @@ def _ids(columns: Sequence[Tensor], count: int) -> Tensor:
     for column in columns:
         for part in column.split(_PART):
             seen.index_fill_(0, part.long(), True)
-    return seen.nonzero().squeeze(1).int()
+    return where_set(seen).int()
 
 
 def predicate_tables(lifted: LiftedGraph, radix: int) -> Atoms:

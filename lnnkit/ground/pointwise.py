@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from lnnkit.flags import all_set
 from lnnkit.ground import joining
 from lnnkit.ground.atoms import AtomTable
 from lnnkit.ground.bindings import Bindings, Matched, Pointwise
@@ -137,7 +138,7 @@ def _flags(joins: Joins, literal: Literal, places: _Places) -> Tensor:
 def _parts(flags: Tensor) -> Iterator[Tensor | range]:
     """Where flags are set, a part at a time."""
     part = _PART * joining.CHUNK
-    if bool(flags.all()):
+    if all_set(flags):
         count = flags.numel()
         yield from (range(start, min(start + part, count)) for start in range(0, count, part))
         return

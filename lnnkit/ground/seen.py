@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from lnnkit.flags import where_set
 from lnnkit.ground.few import SPREAD, Few, FewSeen
 
 # among so many possible keys, a byte for each is worthwhile once there is one for every so many
@@ -37,7 +38,7 @@ class Seen:
 
     def new(self, keys: Tensor) -> Tensor | None:
         """Add keys; returns the first places of those that were not there (None: all of them, each once)."""
-        places = (self._there.index_select(0, keys) == 0).nonzero().squeeze(1)
+        places = where_set(self._there.index_select(0, keys) == 0)
         every = places.numel() == keys.numel()
         if not every:
             keys = keys.index_select(0, places)
@@ -64,7 +65,7 @@ class Seen:
             slots = (wanted >> (64 - bits)).bitwise_and_((1 << bits) - 1)
             self._scratch.index_copy_(0, slots, pending)
             there = self._scratch.index_select(0, slots)
-            lost = (there != pending).nonzero().squeeze(1)
+            lost = where_set(there != pending)
             if not lost.numel():
                 break
             there, pending = there.index_select(0, lost), pending.index_select(0, lost)
@@ -82,4 +83,4 @@ class Seen:
         first.index_fill_(0, later.long(), False)
         first.index_fill_(0, owners.long(), False)
         first.index_fill_(0, leader.index_select(0, owners).long(), True)
-        return first.nonzero().squeeze(1)
+        return where_set(first)

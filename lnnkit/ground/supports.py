@@ -14,6 +14,7 @@ from typing import Literal
 
 import torch
 
+from lnnkit.flags import any_set
 from lnnkit.ground.evaluate import least_heads
 from lnnkit.ground.families import ALWAYS, NEVER, Element, Family, minimal, product, union
 from lnnkit.ground.formula import AUXILIARY, Formula, Neuron
@@ -156,7 +157,7 @@ class Analysis:
             lower = max((d.level for d in demands[index] if d.exact and d.end == "lower"), default=0.0)
             upper = min((d.level for d in demands[index] if d.exact and d.end == "upper"), default=1.0)
             left = comparison.respond(unknown_numbers, Interval(*point((lower, upper))))
-            if any(bool((end.isfinite()).any()) for box in left.inputs for end in box):
+            if any(any_set(end.isfinite()) for box in left.inputs for end in box):
                 told.append(ALWAYS)
         if comparison.partial:
             told.append(self.upward.informing(index))
@@ -263,7 +264,7 @@ class Analysis:
 
         def possible(truth: float) -> bool:
             heads = least_heads(self.formula, torch.tensor([truth], dtype=torch.float64), values, 1.0)
-            return any(bool((value > _EPS).any()) for value in heads.values())
+            return any(any_set(value > _EPS) for value in heads.values())
 
         if possible(self.upward.bases[antecedent][1]):
             return ALWAYS

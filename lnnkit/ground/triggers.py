@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from lnnkit.flags import all_set
 from lnnkit.ground.atoms import Atoms
 from lnnkit.ground.bindings import Matched
 from lnnkit.ground.joining import Joins
@@ -79,4 +80,4 @@ def _implies(atoms: Atoms, one: Literal, other: Literal) -> bool:
         return (one.column, other.column) == ("given", "listed")
     table = atoms.tables[one.table]
     rows = table.row(atoms.listing(table, one.column).values)
-    return bool(atoms.flags(other.column).index_select(0, rows).all())
+    return all_set(atoms.flags(other.column).index_select(0, rows))

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from lnnkit.flags import all_set, any_set
 from lnnkit.infer.components import anywhere, components, greatest
 from lnnkit.infer.matrix import Matrix, matrix
 from lnnkit.infer.moving import Moving, Slopes
@@ -129,30 +130,30 @@ class _Way:
         exact = True
         for level in range(top, top - 1 if top_only else min(top, _SHORTEST) - 1, -1):
             go, ahead = self._open(level, ~resting & ~limited, survey)
-            if bool(go.any()):
+            if any_set(go):
                 self.here = torch.where(go, ahead, self.here)
                 self.step = torch.where(go, powers.after(level, self.step), self.step)
                 reach = torch.where(go, reach + powers.reach[level], reach)
                 moved |= go
                 limited |= go & ~anywhere(~powers.vanished(level), self.label)
             exact &= level == top
-            if bool((limited | resting).all()):
+            if all_set(limited | resting):
                 break
         before, after = moving.current(), moving.bounds(self.here)
         after = torch.where(moved, after, before)
-        if float(reach.max()) < _WORTH or not bool(((after - before).abs() > _LEAST_GAIN).any()):
+        if float(reach.max()) < _WORTH or not any_set((after - before).abs() > _LEAST_GAIN):
             return None
-        exact = self.strict or (exact and bool(limited.all()) and not self.more)
-        return Leap(after, exact, bool(limited.any()), float(torch.where(limited, 0.0, reach).max()))
+        exact = self.strict or (exact and all_set(limited) and not self.more)
+        return Leap(after, exact, any_set(limited), float(torch.where(limited, 0.0, reach).max()))
 
     def _open(self, level: int, go: Tensor, survey: Survey | None) -> tuple[Tensor, Tensor]:
         """Which components of those that may ``go`` can go 2^level rounds, and where they are then."""
         go = go & anywhere(self.step > 0, self.label) & ~anywhere(self.powers.reach[level] > _REACH, self.label)
-        if not bool(go.any()):
+        if not any_set(go):
             return go, self.here
         ahead = torch.where(go, self.here + self.powers.step(level, self.step), self.here)
         go = go & ~self._off(level, ahead, go)
-        if not bool(go.any()):
+        if not any_set(go):
             return go, self.here
         ahead = torch.where(go, ahead, self.here)
         return go & ~self._stopped(ahead, survey), ahead
@@ -167,7 +168,7 @@ class _Way:
                 got = self.moving.coordinates(self.moving.sent())
             missing = torch.where(self.held, 0.0, self._predicted(there) - got)
             off |= anywhere(~((missing.abs() if self.strict else missing) <= slack), self.label)
-            if bool(off[going].all()):
+            if all_set(off[going]):
                 break
         return off
 

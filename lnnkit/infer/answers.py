@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.check.program import ENTITY
+from lnnkit.flags import all_set, any_set, where_set
 from lnnkit.graph.lifted import LiftedGraph, Reference, Root
 from lnnkit.graph.match import below_negations, instances
 from lnnkit.graph.relatives import Relative, relatives
@@ -49,7 +50,7 @@ def covers(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root) -> bool:
     domain, relevance = prepared.grounding.domain, prepared.relevance
     for sort, texts in constants(replace(lifted, statements=(), queries=(root,))).items():
         known = domain.sorts.get(sort, domain.sorts[ENTITY])
-        if any(text not in domain.index or not bool((known == domain.index[text]).any()) for text in texts):
+        if any(text not in domain.index or not any_set(known == domain.index[text]) for text in texts):
             return False
     tables = {neuron.source for neuron in unfold(lifted, root).neurons if neuron.kind == LEAF}
     for reference in instances(lifted.graph, below_negations(lifted.graph, root)[0]):
@@ -78,7 +79,7 @@ def _answer(prepared: Prepared, flags: Flags, lifted: LiftedGraph, root: Root, n
         found = _joined(prepared, flags, lifted, root, guard)
     value, default = found.value, found.default
     narrow = (value.lower > value.upper) & (value.lower <= value.upper + tolerance(value.lower.dtype))
-    if bool(narrow.any()):
+    if any_set(narrow):
         value = Bounds(torch.where(narrow, value.upper, value.lower), torch.where(narrow, value.lower, value.upper))
     if negated:
         value, default = complement(value), complement(default)
@@ -126,7 +127,7 @@ def _joined(prepared: Prepared, flags: Flags, lifted: LiftedGraph, root: Root, g
     implied = [(_rows(prepared, each.reference, ids, length), each) for each in kin]
     value = _value(view, state, atoms, told, implied)
     contested = torch.zeros(length, dtype=torch.bool)
-    if any(bool(flagged.any()) for flagged in flags):
+    if any(any_set(flagged) for flagged in flags):
         for other in (doubted(state, flags), defaulted(state, flags, atoms)):
             contested |= differ(value, _value(view, other, atoms, told, implied))
     default = upward(formula, _defaults(view, prepared), view.groupings)[formula.top]
@@ -135,9 +136,9 @@ def _joined(prepared: Prepared, flags: Flags, lifted: LiftedGraph, root: Root, g
 
 def _picked(columns: Sequence[Tensor], which: Tensor) -> list[Tensor]:
     """The marked rows of all columns, as tensors of their own."""
-    if bool(which.all()):
+    if all_set(which):
         return [column.clone() for column in columns]
-    rows = which.nonzero().squeeze(1)
+    rows = where_set(which)
     return [column.index_select(0, rows) for column in columns]
 
 

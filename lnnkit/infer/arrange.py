@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from lnnkit.flags import all_set
+
 _BITS = 63
 
 
@@ -26,6 +28,6 @@ def arranged(columns: Sequence[Tensor]) -> Tensor | None:
     key = columns[0].int() if sum(sizes) < 32 else columns[0].long()
     for column, bits in zip(columns[1:], sizes[1:], strict=True):
         key = (key << bits).bitwise_or_(column)
-    if bool((key[1:] >= key[:-1]).all()):
+    if all_set(key[1:] >= key[:-1]):
         return None
     return torch.argsort(key, stable=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from lnnkit.flags import any_set
 from lnnkit.graph.lifted import NUMBER, LiftedGraph, Root
 from lnnkit.infer.contested import Flags, defaulted, doubted
 from lnnkit.infer.prepare import Prepared
@@ -36,7 +37,7 @@ def atomic(prepared: Prepared, flags: Flags, lifted: LiftedGraph, root: Root) ->
     rows = table.rows
     value = state.bounds(rows)
     contested = torch.zeros(len(rows), dtype=torch.bool)
-    if any(bool(flagged.any()) for flagged in flags):
+    if any(any_set(flagged) for flagged in flags):
         for other in (doubted(state, flags), defaulted(state, flags, atoms)):
             contested |= differ(value, other.bounds(rows))
     low, high = prepared.shared.untold.get(node, table.default)

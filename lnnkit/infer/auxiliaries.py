@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
+from lnnkit.flags import where_set
 from lnnkit.graph.lifted import LiftedGraph, Reference, Root
 from lnnkit.graph.match import below_negations, instances
 from lnnkit.ground.analyses import Analyses
@@ -126,7 +127,7 @@ def _trace(state: State, batch: Batch, rows: torch.Tensor, *worked_out: torch.Te
     state.history.step()
     number = state.history.trace.adopt(batch)
     for side, (values, own) in enumerate(zip(state.read(rows), worked_out, strict=True)):
-        mine, others = own.nonzero().squeeze(1), (~own).nonzero().squeeze(1)
+        mine, others = where_set(own), where_set(~own)
         state.history.record(
             Kind.INITIAL, side, rows.index_select(0, mine), values.index_select(0, mine), number, ROOT, mine.int()
         )

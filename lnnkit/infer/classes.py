@@ -8,8 +8,9 @@ from collections.abc import Iterable, Sequence
 import torch
 from torch import Tensor
 
+from lnnkit.flags import all_set, any_set
 from lnnkit.ground.atoms import FALSE, TRUE, UNKNOWN, Atoms, AtomTable
-from lnnkit.ground.growing import Growing
+from lnnkit.ground.growing import Marks
 from lnnkit.infer.state import State, one_value
 
 OTHER = 0  # the class of all rows that have none
@@ -20,10 +21,11 @@ Pair = tuple[float, float]
 
 
 class Classes:
-    """``codes`` numbers the pair of bounds that each atom row reads as; ``pairs`` has them by number."""
+    """``codes`` numbers the pair of bounds that each atom row reads as (there may be more of them than rows); ``pairs``
+    has them by number."""
 
     def __init__(self, state: State, atoms: Atoms) -> None:
-        self.codes = Growing(torch.int32)
+        self.codes = Marks(torch.int32)
         self.pairs: list[Pair] = [(0.0, 1.0)]  # OTHER's pair is never read
         self._state = state
         self._atoms = atoms
@@ -32,7 +34,10 @@ class Classes:
         self._soft: set[int] = set()
         self._loose: set[int] = set()
         self._additions = 0
+        self._length = 0
+        self._classified = False  # all atoms are OTHER, which takes no memory
         self.renew(atoms.numbered)
+        self._classified = True
 
     def renew(self, tables: Iterable[AtomTable]) -> None:
         """Classify all rows of some tables."""
@@ -43,16 +48,16 @@ class Classes:
 
     def extend(self) -> None:
         """Classify the rows that the grounding has added: they are at their defaults."""
-        for owner, count, _ in self._atoms.additions[self._additions :]:
-            if owner >= 0 and self._atoms.numbered[owner].numeric:
-                self.codes.extend(count, OTHER)
-            elif owner < 0:
-                self.codes.extend(count, OTHER)
+        for owner, count, stands in self._atoms.additions[self._additions :]:
+            start, self._length = self._length, self._length + count
+            if owner < 0:
+                self.codes.reach(self._length)
                 for row, pair in ((FALSE, (0.0, 0.0)), (TRUE, (1.0, 1.0)), (UNKNOWN, (0.0, 1.0))):
                     self.codes.values[row] = self._number(pair)
-            else:
-                self.codes.extend(count, self._classes(owner)[0])
+            elif not self._atoms.numbered[owner].numeric and (self._classified or stands):
+                self.codes.set(start, self._length, self._classes(owner)[0])
         self._additions = len(self._atoms.additions)
+        self.codes.reach(self._length)
 
     def refresh(self, rows: Tensor) -> None:
         """Classify rows whose bounds have changed."""
@@ -116,7 +121,7 @@ class Classes:
     def tell_new(self, table: int, start: int, stop: int, pair: Pair) -> None:
         """Classify new rows of one table that follow one another and all have one pair of bounds."""
         plain = table in self._soft or self._atoms.numbered[table].numeric
-        self.codes.values[start:stop] = OTHER if plain else self._enter(table, pair)
+        self.codes.set(start, stop, OTHER if plain else self._enter(table, pair))
 
     def _alike(self, table: AtomTable) -> bool:
         """Classify all rows of a table, if they follow one another and all differ from the default in one way, or in
@@ -126,8 +131,9 @@ class Classes:
             return table.numeric
         lower, upper = self._state.read_run(run.start, run.stop)
         if self._varied(table, lower, upper):
+            if self._classified:
+                self.codes.set(run.start, run.stop, OTHER)
             self._soft.add(table.number)
-            self.codes.values[run.start : run.stop] = OTHER
             return True
         low, high = one_value(lower), one_value(upper)
         if low is None or high is None or (low, high) == table.default:
@@ -139,7 +145,7 @@ class Classes:
         """Whether a sample of rows differs from the default in too many ways."""
         step = max(1, lower.numel() // _SAMPLE)
         low, high = lower[::step], upper[::step]
-        if not bool(((low != table.default[0]) | (high != table.default[1])).all()):
+        if not all_set((low != table.default[0]) | (high != table.default[1])):
             return False
         return max(len(torch.unique(end)) for end in (low, high)) > _CLASSES
 
@@ -167,14 +173,14 @@ class Classes:
             return
         lower, upper = self._state.read(rows)
         differ = (lower != own.default[0]) | (upper != own.default[1])
-        if bool(differ.all()):
+        if all_set(differ):
             self.update(table, rows, lower, upper)
             return
         plain = rows[~differ]
         self.codes.values.index_fill_(0, plain.long(), self._classes(table)[0])
-        if bool(self._atoms.flags("either").index_select(0, plain).any()):
+        if any_set(self._atoms.flags("either").index_select(0, plain)):
             self._loose.add(table)
-        if bool(differ.any()):
+        if any_set(differ):
             self.update(table, rows[differ], lower[differ], upper[differ])
 
     def _classes(self, table: int) -> list[int]:

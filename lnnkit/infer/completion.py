@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from lnnkit.flags import where_set
 from lnnkit.infer.agenda import Agenda
 from lnnkit.infer.creeping import Creep, Pace
 from lnnkit.infer.dirty import Dirty
@@ -137,7 +138,7 @@ def _raise_heads(number: int, space: Workspace, dirty: Dirty, now: Round) -> Non
         rows = view.column(head)
         deaf = state.frozen.index_select(0, rows) | atoms.flags("given").index_select(0, rows)
         gains = value > state.ends(side).values.index_select(0, rows) + state.noise
-        picked = (news & gains & ~deaf).nonzero().squeeze(1)
+        picked = where_set(news & gains & ~deaf)
         if len(picked):
             instance = picked if view.rows[0] is None else view.rows[0].index_select(0, picked)
             row, value = rows.index_select(0, picked), value.index_select(0, picked)

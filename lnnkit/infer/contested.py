@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from lnnkit.flags import any_set, where_set
 from lnnkit.ground.atoms import Atoms
 from lnnkit.ground.evaluate import least_heads, upward
 from lnnkit.ground.formula import AUXILIARY
@@ -59,7 +60,7 @@ def doubted(state: State, flags: Flags, lower: Tensor | None = None, upper: Tens
     result = State(state.dtype)
     for side, other in enumerate((lower, upper)):
         result.ends(side).append(state.ends(side).values.clone())  # many are kept as they come, and written to here
-        rows = flags[side].nonzero().squeeze(1)
+        rows = where_set(flags[side])
         values = state.unknown(side, rows) if other is None else other.index_select(0, rows)
         result.ends(side).values[rows] = values
     return result
@@ -92,7 +93,7 @@ def _suspect(grounding: Grounding, setters: Sequence[_Setter], bad: dict[int, Te
         changed = False
         for setter in setters:
             hit = _reads(grounding, setter, suspect) & ~suspect[setter.side].index_select(0, setter.rows)
-            if bool(hit.any()):
+            if any_set(hit):
                 suspect[setter.side][setter.rows[hit]] = True
                 changed = True
 
@@ -105,7 +106,7 @@ def _clear(
     crossed = state.crossed.flags(len(grounding.atoms))
     eps = tolerance(state.dtype)
     cleared: Flags | None = None
-    while cleared is None or any(bool(flags.any()) for flags in cleared):
+    while cleared is None or any(any_set(flags) for flags in cleared):
         doubt = doubted(state, suspect)
         sharp = doubted(state, suspect, state.upper.values, state.lower.values)
         both = suspect[0] & suspect[1]
@@ -116,7 +117,7 @@ def _clear(
                 open_ &= ~bad[setter.batch].index_select(0, _tops(grounding, setter))
             if cleared is not None:
                 open_ &= _reads(grounding, setter, cleared)
-            some = open_.nonzero().squeeze(1)
+            some = where_set(open_)
             if not len(some):
                 continue
             rows, instances = setter.rows.index_select(0, some), setter.instances.index_select(0, some)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from lnnkit.flags import where_set
 from lnnkit.ground.growing import Marks, spelled_out
 
 _MANY = 2**10  # so many notes are kept at most
@@ -44,10 +45,8 @@ class _Side:
         batch, leaf, instances = each.batch + 1, each.leaf + 2, spelled_out(each.instances)
         if isinstance(each.rows, range):
             start, stop = each.rows.start, each.rows.stop
-            self.reach(stop)
-            self.batch.values[start:stop] = batch
-            self.leaf.values[start:stop] = leaf
-            self.instance.values[start:stop] = instances
+            for column, value in ((self.batch, batch), (self.leaf, leaf), (self.instance, instances)):
+                column.set(start, stop, value)
             return
         index = each.rows.long()
         self.reach(int(each.rows.max()) + 1)
@@ -83,7 +82,7 @@ class Derivations:
         """All that set a lower (0) or upper (1) side last: (rows, batch, leaf, instances), one for each leaf."""
         own = self._entered(side)
         batch, leaf, instance = own.batch.values, own.leaf.values, own.instance.values
-        known = batch.nonzero().squeeze(1)
+        known = where_set(batch)
         found: list[tuple[Tensor, int, int, Tensor]] = []
         for number in torch.unique(batch[known]).tolist():
             mine = known[batch[known] == number]

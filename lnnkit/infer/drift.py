@@ -11,6 +11,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from lnnkit.flags import all_set, any_set
 from lnnkit.ground.growing import Marks
 from lnnkit.infer.messages import Messages, Queue
 from lnnkit.infer.state import State
@@ -49,10 +50,10 @@ class Drift:
     def _heard(self, side: int, message: Messages) -> list[Messages]:
         moves = self._moves[side].reach(len(self._state.lower))
         hears = moves.index_select(0, message.row) < MOST
-        if bool(hears.all()):
+        if all_set(hears):
             return [message]
         self.met = True
-        if not bool(hears.any()):
+        if not any_set(hears):
             return []
         row, value, instance = message.row[hears], message.value[hears], message.instance[hears]
         return [replace(message, row=row, value=value, instance=instance)]

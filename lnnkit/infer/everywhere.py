@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import torch
 
+from lnnkit.flags import any_set
 from lnnkit.graph.laws import Law, violated
 from lnnkit.ground.formula import Formula, Neuron
 from lnnkit.infer.prepare import Prepared
@@ -69,7 +70,7 @@ def _crossing(prepared: Prepared, formulas: list[Formula]) -> Everywhere | None:
             leaves = [formula.neurons[place] for place in formula.neurons[formula.top].operands]
             boxes = [_interval(before[leaf.source]) for leaf in leaves]
             response = comparison.respond(boxes, _interval((formula.lower, formula.upper)))
-            if bool(response.crossed.any()) or bool(response.empty.any()):
+            if any_set(response.crossed) or any_set(response.empty):
                 return Everywhere(formula, (1.0, 0.0))
             for leaf, (lower, upper) in zip(leaves, response.inputs, strict=True):
                 if _is_of_all(leaf):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from lnnkit.flags import all_set, any_set, where_set
 from lnnkit.ground.atoms import Atoms
 from lnnkit.ground.growing import spelled_out
 from lnnkit.ground.layout import Given
@@ -25,7 +26,7 @@ def enter_facts(atoms: Atoms, state: State, given: Sequence[Given]) -> None:
             columns, bounds = _distinct(facts, state.dtype)
             rows = atoms.load(atoms.tables[facts.predicate], columns, *bounds)
             state.load(atoms, bounds)
-            if bool((bounds.lower > bounds.upper).any()):
+            if any_set(bounds.lower > bounds.upper):
                 atoms.enlist(state.arrest(spelled_out(rows), bounds))
 
 
@@ -39,9 +40,9 @@ def _distinct(facts: Given, dtype: torch.dtype) -> tuple[Sequence[Tensor], Bound
     torch.ne(columns[0][1:], columns[0][:-1], out=rest)
     for column in columns[1:]:
         rest |= column[1:] != column[:-1]
-    if bool(new.all()):
+    if all_set(new):
         return columns, Bounds(lower, upper)
-    first = new.nonzero().squeeze(1)
+    first = where_set(new)
     group = new.cumsum(0) - 1
     return [column.index_select(0, first) for column in columns], Bounds(
         lower.index_select(0, first).scatter_reduce_(0, group, lower, "amax"),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from lnnkit.flags import any_set, where_set
 from lnnkit.ground.formula import AUXILIARY
 from lnnkit.ground.grounding import Grounding
 from lnnkit.infer.moving import Moving, Setters
@@ -37,7 +38,7 @@ class Followers:
             inside = kept.index_select(0, source) & kept.index_select(0, target)
             source, target = source[inside], target[inside]
         kept = kept[: len(self.moving)]
-        return kept if bool(kept.any()) else torch.ones_like(kept)
+        return kept if any_set(kept) else torch.ones_like(kept)
 
 
 def followers(
@@ -56,7 +57,7 @@ def followers(
     parts: list[tuple[Tensor, ...]] = []
     for each, rows in every:
         node = 2 * rows + each.side
-        mine = torch.isin(node, reached).nonzero().squeeze(1)
+        mine = where_set(torch.isin(node, reached))
         if len(mine):
             instances = each.instances.index_select(0, mine)
             constant = [torch.full_like(mine, value) for value in (each.side, each.leaf, each.batch)]
@@ -68,7 +69,7 @@ def followers(
     setters = [
         Setters(key[0], key[1], key[2], mine, instances.index_select(0, mine))
         for key in torch.stack([side, batch, leaf], 1).unique(dim=0).tolist()
-        for mine in [((side == key[0]) & (batch == key[1]) & (leaf == key[2])).nonzero().squeeze(1)]
+        for mine in [where_set((side == key[0]) & (batch == key[1]) & (leaf == key[2]))]
     ]
     moving = Moving(grounding, state, rows, side, setters, completes=completes)
     return Followers(moving, *_inner(2 * rows + side, reached[reached >= 2 * len(grounding.atoms)], source, target))
@@ -85,7 +86,7 @@ def _setters(space: Workspace, batches: Collection[int]) -> Iterator[tuple[Sette
         for number in torch.unique(batch[known]).tolist():
             if number not in batches:
                 continue
-            mine = (known & (batch == number)).nonzero().squeeze(1)
+            mine = where_set(known & (batch == number))
             for index in torch.unique(leaf[mine]).tolist():
                 if index in grounding.batches[number].observed:
                     continue

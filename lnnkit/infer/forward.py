@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from lnnkit.flags import any_set
 from lnnkit.ground.batch import Batch
 from lnnkit.ground.evaluate import neuron_upward
 from lnnkit.ground.formula import LEAF, Formula
@@ -41,7 +42,7 @@ class Clause:
                 values[index] = neuron_upward(neuron, [values[operand] for operand in neuron.operands])
                 continue
             own = read(index)
-            if bool((own.lower > own.upper).any()):
+            if any_set(own.lower > own.upper):
                 return None
             values[index] = _entered(own, self.sides[index])
         end = values[top.operands[0]].lower.expand(length)
@@ -49,7 +50,7 @@ class Clause:
         node = Bounds(torch.full_like(end, self.formula.lower), unknown.upper)
         weights = (top.weights[0], top.weights[1])
         found = top.logic.implication_inverse(node, Bounds(end, unknown.upper), unknown, weights, top.bias)
-        if bool((found.empty | (found.operands[0].upper < 1)).any()):
+        if any_set(found.empty | (found.operands[0].upper < 1)):
             return None
         box = found.operands[1]
         if self.target[1]:

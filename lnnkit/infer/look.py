@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from lnnkit.flags import any_set
 from lnnkit.ground.batch import Batch
 from lnnkit.ground.evaluate import Grouping, downward, least_heads, neuron_upward, upward
 from lnnkit.ground.formula import AUXILIARY, LEAF, Formula
@@ -101,7 +102,7 @@ def completing(batch: Batch, read: Read, groupings: Sequence[Grouping | None]) -
 
 def _asked(formula: Formula, root: Bounds, crossed: Tensor) -> Bounds:
     """What goes down: of a comparison that its bounds cross nothing does."""
-    if not formula.compares or not bool(crossed.any()):
+    if not formula.compares or not any_set(crossed):
         return root
     return Bounds(torch.where(crossed, 0.0, root.lower), torch.where(crossed, 1.0, root.upper))
 

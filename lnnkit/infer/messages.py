@@ -9,6 +9,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from lnnkit.flags import all_set, where_set
 from lnnkit.ground.growing import Marks
 from lnnkit.infer.derivations import Derivations
 from lnnkit.infer.history import Kind
@@ -94,7 +95,7 @@ class Meeting:
             ends.index_fill_(0, (row if first is None else row.index_select(0, first)).long(), same)
         else:
             ends.scatter_reduce_(0, row.long(), value, "amin" if side and not rising else "amax")
-            won = (value == ends.index_select(0, row)).nonzero().squeeze(1)
+            won = where_set(value == ends.index_select(0, row))
             first = self._first(row.index_select(0, won))
             first = won if first is None else won.index_select(0, first)
         winners = row if first is None else row.index_select(0, first)
@@ -162,7 +163,7 @@ class Meeting:
         slots.scatter_reduce_(0, index, order, "amax")
         first = slots.index_select(0, row) == order
         slots.index_fill_(0, index, 0)
-        return None if bool(first.all()) else first.nonzero().squeeze(1)
+        return None if all_set(first) else where_set(first)
 
 
 def _run(stored: Tensor) -> range:

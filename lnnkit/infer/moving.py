@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from lnnkit.flags import where_set
 from lnnkit.ground.formula import AUXILIARY, Formula
 from lnnkit.ground.grounding import Grounding
 from lnnkit.infer.history import Kind
@@ -64,7 +65,7 @@ class Moving:
         self._grounding = grounding
         self._state = state
         self._say = completed if completes else told
-        self._ends = [(sides == side).nonzero().squeeze(1) for side in (0, 1)]
+        self._ends = [where_set(sides == side) for side in (0, 1)]
         self._sign = torch.ones(len(rows), dtype=state.dtype) if completes else 1.0 - 2.0 * sides.to(state.dtype)
         self._logs = torch.zeros(len(rows), dtype=torch.bool)
         for each in setters:
@@ -114,7 +115,7 @@ class Moving:
         history.step()
         now = self.current()
         for each in self.setters:
-            some = (now != before).index_select(0, each.movers).nonzero().squeeze(1)
+            some = where_set((now != before).index_select(0, each.movers))
             movers = each.movers.index_select(0, some)
             rows, values = self.rows.index_select(0, movers), now.index_select(0, movers)
             instances = each.instances.index_select(0, some)
@@ -165,7 +166,7 @@ class Moving:
             if slope is None:
                 continue
             source = self.find(rows, side)
-            counts = ((source >= 0) & (slope != 0)).nonzero().squeeze(1)
+            counts = where_set((source >= 0) & (slope != 0))
             target = movers.index_select(0, counts) if len(movers) == len(rows) else movers.expand(len(counts))
             yield target, source.index_select(0, counts), slope.detach().index_select(0, counts)
 

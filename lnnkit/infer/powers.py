@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from lnnkit.flags import all_set
 from lnnkit.infer.matrix import Matrix
 
 LEVELS = 40
@@ -31,7 +32,7 @@ class Powers:
         self.left = [matrix.times(ones)]
         while len(self._levels) <= LEVELS:
             last, reach = self._levels[-1], self.reach[-1]
-            if bool(((self.left[-1] <= _VANISHED) | (reach > limit)).all()):
+            if all_set((self.left[-1] <= _VANISHED) | (reach > limit)):
                 return
             squared = last.squared()
             if squared is None:

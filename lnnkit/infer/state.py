@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from lnnkit.flags import where_set
 from lnnkit.ground.atoms import FALSE, TRUE, Atoms
 from lnnkit.ground.growing import Growing, Marks
 from lnnkit.infer.history import History, Kind
@@ -37,7 +38,7 @@ def distinct(rows: Sequence[Tensor], count: int) -> Tensor:
     flags = torch.zeros(count, dtype=torch.bool)
     for each in some:
         flags.index_fill_(0, each.long(), True)
-    return flags.nonzero().squeeze(1).int()
+    return where_set(flags).int()
 
 
 class State:
@@ -74,9 +75,9 @@ class State:
                     self.upper.extend(count, upper)
                 if atoms.numbered[owner].numeric:
                     self._numbers = self._numbers or Marks(torch.bool)
-                    self._numbers.reach(len(self.lower))[len(self.lower) - count : len(self.lower)] = True
+                    self._numbers.set(len(self.lower) - count, len(self.lower), True)
             if stands:
-                self._frozen.reach(len(self.lower))[len(self.lower) - count : len(self.lower)] = True
+                self._frozen.set(len(self.lower) - count, len(self.lower), True)
         self._additions = len(atoms.additions)
 
     def room(self, count: int) -> None:
@@ -122,7 +123,7 @@ class State:
         lower, upper = self.read(rows)
         if len(self.crossed):
             place = self.crossed.places(len(self.lower)).index_select(0, rows)
-            at = (place >= 0).nonzero().squeeze(1)
+            at = where_set(place >= 0)
             shown = place.index_select(0, at)
             lower.index_copy_(0, at, self.crossed.lower.values.index_select(0, shown))
             upper.index_copy_(0, at, self.crossed.upper.values.index_select(0, shown))
@@ -132,7 +133,7 @@ class State:
         """Meet bounds that rows have had before."""
         for side, values in enumerate(old):
             now = self.ends(side).values.index_select(0, rows)
-            some = (values < now if side else values > now).nonzero().squeeze(1)
+            some = where_set(values < now if side else values > now)
             tighter, values = rows.index_select(0, some), values.index_select(0, some)
             self.ends(side).values.index_copy_(0, tighter.long(), values)
             if self.history is not None:
@@ -141,7 +142,7 @@ class State:
     def arrest(self, rows: Tensor, bounds: Bounds | None = None) -> Tensor:
         """Arrest those rows whose ``bounds`` have crossed; returns them."""
         low, high = self.read(rows) if bounds is None else bounds
-        some = (low > high).nonzero().squeeze(1)
+        some = where_set(low > high)
         if not some.numel():
             return no_rows()
         rows, low, high = (each.index_select(0, some) for each in (rows, low, high))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from lnnkit.flags import any_set, where_set
 from lnnkit.ground.batch import Batch
 from lnnkit.infer.acceleration import Survey, Surveyed
 from lnnkit.infer.look import look
@@ -43,14 +44,14 @@ def survey_of(space: Workspace, members: Sequence[int], moving: Moving) -> Surve
 
     def survey(bounds: Tensor, following: Tensor) -> Surveyed:
         with moving.at(bounds):
-            if bool(_crossed(state, moving.rows, []).any()):
+            if any_set(_crossed(state, moving.rows, [])):
                 return Surveyed(True, True)
             try:
                 heard = [*_of_kept(space, members, read), *_of_visited(space, members, moving)]
             except _Clash:
                 return Surveyed(True, True)
             rows = torch.cat([each.row for each in heard]) if heard else torch.empty(0, dtype=torch.int64)
-            if bool(_crossed(state, rows.unique(), heard).any()):
+            if any_set(_crossed(state, rows.unique(), heard)):
                 return Surveyed(True, True)
         return Surveyed(False, any(_exceed(moving, each, following) for each in heard))
 
@@ -92,11 +93,11 @@ def _readers(batch: Batch, read: Tensor) -> View | None:
     root, *inner = batch.blocks
     if inner:
         columns = [column.values for block in batch.blocks for column in block.columns.values()]
-        return whole(batch) if any(bool(read.index_select(0, column).any()) for column in columns) else None
+        return whole(batch) if any(any_set(read.index_select(0, column)) for column in columns) else None
     hit = torch.zeros(len(root), dtype=torch.bool)
     for column in root.columns.values():
         hit |= read.index_select(0, column.values)
-    rows = (hit & ~batch.arrested).nonzero().squeeze(1)
+    rows = where_set(hit & ~batch.arrested)
     return View(batch, (rows,), (None,)) if len(rows) else None
 
 
@@ -114,4 +115,4 @@ def _exceed(moving: Moving, heard: _Heard, following: Tensor) -> bool:
     place = moving.find(heard.row, heard.side)
     known = following.index_select(0, place.clamp(min=0))
     beyond = (heard.value - known) if heard.side == 0 else (known - heard.value)
-    return bool(((place < 0) | (beyond > _MORE)).any())
+    return any_set((place < 0) | (beyond > _MORE))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from lnnkit.flags import all_set, any_set, where_set
 from lnnkit.ground.atoms import UNKNOWN, Atoms
 from lnnkit.ground.batch import Batch
 from lnnkit.ground.evaluate import Grouping
@@ -55,7 +56,7 @@ def moved(batch: Batch, dirty: Dirty) -> View | None:
         for block in batch.blocks:
             for index, column in block.columns.items():
                 if not touched:
-                    touched = any(bool(flags.any()) for flags in _moves(batch, index, column.values, dirty))
+                    touched = any(any_set(flags) for flags in _moves(batch, index, column.values, dirty))
         batch.touched, batch.swept = False, len(root)
         return whole(batch) if touched else None
     length, swept = len(root), batch.swept
@@ -66,7 +67,7 @@ def moved(batch: Batch, dirty: Dirty) -> View | None:
         for flags in _moves(batch, index, column.values[:swept], dirty):
             hit |= flags
     batch.swept = length
-    rows = (hit & ~batch.arrested[:swept]).nonzero().squeeze(1)
+    rows = where_set(hit & ~batch.arrested[:swept])
     if swept < length:
         new = torch.arange(swept, length)
         rows = torch.cat([rows, new]) if len(rows) else new
@@ -106,19 +107,19 @@ def send(number: int, view: View, found: Look, state: State, atoms: Atoms, queue
         block = 0 if leaf == AUXILIARY else batch.formula.neurons[leaf].block
         grouping = view.groupings[block]
         deaf = silent if grouping is None else grouping.virtual | silent.index_select(0, grouping.outermost)
-        picked = (news & ~deaf).nonzero().squeeze(1)
+        picked = where_set(news & ~deaf)
         if not len(picked):
             continue
         row = view.column(leaf).index_select(0, picked)
         hears = ~state.frozen.index_select(0, row)
         if (ALL if leaf in batch.observed else batch.modes[leaf][side]) == LISTED:
             hears &= atoms.flags("listed").index_select(0, row)
-        if not bool(hears.all()):
+        if not all_set(hears):
             picked, row = picked[hears], row[hears]
         if len(picked):
             own_rows = view.rows[block]
             instance = picked if own_rows is None else own_rows.index_select(0, picked)
             queue.sides[side].append(Messages(row, value.index_select(0, picked), instance, number, leaf))
-    fresh = (found.bad & ~before).nonzero().squeeze(1)
+    fresh = where_set(found.bad & ~before)
     roots = Bounds(found.root.lower.index_select(0, fresh), found.root.upper.index_select(0, fresh))
     return fresh if numbers is None else numbers.index_select(0, fresh), roots

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from lnnkit.flags import any_set, where_set
 from lnnkit.ground.batch import Batch
 from lnnkit.ground.evaluate import Grouping
 from lnnkit.infer.classes import OTHER, Classes
@@ -118,7 +119,7 @@ class TruthTable:
         if code.numel() and int(states.min()) == _UNSEEN:
             self._look(torch.unique(code[states == _UNSEEN]), classes)
             states = self._states.index_select(0, code)
-        return (states == _SPEAKS).nonzero().squeeze(1)
+        return where_set(states == _SPEAKS)
 
     def bad(self, code: Tensor) -> Tensor:
         """Which combinations cannot be satisfied."""
@@ -149,7 +150,7 @@ class TruthTable:
                 assert column.rows is not None
                 flags = torch.zeros(len(classes.pairs), dtype=torch.bool)
                 flags.index_fill_(0, classes.codes.values.index_select(0, column.rows).long(), True)
-                present = flags.nonzero().squeeze(1).tolist()
+                present = where_set(flags).tolist()
             if OTHER in present:
                 return False
             grown.append([*seen, *(each for each in present if each not in seen)])
@@ -199,7 +200,7 @@ class TruthTable:
             self._said[target][0].index_copy_(0, where, news & ~found.bad)
             self._said[target][1].index_copy_(0, where, value)
             speaks |= news
-        self._any_bad |= bool(found.bad.any())
+        self._any_bad |= any_set(found.bad)
         self._bad.index_copy_(0, where, found.bad)
         self._root.lower.index_copy_(0, where, found.root.lower)
         self._root.upper.index_copy_(0, where, found.root.upper)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
+from lnnkit.flags import all_set
 from lnnkit.ground.atoms import FALSE, TRUE, UNKNOWN, Atoms, AtomTable
 from lnnkit.ground.batch import Batch
 from lnnkit.ground.bindings import Bindings
@@ -174,7 +175,7 @@ class Visit:
             return None
         if leaf not in self._runs:
             rows = self.rows(leaf)
-            follow = len(rows) > STRIP and bool((rows[1:] - rows[:-1] == 1).all())
+            follow = len(rows) > STRIP and all_set(rows[1:] - rows[:-1] == 1)
             self._runs[leaf] = int(rows[0]) if follow else None
         return self._runs[leaf]
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from lnnkit.flags import all_set, any_set, where_set
 from lnnkit.ground.arrests import Arrests
 from lnnkit.ground.atoms import Atoms
 from lnnkit.ground.batch import Batch
@@ -61,7 +62,7 @@ class Visits:
         for (leaf, side), (at, value) in said.targets.items():
             if len(self.arrests):
                 silent = self.arrests.flags(found.at(at))
-                if bool(silent.any()):
+                if any_set(silent):
                     at, value = at[~silent], value[~silent]
             if at.numel():
                 self._queue(visit, leaf, side, at, value, now)
@@ -73,10 +74,10 @@ class Visits:
         truth = self._truth_of_points(visit, now.state)
         if truth is not None:
             told = truth.lower > now.state.noise, truth.upper < 1 - now.state.noise
-            if all(self.batch.modes[AUXILIARY]) and visit.nobody(AUXILIARY) and bool((told[0] | told[1]).all()):
+            if all(self.batch.modes[AUXILIARY]) and visit.nobody(AUXILIARY) and all_set(told[0] | told[1]):
                 visit.make(AUXILIARY, now)  # in the order of their numbers
             for side, news in enumerate(told):
-                at = news.nonzero().squeeze(1)
+                at = where_set(news)
                 if self.batch.modes[AUXILIARY][side] and at.numel():
                     self._queue(visit, AUXILIARY, side, at, truth[side].index_select(0, at), now)
             return
@@ -91,13 +92,13 @@ class Visits:
                 if target[0] != AUXILIARY:
                     later[start:stop] |= news
                     continue
-                at = (news & ~clash).nonzero().squeeze(1)
+                at = where_set(news & ~clash)
                 if at.numel():
                     given.setdefault(target, []).append((at + start, value.index_select(0, at)))
         for (leaf, side), parts in given.items():
             at, value = (torch.cat(each) for each in zip(*parts, strict=True))
             self._queue(visit, leaf, side, at, value, now)
-        positions = later.nonzero().squeeze(1)
+        positions = where_set(later)
         if positions.numel():
             self.visitor.postpone(found.at(positions))
 
@@ -136,7 +137,7 @@ class Visits:
         bad, said = False, []
         for start in range(0, found.length, STRIP):
             strip = self._worked_out(visit, start, min(start + STRIP, found.length), state)
-            bad = bad or bool((~silent.index_select(0, strip.bad)).any())
+            bad = bad or any_set(~silent.index_select(0, strip.bad))
             for (leaf, side), (at, value) in strip.targets.items():
                 rows = visit.rows(leaf).index_select(0, at)
                 hears = ~silent.index_select(0, at)
@@ -185,10 +186,10 @@ class Visits:
             flags.append(found[0])
             values.append(found[1])
         news, value = (each[0] if len(each) == 1 else torch.cat(each) for each in (flags, values))
-        if bool(news.all()):
+        if all_set(news):
             at = torch.arange(length, dtype=torch.int32)
         else:
-            at = news.nonzero().squeeze(1)
+            at = where_set(news)
             value = value.index_select(0, at)
         return _Said({clause.target: (at, value)}, nothing, Bounds(nothing, nothing))
 
@@ -238,23 +239,23 @@ class Visits:
         code = code.index_select(0, at)
         targets: dict[Target, tuple[Tensor, Tensor]] = {}
         for target, (news, value) in self.table.targets.items():
-            some = news.index_select(0, code).nonzero().squeeze(1)
+            some = where_set(news.index_select(0, code))
             if some.numel() == at.numel():
                 targets[target] = at, value.index_select(0, code)
             elif some.numel():
                 targets[target] = at.index_select(0, some), value.index_select(0, code.index_select(0, some))
         if self.table.any_bad:
-            bad = self.table.bad(code).nonzero().squeeze(1)
+            bad = where_set(self.table.bad(code))
             return _Said(targets, at.index_select(0, bad), self.table.root(code.index_select(0, bad)))
         nothing = no_rows()
         return _Said(targets, nothing, Bounds(nothing, nothing))
 
     def _worked_out(self, visit: Visit, start: int, stop: int, state: State) -> _Said:
         found = self.table.evaluate(visit.reader(start, stop, state))
-        bad = found.bad.nonzero().squeeze(1)
+        bad = where_set(found.bad)
         targets: dict[Target, tuple[Tensor, Tensor]] = {}
         for target, (news, value) in found.said.items():
-            at = (news & ~found.bad if len(bad) else news).nonzero().squeeze(1)
+            at = where_set(news & ~found.bad if len(bad) else news)
             if len(at):
                 targets[target] = at + start if start else at, value.index_select(0, at)
         roots = Bounds(found.root.lower.index_select(0, bad), found.root.upper.index_select(0, bad))
@@ -283,7 +284,7 @@ class Visits:
             if made is not None:  # new atoms are all at their default, and so among those that hear
                 fresh = made == rows.numel()
             else:
-                absent = (rows == visit.table(leaf).default_row).nonzero().squeeze(1)
+                absent = where_set(rows == visit.table(leaf).default_row)
                 if absent.numel():
                     known = len(now.atoms)
                     rows = visit.materialise(leaf, at, absent)
@@ -299,7 +300,7 @@ class Visits:
             free = ~now.atoms.flags("given").index_select(0, rows)
             free &= value > now.state.ends(side).values.index_select(0, rows) + now.state.noise
             hears = free if hears is None else hears & free
-        if hears is not None and not bool(hears.all()):
+        if hears is not None and not all_set(hears):
             at, rows, value = at[hears], rows[hears], value[hears]
         if at.numel():
             now.queue.sides[side].append(Messages(rows, value, at, self.number, leaf, visit, fresh, visit.apart(leaf)))

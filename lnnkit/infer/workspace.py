@@ -9,6 +9,7 @@ from functools import cached_property
 
 from torch import Tensor
 
+from lnnkit.flags import where_set
 from lnnkit.ground.grounding import Grounding
 from lnnkit.ground.visitor import Visitor
 from lnnkit.infer.classes import Classes
@@ -68,7 +69,7 @@ class Workspace:
         for member in batch.members:
             visits = self.visits.get(member)
             if visits is not None and len(visits.arrests):
-                rows = (batch.blocks[0].member == batch.members.index(member)).nonzero().squeeze(1)
+                rows = where_set(batch.blocks[0].member == batch.members.index(member))
                 columns = self.grounding.variables(number, visits.visitor, rows)
                 flags.index_copy_(0, rows, visits.arrests.holds(columns, len(rows)))
         return flags

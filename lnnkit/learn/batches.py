@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from lnnkit.flags import any_set
 from lnnkit.learn.binding import Binding, BoundPlaces, bound_atoms, bound_places, given
 from lnnkit.learn.labels import Labels, Told, last_events
 from lnnkit.learn.objective import Targets, class_weights, crossing
@@ -46,7 +47,7 @@ def targets(own: Labels, which: Tensor, *, balanced: bool) -> Targets:
     """What some of the labels want, each class of each predicate counting the same if ``balanced``."""
     lower, upper = own.lower[which].double(), own.upper[which].double()
     weight = class_weights(own.true[which], own.predicate[which], balanced=balanced)
-    spread = own.spread[which] if bool(own.numeric.any()) else None
+    spread = own.spread[which] if any_set(own.numeric) else None
     twice = None if spread is None else torch.cat([spread, spread])
     return Targets(torch.cat([lower, upper]), torch.cat([weight, weight]) / 2, twice)
 

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from lnnkit.check.program import CheckedProgram
 from lnnkit.data.tell import told_table
+from lnnkit.flags import all_set, where_set
 from lnnkit.ground.atoms import Atoms
 from lnnkit.learn.replay import Replay
 from lnnkit.learn.tracing import Trace
@@ -47,7 +48,7 @@ class Binding:
         Raises `NotFinite` where the module gives no number."""
         found: Tensor = self.module(self.inputs if rows is None else self.inputs[rows])
         found = found.reshape(len(found), -1).double()
-        if not bool(found.isfinite().all()):
+        if not all_set(found.isfinite()):
             raise NotFinite(self.predicate)
         return found if self.numeric else found.clamp(0.0, 1.0)
 
@@ -116,7 +117,7 @@ def bound_places(binding: Binding, which: Tensor, replay: Replay) -> BoundPlaces
     """Where a replay reads what a binding gives; None if it reads nothing of it. ``which`` are its `bound_atoms`."""
     width = max(1, len(binding.classes))
     own = which[replay.sources // 2]
-    places = (own >= 0).nonzero().squeeze(1)
+    places = where_set(own >= 0)
     if not len(places):
         return None
     inputs, rows = torch.unique(own[places] // width, return_inverse=True)

@@ -19,6 +19,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from lnnkit.flags import all_set, any_set
 from lnnkit.ground.formula import LEAF, Formula
 from lnnkit.logic.bounds import tolerance
 from lnnkit.logic.lukasiewicz import Lukasiewicz
@@ -179,9 +180,9 @@ def _numbers(given: Sequence[tuple[float, str | None]], places: Mapping[str, int
     fixed = torch.tensor([float(value) for value, _ in given], dtype=torch.float64)
     found = torch.tensor([-1 if name is None else places.get(name, -1) for _, name in given], dtype=torch.int64)
     learned = found >= 0
-    if not bool(learned.any()):
+    if not any_set(learned):
         return Numbers(fixed, None, None)
-    return Numbers(fixed, found.clamp(min=0), None if bool(learned.all()) else learned)
+    return Numbers(fixed, found.clamp(min=0), None if all_set(learned) else learned)
 
 
 class _Compiler:

@@ -9,6 +9,7 @@ from typing import Self
 import torch
 from torch import Tensor
 
+from lnnkit.flags import all_set
 from lnnkit.learn.examples import Examples
 from lnnkit.learn.levenberg_marquardt import minimise
 from lnnkit.learn.templates import spread_of
@@ -36,7 +37,7 @@ class EquationProblem:
             inputs = [comparison.order[index] for _, index in term.numbers]
             if inputs and all(index < len(self.shown.numbers) for index in inputs):
                 values = self._sides(torch.ones(1, len(self.names), dtype=torch.float64))[1][side]
-                return values if bool(values.isfinite().all()) else None
+                return values if all_set(values.isfinite()) else None
         return None
 
     def residuals(self, parameters: Tensor) -> Tensor:

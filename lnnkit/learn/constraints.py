@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from lnnkit.flags import all_set
 from lnnkit.graph.lifted import LiftedGraph, Root
 from lnnkit.learn.classical import Conditions, conditions
 from lnnkit.learn.parameters import Parameter
@@ -180,7 +181,7 @@ class Constraints:
 
     def holds(self, values: Tensor) -> bool:
         """Whether all constraints hold, exactly."""
-        inside = bool(((values >= self.least) & (values <= self.most)).all())
+        inside = all_set((values >= self.least) & (values <= self.most))
         now = values.tolist()
         return inside and all(each.excess(now) <= _TOLERANCE for each in self._half_spaces)
 

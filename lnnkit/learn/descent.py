@@ -18,6 +18,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
+from lnnkit.flags import all_set
 from lnnkit.learn.batches import LabelBatch
 from lnnkit.learn.checkpoint import Checkpoint, Saved
 from lnnkit.learn.constraints import Constraints
@@ -161,7 +162,7 @@ class _Descent:
     def _solved(self, found: Inferred) -> bool:
         """Whether every label is met exactly, and no weight could be drawn to 1 any more."""
         own = self._fitting.labels
-        if not bool((own.lower == own.upper).all()):
+        if not all_set(own.lower == own.upper):
             return False
         if self._fitting.bindings or any(each.kind in ("weight", "bias") for each in self._fitting.parameters):
             return False

@@ -8,6 +8,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from lnnkit.flags import any_set, where_set
 from lnnkit.ground.formula import AUXILIARY
 from lnnkit.infer.history import NOBODY, History, Kind
 from lnnkit.learn.instances import CROSSING
@@ -80,7 +81,7 @@ class EventIndex:
         """(n,) the event that set each bound last before a tick; -1 if none had. What was restored to what it had been
         is traced to what had set that. Only to be read: where nothing was set, all are one number."""
         within = keys < len(self._touched)
-        if not bool((within & self._touched[torch.where(within, keys, 0)]).any()):
+        if not any_set(within & self._touched[torch.where(within, keys, 0)]):
             return torch.full((1,), -1).expand(len(keys))
         if self._once:
             least, numbers = self._number
@@ -145,7 +146,7 @@ class EventIndex:
         own = [columns[0] for columns in (keys, ticks, groups, instances)]
         for (batch, leaf, side), group in list(numbers.items()):
             if batch in batches and leaf == AUXILIARY:
-                mine = (own[2] == group).nonzero().squeeze(1)
+                mine = where_set(own[2] == group)
                 lone = mine[~torch.isin(own[0][mine] ^ 1, own[0])]
                 twin = numbers.setdefault((batch, leaf, 1 - side), len(numbers))
                 keys.append(own[0][lone] ^ 1)
@@ -160,7 +161,7 @@ class EventIndex:
         """For each event the one that brought its value about: for one that restored a bound to what it had been before
         it was restarted, the last event before the last restart."""
         source = torch.arange(len(self.key))
-        restored = (kinds == Kind.RESTORED).nonzero().squeeze(1)
+        restored = where_set(kinds == Kind.RESTORED)
         if len(restored):
             kind = torch.cat([kinds, torch.full((len(self.crossings),), int(Kind.SENT))])
             for event in restored[self._place[restored].argsort()].tolist():

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from lnnkit.check.program import CheckedProgram
 from lnnkit.check.walk import nodes
+from lnnkit.flags import any_set, where_set
 from lnnkit.learn.descent import Fitted
 from lnnkit.learn.fitting import Fitting
 from lnnkit.learn.known_rows import joined
@@ -36,7 +37,7 @@ def evidence(program: CheckedProgram, fitting: Fitting, fitted: Fitted) -> Evide
     for number, name in enumerate(fitting.labels.names):
         mine = fitting.labels.predicate == number
         columns = (truths, fitted.before.truths, fitted.after.truths, held)
-        if bool(mine.any()):
+        if any_set(mine):
             predictions.append(Predictions(name, *(column[mine].numpy() for column in columns)))
     before = fitted.before.train, fitted.before.validation
     return Evidence(_learned(program, fitting.parameters), thresholds, predictions, before, fitted.kept)
@@ -49,7 +50,7 @@ def _threshold(name: str, comparison: str, start: Start, labels: Labels, truths:
         if len(ids) != len(start.columns):
             continue
         place = joined(start.columns, ids)
-        there = (place >= 0).nonzero().squeeze(1)
+        there = where_set(place >= 0)
         if len(there) > int(about.isfinite().sum()):
             found = labels.names[number]
             about = torch.full_like(about, torch.nan)

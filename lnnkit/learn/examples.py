@@ -9,6 +9,7 @@ import networkx as nx
 import torch
 from torch import Tensor
 
+from lnnkit.flags import any_set, where_set
 from lnnkit.ground.layout import Given
 from lnnkit.ground.terms import comparison
 from lnnkit.learn.comparisons import LearnedComparison
@@ -49,7 +50,7 @@ class Examples:
     @property
     def labelled(self) -> bool:
         """Whether rows have labels."""
-        return bool((self.labels >= 0).any())
+        return any_set(self.labels >= 0)
 
     def at(self, rows: Tensor) -> Examples:
         """Some rows."""
@@ -76,18 +77,18 @@ def examples(
     for (low, high), middle in zip(numbers, values, strict=True):
         known &= middle.isfinite()
         exact &= low == high
-    if bool((known & exact).any()):
+    if any_set(known & exact):
         known &= exact
-    if not bool(known.any()):
+    if not any_set(known):
         return []
     columns, values = tuple(each[known] for each in columns), [each[known] for each in values]
     made: list[Examples] = []
     for number, ids in enumerate(labels.columns):
-        if len(ids) == len(columns) and not bool(labels.numeric[labels.predicate == number].any()):
-            mine = (labels.predicate == number).nonzero().squeeze(1)
+        if len(ids) == len(columns) and not any_set(labels.numeric[labels.predicate == number]):
+            mine = where_set(labels.predicate == number)
             rows = joined(columns, ids)
             about = rows >= 0
-            if bool(about.any()):  # these rows are all labelled
+            if any_set(about):  # these rows are all labelled
                 made.append(_some(own, [each[rows[about]] for each in values], mine[about]))
     return [*made, _some(own, values, torch.full((len(columns[0]),), -1))]
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 import torch
 from torch import Tensor
 
+from lnnkit.flags import all_set, any_set
 from lnnkit.learn.choosing import Judge, chosen
 from lnnkit.learn.comparison_fit import fitted_to_labels
 from lnnkit.learn.fitting import Fitting, Unstarted
@@ -95,6 +96,6 @@ def _freed(fitting: Fitting, offered: list[Offer], start: Mapping[str, float]) -
                 wanted = truth[shown.labels]
                 values = {name: torch.tensor([start[name]], dtype=torch.float64) for name in own.names}
                 above = shown.difference(values)[0] > 0
-                if bool(above.any()) and not bool(above.all()):
+                if any_set(above) and not all_set(above):
                     rising = bool(wanted[above].mean() >= wanted[~above].mean())
                     yield {**start, **fitted_to_labels(shown, wanted, names, start, rising=rising)}

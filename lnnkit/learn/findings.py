@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor
 
+from lnnkit.flags import any_set, where_set
 from lnnkit.learn.descent import Fitted
 from lnnkit.learn.fitting import Fitting, Inferred
 from lnnkit.learn.supports import supports
@@ -30,7 +31,7 @@ def _stuck(fitting: Fitting, fitted: Fitted) -> Iterator[Diagnostic]:
         return
     constraints = fitting.constraints(fitted.values)
     found = fitting.infer(fitted.values, constraints, softness=1.0)
-    if not bool(_unmet(fitting, found).any()) and not fitted.losses.terms.get("contradictions"):
+    if not any_set(_unmet(fitting, found)) and not fitted.losses.terms.get("contradictions"):
         return
     values = fitted.values.clone().requires_grad_()
     learned = [values, *(weight for each in fitting.bindings for weight in each.module.parameters())]
@@ -39,7 +40,7 @@ def _stuck(fitting: Fitting, fitted: Fitted) -> Iterator[Diagnostic]:
         total = terms["labels"] + terms.get("contradictions", 0.0)
         if total.requires_grad:
             slopes = torch.autograd.grad(total, [each for each in learned if each.requires_grad], allow_unused=True)
-            if any(bool((each != 0).any()) for each in slopes if each is not None):
+            if any(any_set(each != 0) for each in slopes if each is not None):
                 return
     yield _no_gradient(fitting, found)
 
@@ -74,7 +75,7 @@ def _hint(fitting: Fitting) -> str:
 def _untold(fitting: Fitting, found: Inferred) -> Tensor:
     """The training labels that are not met, and of whose atoms nothing has told anything."""
     silent = (found.told.events[0] < 0) & (found.told.events[1] < 0)
-    return (_unmet(fitting, found) & silent).nonzero().squeeze(1)
+    return where_set(_unmet(fitting, found) & silent)
 
 
 def _unmet(fitting: Fitting, found: Inferred) -> Tensor:
@@ -122,7 +123,7 @@ def _alike(fitting: Fitting) -> Iterator[Diagnostic]:
     """Where all labels of truths say the same, whatever makes them true is as good."""
     own = fitting.labels.some(fitting.split.train.sort().values)
     found = [each for each in fitting.parameters if each.start is None]
-    if not found or not len(own) or bool(own.numeric.any()):
+    if not found or not len(own) or any_set(own.numeric):
         return
     if not bool((own.lower == own.lower[0]).all() and (own.upper == own.upper[0]).all()):
         return

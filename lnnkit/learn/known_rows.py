@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
+from lnnkit.flags import any_set, where_set
 from lnnkit.ground.layout import Given
 from lnnkit.learn.labels import Labels
 from lnnkit.numeric import Interval
@@ -44,7 +45,7 @@ def known_rows(
             place = order[torch.searchsorted(keys[name][order], common)]
         else:
             wanted = _key([torch.tensor([index[str(a)]]) for a in arguments], radix)
-            match = (_key(own.columns, radix) == wanted).nonzero().squeeze(1)
+            match = where_set(_key(own.columns, radix) == wanted)
             if not len(match):
                 return None
             place = match[:1].expand(len(common))
@@ -73,7 +74,7 @@ def with_labels(facts: Mapping[str, Given], labels: Labels) -> dict[str, Given]:
     found = dict(facts)
     for number, name in enumerate(labels.names):
         mine = labels.predicate == number
-        if bool(labels.numeric[mine].any()):
+        if any_set(labels.numeric[mine]):
             own = Given(name, labels.columns[number], labels.lower[mine], labels.upper[mine])
             known = found.get(name)
             if known is not None:

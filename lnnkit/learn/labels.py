@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.check.program import CheckedProgram
+from lnnkit.flags import all_set, where_set
 from lnnkit.ground.atoms import Atoms
 from lnnkit.ground.given import given_labels
 from lnnkit.ground.layout import Given
@@ -35,7 +36,7 @@ class Labels:
         """Only the labels with these numbers, sorted."""
         columns: list[tuple[Tensor, ...]] = []
         for number, ids in enumerate(self.columns):
-            mine = (self.predicate == number).nonzero().squeeze(1)
+            mine = where_set(self.predicate == number)
             kept = torch.isin(mine, which)
             columns.append(tuple(each[kept] for each in ids))
         return replace(
@@ -51,7 +52,7 @@ class Labels:
     def plain(self) -> bool:
         """Whether each of a truth says true or false."""
         said = (self.lower == self.upper) & ((self.lower == 0) | (self.lower == 1))
-        return bool((said | self.numeric).all())
+        return all_set(said | self.numeric)
 
     @property
     def numeric(self) -> Tensor:
@@ -130,7 +131,7 @@ def last_events(found: Trace, rows: Tensor) -> tuple[tuple[Tensor, Tensor], tupl
     ends: list[Tensor] = []
     for key in keys:
         last = events.last(key)
-        ended = (crossed.index_select(0, rows) & (last >= 0)).nonzero().squeeze(1)
+        ended = where_set(crossed.index_select(0, rows) & (last >= 0))
         if len(ended):
             last[ended] = events.previous(last[ended])
         ends.append(last)

@@ -9,6 +9,8 @@ from typing import Protocol, Self
 import torch
 from torch import Tensor
 
+from lnnkit.flags import all_set
+
 EASED, TIGHTENED = 0.2, 4.0  # what a step that succeeds and one that fails do to the damping
 
 
@@ -103,7 +105,7 @@ def minimise(
     active, state = problem, whole
     for _ in range(steps):
         running = (state.loss > enough) & (state.stalled < patience)
-        if not bool(running.all()):
+        if not all_set(running):
             whole = whole.put(left, state)
             left, state = left[running], state.select(running)
             active = problem.select(left)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from lnnkit.flags import any_set
 from lnnkit.learn.labels import Labels, Told
 from lnnkit.learn.tracing import Trace
 from lnnkit.logic.bounds import tolerance
@@ -24,9 +25,9 @@ def scores(found: Trace, own: Labels, told: Told, which: Tensor | None = None) -
             chosen = torch.zeros(len(own), dtype=torch.bool)
             chosen[which] = True
             mine &= chosen
-        if bool(mine.any()):
+        if any_set(mine):
             bounds = told.lower[mine], told.upper[mine]
-            if bool(own.numeric[mine].any()):
+            if any_set(own.numeric[mine]):
                 numbers[name] = number_score(bounds, (own.lower[mine], own.upper[mine]))
                 continue
             predicates[name] = score(bounds, (own.lower[mine], own.upper[mine]), truth_of(found, name, *bounds))

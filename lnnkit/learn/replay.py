@@ -17,6 +17,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from lnnkit.flags import where_set
 from lnnkit.learn.steps import Reads, Step
 
 
@@ -54,7 +55,7 @@ class Replay:
     @cached_property
     def moving(self) -> tuple[Tensor, Tensor]:
         """Which of the bounds asked for are set by steps, and where they stand among those."""
-        which = (self.places >= len(self.initial)).nonzero().squeeze(1)
+        which = where_set(self.places >= len(self.initial))
         return which, self.places[which] - len(self.initial)
 
     @cached_property
@@ -134,6 +135,6 @@ class _Evaluated(torch.autograd.Function):
 def _flow(flowing: Tensor, places: Tensor, gradient: Tensor, first: int) -> None:
     """Add gradients at their places, of which those before ``first`` do not count."""
     if first:
-        moving = (places >= first).nonzero().squeeze(1)
+        moving = where_set(places >= first)
         places, gradient = places[moving] - first, gradient[moving]
     flowing.index_add_(0, places, gradient)

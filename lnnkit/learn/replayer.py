@@ -9,6 +9,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from lnnkit.flags import all_set, any_set, where_set
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.ground.atoms import UNKNOWN, Atoms
 from lnnkit.ground.batch import Batch
@@ -119,9 +120,9 @@ class Replayer:
 
         def places(found: Tensor, wanted: Tensor) -> Tensor:
             set_ = found >= 0
-            if bool(set_.all()):
+            if all_set(set_):
                 return place.index_select(0, found)
-            if not bool(set_.any()):
+            if not any_set(set_):
                 return sources.places(wanted)
             return torch.where(set_, place[found], sources.places(wanted))
 
@@ -220,7 +221,7 @@ class Replayer:
                 found += [read.before for read in self._reading(group, some).ends.values()]
             frontier = distinct(found, len(seen)).long()
             frontier = frontier[~seen[frontier]]
-        return seen.nonzero().squeeze(1)
+        return where_set(seen)
 
     def _by_group(self, events: Tensor) -> Iterator[tuple[int, Tensor]]:
         """The events that instances brought about, those of each group together."""
@@ -237,7 +238,7 @@ class Replayer:
                 greatest = torch.zeros(len(some), dtype=torch.int64)
                 for read in self._reading(group, some).ends.values():
                     if len(read.before):
-                        set_ = (read.events >= 0).nonzero().squeeze(1)
+                        set_ = where_set(read.events >= 0)
                         own = level[read.events[set_]]
                         greatest.scatter_reduce_(0, read.owner[set_], own, "amax")
                 level[some] = greatest + 1
@@ -288,7 +289,7 @@ def _alike(one: Step, other: Step, initial: Tensor) -> bool:
 
 def _present(numbers: Tensor) -> list[int]:
     """Those that are among small numbers, in order."""
-    return torch.bincount(numbers).nonzero().squeeze(1).tolist()
+    return where_set(torch.bincount(numbers)).tolist()
 
 
 class _Sources:
@@ -298,7 +299,7 @@ class _Sources:
         wanted = torch.zeros(2 * len(ends[0]), dtype=torch.bool)
         for keys in read:
             wanted[keys[keys >= 0]] = True
-        self.keys = wanted.nonzero().squeeze(1)
+        self.keys = where_set(wanted)
         self._place = torch.cumsum(wanted, 0, dtype=torch.int32).sub_(1)
         self.values = _interleaved(ends).index_select(0, self.keys)
 

@@ -6,6 +6,7 @@ import math
 
 from torch import Tensor
 
+from lnnkit.flags import any_set
 from lnnkit.learn.templates import Template
 
 EXACT = 1e-24
@@ -32,7 +33,7 @@ def oriented(template: Template, rows: Tensor, operands: Tensor) -> Tensor:
         turned = bool((operands @ rows.mT).mean() < 0)
     elif template.powers == (2,) or len(template.powers) == 2:
         weights = rows.flatten()
-        turned = bool((weights[weights != 0][:1] < 0).any())
+        turned = any_set(weights[weights != 0][:1] < 0)
     else:
         turned = False
     return -rows if turned else rows

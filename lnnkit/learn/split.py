@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from lnnkit.flags import where_set
 from lnnkit.learn.labels import Labels
 
 _LEAST = 20  # labels of a predicate and a class that a share is held back of
@@ -27,8 +28,8 @@ def split(own: Labels, share: float, seed: int) -> Split:
     stratum = own.predicate * 2 + own.true
     held = torch.zeros(len(own), dtype=torch.bool)
     for each in torch.unique(stratum).tolist() if share > 0 else []:
-        mine = (stratum == each).nonzero().squeeze(1)
+        mine = where_set(stratum == each)
         if len(mine) >= _LEAST:
             picked = torch.randperm(len(mine), generator=generator)[: round(share * len(mine))]
             held[mine[picked]] = True
-    return Split((~held).nonzero().squeeze(1), held.nonzero().squeeze(1))
+    return Split(where_set(~held), where_set(held))

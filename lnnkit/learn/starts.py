@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.check.program import CheckedProgram
+from lnnkit.flags import any_set, where_set
 from lnnkit.graph.build import build
 from lnnkit.ground.given import given_facts
 from lnnkit.ground.terms import comparison
@@ -59,7 +60,7 @@ def starts(
             if rows is not None and name not in waiting:
                 known = crossings(own, name, rows[1], zeros)
                 good = known.isfinite()
-                if bool(good.any()):
+                if any_set(good):
                     waiting[name] = known[good], tuple(column[good] for column in rows[0])
     return _chosen(waiting, labels)
 
@@ -114,9 +115,9 @@ def _best_cut(values: Tensor, columns: tuple[Tensor, ...], labels: Labels, truth
     for number, ids in enumerate(labels.columns):
         if len(ids) != len(columns):
             continue
-        mine = (labels.predicate == number).nonzero().squeeze(1)
+        mine = where_set(labels.predicate == number)
         place = joined(columns, ids)
-        there = (place >= 0).nonzero().squeeze(1)
+        there = where_set(place >= 0)
         x, y = values[place[there]], truth[mine[there]]
         if not len(y):
             continue

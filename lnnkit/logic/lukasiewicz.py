@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from lnnkit.flags import any_set
 from lnnkit.logic.bounds import Bounds, Inverse, asks, complement, ordered, tolerance
 from lnnkit.logic.hulls import NO_LOWER, NO_UPPER, candidate, fit, swapped, uncomplement, union
 from lnnkit.logic.logic import Weight
@@ -151,11 +152,11 @@ def _band(
     empty = torch.zeros_like(sides[0])
     lowers: list[Tensor] | None = None
     uppers: list[Tensor] | None = None
-    if bool(sides[0].any()):
+    if any_set(sides[0]):
         others, total = sums_of_others([weight * term.upper for weight, term in zip(weights, terms, strict=True)])
         empty = empty | (sides[0] & (total < low - tol))
         lowers = [unweighed(low - other, weight, -slack) for other, weight in zip(others, weights, strict=True)]
-    if bool(sides[1].any()):
+    if any_set(sides[1]):
         others, total = sums_of_others([weight * term.lower for weight, term in zip(weights, terms, strict=True)])
         empty = empty | (sides[1] & (total > high + tol))
         uppers = [unweighed(high - other, weight, slack) for other, weight in zip(others, weights, strict=True)]

@@ -12,6 +12,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from lnnkit.flags import any_set
 from lnnkit.numeric.pieces import (
     BESIDE_ZERO,
     ZERO,
@@ -86,9 +87,9 @@ def divide(one: Pieces, other: Pieces) -> Pieces:
         if finite(value):
             return points(value)
     parts = []
-    if bool((other.upper > 0).any()):
+    if any_set(other.upper > 0):
         parts.append(_quotient(one, other))
-    if bool((other.lower < 0).any()):
+    if any_set(other.lower < 0):
         parts.append(negate(_quotient(one, negate(other))))
     if parts:
         return joined(parts)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from lnnkit.flags import all_set, where_set
 from lnnkit.numeric import crisp, soft
 from lnnkit.numeric.arithmetic import add, subtract
 from lnnkit.numeric.contraction import contracted
@@ -56,9 +57,9 @@ class Comparison:
         if self.relation is None:
             return Contraction(tuple(inputs), torch.zeros_like(bounds.lower, dtype=torch.bool))
         said = (bounds.lower > crisp.TOLERANCE) | (bounds.upper < 1 - crisp.TOLERANCE)
-        if bool(said.all()):
+        if all_set(said):
             return self._contract(inputs, bounds)
-        rows = said.nonzero().squeeze(1)
+        rows = where_set(said)
         if not len(rows):
             return Contraction(tuple(inputs), said)
         return _spread(inputs, rows, self._contract(_at(inputs, rows), _at((bounds,), rows)[0]))
@@ -73,7 +74,7 @@ class Comparison:
         asked = raised | lowered
         if self.partial:
             asked |= (lower > crisp.TOLERANCE) | (upper < 1 - crisp.TOLERANCE)
-        rows = asked.nonzero().squeeze(1)
+        rows = where_set(asked)
         if not len(rows):
             return Contraction(tuple(inputs), asked)
         told = Interval(torch.where(raised, lower, 0.0), torch.where(lowered, upper, 1.0))

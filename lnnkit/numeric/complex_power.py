@@ -19,6 +19,7 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor
 
+from lnnkit.flags import all_set, any_set
 from lnnkit.numeric.fixed_unit import boxes, told
 from lnnkit.numeric.interval import Interval
 from lnnkit.numeric.pieces import ROUNDING, Pieces, bounded, joined
@@ -60,7 +61,7 @@ class ComplexPower:
 
     def left(self, value: Pieces, operands: Sequence[Pieces]) -> Sequence[Pieces]:
         return [
-            Pieces(low.unsqueeze(0), high.unsqueeze(0), bool((low <= high).all()))
+            Pieces(low.unsqueeze(0), high.unsqueeze(0), all_set(low <= high))
             for low, high in shaved(self._image, value, boxes(operands))
         ]
 
@@ -68,7 +69,7 @@ class ComplexPower:
         parts: list[Pieces] = []
         for sides in itertools.product(*(self._sides(place, each) for place, each in enumerate(operands))):
             valid = torch.stack([side.valid for side in sides]).all(0)
-            if bool(valid.any()):
+            if any_set(valid):
                 parts.append(self._part(sides, valid))
         if parts:
             return told(joined(parts))
@@ -81,11 +82,11 @@ class ComplexPower:
         whole = gate == 1
         sizes = low.clamp(min=0.0), high.clamp(min=0.0)
         yield _side(sizes, 0.0, gate, (high > 0 if whole else high >= 0) & (low <= high))
-        if bool((low < 0).any()):
+        if any_set(low < 0):
             sizes = (-high).clamp(min=0.0), (-low).clamp(min=0.0)
             yield _side(sizes, math.pi * gate, gate, (low < 0) & (low <= high))
         zero = (low <= 0) & (high >= 0)
-        if whole and power >= 0 and bool(zero.any()):
+        if whole and power >= 0 and any_set(zero):
             ends = torch.full_like(low, -math.inf) if power > 0 else torch.zeros_like(low)
             yield _Side(ends, ends, 0.0, zero, absent=True)
 

@@ -15,6 +15,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from lnnkit.flags import all_set, any_set
 from lnnkit.numeric.interval import Contraction, Interval
 from lnnkit.numeric.pieces import Pieces, closed, empty, entered, finite, hull, intersection
 
@@ -80,7 +81,7 @@ def _kept(inputs: Sequence[Interval], boxes: Sequence[Pieces], undefined: Tensor
             found.append(old)
             continue
         lower, upper = box.lower.squeeze(0), box.upper.squeeze(0)
-        if bool(back.any()):
+        if any_set(back):
             lower, upper = torch.where(back, old.lower, lower), torch.where(back, old.upper, upper)
         found.append(Interval(lower, upper))
     return Contraction(tuple(found), (void & ~undefined).expand(rows))
@@ -90,7 +91,7 @@ def _hulled(union: Pieces) -> Pieces:
     if union.point:
         return union
     lower, upper = closed(hull(union))
-    return Pieces(lower.unsqueeze(0), upper.unsqueeze(0), union.whole or bool((lower <= upper).all()))
+    return Pieces(lower.unsqueeze(0), upper.unsqueeze(0), union.whole or all_set(lower <= upper))
 
 
 def _void(union: Pieces) -> Tensor:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from lnnkit.flags import all_set
 from lnnkit.numeric.interval import RELATIVE, Interval, same
 from lnnkit.numeric.pieces import Pieces, crossed_with, hull
 from lnnkit.numeric.relation import Learned, Sign
@@ -83,7 +84,7 @@ def preimage(truths: Truths, bounds: Interval) -> Pieces:
     nothing = torch.zeros_like(lower)
     least = torch.where(below, -math.inf, torch.where(equal | above, nothing, math.inf))
     most = torch.where(above, math.inf, torch.where(equal | below, nothing, -math.inf))
-    return Pieces(least.unsqueeze(0), most.unsqueeze(0), whole=bool((below | equal | above).all()))
+    return Pieces(least.unsqueeze(0), most.unsqueeze(0), whole=all_set(below | equal | above))
 
 
 def _can_be_equal(left: Pieces, right: Pieces) -> Tensor:

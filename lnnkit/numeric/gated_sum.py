@@ -16,6 +16,7 @@ from typing import Literal, Protocol
 import torch
 from torch import Tensor
 
+from lnnkit.flags import all_set, where_set
 from lnnkit.numeric.fixed_unit import boxes, told
 from lnnkit.numeric.interval import Interval
 from lnnkit.numeric.pieces import Pieces, bounded
@@ -115,7 +116,7 @@ def _image(curve: _Curve, operands: Sequence[Interval], cells: Mapping[int, int]
     lower, upper = (torch.full(points.shape, end, dtype=torch.float64) for end in (math.inf, -math.inf))
     count = cells.get(len(operands), 1)
     for rows, some in ((points, 0), (~points, count)):
-        for at in rows.nonzero().squeeze(1).split(max(_BOXES // (2 * some + 1) ** len(operands), 1)):
+        for at in where_set(rows).split(max(_BOXES // (2 * some + 1) ** len(operands), 1)):
             lower[at], upper[at] = _hull(curve, [Interval(*(end[at] for end in each)) for each in operands], some)
     return told(bounded(lower.unsqueeze(0), upper.unsqueeze(0), (lower > upper).unsqueeze(0)))
 
@@ -154,7 +155,7 @@ def _cuts(start: Tensor, stop: Tensor, share: Tensor) -> Tensor:
 
 def _left(curve: _Curve, value: Pieces, operands: Sequence[Pieces]) -> Sequence[Pieces]:
     found = shaved(partial(_image, curve, cells=_COARSE), value, boxes(operands))
-    return [Pieces(low.unsqueeze(0), high.unsqueeze(0), bool((low <= high).all())) for low, high in found]
+    return [Pieces(low.unsqueeze(0), high.unsqueeze(0), all_set(low <= high)) for low, high in found]
 
 
 def _linear(weights: Weights, operands: Sequence[Interval]) -> Interval:

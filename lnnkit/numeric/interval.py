@@ -13,6 +13,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from lnnkit.flags import any_set
+
 GREATEST = torch.finfo(torch.float64).max
 EXACT = 2.0**53  # up to here every integer is a float
 NOISE = 1e-12  # a smaller gain, relative to magnitudes over 1, is rounding
@@ -52,7 +54,7 @@ def same(one: Tensor, other: Tensor) -> Tensor:
     equal = one == other
     size = torch.maximum(one.abs(), other.abs())
     close = ((one - other).abs() <= RELATIVE * size) & ~equal
-    if not bool(close.any()):
+    if not any_set(close):
         return equal
     exact = (one == one.floor()) & (other == other.floor()) & (size <= EXACT)
     return equal | (close & (size < math.inf) & ~exact)

@@ -11,6 +11,7 @@ import math
 import torch
 from torch import Tensor
 
+from lnnkit.flags import all_set, any_set
 from lnnkit.numeric.arithmetic import divide, multiply, negate, not_negative, reciprocal
 from lnnkit.numeric.pieces import Pieces, bounded, from_zero, gone, joined, tidied
 from lnnkit.numeric.power import power_of_positive
@@ -49,7 +50,7 @@ def base(power: Pieces, exponent: Pieces) -> Pieces:
     integral = (exponent.lower.ceil() <= exponent.upper.floor()).any(0, keepdim=True)
     rows = torch.zeros_like(positive.lower[:1])
     low = torch.where(integral, -math.inf, rows + math.inf)
-    negative = Pieces(low, torch.where(integral, 0.0, rows - math.inf), whole=bool(integral.all()))
+    negative = Pieces(low, torch.where(integral, 0.0, rows - math.inf), whole=all_set(integral))
     return _or_any(joined((positive, negative)), _holds(power, 1.0) & _holds(exponent, 0.0))
 
 
@@ -61,7 +62,7 @@ def exponent(power: Pieces, base: Pieces) -> Pieces:
 
 def _or_any(union: Pieces, free: Tensor) -> Pieces:
     """The union, and everything in the rows that are ``free``."""
-    if not bool(free.any()):
+    if not any_set(free):
         return union
     lower = torch.where(free, -math.inf, union.lower)
     return tidied(Pieces(lower, torch.where(free, math.inf, union.upper), union.whole))

@@ -9,6 +9,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from lnnkit.flags import all_set
 from lnnkit.numeric.fixed_unit import boxes, told
 from lnnkit.numeric.frozen import frozen
 from lnnkit.numeric.inalu import inalu
@@ -45,7 +46,7 @@ class OpenedUnit:
         value = self._value(torch.stack([torch.where(known, low, 1.0) for low, _ in numbers], -1), weights)
         lower = upper = value
         undefined = ~value.isfinite()
-        if not bool(known.all()):
+        if not all_set(known):
             (low, high), defined = self._frozen(weights).hull([_detached(each) for each in numbers])
             lower, upper = torch.where(known, value, low), torch.where(known, value, high)
             undefined = torch.where(known, undefined, ~defined)

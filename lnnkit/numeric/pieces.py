@@ -18,6 +18,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from lnnkit.flags import any_set
 from lnnkit.numeric.interval import EXACT, GREATEST, Interval, same
 
 MOST = 8  # pieces that are kept apart
@@ -43,7 +44,7 @@ def entered(interval: Interval) -> Pieces:
     lower, upper = interval
     if lower is upper:
         return points(lower.unsqueeze(0))
-    if bool((lower > upper).any()):
+    if any_set(lower > upper):
         lower, upper = torch.minimum(lower, upper), torch.maximum(lower, upper)
     return Pieces(lower.unsqueeze(0), upper.unsqueeze(0))
 
@@ -76,7 +77,7 @@ def bounded(lower: Tensor, upper: Tensor, gone: Tensor | None = None) -> Pieces:
     else:
         lower.clamp_(max=GREATEST)
         upper.clamp_(min=-GREATEST)
-    if gone is None or not bool(gone.any()):
+    if gone is None or not any_set(gone):
         return Pieces(lower, upper)
     return Pieces(torch.where(gone, math.inf, lower), torch.where(gone, -math.inf, upper), whole=False)
 
@@ -137,7 +138,7 @@ def tidied(union: Pieces) -> Pieces:
     least = torch.full(shape, math.inf, dtype=lower.dtype).scatter_reduce_(0, group, lower, "amin")
     own = torch.where(lower < math.inf, upper, -math.inf)
     most = torch.full(shape, -math.inf, dtype=lower.dtype).scatter_reduce_(0, group, own, "amax")
-    return Pieces(least, most, not bool((least > most).any()))
+    return Pieces(least, most, not any_set(least > most))
 
 
 def intersection(one: Pieces, other: Pieces, *sources: Pieces) -> Pieces:
@@ -148,7 +149,7 @@ def intersection(one: Pieces, other: Pieces, *sources: Pieces) -> Pieces:
     first, second = crossed_with(one, other)
     lower, upper = torch.maximum(first.lower, second.lower), torch.minimum(first.upper, second.upper)
     apart = lower > upper
-    if not bool(apart.any()):
+    if not any_set(apart):
         return tidied(Pieces(lower, upper))
     near = same(lower, upper)
     for source in sources:
@@ -157,7 +158,7 @@ def intersection(one: Pieces, other: Pieces, *sources: Pieces) -> Pieces:
     touch = torch.where(second.lower > first.upper, first.upper, first.lower)
     lower = torch.where(apart, torch.where(near, touch, math.inf), lower)
     upper = torch.where(apart, torch.where(near, touch, -math.inf), upper)
-    return tidied(Pieces(lower, upper, whole=not bool((lower > upper).any())))
+    return tidied(Pieces(lower, upper, whole=not any_set(lower > upper)))
 
 
 def unless_noise(old: Pieces, new: Pieces, *sources: Pieces) -> Pieces:
@@ -166,12 +167,12 @@ def unless_noise(old: Pieces, new: Pieces, *sources: Pieces) -> Pieces:
     if len(old.lower) != 1 or len(new.lower) != 1:
         return new
     moved = (new.lower > old.lower) | (new.upper < old.upper)
-    if not bool(moved.any()):
+    if not any_set(moved):
         return new
     noise = ROUNDING * torch.stack(torch.broadcast_tensors(*(_size(source) for source in sources))).amax(0)
     low, high = new.lower - old.lower <= noise, old.upper - new.upper <= noise
     some = moved & (low | high)
-    if not bool(some.any()):
+    if not any_set(some):
         return new
     exact = torch.stack(torch.broadcast_tensors(*(_whole_numbers(each) for each in (old, *sources)))).all(0)
     some &= ~exact & (new.lower <= new.upper)
@@ -217,6 +218,6 @@ def from_zero(ends: Tensor) -> Tensor:
 def without_zero(union: Pieces) -> Pieces:
     """The same without pieces that are zero alone."""
     zero = (union.lower == 0) & (union.upper == 0)
-    if union.point or not bool(zero.any()):
+    if union.point or not any_set(zero):
         return union
     return Pieces(torch.where(zero, math.inf, union.lower), torch.where(zero, -math.inf, union.upper), whole=False)

@@ -11,6 +11,7 @@ import math
 import torch
 from torch import Tensor
 
+from lnnkit.flags import any_set
 from lnnkit.numeric.arithmetic import absolute, negate, not_negative, reciprocal, rising
 from lnnkit.numeric.pieces import (
     BESIDE_ZERO,
@@ -49,7 +50,7 @@ def root(power: Pieces, exponent: float) -> Pieces:
     """The ``x`` with ``x ^ e`` in ``power``, for a fixed exponent."""
     if exponent == 0:
         one = torch.where(((power.lower <= 1) & (power.upper >= 1)).any(0, keepdim=True), math.inf, -math.inf)
-        return Pieces(-one, one, whole=not bool((one < 0).any()))
+        return Pieces(-one, one, whole=not any_set(one < 0))
     if exponent < 0:
         return root(reciprocal(power), -exponent)
     if exponent != int(exponent):
@@ -64,7 +65,7 @@ def power(base: Pieces, exponent: Pieces) -> Pieces:
     """``x ^ y``. Exact where the base is not negative; else the powers of negative bases with even, and those with odd
     exponents count as two intervals."""
     parts = [power_of_positive(base, exponent)]
-    if bool((base.lower < 0).any()):
+    if any_set(base.lower < 0):
         parts.extend(_powers_of_negative(base, exponent))
     return joined(parts)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from lnnkit.flags import any_set
 from lnnkit.numeric.inalu import INALU
 from lnnkit.numeric.nac import NAC
 from lnnkit.numeric.nalu import NALU
@@ -114,7 +115,7 @@ def _product_of_sums(operands: Sequence[str], weights: Sequence[float]) -> str:
 
 def _powers(unit: NPU, operands: Sequence[str], row: Row) -> str:
     gate = row["gate"].tolist() if "gate" in row else [1.0] * len(operands)
-    twisted = "imaginary" in row and bool((row["imaginary"] != 0).any())
+    twisted = "imaginary" in row and any_set(row["imaginary"] != 0)
     if twisted or any(opened not in (0, 1) for opened in gate):
         return _as_unit("realnpu" if isinstance(unit, RealNPU) else "npu", operands, row)
     powers = [power * opened for power, opened in zip(row["power"].tolist(), gate, strict=True)]

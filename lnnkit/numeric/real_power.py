@@ -14,6 +14,7 @@ from typing import Literal
 
 import torch
 
+from lnnkit.flags import all_set
 from lnnkit.numeric import inverses
 from lnnkit.numeric.arithmetic import add, multiply, negate, not_negative, scale, subtract
 from lnnkit.numeric.fixed_unit import told
@@ -71,7 +72,7 @@ class RealPower:
                 size = (
                     without_zero(not_negative(negate(operands[place]))) if negative else not_negative(operands[place])
                 )
-                if bool((size.lower > size.upper).all()):
+                if all_set(size.lower > size.upper):
                     continue
                 opened = size if gate == 1 else add(scale(size, gate), single(1 - gate, 1 - gate))
                 factor = raise_to(opened, power)

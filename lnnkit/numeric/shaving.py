@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
+from lnnkit.flags import where_set
 from lnnkit.numeric.interval import GREATEST, RELATIVE, Interval
 from lnnkit.numeric.pieces import Pieces
 
@@ -32,7 +33,7 @@ def shaved(image: Image, value: Pieces, operands: Sequence[Interval]) -> list[In
 
 def _narrowed(image: Image, value: Pieces, operands: Sequence[Interval], place: int) -> Interval:
     low, high = (end.clone() for end in operands[place])
-    rows = (low < high).nonzero().squeeze(1)
+    rows = where_set(low < high)
     if not len(rows):
         return Interval(low, high)
     own = _Shaver(image, _at(value, rows, len(low)), [Interval(*(e[rows] for e in each)) for each in operands], place)
@@ -59,7 +60,7 @@ class _Shaver:
         start, stop = least.clone(), torch.minimum(least + NARROW, most)  # mostly the end stays
         open_ = torch.ones_like(start, dtype=torch.bool)
         for _ in range(ROUNDS):
-            rows = open_.nonzero().squeeze(1)
+            rows = where_set(open_)
             if not len(rows):
                 break
             cuts = _cuts(start[rows], stop[rows])

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from lnnkit.flags import any_set
 from lnnkit.numeric.crisp import TOLERANCE
 from lnnkit.numeric.interval import Interval
 from lnnkit.numeric.pieces import Pieces, joined
@@ -85,7 +86,7 @@ def _preimage(branch: Branch, lower: Tensor, upper: Tensor, scale: float) -> Pie
     return Pieces(
         torch.where(none, math.inf, start * scale).unsqueeze(0),
         torch.where(none, -math.inf, stop * scale).unsqueeze(0),
-        whole=not bool(none.any()),
+        whole=not any_set(none),
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Literal
 
+from lnnkit.flags import all_set, any_set
 from lnnkit.numeric import arithmetic, inverses
 from lnnkit.numeric.fixed_unit import FixedUnit
 from lnnkit.numeric.pieces import Pieces, empty, intersection, single, unless_noise, without_zero
@@ -53,7 +54,7 @@ def folded(steps: Sequence[Step]) -> tuple[Step, ...]:
                 assert isinstance(known, Constant)
                 values.append(single(known.value, known.value))
             value = _applied(Apply(step.operation, tuple(range(len(values)))), values, {})
-            if not bool(empty(value).any()) and bool((value.lower == value.upper).all()):
+            if not any_set(empty(value)) and all_set(value.lower == value.upper):
                 step = Constant(float(value.lower))
         found.append(step)
     return tuple(found)

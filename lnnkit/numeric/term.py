@@ -9,6 +9,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from lnnkit.flags import all_set
 from lnnkit.numeric.contraction import contracted
 from lnnkit.numeric.fixed_unit import FixedUnit
 from lnnkit.numeric.interval import Contraction, Interval
@@ -50,7 +51,7 @@ class Term:
         if lower is upper:
             return Interval(lower, upper), torch.ones_like(lower, dtype=torch.bool)
         defined = lower <= upper
-        if not bool(defined.all()):
+        if not all_set(defined):
             lower, upper = torch.where(defined, lower, -torch.inf), torch.where(defined, upper, torch.inf)
         return Interval(lower, upper), defined
 

@@ -10,6 +10,8 @@ from typing import ClassVar, Self
 import torch
 from torch import Tensor, nn
 
+from lnnkit.flags import all_set
+
 
 @dataclass(frozen=True)
 class Hardening:
@@ -181,6 +183,6 @@ def matrix(values: Weights) -> Tensor:
 
 def within(values: Tensor, low: float, high: float, name: str) -> Tensor:
     """``values``, if all lie in the unit's box. Raises ValueError."""
-    if not bool(((values >= low) & (values <= high)).all()):
+    if not all_set((values >= low) & (values <= high)):
         raise ValueError(f"{name} lies in [{low:g}, {high:g}]")
     return values

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import lnnkit
-from lnnkit.ground import growing
+from lnnkit.ground import growing, room
 from lnnkit.infer import classes, forward, truth_table, visits
 from tests.agreement import disagreements
 from tests.programs import MODES, generate, to_text
@@ -29,8 +29,8 @@ def test_oracle_where_no_bounds_are_alike() -> None:
 
 
 def test_oracle_where_all_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in (("_LARGE", 1), ("_FAR", 32), ("_RUN", 1)):
-        monkeypatch.setattr(growing, name, value)
+    for module, name, value in ((growing, "LARGE", 1), (room, "LARGE", 1), (growing, "_FAR", 32), (growing, "_RUN", 1)):
+        monkeypatch.setattr(module, name, value)
     agree(range(5_000_030, 5_000_050))
 
 

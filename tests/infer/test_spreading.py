@@ -106,7 +106,7 @@ def left(kb: lnnkit.KnowledgeBase) -> dict[str, Any]:
         "visited": space.progress.visited,
         "lower": state.lower.values,
         "upper": state.upper.values,
-        "classes": space.classes.codes.values,
+        "classes": space.classes.codes.values[: len(atoms)],
         "crossed": state.crossed.rows.values,
     }
     rows = torch.arange(len(atoms), dtype=torch.int32)
