@@ -25,7 +25,7 @@ _FILES = {  # of a control group, by the version of its hierarchy: its limit, it
 
 def default_budget() -> Budget:
     """Half of the free memory."""
-    return Budget(memory=max(_LEAST, free_memory()) // 2)
+    return Budget(free=lambda: free_memory() // 2, least=_LEAST // 2)
 
 
 def allowed(instances: int | None) -> Budget:

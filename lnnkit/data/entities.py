@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 LIMIT = 2**31 - 1
 SMALL = 20_000
 """Below this many texts plain Python beats the import of Arrow's kernels."""
+_FEW = 2  # so few dictionaries are looked for in the largest, before all are sorted together
 _LOOKED_UP = 1000
 """So many texts of a program are looked up one by one among those of its tables; of more, all are interned."""
 
@@ -94,14 +95,25 @@ def _in_arrow(dictionaries: Sequence[pa.StringArray], named: set[str]) -> tuple[
     known = Entities(Names(largest))
     missing = sorted(text for text in named if len(named) > _LOOKED_UP or text not in known)
     others = [each for each in dictionaries if each is not largest and not each.equals(largest)]
-    if not missing and not others:
-        return Names(largest), [None] * len(dictionaries)
+    if not missing and len(others) <= _FEW:
+        among = {id(each): _among(each, largest) for each in others}
+        if all(place is not None for place in among.values()):
+            return Names(largest), [among.get(id(each)) for each in dictionaries]
     parts = [largest, *others, strings(missing)]
     codes, values = ranked(concatenated(parts))
     ready = iter(np.split(codes, np.cumsum([len(part) for part in parts])[:-1]))
     first = next(ready)
     kept = {id(each) for each in others}
     return Names(values), [next(ready) if id(each) in kept else first for each in dictionaries]
+
+
+def _among(texts: pa.StringArray, all_texts: pa.StringArray) -> np.ndarray | None:
+    """Where each of some texts stands among others; None if not all do. Both are distinct, and sorted."""
+    import numpy as np
+    from pyarrow.compute import SetLookupOptions, call_function
+
+    there = call_function("is_in", [all_texts], SetLookupOptions(texts))
+    return np.flatnonzero(there).astype(np.int32) if there.true_count == len(texts) else None
 
 
 def _ids(tables: Sequence[FactTable], places: list[np.ndarray | None]) -> list[tuple[np.ndarray, ...]]:

@@ -13,13 +13,12 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from lnnkit.flags import all_set, any_set, where_set
+from lnnkit.flags import all_set, any_set, chosen, where_set
 from lnnkit.ground.growing import Marks, Pieces
 from lnnkit.ground.runs import Runs
 from lnnkit.ground.tuples import TupleSet
 
 FALSE, TRUE, UNKNOWN = 0, 1, 2
-_FEW = 8
 LISTS = ("lower", "upper", "either", "listed", "given")
 
 
@@ -201,7 +200,7 @@ class Atoms:
         """As ``deviate``, for rows of one table."""
         for end, moved in (("lower", lower != table.default[0]), ("upper", upper != table.default[1])):
             if any_set(moved):
-                self._enlist(table, end, rows if all_set(moved) else rows[moved])
+                self._enlist(table, end, rows if all_set(moved) else chosen(moved, rows))
 
     def deviate_new(self, table: AtomTable, name: str, start: int, local: range) -> None:
         """As ``deviate_of``, for new tuples whose rows follow one another from ``start`` on and deviate on one end."""
@@ -218,9 +217,9 @@ class Atoms:
         least, most = int(owners.min()), int(owners.max())
         if least == most:
             return [(self.numbered[least], None)] if least >= 0 else []
-        present = torch.unique(owners).tolist() if most - least > _FEW else range(least, most + 1)
+        present = (where_set(torch.bincount(owners - least)) + least).tolist()
         found = [(number, where_set(owners == number)) for number in present if number >= 0]
-        return [(self.numbered[number], mine) for number, mine in found if len(mine)]
+        return [(self.numbered[number], mine) for number, mine in found]
 
     def enlist(self, rows: Tensor) -> None:
         """Enter arrested rows among those that deviate on either end, and on those where what they read as, unknown, is
@@ -240,7 +239,7 @@ class Atoms:
         flags = self._flags[name].reach(len(self))
         old = flags.index_select(0, rows)
         if any_set(old):
-            rows = rows[~old]
+            rows = chosen(~old, rows)
             if not rows.numel():
                 return
         flags.index_fill_(0, rows.long(), True)

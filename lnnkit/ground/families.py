@@ -34,7 +34,10 @@ ALWAYS: Family = (frozenset(),)
 def minimal(supports: Iterable[Support]) -> Family:
     """The family without sets that contain another, in a canonical order."""
     kept: list[Support] = []
-    for support in sorted(set(supports), key=lambda s: (len(s), sorted(s))):
+    distinct = set(supports)
+    if len(distinct) < 2:
+        return tuple(distinct)
+    for support in sorted(distinct, key=lambda s: (len(s), sorted((each.leaf, each.end) for each in s))):
         if not any(other <= support for other in kept):
             kept.append(support)
     return tuple(kept)

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from lnnkit.flags import all_set, any_set
 from lnnkit.ground.growing import Pieces, spelled_out
+from lnnkit.ground.ordering import in_order
 from lnnkit.ground.pattern import Pattern
 
 _LIMIT = 2**62  # mixed-radix keys stay below it
@@ -48,8 +49,8 @@ class Segment:
     def __init__(self, rows: Tensor | range, key: Tensor, size: int) -> None:
         self.length = len(rows)
         if len(key) > 1 and any_set(key[1:] < key[:-1]):
-            order = torch.argsort(key.int() if size < 2**31 else key, stable=True)
-            rows, key = spelled_out(rows).index_select(0, order), key.index_select(0, order)
+            order, key = in_order(key, size)
+            rows = order + rows.start if isinstance(rows, range) else rows.index_select(0, order)
         self._keys: Tensor | None = None
         if size <= max(_DENSE, 4 * len(rows)):
             self._ends = torch.zeros(size + 1, dtype=torch.int32)

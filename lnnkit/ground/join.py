@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from lnnkit.ground.ordering import in_order
+
 
 @dataclass(frozen=True, slots=True)
 class Relation:
@@ -127,7 +129,7 @@ def _made(match: _Match, guard: Guard, made: Made | None) -> Relation:
         left_rows = torch.arange(left.length).repeat_interleave(right.length)
         right_rows = torch.arange(right.length).repeat(left.length)
     else:
-        order = torch.argsort(match.right_key.int(), stable=True)
+        order, _ = in_order(match.right_key, len(match.counts))
         starts = match.counts.cumsum(0) - match.counts
         matches = match.counts.index_select(0, match.left_key)
         left_rows = torch.arange(left.length).repeat_interleave(matches, output_size=total)

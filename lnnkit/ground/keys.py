@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lnnkit.flags import all_set, where_set
+from lnnkit.flags import all_set, chosen, where_set
 from lnnkit.ground.few import SPREAD, Few, FewHashed, FewTabled
 from lnnkit.ground.growing import Growing
 
@@ -59,8 +59,9 @@ class _Hashed:
             return torch.full((keys.numel(),), -1, dtype=torch.int32)
         slots = self._first_slots(keys)
         found = self._slots.index_select(0, slots) - 1
-        pending = (self._keys.values.index_select(0, found.clamp(min=0)) != keys).logical_and_(found >= 0)
-        waiting = where_set(pending)
+        waiting = where_set(found >= 0)
+        other = self._keys.values.index_select(0, found.index_select(0, waiting)) != keys.index_select(0, waiting)
+        waiting = chosen(other, waiting)
         if waiting.numel():
             keys, slots = keys.index_select(0, waiting), slots.index_select(0, waiting)
         while waiting.numel():

@@ -129,30 +129,56 @@ def _causes(
             boxes.append(Bounds(lower, upper))
         return test(boxes).tolist()
 
-    if len(ports) <= _EXHAUSTIVE:
-        codes = sorted(range(2 ** len(ports)), key=lambda code: (code.bit_count(), code))
-        masks = (torch.tensor(codes).unsqueeze(1) >> torch.arange(len(ports)).unsqueeze(0) & 1).bool()
-        hits = [code for code, hit in zip(codes, run(masks), strict=True) if hit]
-        kept: list[int] = []
-        for code in hits:
-            if not any(code & smaller == smaller for smaller in kept):
-                kept.append(code)
-        return [frozenset(port for i, port in enumerate(ports) if code >> i & 1) for code in kept]
-    return _counted(neuron, ports, bases, bests, run, memory, alike)
+    kinds: list[object] = [(neuron.weights[p], end, bases[p], bests[p], rising(neuron, p)) for p, end in ports]
+    if len(ports) > _EXHAUSTIVE:
+        return _counted(ports, kinds, run, memory, alike)
+    key = (alike, tuple(kinds))
+    if alike is None or key not in memory:
+        memory[key] = _least_codes(len(ports), run)
+    kept = cast("list[int]", memory[key])
+    return [frozenset(port for i, port in enumerate(ports) if code >> i & 1) for code in kept]
+
+
+def _least_codes(count: int, run: Callable[[Tensor], list[bool]]) -> list[int]:
+    """The minimal sets of ``count`` ports with which the test holds, as bits. What holds with one port alone, or with
+    nothing less than all, is seen before all combinations are tried."""
+    every = 2**count - 1
+    alone = [1 << port for port in range(count)]
+    tried = [0, every, *alone, *(every ^ port for port in alone)]
+    holds = dict(zip(tried, run(_masks(torch.tensor(tried), count)), strict=True))
+    if holds[0] or not holds[every]:
+        return [0] if holds[0] else []
+    kept = [port for port in alone if holds[port]]
+    if not kept and not any(holds[every ^ port] for port in alone):
+        return [every]
+    rest = [port for port in range(count) if not holds[1 << port]]
+    if len(rest) < 2:
+        return kept
+    masks = _masks(torch.arange(2 ** len(rest)), len(rest))
+    codes = (masks * (2 ** torch.tensor(rest))).sum(1)
+    order = masks.sum(1).argsort(stable=True)  # smaller sets first
+    codes = codes.index_select(0, order)
+    for code, hit in zip(codes.tolist(), run(_masks(codes, count)), strict=True):
+        if hit and not any(code & smaller == smaller for smaller in kept):
+            kept.append(code)
+    return kept
+
+
+def _masks(codes: Tensor, count: int) -> Tensor:
+    """(n, ``count``) the bits of codes, the lowest first."""
+    return (codes.unsqueeze(1) >> torch.arange(count).unsqueeze(0) & 1).bool()
 
 
 def _counted(
-    neuron: Neuron,
     ports: Sequence[Port],
-    bases: Sequence[Box],
-    bests: Sequence[Box],
+    each: Sequence[object],
     run: Callable[[Tensor], list[bool]],
     memory: dict[object, object],
     alike: object,
 ) -> list[Cause]:
+    """As `_causes`, for many ports, ``each`` of a kind."""
     kinds: dict[object, list[int]] = {}
-    for column, (place, end) in enumerate(ports):
-        kind = (neuron.weights[place], end, bases[place], bests[place], rising(neuron, place))
+    for column, kind in enumerate(each):
         kinds.setdefault(kind, []).append(column)
     key = (alike, frozenset((kind, len(group)) for kind, group in kinds.items()))
     if alike is None or key not in memory:

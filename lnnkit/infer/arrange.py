@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.flags import all_set
+from lnnkit.ground.ordering import in_order
 
 _BITS = 63
 
@@ -25,9 +26,9 @@ def arranged(columns: Sequence[Tensor]) -> Tensor | None:
         for column in reversed(columns):
             order = order[torch.argsort(column.index_select(0, order), stable=True)]
         return order
-    key = columns[0].int() if sum(sizes) < 32 else columns[0].long()
+    key = columns[0].long()
     for column, bits in zip(columns[1:], sizes[1:], strict=True):
         key = (key << bits).bitwise_or_(column)
     if all_set(key[1:] >= key[:-1]):
         return None
-    return torch.argsort(key, stable=True)
+    return in_order(key, 1 << sum(sizes))[0]

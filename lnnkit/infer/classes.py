@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import torch
 from torch import Tensor
 
-from lnnkit.flags import all_set, any_set
+from lnnkit.flags import all_set, any_set, chosen, where_set
 from lnnkit.ground.atoms import FALSE, TRUE, UNKNOWN, Atoms, AtomTable
 from lnnkit.ground.growing import Marks
 from lnnkit.infer.state import State, one_value
@@ -25,7 +25,8 @@ class Classes:
     has them by number."""
 
     def __init__(self, state: State, atoms: Atoms) -> None:
-        self.codes = Marks(torch.int32)
+        few = (1 + _CLASSES) * len(atoms.numbered) < 2**15 - 4
+        self.codes = Marks(torch.int16 if few else torch.int32)  # looked up here and there: the fewer bytes the better
         self.pairs: list[Pair] = [(0.0, 1.0)]  # OTHER's pair is never read
         self._state = state
         self._atoms = atoms
@@ -99,7 +100,7 @@ class Classes:
                 self._uniform(table, rows, (low, high))
                 return
             step = max(1, rows.numel() // _SAMPLE)
-            if max(len(torch.unique(end[::step])) for end in (lower, upper)) > _CLASSES:
+            if max(len(set(end[::step].tolist())) for end in (lower, upper)) > _CLASSES:
                 self._soft.add(table)
         while table not in self._soft:
             for number in reversed(known):
@@ -113,8 +114,9 @@ class Classes:
                 if count == rows.numel():
                     codes.index_fill_(0, rows.long(), number)
                     return
-                codes.index_fill_(0, rows[alike].long(), number)
-                rows, lower, upper = (each[~alike] for each in (rows, lower, upper))
+                codes.index_fill_(0, chosen(alike, rows).long(), number)
+                rest = where_set(~alike)
+                rows, lower, upper = (each.index_select(0, rest) for each in (rows, lower, upper))
             self._enter(table, (float(lower[0]), float(upper[0])))
         codes.index_fill_(0, rows.long(), OTHER)
 
@@ -147,7 +149,7 @@ class Classes:
         low, high = lower[::step], upper[::step]
         if not all_set((low != table.default[0]) | (high != table.default[1])):
             return False
-        return max(len(torch.unique(end)) for end in (low, high)) > _CLASSES
+        return max(len(set(end.tolist())) for end in (low, high)) > _CLASSES
 
     def _uniform(self, table: int, rows: Tensor, pair: Pair) -> None:
         """All of these rows have one pair of bounds."""
@@ -176,12 +178,12 @@ class Classes:
         if all_set(differ):
             self.update(table, rows, lower, upper)
             return
-        plain = rows[~differ]
+        plain = chosen(~differ, rows)
         self.codes.values.index_fill_(0, plain.long(), self._classes(table)[0])
         if any_set(self._atoms.flags("either").index_select(0, plain)):
             self._loose.add(table)
         if any_set(differ):
-            self.update(table, rows[differ], lower[differ], upper[differ])
+            self.update(table, *(chosen(differ, each) for each in (rows, lower, upper)))
 
     def _classes(self, table: int) -> list[int]:
         if table not in self._known:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -46,15 +46,25 @@ class Fixpoint:
             return contested(self.space)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Budget:
-    """How many instances of one formula may be made: ``instances``, or as many as ``memory`` bytes hold."""
+    """How many instances of one formula may be made: ``instances``, or as many as ``memory`` bytes hold: those that are
+    ``free`` when this is first asked, but ``least`` of them in any case."""
 
     instances: int | None = None
-    memory: int = 0
+    free: Callable[[], int] = int
+    least: int = 0
+
+    @cached_property
+    def memory(self) -> int:
+        return max(self.least, self.free())
 
     def of(self, formula: Formula, use: Use = "evaluated") -> int:
         return self.memory // footprint(formula, use) if self.instances is None else self.instances
+
+    def in_any_case(self, formula: Formula, use: Use = "evaluated") -> int:
+        """As ``of``, without asking what is free."""
+        return self.least // footprint(formula, use) if self.instances is None else self.instances
 
 
 def footprint(formula: Formula, use: Use) -> int:
@@ -96,14 +106,15 @@ class TooLarge(Exception):
 
 def guard_of(budget: Budget) -> Guard:
     """What refuses more instances of a formula than the budget allows."""
-    known: dict[tuple[int, Use], tuple[Formula, int]] = {}
+    known: dict[tuple[int, Use], tuple[Formula, int]] = {}  # how many there is room for in any case
 
     def guard(formula: Formula, count: int, use: Use = "evaluated") -> None:
         if (id(formula), use) not in known:
-            known[id(formula), use] = formula, budget.of(formula, use)
-        _, allowed = known[id(formula), use]
-        if count > allowed:
-            raise TooLarge(formula, count, allowed, budget)
+            known[id(formula), use] = formula, budget.in_any_case(formula, use)
+        if count > known[id(formula), use][1]:
+            allowed = budget.of(formula, use)
+            if count > allowed:
+                raise TooLarge(formula, count, allowed, budget)
 
     return guard
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from lnnkit.flags import where_set
+from lnnkit.flags import chosen, where_set
 from lnnkit.ground.atoms import FALSE, TRUE, Atoms
 from lnnkit.ground.growing import Growing, Marks
 from lnnkit.infer.history import History, Kind
@@ -149,7 +149,7 @@ class State:
         at = low > high + tolerance(self.dtype)
         if self.numbers is not None:
             at = torch.where(self.numbers.index_select(0, rows), ~same(low, high), at)
-        crossed = rows[at & ~self.frozen.index_select(0, rows)].int()
+        crossed = chosen(at & ~self.frozen.index_select(0, rows), rows).int()
         if not crossed.numel():
             return no_rows()
         self.crossed.append(crossed, *self.read(crossed))

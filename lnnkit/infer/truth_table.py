@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from lnnkit.flags import any_set, where_set
+from lnnkit.flags import any_set, chosen, where_set
 from lnnkit.ground.batch import Batch
 from lnnkit.ground.evaluate import Grouping
 from lnnkit.infer.classes import OTHER, Classes
@@ -18,6 +18,7 @@ from lnnkit.infer.look import Look, Read, Target, constant
 from lnnkit.logic.bounds import Bounds
 
 _SIZE = 2**13  # so many combinations at most
+_FEW = 2**9  # so few are all looked at together
 _ABSENT = 2**24  # the place of a class that a leaf has not had yet;
 _LEAVES = 2**6  # so many of them add up without overflow
 
@@ -74,7 +75,7 @@ class TruthTable:
                 if len(places) < len(classes.pairs):
                     unseen = True
                     break
-                part = places.index_select(0, classes.codes.values.index_select(0, column.rows))
+                part = places.index_select(0, classes.codes.values.index_select(0, column.rows).int())
                 code = part if code is None else code.add_(part)
             if not unseen:
                 if code is None:
@@ -117,9 +118,20 @@ class TruthTable:
         """The positions of instances that say something; each new combination is looked at first."""
         states = self._states.index_select(0, code)
         if code.numel() and int(states.min()) == _UNSEEN:
-            self._look(torch.unique(code[states == _UNSEEN]), classes)
+            if len(self._states) <= _FEW:
+                self._look(self._every_code(), classes)
+            else:
+                unseen = torch.bincount(chosen(states == _UNSEEN, code))
+                self._look(where_set(unseen).int(), classes)
             states = self._states.index_select(0, code)
         return where_set(states == _SPEAKS)
+
+    def _every_code(self) -> Tensor:
+        """The combinations of all classes that leaves have had."""
+        codes = torch.zeros(1, dtype=torch.int32)
+        for stride, seen in zip(self._strides, self._seen, strict=True):
+            codes = (codes.unsqueeze(1) + torch.arange(len(seen), dtype=torch.int32) * stride).flatten()
+        return codes
 
     def bad(self, code: Tensor) -> Tensor:
         """Which combinations cannot be satisfied."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from lnnkit.flags import all_set, any_set, where_set
+from lnnkit.flags import all_set, any_set, chosen, where_set
 from lnnkit.ground.arrests import Arrests
 from lnnkit.ground.atoms import Atoms
 from lnnkit.ground.batch import Batch
@@ -63,7 +63,8 @@ class Visits:
             if len(self.arrests):
                 silent = self.arrests.flags(found.at(at))
                 if any_set(silent):
-                    at, value = at[~silent], value[~silent]
+                    heard = where_set(~silent)
+                    at, value = at.index_select(0, heard), value.index_select(0, heard)
             if at.numel():
                 self._queue(visit, leaf, side, at, value, now)
 
@@ -146,7 +147,7 @@ class Visits:
                     hears &= atoms.flags("listed").index_select(0, rows)
                 else:
                     hears &= absent | ~state.frozen.index_select(0, rows)
-                said.append((side, rows[hears], value[hears]))
+                said.append((side, chosen(hears, rows), chosen(hears, value)))
         return bad, said
 
     def _said(self, visit: Visit, now: Round) -> _Said | None:
@@ -301,7 +302,8 @@ class Visits:
             free &= value > now.state.ends(side).values.index_select(0, rows) + now.state.noise
             hears = free if hears is None else hears & free
         if hears is not None and not all_set(hears):
-            at, rows, value = at[hears], rows[hears], value[hears]
+            hearing = where_set(hears)
+            at, rows, value = (each.index_select(0, hearing) for each in (at, rows, value))
         if at.numel():
             now.queue.sides[side].append(Messages(rows, value, at, self.number, leaf, visit, fresh, visit.apart(leaf)))
 

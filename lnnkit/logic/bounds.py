@@ -58,7 +58,7 @@ def enter_upper(upper: Tensor) -> Tensor:
 
 def complement(bounds: Bounds) -> Bounds:
     """The bounds of the negation, ``[1 - U, 1 - L]``."""
-    return Bounds(1 - bounds.upper, 1 - bounds.lower)
+    return Bounds(torch.rsub(bounds.upper, 1.0), torch.rsub(bounds.lower, 1.0))
 
 
 def negative(bounds: Bounds) -> Bounds:

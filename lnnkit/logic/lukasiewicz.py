@@ -103,7 +103,7 @@ def _sum(terms: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> Bo
     """``clamp(1 - b + sum w_i t_i)``, row by row: the terms are added in their order."""
     if len(weights) != len(terms):
         raise ValueError(f"{len(terms)} operands, but {len(weights)} weights")
-    start = 1 - scalar(bias, terms[0].lower)
+    start = 1.0 - scalar(bias, terms[0].lower)
     lower, upper = terms[0].lower * weights[0], terms[0].upper * weights[0]
     for term, weight in zip(terms[1:], weights[1:], strict=True):
         lower, upper = _plus(lower, weight, term.lower), _plus(upper, weight, term.upper)
@@ -148,7 +148,7 @@ def _band(
     low, high = node.lower + excess, node.upper + excess
     if len(terms) > _MANY:
         return _band_of_many(low, high, sides, terms, weights)
-    slack = 1 + high.abs()
+    slack = high.abs() + 1.0
     empty = torch.zeros_like(sides[0])
     lowers: list[Tensor] | None = None
     uppers: list[Tensor] | None = None

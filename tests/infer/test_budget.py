@@ -41,11 +41,11 @@ def test_memory_is_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_formula_that_is_larger_has_a_smaller_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its rule has 7 leaves: 90 + 70 + 150 = 310 bytes; two atoms in its consequent make 90 + 80 + 300 = 470."""
     text = PRODUCT.replace("P(X) & P(Y)", "P(X) & P(Y) & (A(X) | ~B(Y)) & (C(X) | ~D(Y))")
-    monkeypatch.setattr(budget, "default_budget", lambda: Budget(memory=310 * 10_000))
+    monkeypatch.setattr(budget, "default_budget", lambda: Budget(free=lambda: 310 * 10_000))
     with pytest.raises(lnnkit.BudgetError, match="10,201 instances; the budget is 10,000, what"):
         kb(101, text, "PABCD").infer()
     kb(100, text, "PABCD").infer()
-    monkeypatch.setattr(budget, "default_budget", lambda: Budget(memory=470 * 10_000))
+    monkeypatch.setattr(budget, "default_budget", lambda: Budget(free=lambda: 470 * 10_000))
     text = text.replace("-> Q(X, Y)", "-> Q(X, Y) & R(X, Y)")
     with pytest.raises(lnnkit.BudgetError, match="10,201 instances; the budget is 10,000, what"):
         kb(101, text, "PABCD").infer()
@@ -57,10 +57,10 @@ def test_what_is_kept_has_a_smaller_budget(monkeypatch: pytest.MonkeyPatch) -> N
     text = PRODUCT.replace("P(X) &", "P(X) & (exists Z: E(X, Z)) &")
     program = kb(20, "predicate E(x, x)\n" + text)
     program.tell("E", [(f"e{i}", f"e{i}") for i in range(20)])
-    monkeypatch.setattr(budget, "default_budget", lambda: Budget(memory=890 * 399))
+    monkeypatch.setattr(budget, "default_budget", lambda: Budget(free=lambda: 890 * 399))
     with pytest.raises(lnnkit.BudgetError, match="400 instances; the budget is 399, what"):
         program.infer()
-    monkeypatch.setattr(budget, "default_budget", lambda: Budget(memory=890 * 800))
+    monkeypatch.setattr(budget, "default_budget", lambda: Budget(free=lambda: 890 * 800))
     program.infer()
 
 
@@ -68,7 +68,7 @@ def test_an_answer_has_the_budget_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its 3 neurons take 90 + 90 = 180 bytes an instance."""
     program = kb(100, "query P(X)\n")
     assert len(program.ask("P(X) & P(Y)")) == 10_000
-    monkeypatch.setattr(budget, "default_budget", lambda: Budget(memory=180 * 9_999))
+    monkeypatch.setattr(budget, "default_budget", lambda: Budget(free=lambda: 180 * 9_999))
     with pytest.raises(lnnkit.BudgetError, match="query over X, Y would take 10,000 instances; the budget is 9,999,"):
         program.ask("P(X) & P(Y)")
 
