@@ -75,12 +75,13 @@ class Growing:
 
 
 class Pieces:
-    """A 1-D tensor of whole numbers that grows at its end, a piece at a time. They are joined when it is looked at."""
+    """A 1-D tensor that grows at its end, a piece at a time: a tensor, or a range. They are joined when it is looked
+    at."""
 
     __slots__ = ("_joined", "_length", "_pieces")
 
-    def __init__(self) -> None:
-        self._joined = Growing(torch.int32)
+    def __init__(self, dtype: torch.dtype = torch.int32) -> None:
+        self._joined = Growing(dtype)
         self._pieces: list[Tensor | range] = []
         self._length = 0
 
@@ -110,7 +111,7 @@ class Pieces:
             self._joined.append(spelled_out(values))
 
     def __deepcopy__(self, memo: dict[int, object]) -> Pieces:
-        copy = Pieces()
+        copy = Pieces(self.values.dtype)
         copy._joined.append(self.values.clone())
         copy._length = self._length
         return copy

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.ground.batch import Batch
-from lnnkit.ground.growing import Growing
+from lnnkit.ground.growing import Pieces
 
 if TYPE_CHECKING:
     from lnnkit.infer.round import Arrested
@@ -71,7 +71,7 @@ class _Column:
     def __init__(self, dtype: torch.dtype, step: int) -> None:
         self._dtype = dtype
         self._step = step
-        self._plain = Growing(dtype)
+        self._plain = Pieces(dtype)
         self._runs = array("b")
         self._first = array("d")
 
@@ -84,8 +84,7 @@ class _Column:
 
     @property
     def nbytes(self) -> int:
-        plain = self._plain.values
-        return plain.numel() * plain.element_size() + len(self._runs) * (1 + self._first.itemsize)
+        return len(self._plain) * self._dtype.itemsize + len(self._runs) * (1 + self._first.itemsize)
 
     def expanded(self, lengths: Tensor, start: Tensor) -> Tensor:
         """All numbers."""
@@ -173,7 +172,7 @@ class History:
         instances: Tensor | range = range(1),
     ) -> None:
         """One side of ``rows`` (n,), each once, now has these ``values`` (n,), or all one; ``instances`` (n,) of a
-        ``batch`` have set them through a ``leaf``."""
+        ``batch`` have set them through a ``leaf``. Nobody may write to them any more."""
         if not len(rows):
             return
         self._row.add(rows)
