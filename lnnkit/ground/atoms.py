@@ -13,8 +13,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from lnnkit.flags import all_set, any_set, chosen, where_set
-from lnnkit.ground.growing import Marks, Pieces
+from lnnkit.flags import all_set, any_set, chosen, unlike, where_set
+from lnnkit.ground.growing import Marks, Pieces, spelled_out
 from lnnkit.ground.runs import Runs
 from lnnkit.ground.tuples import TupleSet
 
@@ -211,6 +211,13 @@ class Atoms:
         """The tables of rows, constants left out, with the positions of each; None for all positions."""
         if not rows.numel():
             return []
+        parts = self._runs.parts(rows)
+        if parts is not None:
+            positions: dict[int, list[Tensor]] = {}
+            for owner, part in parts:
+                if owner >= 0:
+                    positions.setdefault(owner, []).append(spelled_out(part))
+            return [(self.numbered[owner], torch.cat(positions[owner])) for owner in sorted(positions)]
         owners = self._runs.labels(rows)
         if isinstance(owners, int):
             return [(self.numbered[owners], None)] if owners >= 0 else []
@@ -263,7 +270,5 @@ def _differ(values: Tensor, default: float) -> Tensor | bool:
         return False
     if values.stride(0) == 0:  # one value, expanded
         values = values[:1]
-    least, most = (float(end) for end in torch.aminmax(values))
-    if least > default or most < default:
-        return True
-    return False if least == most else values != default
+    differ = unlike(values, default)
+    return True if all_set(differ) else differ if any_set(differ) else False

@@ -78,7 +78,7 @@ def domain(lifted: LiftedGraph, index: Mapping[str, int], given: Sequence[Given]
 def _ids(columns: Sequence[Tensor], count: int) -> Tensor:
     """The ids below ``count`` that any of the columns has, in order."""
     seen = torch.zeros(count, dtype=torch.bool)
-    for column in columns:
+    for column in {(column.data_ptr(), len(column)): column for column in columns}.values():  # tables may share some
         for part in column.split(_PART):
             seen.index_fill_(0, part.long(), True)
     return where_set(seen).int()

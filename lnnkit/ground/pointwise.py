@@ -15,6 +15,7 @@ from torch import Tensor
 
 from lnnkit.flags import all_set
 from lnnkit.ground import joining
+from lnnkit.ground.alike import alike
 from lnnkit.ground.atoms import AtomTable
 from lnnkit.ground.bindings import Bindings, Matched, Pointwise
 from lnnkit.ground.joining import Joins, Path, true
@@ -57,7 +58,7 @@ def _places(tables: Sequence[AtomTable]) -> _Places | None:
     for table in tables:
         count = len(table.tuples)
         if table.name in among or (
-            count == len(base.tuples) and all(map(torch.equal, table.tuples.columns, base.tuples.columns))
+            count == len(base.tuples) and all(map(alike, table.tuples.columns, base.tuples.columns))
         ):
             continue
         place = base.tuples.find(table.tuples.columns, count)

@@ -9,6 +9,9 @@ from torch import Tensor
 
 from lnnkit.ground.growing import Growing
 
+_MANY = 2**12  # of fewer numbers it does not matter
+_OFTEN = 2**8
+
 
 class Runs:
     """Maps the numbers from 0 on, piece by piece; each piece bears a ``label``."""
@@ -57,6 +60,21 @@ class Runs:
         piece = self._piece(numbers)
         assert piece is not None
         return self._pieces[piece][1] if isinstance(piece, int) else self._labels.values.index_select(0, piece)
+
+    def parts(self, numbers: Tensor) -> list[tuple[int, range]] | None:
+        """The labels of numbers, with the positions of those that bear each. None where they do not ascend, or have one
+        label, or change it often."""
+        if not numbers.is_cpu or len(self._begins) > _OFTEN or len(numbers) < _MANY:
+            return None
+        values = numbers.numpy()
+        if not (values[1:] > values[:-1]).all():
+            return None
+        ends = [*values.searchsorted(self._begins[1:]).tolist(), len(values)]
+        found: list[tuple[int, range]] = []
+        for start, stop, (_, label) in zip([0, *ends[:-1]], ends, self._pieces, strict=True):
+            if start < stop:
+                found.append((label, range(start, stop)))
+        return found if len({label for label, _ in found}) > 1 else None
 
     @property
     def run(self) -> range | None:

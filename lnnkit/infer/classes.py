@@ -35,6 +35,7 @@ class Classes:
         self._known: dict[int, list[int]] = {}  # by table: its classes, the default's first
         self._soft: set[int] = set()
         self._loose: set[int] = set()
+        self._bare: set[int] = set()  # tables all of whose atoms have been OTHER so far
         self._additions = 0
         self._length = 0
         self._classified = False  # all atoms are OTHER, which takes no memory
@@ -58,6 +59,8 @@ class Classes:
                     self.codes.values[row] = self._number(pair)
             elif not self._atoms.numbered[owner].numeric and (self._classified or stands):
                 self.codes.set(start, self._length, self._classes(owner)[0])
+                if not stands:
+                    self._bare.discard(owner)
         self._additions = len(self._atoms.additions)
         self.codes.reach(self._length)
 
@@ -92,7 +95,7 @@ class Classes:
 
     def update(self, table: int, rows: Tensor, lower: Tensor, upper: Tensor) -> None:
         """Classify rows of one table that now have these bounds."""
-        if self._atoms.numbered[table].numeric:
+        if self._atoms.numbered[table].numeric or table in self._bare:
             return
         codes, known = self.codes.values, self._classes(table)
         if rows.numel() > _CLASSES and table not in self._soft:
@@ -136,6 +139,8 @@ class Classes:
         if self._varied(table, lower, upper):
             if self._classified:
                 self.codes.set(run.start, run.stop, OTHER)
+            else:
+                self._bare.add(table.number)
             self._soft.add(table.number)
             return True
         low, high = one_value(lower), one_value(upper)
@@ -174,6 +179,7 @@ class Classes:
         own = self._atoms.numbered[table]
         if own.numeric or not rows.numel():
             return
+        self._bare.discard(table)
         lower, upper = self._state.read(rows)
         differ = (lower != own.default[0]) | (upper != own.default[1])
         if all_set(differ):

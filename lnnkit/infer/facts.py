@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.flags import all_set, any_set, where_set
+from lnnkit.ground.alike import alike
 from lnnkit.ground.atoms import Atoms
 from lnnkit.ground.growing import spelled_out
 from lnnkit.ground.layout import Given
@@ -21,30 +22,43 @@ def enter_facts(atoms: Atoms, state: State, given: Sequence[Given]) -> None:
     atoms.room(2 * rows)
     state.extend(atoms)
     state.room(2 * rows)
+    tuples = _Tuples(())
     for facts in given:
         if len(facts):
-            columns, bounds = _distinct(facts, state.dtype)
+            if len(facts.columns) != len(tuples.columns) or not all(map(alike, facts.columns, tuples.columns)):
+                tuples = _Tuples(facts.columns)
+            columns, bounds = tuples.met(facts, state.dtype)
             rows = atoms.load(atoms.tables[facts.predicate], columns, *bounds)
             state.load(atoms, bounds)
             if any_set(bounds.lower > bounds.upper):
                 atoms.enlist(state.arrest(spelled_out(rows), bounds))
 
 
-def _distinct(facts: Given, dtype: torch.dtype) -> tuple[Sequence[Tensor], Bounds]:
-    """Each tuple once, with what all facts say of it; equal ones follow one another."""
-    columns, lower, upper = facts.columns, facts.lower.to(dtype), facts.upper.to(dtype)
-    if not columns:
-        return columns, Bounds(lower.max()[None], upper.min()[None])
-    new = torch.ones(len(lower), dtype=torch.bool)
-    rest = new[1:]
-    torch.ne(columns[0][1:], columns[0][:-1], out=rest)
-    for column in columns[1:]:
-        rest |= column[1:] != column[:-1]
-    if all_set(new):
-        return columns, Bounds(lower, upper)
-    first = where_set(new)
-    group = new.cumsum(0) - 1
-    return [column.index_select(0, first) for column in columns], Bounds(
-        lower.index_select(0, first).scatter_reduce_(0, group, lower, "amax"),
-        upper.index_select(0, first).scatter_reduce_(0, group, upper, "amin"),
-    )
+class _Tuples:
+    """The tuples of facts; equal ones follow one another. Many tables may have the same."""
+
+    def __init__(self, columns: Sequence[Tensor]) -> None:
+        self.columns = columns
+        self._first: Tensor | None = None  # where each stands first; None if none stands twice
+        self._group = torch.empty(0, dtype=torch.int64)  # the number of each
+        if columns:
+            new = torch.ones(len(columns[0]), dtype=torch.bool)
+            rest = new[1:]
+            torch.ne(columns[0][1:], columns[0][:-1], out=rest)
+            for column in columns[1:]:
+                rest |= column[1:] != column[:-1]
+            if not all_set(new):
+                self._first, self._group = where_set(new), new.cumsum(0) - 1
+
+    def met(self, facts: Given, dtype: torch.dtype) -> tuple[Sequence[Tensor], Bounds]:
+        """Each tuple once, with what all facts say of it."""
+        lower, upper = facts.lower.to(dtype), facts.upper.to(dtype)
+        if not self.columns:
+            return self.columns, Bounds(lower.max()[None], upper.min()[None])
+        first, group = self._first, self._group
+        if first is None:
+            return facts.columns, Bounds(lower, upper)
+        return [column.index_select(0, first) for column in facts.columns], Bounds(
+            lower.index_select(0, first).scatter_reduce_(0, group, lower, "amax"),
+            upper.index_select(0, first).scatter_reduce_(0, group, upper, "amin"),
+        )

@@ -48,7 +48,7 @@ def enter(bounds: Bounds) -> Bounds:
 
 def enter_lower(lower: Tensor) -> Tensor:
     """Lower ends as a neuron reads them, where none is above its upper one."""
-    return torch.where(lower <= tolerance(lower.dtype), 0.0, lower.clamp(0.0, 1.0))
+    return torch.threshold(lower.clamp(0.0, 1.0), tolerance(lower.dtype), 0.0)
 
 
 def enter_upper(upper: Tensor) -> Tensor:

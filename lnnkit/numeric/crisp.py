@@ -70,8 +70,16 @@ def _at_points(truths: Truths, left: Tensor, right: Tensor) -> Tensor:
     if not gap.numel() or float(torch.sub(gap.abs(), left.abs(), alpha=2 * RELATIVE).min()) > 0:  # none can be the same
         truth = above.double()
         return truth if truths[::2] == (0, 1) else truth.mul_(truths.above - truths.below).add_(truths.below)
+    equal = same(left, right)
+    if all(truth in (0, 1) for truth in truths):  # several times as fast as to choose between numbers
+        true = equal.clone() if truths.equal else torch.zeros_like(equal)
+        if truths.above:
+            true |= above & ~equal
+        if truths.below:
+            true |= ~(above | equal)
+        return true.to(torch.float64)
     beneath, level, over = torch.tensor(truths, dtype=torch.float64)
-    return torch.where(same(left, right), level, torch.where(above, over, beneath))
+    return torch.where(equal, level, torch.where(above, over, beneath))
 
 
 def preimage(truths: Truths, bounds: Interval) -> Pieces:
