@@ -123,6 +123,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         options: dict[str, Any] = {"ensure_all_finite": "allow-nan", "reset": reset}
         if hasattr(X, "columns"):
             _refuse_dates(X)
+            X = _plain(X)
             options["dtype"] = None
         elif np.asarray(X).dtype.kind in "OUS":
             options["dtype"] = None
@@ -179,6 +180,12 @@ def _unused(stem: str, names: Sequence[str]) -> str:
     while any(name.startswith(stem) for name in names):
         stem += "_"
     return stem
+
+
+def _plain(frame: Any) -> Any:
+    """Categories as what they stand for: beside flags scikit-learn would take them for numbers."""
+    own = [name for name, dtype in getattr(frame, "dtypes", {}).items() if getattr(dtype, "name", "") == "category"]
+    return frame.astype(dict.fromkeys(own, object)) if own and hasattr(frame, "iloc") else frame
 
 
 def _refuse_dates(frame: Any) -> None:

@@ -61,7 +61,8 @@ class Fact:
 @dataclass(frozen=True, slots=True)
 class Assertion:
     """A rule or axiom, or a law that comparisons bring with them. ``formula`` has its entity comparisons resolved to
-    SameEntity; weights, biases and bounds are checked but not evaluated. Its free variables are universal."""
+    SameEntity; weights, biases and bounds are checked but not evaluated. Its free variables are universal. ``learned``
+    is how it is written with what it has learned."""
 
     kind: Literal["rule", "axiom", "law"]
     name: str | None
@@ -70,6 +71,12 @@ class Assertion:
     upper: ast.Value | float
     logic: LogicName
     span: Span
+    learned: str | None = None
+
+    @property
+    def text(self) -> str:
+        """As it is written, on one line."""
+        return " ".join((self.learned or self.span.text).split())
 
 
 @dataclass(frozen=True, slots=True)

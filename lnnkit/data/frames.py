@@ -100,6 +100,8 @@ def _from_array(values: Any) -> Column:
     import numpy as np
     import pyarrow as pa
 
+    if isinstance(values, np.ma.MaskedArray) and values.ndim == 1:
+        return values.tolist()  # what is masked is None
     array = np.asarray(values)
     if array.ndim != 1:
         raise ValueError(f"it has {array.ndim} dimensions")

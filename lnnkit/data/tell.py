@@ -52,7 +52,7 @@ def _array_columns(table: Any) -> dict[str, object]:
     import numpy as np
 
     try:
-        array = np.asarray(table)
+        array = np.asanyarray(table) if isinstance(table, np.ma.MaskedArray) else np.asarray(table)
     except (TypeError, ValueError, RuntimeError) as error:
         raise Unreadable("wrong-table", f"a {type(table).__name__} cannot be read as an array: {error}") from None
     return {str(position + 1): array[:, position] for position in range(array.shape[1])}

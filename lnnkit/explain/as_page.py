@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from lnnkit.answers import format_bounds, state_in_words
 from lnnkit.explain.as_text import RELATION, because, format_bound, subject
-from lnnkit.explain.explanation import Explanation, one_line, uses
+from lnnkit.explain.explanation import Explanation, uses
 from lnnkit.explain.proof import Step
 
 _STYLE = """
@@ -82,7 +82,7 @@ def _line(step: Step, weight: float) -> str:
     weighed = f" @{weight:g}" if weight != 1.0 else ""
     text = ""
     if step.statement is not None:
-        text = f"<code>{html.escape(one_line(step.statement.span.text))}</code>"
+        text = f"<code>{html.escape(step.statement.text)}</code>"
     return (
         f'<b class="{step.side}">{html.escape(subject(step))} {relation} {format_bound(step.bound)}</b>{weighed}'
         f'<span class="why">{html.escape(because(step))} {text}</span>'

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lnnkit.answers import format_bounds, state_in_words
-from lnnkit.explain.explanation import Explanation, one_line, uses
+from lnnkit.explain.explanation import Explanation, uses
 from lnnkit.explain.proof import Step
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
@@ -46,7 +46,7 @@ def lines(explanation: Explanation, depth: int | None = None) -> Iterator[Line]:
     for step in used.values():
         assert step.statement is not None
         span = step.statement.span
-        yield Line("  ", one_line(span.text), f"{span.source.path}:{span.line}")
+        yield Line("  ", step.statement.text, f"{span.source.path}:{span.line}")
 
 
 def _tree(

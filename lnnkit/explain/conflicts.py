@@ -7,18 +7,10 @@ from dataclasses import replace
 from itertools import islice
 
 from lnnkit.check.program import Assertion, CheckedProgram, Fact
-from lnnkit.explain.conflict import (
-    Conflict,
-    Inconsistent,
-    Loosened,
-    Member,
-    StatedFact,
-    StatedRule,
-    bounds_of,
-    loosened,
-)
+from lnnkit.explain.conflict import Conflict
 from lnnkit.explain.explanation import Explanation
 from lnnkit.explain.ground_form import leaves, statement_form
+from lnnkit.explain.members import Inconsistent, Loosened, Member, StatedFact, StatedRule, bounds_of
 from lnnkit.explain.proof import Proof, Step
 from lnnkit.explain.prover import Prover
 from lnnkit.explain.replay import World
@@ -38,7 +30,7 @@ def conflicts(
     each entry of arrested instances was."""
     found = _proofs(fixpoint, ticks, prover)
     return [
-        Conflict(told, Explanation(proof, _world=lambda: world), _members(proof), inconsistent)
+        Conflict(told, Explanation(proof, _world=lambda: world), _members(proof, world.program), inconsistent)
         for told, proof in islice(found, most)
     ]
 
@@ -69,13 +61,13 @@ def _proofs(fixpoint: Fixpoint, ticks: Sequence[int], prover: Prover) -> Iterato
                 yield told, proof
 
 
-def _members(proof: Proof) -> tuple[Member, ...]:
+def _members(proof: Proof, program: CheckedProgram) -> tuple[Member, ...]:
     """The facts and statements of a proof, each once: facts in the order of files and rows, then statements."""
     facts: dict[object, StatedFact] = {}
     rules: dict[int, StatedRule] = {}
     for step in proof.steps:
         if step.given is not None and isinstance(step.conclusion, ast.Atom):
-            fact = _stated(step)
+            fact = _stated(step, program)
             facts[fact.predicate, fact.arguments, fact.given] = fact
         own = step.statement.given if isinstance(step.statement, Law) else (step.statement,)
         rules |= {id(each): StatedRule(each) for each in own if each is not None}
@@ -84,10 +76,11 @@ def _members(proof: Proof) -> tuple[Member, ...]:
     return (*listed, *stated)
 
 
-def _stated(step: Step) -> StatedFact:
+def _stated(step: Step, program: CheckedProgram) -> StatedFact:
     assert isinstance(step.conclusion, ast.Atom) and step.given is not None
     arguments = tuple(argument.text for argument in step.conclusion.arguments if isinstance(argument, ast.Constant))
-    return StatedFact(step.conclusion.name, arguments, step.given)
+    numeric = program.predicates[step.conclusion.name].numeric
+    return StatedFact(step.conclusion.name, arguments, step.given, numeric)
 
 
 def alone(program: CheckedProgram, members: Sequence[Member], loose: Loosened | None) -> CheckedProgram:
@@ -107,7 +100,7 @@ def alone(program: CheckedProgram, members: Sequence[Member], loose: Loosened | 
     for member in members:
         bounds = bounds_of(member)
         if loose is not None and loose.member == member:
-            bounds = loosened(*bounds, loose.amount)
+            bounds = loose.lower, loose.upper
         if isinstance(member, StatedFact):
             facts.append(Fact(member.predicate, member.arguments, *bounds, _NOWHERE))
         else:

@@ -173,7 +173,7 @@ def _own(step: Step) -> Mapping[str, object]:
     found: dict[str, object] = {"reason": step.reason, "rule": None, "text": None, "file": None, "line": None}
     if step.statement is not None:
         span = step.statement.span
-        found |= {"rule": step.statement.name, "text": one_line(span.text), "file": span.source.path, "line": span.line}
+        found |= {"rule": step.statement.name, "text": step.statement.text, "file": span.source.path, "line": span.line}
     if not step.all_seen:
         found["all_seen"] = False
     return found | {"bindings": dict(step.bindings)}

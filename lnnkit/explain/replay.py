@@ -343,7 +343,7 @@ def _completed(step: Step, proof: Proof, world: World) -> None:
                 for head in heads(tree):
                     if tree.nodes[head].form == asked:
                         least = least_conjunct(tree, values, truth_of(statement, world.starts)[0], head)
-                        _demand(least <= step.bound + _EPS, f"{statement.span.text} with {bindings} asks for {least:g}")
+                        _demand(least <= step.bound + _EPS, f"{statement.text} with {bindings} asks for {least:g}")
 
 
 def _consequents(form: Form) -> Iterator[Form]:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from lnnkit.answers import finite
 from lnnkit.check.program import Assertion
 from lnnkit.explain.as_text import RELATION, format_bound
-from lnnkit.explain.explanation import one_line
 from lnnkit.explain.proof import Side
 
 
@@ -59,7 +58,7 @@ class Way:
         span = self.statement.span
         return {
             "rule": self.statement.name,
-            "text": one_line(span.text),
+            "text": self.statement.text,
             "file": span.source.path,
             "line": span.line,
             "bindings": dict(self.bindings),

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, product
+from itertools import combinations_with_replacement, product
 from typing import cast
 
 from lnnkit.check.program import Assertion
@@ -203,8 +203,10 @@ def _of_family(members: Sequence[_Member], truths: _Truths) -> Iterator[Law]:
 
 def _clauses(members: Sequence[_Member]) -> Iterator[tuple[_Literal, ...]]:
     for count in (2, 3):
-        for first, *others in combinations(members, count):
+        for first, *others in combinations_with_replacement(members, count):
             for some in product(first[:1], *others):
+                if len({reading.text for reading in some}) < count:
+                    continue  # a comparison stands beside itself only if it can be read in two ways
                 for positive in product((True, False), repeat=count):
                     true = [r.signs if p else EVERY - r.signs for r, p in zip(some, positive, strict=True)]
                     if _cover(true) and not any(_cover(true[:out] + true[out + 1 :]) for out in range(count)):
@@ -239,4 +241,5 @@ def _clause(parts: Sequence[ast.Expression], given: tuple[Assertion, ...] = ()) 
 
 
 def _stating(text: str, formula: ast.Expression, truth: float, given: tuple[Assertion, ...]) -> Law:
-    return Law("law", "of order", formula, truth, truth, "godel", Span(Source(ORIGIN, text), 0, len(text)), given)
+    span = Span(Source(ORIGIN, text), 0, len(text))
+    return Law("law", "of order", formula, truth, truth, "godel", span, given=given)

@@ -21,7 +21,7 @@ def creeping(fixpoint: Fixpoint) -> tuple[Creeping, ...]:
 
 def _text(statement: Assertion) -> str:
     """The statement on one line, without its keyword."""
-    return " ".join(statement.span.text.split()).removeprefix(f"{statement.kind} ")
+    return statement.text.removeprefix(f"{statement.kind} ")
 
 
 def _statements(fixpoint: Fixpoint) -> list[Assertion]:

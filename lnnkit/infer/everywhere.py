@@ -6,15 +6,19 @@ own. What all of them have in common is told here once, and changes no answer.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 
+from lnnkit.check.walk import nodes
 from lnnkit.flags import any_set
 from lnnkit.graph.laws import Law, violated
 from lnnkit.ground.formula import Formula, Neuron
 from lnnkit.infer.prepare import Prepared
 from lnnkit.numeric import Comparison, Interval, same
+from lnnkit.syntax import ast
 
 _ROUNDS = 20  # numbers may push each other for ever
 
@@ -36,12 +40,34 @@ def everywhere(prepared: Prepared) -> list[Everywhere]:
     if not stated:
         return []
     told = {table.name for table, _ in atoms.by_table(prepared.state.crossed.rows.values)}
-    found = _crossing(prepared, sorted(stated, key=lambda formula: formula.key))
-    if found is not None:
-        own = {found.what} if isinstance(found.what, str) else _tables(stated)
-        return [] if own & told or _tables(stated) & told else [found]
     laws = violated(prepared.lifted.program.assertions)
-    return [] if not laws or _tables(stated) & told else [Everywhere(laws[0], (1.0, 0.0))]
+    found: list[Everywhere] = []
+    for part in _parts(sorted(stated, key=lambda formula: formula.key)):
+        tables = _tables(part)
+        if tables & told:
+            continue
+        crossing = _crossing(prepared, part)
+        numbers = _numbers(part)
+        broken = (Everywhere(law, (1.0, 0.0)) for law in laws if _named(law) & numbers)
+        first = crossing or next(broken, None)
+        if first is not None:
+            found.append(first)
+    return found
+
+
+def _parts(formulas: Sequence[Formula]) -> list[list[Formula]]:
+    """Comparisons that numbers join: what contradicts itself in one part is nothing to the others."""
+    parts: list[list[Formula]] = []
+    for formula in formulas:
+        joined = [part for part in parts if _numbers(part) & _numbers([formula])]
+        parts = [part for part in parts if part not in joined]
+        parts.append([*(each for part in joined for each in part), formula])
+    return [sorted(part, key=lambda formula: formula.key) for part in parts]
+
+
+def _named(law: Law) -> set[str]:
+    """The numbers in a law."""
+    return {node.name for node in nodes(cast("ast.Expression", law.formula)) if isinstance(node, ast.Atom)}
 
 
 def _is_stated(prepared: Prepared, formula: Formula) -> bool:
@@ -53,8 +79,11 @@ def _is_stated(prepared: Prepared, formula: Formula) -> bool:
 
 def _tables(formulas: list[Formula]) -> set[str]:
     """The comparisons, and the numbers in them."""
-    own = {str(formula.auxiliary) for formula in formulas}
-    return own | {neuron.source for formula in formulas for neuron in formula.neurons if neuron.numeric}
+    return {str(formula.auxiliary) for formula in formulas} | _numbers(formulas)
+
+
+def _numbers(formulas: list[Formula]) -> set[str]:
+    return {neuron.source for formula in formulas for neuron in formula.neurons if neuron.numeric}
 
 
 def _crossing(prepared: Prepared, formulas: list[Formula]) -> Everywhere | None:

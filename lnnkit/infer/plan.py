@@ -61,7 +61,7 @@ def _statement(fixpoint: Fixpoint, recorder: Recorder, member: int, entered: Ent
     purpose = "completion" if entered.completes else "inference"
     if formula.auxiliary is not None or not isinstance(origin, Assertion):
         return StatementPlan("neuron", None, formula.key, None, None, purpose, instances, tuple(joins))
-    text = " ".join(origin.span.text.split()).removeprefix(origin.kind).lstrip()
+    text = origin.text.removeprefix(origin.kind).lstrip()
     if origin.name:
         text = text.removeprefix(origin.name).removeprefix(":").lstrip()
     text = text if len(text) <= _SHOWN else text[:_SHOWN] + " ..."

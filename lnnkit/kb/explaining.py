@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lnnkit.check.program import Query
-from lnnkit.explain.conflict import Conflict, Loosened, Member
+from lnnkit.explain.conflict import Conflict
 from lnnkit.explain.conflicts import alone
 from lnnkit.explain.explainer import Explainer
 from lnnkit.explain.explanation import Explanation
+from lnnkit.explain.members import Loosened, Member
 from lnnkit.explain.why_not import WhyNot
 from lnnkit.graph.lifted import LiftedGraph, Root
 from lnnkit.kb.covering import covering_widely

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def asked(theory: Theory, text: str) -> tuple[Query, list[Diagnostic]]:
     """The query that a text writes, and what is to be said of it. Raises `ProgramError`, also where a value that it
     needs is not trained."""
-    found, findings = check_query(text, theory.named)
+    found, findings = _checked(text, theory)
     errors = [finding for finding in findings if finding.severity == "error"]
     if found is None or errors:
         raise ProgramError(errors or findings)
@@ -33,11 +33,11 @@ def asked(theory: Theory, text: str) -> tuple[Query, list[Diagnostic]]:
 def with_queries(theory: Theory, texts: Sequence[str]) -> tuple[CheckedProgram, list[Diagnostic]]:
     """The program with these in place of its own queries, and what is to be said of them. Raises `ProgramError` with
     the findings of all."""
-    checked, named = theory.checked, theory.named
+    checked = theory.checked
     queries: list[Query] = []
     findings: list[Diagnostic] = []
     for text in texts:
-        query, found = check_query(text, named)
+        query, found = _checked(text, theory)
         findings += found
         if query is not None:
             queries.append(query)
@@ -46,6 +46,14 @@ def with_queries(theory: Theory, texts: Sequence[str]) -> tuple[CheckedProgram, 
     unevaluated = (*checked.unevaluated, *(finding for finding in findings if finding.code in UNEVALUATED))
     said = [finding for finding in findings if finding.code not in UNEVALUATED]
     return replace(checked, queries=tuple(queries), unevaluated=unevaluated), said
+
+
+def _checked(text: str, theory: Theory) -> tuple[Query | None, list[Diagnostic]]:
+    """The query, and what is to be said of it, now that values have been learned."""
+    found, findings = check_query(text, theory.named)
+    if theory.learner is not None and any(finding.code in UNEVALUATED for finding in findings):
+        return check_query(text, theory.settled())
+    return found, findings
 
 
 def check_alpha(alpha: float) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -91,7 +92,8 @@ def inferred(
         except TooLarge as problem:
             raise too_large(problem, lifted) from None
         found = contradictions(fixpoint, entities.names)
-    return Rested(fixpoint, entities.names, program, found)
+    said = replace(program, assertions=lifted.program.assertions)  # with the numbers that have been learned
+    return Rested(fixpoint, entities.names, said, found)
 
 
 def _outcome(fixpoint: Fixpoint, found: Sequence[Contradiction]) -> Outcome:

@@ -130,9 +130,9 @@ class Theory:
         return found
 
     def about(self, program: CheckedProgram) -> Theory:
-        """Another program with the same numbers; what modules supply is among its facts."""
+        """Another program, settled: it learns nothing, and what modules supply is among its facts."""
         found = copy(self)
-        found.checked, found.bindings = program, ()
+        found.checked, found.bindings, found.learner = replace(program, unevaluated=()), (), None
         return found
 
     def bind(self, binding: Binding) -> None:

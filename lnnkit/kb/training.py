@@ -23,6 +23,8 @@ from lnnkit.learn.parameters import Parameter
 from lnnkit.scores import Fit, Scores
 from lnnkit.syntax.diagnostic import Diagnostic
 
+_TEACHES_NOTHING = "axioms and imported rules learn nothing, nor does a `?` that shares its name with one of theirs"
+
 
 def trained_rules(
     theory: Theory, only: Collection[str] | None, freeze: Collection[str], classical: Collection[str]
@@ -42,7 +44,7 @@ def trained_rules(
     trained = frozenset(learner.rules if only is None else only).difference(freeze)
     learns = any(trained.intersection(each.rules) for each in learner.module.parameters_of_program)
     if not learns and not theory.bindings:
-        raise Error([Diagnostic("nothing-to-learn", "no rule is left that learns", "an axiom learns nothing")])
+        raise Error([Diagnostic("nothing-to-learn", "no rule is left that learns", _TEACHES_NOTHING)])
     return trained
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -51,6 +52,20 @@ class Settings:
     alpha: float = 1.0
     objective: Objective = field(default_factory=Objective)
     max_rounds: int = 100_000
+
+    def __post_init__(self) -> None:
+        """Raises ``ValueError`` for what no fit can be made with."""
+        counts = {"epochs": self.epochs, "restarts": self.restarts, "batch": self.batch, "patience": self.patience}
+        for name, count in counts.items():
+            if count is not None and count < 1:
+                raise ValueError(f"{name} is {count}; it is at least 1")
+        for name, rate in (("rate", self.rate), ("module_rate", self.module_rate)):
+            if not 0 < rate < math.inf:
+                raise ValueError(f"{name} is {rate}; it is above 0")
+        if not 0 <= self.validation < 1:
+            raise ValueError(f"validation is {self.validation}; it is a share of the labels, from 0 to below 1")
+        if not 0.5 < self.alpha <= 1:
+            raise ValueError(f"alpha is {self.alpha}; it is above 0.5 and at most 1")
 
 
 class Unstarted(Exception):

@@ -76,13 +76,20 @@ class Learner:
     def settled(self, program: CheckedProgram) -> CheckedProgram:
         """The program with the module's values."""
         learned, parameters = parametrised(program, self._file, self.rules)
-        return settled(learned, parameters, self.module.current())
+        found = settled(learned, parameters, self.module.current())
+        written = {self.rules[name]: text for name, text in self.texts(program, changed=True).items()}
+        assertions = [replace(each, learned=written.get(place)) for place, each in enumerate(found.assertions)]
+        return replace(found, assertions=tuple(assertions))
 
-    def texts(self, program: CheckedProgram) -> dict[str, str]:
-        """The rules that learn, by name, as they are written with the module's values."""
+    def texts(self, program: CheckedProgram, *, changed: bool = False) -> dict[str, str]:
+        """The rules that learn, by name, as they are written with the module's values; or those that have changed."""
         learned = with_values(self._file, program, self.module.current())
-        rules = [each for each in learned.statements if isinstance(each, ast.RuleStatement)]
-        return {name: format_statement(rule, as_written=True) for name, rule in zip(self.rules, rules, strict=True)}
+        rules, before = (
+            [format_statement(each, as_written=True) for each in file.statements if isinstance(each, ast.RuleStatement)]
+            for file in (learned, self._file)
+        )
+        every = zip(self.rules, rules, before, strict=True)
+        return {name: text for name, text, old in every if not changed or text != old}
 
     def fit(
         self,

@@ -17,7 +17,7 @@ either distance (Geman and McClure 1987): an end that is not known counts 1.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor
@@ -36,6 +36,11 @@ class Objective:
     uncertainty: float = 0.0
     decay: float = 0.0
     slack: float | None = None
+
+    def __post_init__(self) -> None:
+        """Raises ``ValueError`` for a distance that there is not."""
+        if self.distance not in get_args(Distance):
+            raise ValueError(f"loss is {self.distance!r}; it is one of {', '.join(map(repr, get_args(Distance)))}")
 
 
 @dataclass(frozen=True, slots=True)

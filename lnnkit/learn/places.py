@@ -30,25 +30,33 @@ def rewritten(
     formula: ast.Expression, number: Number, spans: Collection[tuple[int, int]], *, marked: bool
 ) -> ast.Expression:
     """A formula with ``number`` in place of each number that may be learned; unless the rule is ``marked``, the places
-    where no number is written are among them. ``spans`` are those of chains of comparisons (`chains`), which stand as
-    conjunctions in a checked formula."""
+    where no number is written are among them, and whether one is written makes no difference to the order. ``spans``
+    are those of chains of comparisons (`chains`), which stand as conjunctions in a checked formula."""
 
     def change(node: ast.Expression) -> ast.Expression:
         match node:
             case ast.Learnable():
                 return _value(number, "value", node, node.span)
             case ast.Weighted():
-                return replace(node, weight=_value(number, "weight", node.weight, node.weight.span))
+                return _weighed(number, node) if marked else node  # else it is asked for in its operand's place, below
             case ast.And() | ast.Or():
                 if (node.span.start, node.span.end) in spans:
                     return node
                 operands = node.operands if marked else tuple(_weighed(number, each) for each in node.operands)
                 return replace(node, operands=operands, attributes=_attributes(number, node, marked=marked))
             case ast.Implies():
-                antecedent = node.antecedent
+                antecedent, consequent = node.antecedent, node.consequent
                 if not marked and not isinstance(antecedent, (ast.And, ast.Or)):
                     antecedent = _weighed(number, antecedent)
-                return replace(node, antecedent=antecedent, attributes=_attributes(number, node, marked=marked))
+                if not marked and isinstance(consequent, ast.Weighted):
+                    consequent = _weighed(number, consequent)
+                attributes = _attributes(number, node, marked=marked)
+                return replace(node, antecedent=antecedent, consequent=consequent, attributes=attributes)
+            case ast.Iff() | ast.Xor() if not marked:
+                left, right = (
+                    _weighed(number, e) if isinstance(e, ast.Weighted) else e for e in (node.left, node.right)
+                )
+                return replace(node, left=left, right=right, attributes=_attributes(number, node, marked=marked))
             case ast.Iff() | ast.Xor() | ast.Comparison() | ast.Unit() if node.attributes:
                 return replace(node, attributes=_attributes(number, node, marked=marked))
             case _:
@@ -130,7 +138,9 @@ def _value(number: Number, kind: Kind, given: ast.Value | float, span: Span) -> 
 
 
 def _weighed(number: Number, operand: ast.Expression) -> ast.Expression:
-    if isinstance(operand, (ast.Weighted, ast.Truth)):
+    if isinstance(operand, ast.Weighted):
+        return replace(operand, weight=_value(number, "weight", operand.weight, operand.weight.span))
+    if isinstance(operand, ast.Truth):
         return operand
     return ast.Weighted(operand, _value(number, "weight", 1.0, operand.span), span=operand.span)
 

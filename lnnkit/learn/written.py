@@ -9,7 +9,7 @@ from lnnkit.check.learnables import in_value
 from lnnkit.check.program import CheckedProgram
 from lnnkit.check.walk import transform
 from lnnkit.learn.parameters import Naming, is_marked, trainable
-from lnnkit.learn.places import Kind, Number, is_opened, opened, rewritten, truths
+from lnnkit.learn.places import Kind, Number, is_opened, opened, plain, rewritten, truths
 from lnnkit.learn.readable import crisp_relation
 from lnnkit.syntax import ast
 from lnnkit.syntax.parse import parse
@@ -81,9 +81,12 @@ def _as_value(value: ast.Value | float, span: Span) -> ast.Value:
 
 
 def _without_ones(node: ast.Expression) -> ast.Expression:
-    """Weights and biases of 1 say nothing."""
-    if isinstance(node, ast.Weighted) and isinstance(node.weight, ast.Number) and node.weight.value == 1:
-        return node.operand
+    """Weights and biases of 1 say nothing. Where a weight is learned only if it is written, it stays."""
+    if isinstance(node, (ast.And, ast.Or)):
+        node = replace(node, operands=tuple(map(_without_one, node.operands)))
+    elif isinstance(node, ast.Implies):
+        bare = _without_one(node.antecedent)
+        node = node if isinstance(bare, (ast.And, ast.Or)) else replace(node, antecedent=bare)
     attributes = getattr(node, "attributes", ())
     kept = tuple(
         each
@@ -93,3 +96,8 @@ def _without_ones(node: ast.Expression) -> ast.Expression:
     if len(kept) != len(attributes) and isinstance(node, (ast.And, ast.Or, ast.Implies)):
         return replace(node, attributes=kept)
     return node
+
+
+def _without_one(operand: ast.Expression) -> ast.Expression:
+    says_nothing = isinstance(operand, ast.Weighted) and plain(operand.weight) == 1
+    return operand.operand if says_nothing and isinstance(operand, ast.Weighted) else operand

@@ -1,0 +1,116 @@
+"""By how little a member of a contradiction must be let out, so that there is none."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from lnnkit.explain.as_text import format_bound
+from lnnkit.explain.members import Inconsistent, Loosened, Member, StatedFact, bounds_of
+
+_DEARER = {"fact": 1.0, "rule": 2.0, "axiom": 4.0}
+_NEARLY = 1 - 2**-13
+_FARTHEST = 2.0**60  # no number is let out farther, but left out
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """``member`` let out to ``lower`` and ``upper``: then the conflict is none. ``cost`` is how far its truth moves, or
+    its number; axioms cost more than rules, and rules more than facts. A number that is left out costs infinity."""
+
+    member: Member
+    lower: float
+    upper: float
+    cost: float
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether nothing of the member is left."""
+        numeric = isinstance(self.member, StatedFact) and self.member.numeric
+        return (self.lower, self.upper) == ((-math.inf, math.inf) if numeric else (0.0, 1.0))
+
+    def as_dict(self) -> dict[str, object]:
+        """The object that ``lnnkit explain --minimal --format json`` prints; what is infinite is null."""
+        ends = {"lower": self.lower, "upper": self.upper, "cost": self.cost}
+        return {"member": str(self.member), **{k: end if math.isfinite(end) else None for k, end in ends.items()}}
+
+    def __str__(self) -> str:
+        if self.leaves_out:
+            cost = f", at a cost of {format_bound(self.cost)}" if math.isfinite(self.cost) else ""
+            return f"leave it out{cost}: {self.member}"
+        bounds = f"in [{format_bound(self.lower)}, {format_bound(self.upper)}]"
+        return f"{bounds}, at a cost of {format_bound(self.cost)}: {self.member}"
+
+
+def repair(members: Sequence[Member], member: Member, inconsistent: Inconsistent) -> Repair:
+    """The least by which one of the members of a minimal conflict must be let out."""
+    if isinstance(member, StatedFact) and member.numeric:
+        return _of_number(members, member, inconsistent)
+    lower, upper = bounds_of(member)
+
+    def contradicts(amount: float) -> bool:
+        return inconsistent(members, Loosened(member, *_let_out(lower, upper, amount)))
+
+    low, high = 0.0, 1.0  # let out wholly it resolves the conflict, which is minimal
+    if contradicts(_NEARLY):
+        low = high
+    while high - low > 1 - _NEARLY:
+        middle = (low + high) / 2
+        if contradicts(middle):
+            low = middle
+        else:
+            high = middle
+    amount = high
+    plain = round(_let_out(lower, upper, high)[0], 3)  # a plain number, if it is enough
+    if lower > plain and not contradicts(1 - plain / lower):
+        amount = 1 - plain / lower
+    kind = "fact" if isinstance(member, StatedFact) else member.statement.kind
+    let_out = _let_out(lower, upper, amount)
+    return Repair(member, *let_out, _DEARER[kind] * max(lower - let_out[0], let_out[1] - upper))
+
+
+def _let_out(lower: float, upper: float, amount: float) -> tuple[float, float]:
+    """Bounds of a truth let out by so much of the way to ``[0, 1]``."""
+    return round(lower * (1 - amount), 6), round(upper + (1 - upper) * amount, 6)
+
+
+def _of_number(members: Sequence[Member], member: StatedFact, inconsistent: Inconsistent) -> Repair:
+    """A number is let out on one side, by the least distance; where neither is enough, it is left out."""
+    own = bounds_of(member)
+    found: list[Repair] = []
+    for side, sign in ((0, -1.0), (1, 1.0)):
+        end = own[side]
+
+        def reaching(far: float, side: int = side) -> Loosened:
+            return Loosened(member, *((far, own[1]) if side == 0 else (own[0], far)))
+
+        if not math.isfinite(end) or inconsistent(members, reaching(sign * math.inf)):
+            continue
+        far = _nearest(end, sign, lambda far: inconsistent(members, reaching(far)))  # called at once
+        if far is not None:
+            let_out = reaching(far)
+            found.append(Repair(member, let_out.lower, let_out.upper, abs(far - end)))
+    return min(found, key=lambda each: each.cost, default=Repair(member, -math.inf, math.inf, math.inf))
+
+
+def _nearest(end: float, sign: float, contradicts: Callable[[float], bool]) -> float | None:
+    """The number nearest to ``end`` on one side of it with which nothing contradicts; None if it is too far."""
+    low, high = 0.0, max(1.0, abs(end)) * 2.0**-10
+    while contradicts(end + sign * high):
+        low, high = high, 2 * high
+        if high > _FARTHEST:
+            return None
+    while high - low > (1 - _NEARLY) * high:
+        middle = (low + high) / 2
+        if contradicts(end + sign * middle):
+            low = middle
+        else:
+            high = middle
+    far = end + sign * high
+    digits = 3 - math.floor(math.log10(high))
+    for places in range(min(digits, 0), digits + 1):  # a plain number, if it is enough and hardly farther
+        for plain in (round(far, places), round(far + sign * 0.5 * 10.0**-places, places)):
+            if abs(plain - far) <= 2**-9 * high and not contradicts(plain):
+                return plain
+    return far
