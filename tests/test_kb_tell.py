@@ -221,3 +221,10 @@ def test_save_where_nothing_can_be_written(tmp_path: Path) -> None:
     for path in (tmp_path / "no" / "q.lnn", tmp_path, tmp_path / "nul\0.lnn"):
         with pytest.raises(lnnkit.Error, match="unwritable-file"):
             kb.save(path)
+
+
+def test_masked_cells_are_unknown() -> None:
+    np = pytest.importorskip("numpy")
+    kb = lnnkit.loads("number age(person)\npredicate Old(person)\nrule age(X) > 1 -> Old(X)\n")
+    kb.tell("age", {"person": ["a", "b"], "age": np.ma.array([1.0, 2.0], mask=[False, True])})
+    assert [(answer.bindings["X"], answer.lower) for answer in kb.ask("age(X)") if answer.lower > -1e9] == [("a", 1.0)]

@@ -95,3 +95,8 @@ def test_a_small_table_with_noise_is_weighed_not_covered() -> None:
     table, kinds = load_breast_cancer(return_X_y=True)
     accuracy = cross_val_score(RuleClassifier(random_state=0), table, kinds, cv=3).mean()
     assert accuracy > 0.95  # a plain disjunction, right on nine rows of ten held back, had 0.937
+
+
+def test_categories_stand_beside_flags() -> None:
+    frame = pd.DataFrame({"city": pd.Categorical(["rome", "oslo"] * 20), "member": [True, False, False, True] * 10})
+    assert RuleClassifier().fit(frame, [1, 0] * 20).score(frame, [1, 0] * 20) == 1.0

@@ -121,3 +121,48 @@ def test_one_for_every_entity_has_no_instance_to_explain(tmp_path: Path, capsys:
     assert capsys.readouterr().out == "age(X) at least 5, at most 3\n  for every entity: name one to see why\n"
     assert main(["explain", str(path), "age(anna)"]) == 0
     assert "age(anna)  [5, 3]  contradiction" in capsys.readouterr().out
+
+
+TRAINED = "rule r: A(X) -> C(X)\nfact A(a)\nfact A(b)\nfact C(a) in [0, 0.5]\nlabel C(b) = 0.7\n"
+
+
+def test_repairs_let_out_what_has_been_learned() -> None:
+    kb = lnnkit.loads(TRAINED)
+    kb.module().load({name: 0.7 for name in kb.module().names if "lower" in name})
+    found, again = (each.conflicts()[0].repairs() for each in (kb, lnnkit.loads(kb.text)))
+    assert [str(repair).partition("   ")[0] for repair in found] == [str(r).partition("   ")[0] for r in again]
+    rule = next(repair for repair in found if "rule r" in str(repair.member))
+    assert (rule.lower, rule.cost) == (pytest.approx(0.5), pytest.approx(0.4))
+    assert "in [0.7, 1]" in str(rule.member)
+
+
+def test_proofs_of_completed_predicates_read_what_has_been_learned() -> None:
+    kb = lnnkit.loads("predicate D(e) closed\nrule r: A(X)@0.5 -> D(X)\nfact A(a) = 0.9\nlabel D(a) = 0.3\n")
+    kb.module().load({name: 0.6 for name in kb.module().names if "lower" in name})
+    proof = kb.explain("D(a)")
+    assert proof.verify() == []
+    assert "in [0.6, 1]" in str(proof)
+
+
+@pytest.mark.parametrize(
+    ("text", "member", "bounds"),
+    [
+        ("fact n(a) = 5\nfact n(a) = 7\n", "n(a) = 5", (5, 7)),
+        ("fact n(a) in [-5, -3]\nfact m(a) in [2, 6]\naxiom n(X) = m(X)\n", "n(a) in", (-5, 2)),
+        ("fact n(a) in [-5, -3]\nfact m(a) in [2, 6]\naxiom n(X) = m(X)\n", "m(a) in", (-3, 6)),
+        ("fact n(a) = 5\nfact Small(a)\nrule Small(X) -> n(X) <= 3\n", "n(a) = 5", (3, 5)),
+        ("fact n(a) = 5\naxiom n(X) >= 10000\n", "n(a) = 5", (5, 10000)),
+    ],
+)
+def test_repairs_of_numbers_let_out_the_side_that_is_nearer(
+    text: str, member: str, bounds: tuple[float, float]
+) -> None:
+    kb = lnnkit.loads("number n(e)\nnumber m(e)\npredicate Small(e)\n" + text)
+    (repair,) = [each for each in kb.conflicts()[0].repairs() if member in str(each.member)]
+    assert (repair.lower, repair.upper) == pytest.approx(bounds, rel=1e-2)
+    assert repair.lower <= bounds[0]
+    assert repair.upper >= bounds[1]
+    assert repair.cost == pytest.approx(
+        abs(bounds[1] - bounds[0]) - {"n(a) in": 2, "m(a) in": 4}.get(member, 0), rel=1e-2
+    )
+    json.dumps(repair.as_dict(), allow_nan=False)

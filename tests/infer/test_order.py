@@ -167,3 +167,42 @@ def test_a_contradiction_by_a_law_names_the_statements() -> None:
     (conflict,) = stated.conflicts()
     assert [rule.span.line for rule in conflict.rules] == [5, 6]
     assert conflict.minimal().is_minimal
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_a_comparison_knows_itself_with_its_terms_exchanged(operator: str) -> None:
+    """What is told of ``age(x) R age(y)`` alone decides ``age(y) R age(x)`` where the order does."""
+    text = (
+        DECLARED + f"fact T(x, y)\nrule T(X, Y) -> age(X) {operator} age(Y)\nrule age(X) {operator} age(Y) -> Q(X, Y)\n"
+    )
+    kb = lnnkit.loads(text + f"rule ~(age(X) {operator} age(Y)) -> N(X, Y)\n")
+    signs = {-sign for sign in (-1, 0, 1) if holds(operator, sign)}  # those that age(y) - age(x) may have
+    told_true, told_false = (all(holds(operator, s) is truth for s in signs) for truth in (True, False))
+    assert told(kb, "Q(x, y)")[0] == 1
+    assert told(kb, "Q(y, x)")[0] == float(told_true)
+    assert told(kb, "N(y, x)")[0] == float(told_false)
+
+
+def test_exchanged_terms_that_are_both_told_contradict_each_other() -> None:
+    text = DECLARED + "fact T(x, y)\nfact T(y, x)\nrule T(X, Y) -> age(X) > age(Y)\nrule age(X) > age(Y) -> Q(X, Y)\n"
+    assert lnnkit.loads(text).infer().contradictions
+    assert (
+        len(
+            lnnkit.loads(DECLARED + "predicate T(person, person)\nfact T(x, y)\naxiom age(X) > age(Y)\n")
+            .infer()
+            .contradictions
+        )
+        == 1
+    )
+
+
+@pytest.mark.parametrize(
+    "other", ["axiom gain(X) > 5\nfact gain(x) = 3\n", "axiom gain(X) > loss(X)\naxiom gain(X) = loss(X)\n"]
+)
+def test_contradictions_for_all_are_told_beside_unrelated_ones(other: str) -> None:
+    text = DECLARED + "number gain(person)\nnumber loss(person)\nfact E(x)\n"
+    text += "predicate E(person)\naxiom age(X) > pay(X)\naxiom age(X) < pay(X)\n"
+    (alone,) = lnnkit.loads(text).infer().contradictions
+    beside = lnnkit.loads(text + other).infer().contradictions
+    assert str(alone) in map(str, beside)
+    assert len(beside) == 2

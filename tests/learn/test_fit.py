@@ -143,3 +143,30 @@ def test_what_cannot_be_classical_is_refused() -> None:
     kb = lnnkit.loads(program("rule risk: A(X) & B(X) -> Risk(X)"))
     with pytest.raises(lnnkit.Error, match="not-classical"):
         kb.fit(epochs=2, classical=["risk"], alpha=0.6)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"epochs": 0},
+        {"batch": 0},
+        {"restarts": 0},
+        {"patience": 0},
+        {"rate": -1.0},
+        {"validation": 2.0},
+        {"alpha": 2.0},
+        {"loss": "x"},
+    ],
+)
+def test_what_no_fit_can_be_made_with_is_refused(wrong: dict[str, object]) -> None:
+    kb = lnnkit.loads("fact A(a)\nrule A(X) -> B(X)\nlabel B(a)\n")
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        kb.fit(**wrong)  # pyright: ignore[reportArgumentType]  # wrong on purpose
+
+
+def test_a_learned_threshold_may_be_asked_for() -> None:
+    kb = lnnkit.loads("number n(e)\nfact n(a) = 1\nfact n(b) = 9\nrule n(X) > ?t -> P(X)\nlabel ~P(a)\nlabel P(b)\n")
+    with pytest.raises(lnnkit.ProgramError, match="untrained"):
+        kb.ask("n(X) > ?t")
+    kb.fit(epochs=20)
+    assert [(answer.bindings["X"], answer.lower) for answer in kb.ask("n(X) > ?t")] == [("a", 0.0), ("b", 1.0)]

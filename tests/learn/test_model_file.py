@@ -68,3 +68,33 @@ def test_what_is_no_model_file(content: bytes, tmp_path: Path) -> None:
     with pytest.raises(lnnkit.ProgramError) as caught:
         lnnkit.load(path)
     assert [finding.code for finding in caught.value.diagnostics] == ["no-model"]
+
+
+WEIGHED = (
+    "A(X) & B(X) -> C(X)",
+    "A(X) & B(X) & D(X) -> C(X)",
+    "A(X)@0.3 & B(X) & D(X) -> C(X)",
+    "(A(X) | B(X)) & D(X) -> C(X)",
+    "~(A(X) & B(X)) | D(X) -> C(X)",
+    "(A(X) & B(X))@0.4 -> C(X)@0.7",
+    "A(X)@0.5 <-> B(X)@0.6",
+    "A(X) -> C(X)",
+)
+
+
+@pytest.mark.parametrize("rule", WEIGHED)
+def test_weights_keep_their_places_whichever_are_written(rule: str, tmp_path: Path) -> None:
+    """A weight that comes to be 1 is not written, one that leaves it is: each has the name that it had."""
+    facts = "fact A(a) = 0.9\nfact B(a) = 0.6\nfact D(a) = 0.8\n"
+    names = list(lnnkit.loads(f"rule r: {rule}\n{facts}").module().names)
+    weights = [name for name in names if "weight" in name]
+    for name in weights:
+        for other in (1.0, 0.7):
+            kb = lnnkit.loads(f"rule r: {rule}\n{facts}")
+            kb.module().load(dict.fromkeys(weights, other) | {name: 0.5})
+            kb.save(tmp_path / "r.safetensors")
+            again = lnnkit.load(tmp_path / "r.safetensors")
+            assert again.text == kb.text == lnnkit.loads(kb.text).text
+            for query in ("A(a)", "B(a)", "C(a)"):
+                if f"{query[0]}(X)" in rule:
+                    assert str(again.ask(query)) == str(kb.ask(query)) == str(lnnkit.loads(kb.text).ask(query))

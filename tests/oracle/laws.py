@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import combinations, product
+from itertools import combinations_with_replacement, product
 
 from .neurons import TOL
 from .program import Argument, Box, Formula, Program, Statement, map_numbers, subformulas
@@ -67,8 +67,10 @@ def _laws(family: dict[Formula, list[Reading]], stated: dict[Formula, set[bool]]
 
 def _clauses(members: list[list[Reading]]) -> Iterator[list[tuple[Formula, bool]]]:
     for count in (2, 3):
-        for some in combinations(members, count):
+        for some in combinations_with_replacement(members, count):
             for readings in product(some[0][:1], *some[1:]):
+                if len({formula for formula, _ in readings}) < count:
+                    continue  # one comparison stands twice only where both orders look alike
                 for wanted in product((True, False), repeat=count):
                     holds = [
                         signs if want else frozenset("-0+") - signs
