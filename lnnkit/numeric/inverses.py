@@ -1,7 +1,7 @@
 """Arithmetic downward: what an operation's result and its other operands leave of one operand.
 
 Each function gives the closed set of values that some values of the others complete: exact, but where a negative base
-has an exponent that is no constant.
+has several integral exponents; of what these leave it is the hull.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from torch import Tensor
 
 from lnnkit.flags import all_set, any_set
 from lnnkit.numeric.arithmetic import divide, multiply, negate, not_negative, reciprocal
+from lnnkit.numeric.negative_base import of_negative
 from lnnkit.numeric.pieces import Pieces, bounded, from_zero, gone, joined, tidied
 from lnnkit.numeric.power import power_of_positive
 
@@ -44,20 +45,28 @@ def square_root_of(value: Pieces) -> Pieces:
     return bounded(positive.lower.square(), positive.upper.square(), gone(positive))
 
 
-def base(power: Pieces, exponent: Pieces) -> Pieces:
-    """The ``x`` with ``x ^ y`` in ``power``; negative ones are all left where ``y`` can be integral."""
-    positive = power_of_positive(power, reciprocal(exponent))
-    integral = (exponent.lower.ceil() <= exponent.upper.floor()).any(0, keepdim=True)
-    rows = torch.zeros_like(positive.lower[:1])
-    low = torch.where(integral, -math.inf, rows + math.inf)
-    negative = Pieces(low, torch.where(integral, 0.0, rows - math.inf), whole=all_set(integral))
-    return _or_any(joined((positive, negative)), _holds(power, 1.0) & _holds(exponent, 0.0))
+def base(power: Pieces, exponent: Pieces, own: Pieces) -> Pieces:
+    """The ``x`` of its ``own`` values with ``x ^ y`` in ``power``."""
+    found = power_of_positive(power, reciprocal(exponent))
+    negative = of_negative(power, own, exponent)
+    if negative is not None:
+        found = joined((found, negative[0]))
+    return _or_any(found, _holds(power, 1.0) & _holds(exponent, 0.0))
 
 
-def exponent(power: Pieces, base: Pieces) -> Pieces:
-    """The ``y`` with ``x ^ y`` in ``power``; all are left where ``x`` can be zero or negative."""
-    found = factor(_logarithm(power), _logarithm(base))
-    return _or_any(found, (base.lower <= 0).any(0))
+def exponent(power: Pieces, base: Pieces, own: Pieces) -> Pieces:
+    """The ``y`` of its ``own`` values with ``x ^ y`` in ``power``."""
+    parts = [factor(_logarithm(power), _logarithm(base))]
+    zero = _holds(base, 0.0)
+    if any_set(zero):
+        for value, most in ((0.0, math.inf), (1.0, 0.0)):  # 0 ^ y is 0 for y > 0, and 0 ^ 0 is 1
+            there = (zero & _holds(power, value)).unsqueeze(0)
+            low = torch.where(there, 0.0, math.inf).double()
+            parts.append(Pieces(low, torch.where(there, most, -math.inf).double(), all_set(there)))
+    negative = of_negative(power, base, own)
+    if negative is not None:
+        parts.append(negative[1])
+    return joined(parts)
 
 
 def _or_any(union: Pieces, free: Tensor) -> Pieces:

@@ -115,13 +115,14 @@ def _powers_of_negative(base: Pieces, exponent: Pieces) -> list[Pieces]:
     lost = lost if other is None else lost | other
     found = []
     for odd in (False, True):
-        first, last = least + (_is_odd(least) != odd).double(), most - (_is_odd(most) != odd).double()
+        first, last = least + (is_odd(least) != odd).double(), most - (is_odd(most) != odd).double()
         lower, upper = _corners(low, high, first, last)
         part = bounded(lower, upper, lost | (first > last))
         found.append(negate(part) if odd else part)
     return found
 
 
-def _is_odd(value: Tensor) -> Tensor:
+def is_odd(value: Tensor) -> Tensor:
+    """Which whole numbers are odd."""
     half = value / 2
     return half != half.floor()

@@ -161,8 +161,8 @@ def _left(step: Apply, node: Pieces, own: Sequence[Pieces], known: Mapping[int, 
             if exponent is not None:
                 return root(node, exponent) if wanted[0] else None, None
             return (
-                inverses.base(node, own[1]) if wanted[0] else None,
-                inverses.exponent(node, own[0]) if wanted[1] else None,
+                inverses.base(node, own[1], own[0]) if wanted[0] else None,
+                inverses.exponent(node, own[0], own[1]) if wanted[1] else None,
             )
         case "negate":
             return (arithmetic.negate(node),)

@@ -1,0 +1,91 @@
+"""Powers of negative numbers, downward: ``x ^ y`` is defined for integral ``y`` alone, and is ``|x| ^ y`` or its
+negation as ``y`` is even or odd.
+
+Of ``r = |x|`` between ``a`` and ``b`` and ``r ^ y`` between ``p`` and ``q``, those ``y > 0`` are possible with
+``a ^ y <= q`` and ``b ^ y >= p``: an interval, of which the even (odd) numbers count. What they leave of ``r`` is least
+and greatest at the first or the last of them, for the roots of ``p`` and ``q`` rise or fall as ``y`` grows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from lnnkit.flags import any_set
+from lnnkit.numeric.arithmetic import negate, not_negative
+from lnnkit.numeric.pieces import Pieces, joined
+from lnnkit.numeric.power import is_odd
+
+_ROUNDING = 1e-9  # of an exponent, relative: what is nearer to a whole number is that number
+
+
+class _Ends(NamedTuple):
+    low: Tensor
+    high: Tensor
+
+
+def of_negative(power: Pieces, base: Pieces, exponent: Pieces) -> tuple[Pieces, Pieces] | None:
+    """What is left of the negative values of a base and of the exponents that go with them. None if the base has no
+    negative value in any row."""
+    if not any_set(base.lower < 0):
+        return None
+    found = [
+        each
+        for odd in (False, True)
+        for each in _of_parity(not_negative(negate(power) if odd else power), not_negative(negate(base)), exponent, odd)
+    ]
+    return joined([bases for bases, _ in found]), joined([exponents for _, exponents in found])
+
+
+def _of_parity(power: Pieces, size: Pieces, exponent: Pieces, odd: bool) -> Iterator[tuple[Pieces, Pieces]]:
+    p, r, y = _crossed(power, size, exponent)
+    there = (p.low <= p.high) & (r.low <= r.high) & (r.high > 0)
+    least = torch.full_like(y.low, 1.0 if odd else 2.0)
+    reciprocals = _Ends(1 / p.high, 1 / p.low)
+    yield _positive(p, r, _Ends(torch.maximum(y.low, least), y.high), odd, there)
+    sizes, exponents = _positive(reciprocals, r, _Ends(torch.maximum(-y.high, least), -y.low), odd, there)
+    yield sizes, negate(exponents)
+    if not odd:
+        one = there & (p.low <= 1) & (p.high >= 1) & (y.low <= 0) & (y.high >= 0)
+        zero = torch.zeros_like(y.low)
+        yield _where(one, -r.high, -r.low), _where(one, zero, zero)
+
+
+def _positive(p: _Ends, r: _Ends, y: _Ends, odd: bool, there: Tensor) -> tuple[Pieces, Pieces]:
+    """The bases and the exponents, of these exponents over 0."""
+    rises, falls = p.high.log() / r.low.log(), p.low.log() / r.high.log()  # where a ^ y is q, and b ^ y is p
+    beyond = torch.where(p.high < 1, torch.where(r.low < 1, rises, math.inf), y.low)
+    above = torch.where(p.low > 1, torch.where(r.high > 1, falls, math.inf), y.low)
+    within = torch.where(r.low > 1, rises, y.high)
+    below = torch.where(r.high < 1, falls, y.high)
+    there = there & (p.high > 0)
+    first = torch.maximum(torch.maximum(beyond, above), y.low)
+    last = torch.minimum(torch.minimum(within, below), y.high)
+    first = torch.where(first < math.inf, (first * (1 - _ROUNDING)).ceil(), first)
+    last = (last * (1 + _ROUNDING)).floor()
+    first = first + (is_odd(first) != odd).double()
+    last = last - (is_odd(last) != odd).double()
+    there = there & (first <= last) & (first < math.inf)
+    least = torch.minimum(*(torch.maximum(r.low, p.low ** (1 / y)) for y in (first, last)))
+    most = torch.maximum(*(torch.minimum(r.high, p.high ** (1 / y)) for y in (first, last)))
+    least, most = torch.minimum(least, most), torch.maximum(least, most)  # a rounding apart
+    return _where(there, -most, -least), _where(there, first, last)
+
+
+def _where(there: Tensor, low: Tensor, high: Tensor) -> Pieces:
+    whole = not any_set(~there)
+    return Pieces(torch.where(there, low, math.inf), torch.where(there, high, -math.inf), whole)
+
+
+def _crossed(*unions: Pieces) -> list[_Ends]:
+    """Each piece of one with each of all others, row by row."""
+    rows = max(union.lower.shape[1] for union in unions)
+    choices = torch.cartesian_prod(*(torch.arange(len(union.lower)) for union in unions))
+    return [
+        _Ends(*(end.index_select(0, choices[:, place]).expand(-1, rows) for end in union[:2]))
+        for place, union in enumerate(unions)
+    ]
