@@ -10,6 +10,7 @@ from lnnkit.data.names import Names
 from lnnkit.explain.conflict import Conflict, Inconsistent
 from lnnkit.explain.conflicts import conflicts
 from lnnkit.explain.explanation import Explanation
+from lnnkit.explain.formulas import prove_formula
 from lnnkit.explain.lacking import Lacking
 from lnnkit.explain.origins import Origins
 from lnnkit.explain.proof import Proof
@@ -17,12 +18,16 @@ from lnnkit.explain.prover import Prover
 from lnnkit.explain.replay import World
 from lnnkit.explain.timeline import Timeline
 from lnnkit.explain.why_not import WhyNot
+from lnnkit.flags import any_set
 from lnnkit.graph.build import add_queries
 from lnnkit.graph.lifted import TERMS, LiftedGraph, Root
 from lnnkit.graph.parameters import starts
+from lnnkit.infer.answers import answer
 from lnnkit.infer.history import History
-from lnnkit.infer.inference import Fixpoint
+from lnnkit.infer.inference import Budget, Fixpoint
 from lnnkit.syntax import ast
+
+_UNLIMITED = Budget(instances=2**62)  # a proof looks at all instances anyway
 
 
 class Explainer:
@@ -53,8 +58,15 @@ class Explainer:
             proof = self._prover.prove(reference.node, arguments)
             contested = self._prover.contested(reference.node, arguments)
         else:
-            proof, contested = self._prover.prove_formula(lifted, root), False
+            proof = prove_formula(self._prover, self._fixpoint.prepared, lifted, root)
+            contested = self._contested(lifted, root)
         return Explanation(proof, alpha, contested, numeric, lambda: self.world)
+
+    def _contested(self, lifted: LiftedGraph, root: Root) -> bool:
+        """Whether the bounds of a formula rest on a contradiction."""
+        if not any(any_set(flags) for flags in self._fixpoint.contested):
+            return False
+        return any_set(answer(self._fixpoint, lifted, root, budget=_UNLIMITED).contested)
 
     def bounds(self, conclusion: ast.Expression) -> tuple[float, float] | None:
         """The bounds of an atom; None for anything else, and for what stands for many atoms."""

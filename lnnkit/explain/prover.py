@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import cast
 
 import torch
 
@@ -18,15 +17,13 @@ from lnnkit.explain.proof import Premise, Proof, Side, Step
 from lnnkit.explain.readings import Completed, Listed, Reading, Readings, Sent, Source, Unlisted
 from lnnkit.explain.reads import Read, leaf_reads, values_of
 from lnnkit.explain.sight import Sight, Sights
-from lnnkit.explain.timeline import END, Event, Timeline
-from lnnkit.explain.wording import Argument, Wording, bound_names
-from lnnkit.graph.laws import between
-from lnnkit.graph.lifted import LiftedGraph, Reference, Root
-from lnnkit.graph.match import below_negations, instances
-from lnnkit.graph.relatives import Relative, relatives
-from lnnkit.ground.formula import AUXILIARY, LEAF, Formula, unfold
+from lnnkit.explain.steps import Steps
+from lnnkit.explain.timeline import Event, Timeline
+from lnnkit.explain.wording import Argument, Wording
+from lnnkit.flags import any_set
+from lnnkit.graph.lifted import Root
+from lnnkit.ground.formula import AUXILIARY, LEAF, Formula
 from lnnkit.ground.polarity import Polarity
-from lnnkit.ground.read_back import as_expression
 from lnnkit.infer.history import Kind
 from lnnkit.infer.inference import Fixpoint
 from lnnkit.logic.bounds import tolerance
@@ -57,9 +54,9 @@ class Prover:
 
     def prove(self, predicate: str, arguments: Sequence[str]) -> Proof:
         """Both bounds of an atom. Raises ``KeyError`` for a predicate or an entity that the program does not have."""
-        row = self._row(predicate, arguments)
-        arrested = row is not None and bool((self._prepared.state.crossed.rows.values == row).any())
-        steps = _Steps()
+        row = self.row_of(predicate, arguments)
+        arrested = row is not None and self.is_arrested(row)
+        steps = Steps()
         ends: list[int] = []
         for side in (0, 1):
             if row is None:
@@ -67,22 +64,20 @@ class Prover:
             else:
                 reading = self.readings.crossed(row, side) if arrested else self.readings.of(row, side)
             ends.append(self._end(steps, predicate, arguments, side, reading))
-        while steps.waiting:
-            self._expand(steps, *steps.waiting.pop())
+        self.expand(steps)
         text = format_expression(self.wording.conclusion(predicate, arguments))
         return Proof(text, steps.done(), ends[0], ends[1])
 
     def bound(self, predicate: str, arguments: Sequence[str], side: int) -> float:
         """One bound of an atom."""
-        row = self._row(predicate, arguments)
+        row = self.row_of(predicate, arguments)
         if row is None:
             return self.readings.unlisted(predicate, arguments, side).value
-        arrested = bool((self._prepared.state.crossed.rows.values == row).any())
-        return (self.readings.crossed(row, side) if arrested else self.readings.of(row, side)).value
+        return (self.readings.crossed(row, side) if self.is_arrested(row) else self.readings.of(row, side)).value
 
     def contested(self, predicate: str, arguments: Sequence[str]) -> bool:
         """Whether an atom's bounds rest on a contradiction."""
-        row = self._row(predicate, arguments)
+        row = self.row_of(predicate, arguments)
         return row is not None and any(bool(flags[row]) for flags in self._fixpoint.contested)
 
     def prove_contradiction(self, batch: int, row: int, tick: int) -> Proof:
@@ -103,7 +98,7 @@ class Prover:
         def bad(some: Sequence[Read]) -> bool:
             return bool(sight.contradictory(values_of(sight, [some]))[0])
 
-        steps = _Steps()
+        steps = Steps()
         kept = minimal(reads, bad) if bad(reads) else reads
         origin = None if formula.root is None else formula.root.origin
         stated = origin if formula.auxiliary is None and isinstance(origin, Assertion) else None
@@ -111,79 +106,25 @@ class Prover:
         assert formula.root is not None
         names = enumerate(formula.root.variables)
         bindings = {name: self.wording.names[sight.bindings[v]] for v, name in names} if stated else {}
-        premises = self._premises(steps, formula, kept)
+        premises = self.premises(steps, formula, kept)
         truth = (formula.lower, formula.upper)
         step = Step(instance, "lower", truth[0], "contradiction", stated, instance, truth, bindings, premises)
         number = steps.add(step)
-        while steps.waiting:
-            self._expand(steps, *steps.waiting.pop())
+        self.expand(steps)
         return Proof(format_expression(instance), steps.done(), number, number)
 
-    def prove_formula(self, lifted: LiftedGraph, root: Root) -> Proof:
-        """Both bounds of a formula without free variables, a query of ``lifted``: those that its atoms give it, or that
-        the program's statements do."""
-        formula = unfold(lifted, root)
-        sight = assemble(self._grounding, formula, {})
-        whole = unfold(lifted, root, through_shared=True)
-        conclusion = as_expression(whole, {}, bound_names(whole), logic=lifted.program.logic)
-        positive, negated = below_negations(lifted.graph, root)
-        heard = [] if negated else instances(lifted.graph, positive)
-        kin = [] if negated else relatives(lifted.graph, positive)
-        steps = _Steps()
-        ends: list[int] = []
-        for side in (0, 1):
-            reads = self._upward_reads(formula, sight, (), side, END)
-            value = float(sight.upward(values_of(sight, [reads]))[side][0])
-            told = [self._heard(each, side) for each in heard]
-            best = (min if side else max)(told, key=lambda each: each.value, default=None)
-            if best is not None and best.source is not None and (best.value < value if side else best.value > value):
-                ends.append(steps.number(best.source))
-                continue
-            implied = self._implied(steps, conclusion, kin, side) if value == side else None
-            if implied is not None:
-                ends.append(steps.add(implied))
-                continue
-            premises = self._premises(steps, formula, self._upward_needed(sight, reads, side, value))
-            step = Step(conclusion, SIDES[side], value, "neuron", formula=conclusion, premises=premises)
-            ends.append(steps.add(step))
-        while steps.waiting:
-            self._expand(steps, *steps.waiting.pop())
-        return Proof(
-            format_expression(as_expression(unfold(lifted, root, through_shared=True), {})), steps.done(), *ends
-        )
-
-    def _heard(self, reference: Reference, side: int) -> Reading:
-        """What the program says of a formula that a query is an instance of."""
-        table = self._prepared.observers.get(reference.node, reference.node)
-        texts = tuple(str(argument) for argument in reference.arguments)
-        row = self._row(table, texts)
-        return self.readings.unlisted(table, texts, side) if row is None else self.readings.of(row, side)
-
-    def _implied(self, steps: _Steps, conclusion: ast.Expression, kin: Sequence[Relative], side: int) -> Step | None:
-        """What another comparison of the same terms says of one that the program does not hold."""
-        for each in kin:
-            for own, other in each.tells:
-                reading = self._heard(each.reference, other)
-                if own != side or reading.source is None:
-                    continue
-                texts = [str(argument) for argument in each.reference.arguments]
-                known = self.wording.conclusion(each.reference.node, texts)
-                law = between(known, other == 1, conclusion, side == 0)
-                premises = [Premise(steps.number(reading.source), 1.0)]
-                formula = cast("ast.Expression", law.formula)
-                return Step(
-                    conclusion, SIDES[side], 1.0 - side, "statement", law, formula, (1.0, 1.0), premises=premises
-                )
-        return None
-
-    def _row(self, table: str, arguments: Sequence[str]) -> int | None:
+    def row_of(self, table: str, arguments: Sequence[str]) -> int | None:
         """The row of an atom, if it has one."""
         atoms, index = self._grounding.atoms, self._grounding.domain.index
         columns = [torch.tensor([index[text]], dtype=torch.int32) for text in arguments]
         row = int(atoms.find(atoms.tables[table], columns, 1)[0])
         return None if row == atoms.tables[table].default_row else row
 
-    def _end(self, steps: _Steps, predicate: str, arguments: Sequence[str], side: int, reading: Reading) -> int:
+    def is_arrested(self, row: int) -> bool:
+        """Whether the bounds of a row have crossed."""
+        return any_set(self._prepared.state.crossed.rows.values == row)
+
+    def _end(self, steps: Steps, predicate: str, arguments: Sequence[str], side: int, reading: Reading) -> int:
         if reading.source is not None:
             return steps.number(reading.source)
         conclusion = self.wording.conclusion(predicate, arguments)
@@ -191,7 +132,12 @@ class Prover:
 
     # --- steps ------------------------------------------------------------------------------------------------------
 
-    def _expand(self, steps: _Steps, number: int, source: Source) -> None:
+    def expand(self, steps: Steps) -> None:
+        """Make all steps that others rest on."""
+        while steps.waiting:
+            self._expand(steps, *steps.waiting.pop())
+
+    def _expand(self, steps: Steps, number: int, source: Source) -> None:
         match source:
             case Sent(event):
                 steps.set(number, self._sent(steps, event))
@@ -204,14 +150,14 @@ class Prover:
             case Completed():
                 steps.set(number, self._completed(steps, source))
 
-    def _unlisted(self, steps: _Steps, table: str, arguments: Sequence[Argument], side: int) -> Step:
+    def _unlisted(self, steps: Steps, table: str, arguments: Sequence[Argument], side: int) -> Step:
         value = self.readings.unlisted(table, arguments, side).value
         conclusion = self.wording.conclusion(table, arguments)
         if self.wording.is_predicate(table):
             return Step(conclusion, SIDES[side], value, "closed")
         return self._initial(steps, table, arguments, side, value, self._timeline.first_complete(self._strata))
 
-    def _completed(self, steps: _Steps, source: Completed) -> Step:
+    def _completed(self, steps: Steps, source: Completed) -> Step:
         held = self._completions.held(source)
         premises: dict[int, Premise] = {}
         for reading, formula, leaf in held.readings:
@@ -229,7 +175,7 @@ class Prover:
             all_seen=held.all_seen,
         )
 
-    def _sent(self, steps: _Steps, event: Event) -> Step:
+    def _sent(self, steps: Steps, event: Event) -> Step:
         conclusion = self._of_row(event.row)
         side = SIDES[event.side]
         if event.kind is Kind.INITIAL:
@@ -257,7 +203,7 @@ class Prover:
             self.wording.instance(formula, sight.bindings),
             (formula.lower, formula.upper),
             self._bindings(event, sight, place) if stated else {},
-            self._premises(steps, formula, kept),
+            self.premises(steps, formula, kept),
         )
         if carried:
             earlier = self.readings.of(event.row, event.side, event.tick)
@@ -265,7 +211,7 @@ class Prover:
                 step.before = steps.number(earlier.source)
         return step
 
-    def _premises(self, steps: _Steps, formula: Formula, reads: Sequence[Read]) -> list[Premise]:
+    def premises(self, steps: Steps, formula: Formula, reads: Sequence[Read]) -> list[Premise]:
         found: dict[int, Premise] = {}
         for read in reads:
             assert read.reading.source is not None
@@ -274,7 +220,7 @@ class Prover:
         return list(found.values())
 
     def _initial(
-        self, steps: _Steps, table: str, arguments: Sequence[Argument], side: int, value: float, tick: int
+        self, steps: Steps, table: str, arguments: Sequence[Argument], side: int, value: float, tick: int
     ) -> Step:
         """A shared formula before the first round: what its statements say of it, or its operands."""
         conclusion = self.wording.conclusion(table, arguments)
@@ -290,11 +236,11 @@ class Prover:
             for place, a in enumerate(arguments)
         }
         sight = assemble(self._grounding, formula, ids)
-        reads = self._upward_reads(formula, sight, arguments, side, tick)
-        premises = self._premises(steps, formula, self._upward_needed(sight, reads, side, value))
+        reads = self.upward_reads(formula, sight, arguments, side, tick)
+        premises = self.premises(steps, formula, self.upward_needed(sight, reads, side, value))
         return Step(conclusion, SIDES[side], value, "neuron", formula=conclusion, premises=premises)
 
-    def _upward_reads(
+    def upward_reads(
         self,
         formula: Formula,
         sight: Sight,
@@ -312,7 +258,7 @@ class Prover:
                 found += self._leaf(sight, leaf, end, tick, lambda _, about=about: about)
         return found
 
-    def _upward_needed(self, sight: Sight, reads: Sequence[Read], side: int, value: float) -> Sequence[Read]:
+    def upward_needed(self, sight: Sight, reads: Sequence[Read], side: int, value: float) -> Sequence[Read]:
         def enough(some: Sequence[Read]) -> bool:
             got = float(sight.upward(values_of(sight, [some]))[side][0])
             return got <= value + self._slack(value) if side else got >= value - self._slack(value)
@@ -422,31 +368,6 @@ class Prover:
             inner = self._sights.inner_bindings(event.batch, sight, block, place)
             found |= {named.get(v, f"X{v}"): names[id_] for v, id_ in inner.items() if v not in sight.bindings}
         return found
-
-
-class _Steps:
-    """Steps by what they rest on; those that are not yet made are ``waiting``."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[Source, int] = {}
-        self._made: list[Step | None] = []
-        self.waiting: list[tuple[int, Source]] = []
-
-    def number(self, source: Source) -> int:
-        if source not in self._numbers:
-            self._numbers[source] = self.add()
-            self.waiting.append((self._numbers[source], source))
-        return self._numbers[source]
-
-    def add(self, step: Step | None = None) -> int:
-        self._made.append(step)
-        return len(self._made) - 1
-
-    def set(self, number: int, step: Step) -> None:
-        self._made[number] = step
-
-    def done(self) -> list[Step]:
-        return [step for step in self._made if step is not None]
 
 
 def _age(read: Read) -> int:

@@ -25,7 +25,7 @@ class Relative:
 def relatives(graph: nx.MultiDiGraph, query: Reference) -> list[Relative]:
     """What can be told of a query that is a crisp comparison, and that the program does not hold itself."""
     own = graph.nodes[query.node]
-    if not _is_plain(graph, query.node) or own["shared"]:
+    if not _is_plain(graph, query.node):
         return []
     signs = SIGNS[own["operator"]]
     found = []

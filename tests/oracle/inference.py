@@ -306,7 +306,7 @@ class Inference:
     def _relatives(self, core: Node, row: tuple[str, ...]) -> Iterator[Box]:
         """What the program's comparisons of the same two terms say of one that it does not hold (D10)."""
         mine = compared(core.formula)
-        if mine is None or core.key in self.network.shared:
+        if mine is None:
             return
         ground = ground_term(mine, dict(zip(core.free, row, strict=True)))
         for instance in self.instances:

@@ -1,0 +1,116 @@
+"""A query's formula -> the proof of its bounds: those that its atoms give it, or that the program's statements do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from lnnkit.explain.assemble import assemble
+from lnnkit.explain.proof import Premise, Proof, Step
+from lnnkit.explain.prover import SIDES, Prover
+from lnnkit.explain.readings import Reading
+from lnnkit.explain.reads import values_of
+from lnnkit.explain.steps import Steps
+from lnnkit.explain.timeline import END
+from lnnkit.explain.wording import bound_names
+from lnnkit.graph.laws import between
+from lnnkit.graph.lifted import LiftedGraph, Reference, Root
+from lnnkit.graph.match import below_negations, instances
+from lnnkit.graph.relatives import Relative, relatives
+from lnnkit.ground.formula import unfold
+from lnnkit.ground.read_back import as_expression
+from lnnkit.infer.prepare import Prepared
+from lnnkit.syntax import ast
+from lnnkit.syntax.printer import format_expression
+
+
+def prove_formula(prover: Prover, prepared: Prepared, lifted: LiftedGraph, root: Root) -> Proof:
+    """Both bounds of a formula without free variables, a query of ``lifted``."""
+    formula = unfold(lifted, root)
+    sight = assemble(prepared.grounding, formula, {})
+    whole = unfold(lifted, root, through_shared=True)
+    conclusion = as_expression(whole, {}, bound_names(whole), logic=lifted.program.logic)
+    positive, negated = below_negations(lifted.graph, root)
+    told = _Told(
+        prover,
+        prepared.observers,
+        _below_negations(conclusion),
+        instances(lifted.graph, positive),
+        relatives(lifted.graph, positive),
+    )
+    steps = Steps()
+    ends: list[int] = []
+    for side in (0, 1):
+        reads = prover.upward_reads(formula, sight, (), side, END)
+        value = float(sight.upward(values_of(sight, [reads]))[side][0])
+        own, own_value = (1 - side, 1 - value) if negated else (side, value)
+        stronger = told.more(steps, own, own_value)
+        if stronger is None:
+            premises = prover.premises(steps, formula, prover.upward_needed(sight, reads, side, value))
+        elif negated:
+            value, premises = 1 - stronger[1], [Premise(stronger[0], 1.0)]
+        else:
+            ends.append(stronger[0])
+            continue
+        ends.append(steps.add(Step(conclusion, SIDES[side], value, "neuron", formula=conclusion, premises=premises)))
+    prover.expand(steps)
+    return Proof(format_expression(as_expression(whole, {})), steps.done(), *ends)
+
+
+def _below_negations(formula: ast.Expression) -> ast.Expression:
+    while isinstance(formula, ast.Not):
+        formula = formula.operand
+    return formula
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What the program says of a formula: of the neurons that it is an instance of, and, if it is a comparison, of
+    others of the same terms."""
+
+    prover: Prover
+    observers: Mapping[str, str]
+    conclusion: ast.Expression
+    heard: Sequence[Reference]
+    kin: Sequence[Relative]
+
+    def more(self, steps: Steps, side: int, value: float) -> tuple[int, float] | None:
+        """The step that says more than ``value`` on a side, and what it says; None if none does."""
+        tightest = min if side else max
+        readings = [self._reading(each, side, crossed=True) for each in self.heard]
+        said = [reading for reading in readings if reading.source is not None]
+        best = tightest(said, key=lambda reading: reading.value, default=None)
+        bound = value if best is None else tightest(value, best.value)
+        implied = self._implied(steps, side) if bound != 1 - side else None
+        if implied is not None:
+            return steps.add(implied), 1.0 - side
+        if best is None or best.source is None or bound == value:
+            return None
+        return steps.number(best.source), bound
+
+    def _implied(self, steps: Steps, side: int) -> Step | None:
+        """A comparison is true as soon as it is not false, and the other way around."""
+        for each in self.kin:
+            for own, other in each.tells:
+                reading = self._reading(each.reference, other, crossed=False)
+                if own != side or reading.source is None:
+                    continue
+                known = self.prover.wording.conclusion(each.reference.node, _texts(each.reference))
+                law = between(known, other == 1, self.conclusion, side == 0)
+                premises = [Premise(steps.number(reading.source), 1.0)]
+                formula, truth = cast("ast.Expression", law.formula), (1.0, 1.0)
+                return Step(self.conclusion, SIDES[side], 1.0 - side, "statement", law, formula, truth, {}, premises)
+        return None
+
+    def _reading(self, reference: Reference, side: int, *, crossed: bool) -> Reading:
+        """What a neuron is read as; or, where its bounds ``crossed``, these."""
+        table, texts = self.observers.get(reference.node, reference.node), _texts(reference)
+        row, readings = self.prover.row_of(table, texts), self.prover.readings
+        if row is None:
+            return readings.unlisted(table, texts, side)
+        return readings.crossed(row, side) if crossed and self.prover.is_arrested(row) else readings.of(row, side)
+
+
+def _texts(reference: Reference) -> tuple[str, ...]:
+    return tuple(str(argument) for argument in reference.arguments)
