@@ -32,13 +32,10 @@ def prove_formula(prover: Prover, prepared: Prepared, lifted: LiftedGraph, root:
     whole = unfold(lifted, root, through_shared=True)
     conclusion = as_expression(whole, {}, bound_names(whole), logic=lifted.program.logic)
     positive, negated = below_negations(lifted.graph, root)
-    told = _Told(
-        prover,
-        prepared.observers,
-        _below_negations(conclusion),
-        instances(lifted.graph, positive),
-        relatives(lifted.graph, positive),
-    )
+    atomic = lifted.graph.nodes[positive.node]["kind"] == "predicate"
+    heard = [positive] if atomic else instances(lifted.graph, positive)
+    kin = relatives(lifted.graph, positive)
+    told = _Told(prover, prepared.observers, _below_negations(conclusion), heard, kin)
     steps = Steps()
     ends: list[int] = []
     for side in (0, 1):
@@ -48,6 +45,9 @@ def prove_formula(prover: Prover, prepared: Prepared, lifted: LiftedGraph, root:
         stronger = told.more(steps, own, own_value)
         if stronger is None:
             premises = prover.premises(steps, formula, prover.upward_needed(sight, reads, side, value))
+            if isinstance(conclusion, ast.Atom) and len(premises) == 1:  # a unit that passes a number on
+                ends.append(premises[0].step)
+                continue
         elif negated:
             value, premises = 1 - stronger[1], [Premise(stronger[0], 1.0)]
         else:

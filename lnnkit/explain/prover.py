@@ -276,7 +276,8 @@ class Prover:
         formula = sight.formula
         found: list[Read] = []
         every = list(self._grounding.reads(event.batch, event.leaf, event.side))
-        if event.leaf != AUXILIARY and formula.neurons[event.leaf].block:  # the other rows of its quantifier
+        inner = event.leaf != AUXILIARY and formula.neurons[event.leaf].block
+        if inner and formula.neurons[event.leaf].kind == LEAF:  # the other rows of its quantifier
             every.append((event.leaf, (0, 1)))
         if formula.auxiliary is not None:  # its own bounds, both of them
             every = [(leaf, sides) for leaf, sides in every if leaf != AUXILIARY] + [(AUXILIARY, (0, 1))]

@@ -14,6 +14,7 @@ from lnnkit.graph.defining import Formula, conjunctions, conjuncts, defined_pred
 from lnnkit.graph.describe import Description, describe
 from lnnkit.graph.laws import laws
 from lnnkit.graph.lifted import COMPARISON, NEURONS, TERMS, LiftedGraph, Reference, Root
+from lnnkit.graph.match import instances
 from lnnkit.graph.parameters import Parameters, starts
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Span
@@ -102,8 +103,23 @@ class _Builder:
         part, _ = self._formula(query.formula, query.logic)
         for node, data in self.graph.nodes(data=True):
             data["uses"] = before.get(node, 0)
+        self._link([node for node in self.graph if node not in before])
         ends = (-math.inf, math.inf) if query.numeric else (0.0, 1.0)
         return self._root(part, ((ends[0], None), (ends[1], None)), query, frozenset())
+
+    def _link(self, own: Sequence[str]) -> None:
+        """Let a query read neurons of the program that keep bounds where its subformulas are instances of these. What
+        it asks for itself is looked at in itself."""
+        for node in own:
+            for _, operand, number, edge in list(self.graph.out_edges(node, keys=True, data=True)):
+                data = self.graph.nodes[operand]
+                if data["kind"] not in NEURONS or data["shared"]:
+                    continue
+                known = instances(self.graph, Reference(operand, edge["arguments"]))
+                general = next((each for each in known if self.graph.nodes[each.node]["shared"]), None)
+                if general is not None:
+                    self.graph.remove_edge(node, operand, number)
+                    self.graph.add_edge(node, general.node, **(edge | {"arguments": general.arguments}))
 
     def close(self, statements: Sequence[Root]) -> None:
         """Decide which neurons keep bounds of their own, and which truth statements give them. Comparisons always do,

@@ -92,6 +92,14 @@ class Formula:
         """Whether it is the definition of a comparison."""
         return self.auxiliary is not None and self.neurons[self.top].kind == COMPARISON
 
+    @property
+    def head(self) -> tuple[int, bool]:
+        """The neuron beneath the negations at its top, and whether their number is odd."""
+        index, negated = self.top, False
+        while self.neurons[index].kind == "not":
+            index, negated = self.neurons[index].operands[0], not negated
+        return index, negated
+
     def names_once(self, table: str) -> bool:
         """Whether one atom of it is of a table: what an instance makes there is its own."""
         named = [neuron.source for neuron in self.neurons if neuron.kind == LEAF]

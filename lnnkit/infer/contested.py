@@ -48,6 +48,12 @@ def contested(space: Workspace) -> Flags:
         return suspect
     for flags in suspect:
         flags |= state.crossed.flags(count)
+    for found in space.progress.arrested:
+        batch = grounding.batches[found.batch]
+        if batch.formula.auxiliary is not None:  # it keeps what is stated of it
+            rows = whole(batch).column(AUXILIARY).index_select(0, found.rows)
+            for flags in suspect:
+                flags.index_fill_(0, rows.long(), True)
     bad = {found.batch: space.arrested(found.batch) for found in space.progress.arrested}
     setters = [_Setter(side, *each) for side in (0, 1) for each in space.derivations.setters(side)]
     _suspect(grounding, setters, bad, suspect)

@@ -83,9 +83,20 @@ def look(batch: Batch, read: Read, groupings: Sequence[Grouping | None]) -> Look
             said[leaf, 1] = news, box.upper
     for neuron in batch.observed:  # what is said of it from above, beyond what its operands make it
         box, own, made = boxes[neuron], read(neuron), values[neuron]
-        said[neuron, 0] = (box.lower > made.lower + least) & (box.lower > own.lower + least), box.lower
-        said[neuron, 1] = (box.upper < made.upper - least) & (box.upper < own.upper - least), box.upper
+        gains = (box.lower > made.lower + least) & (box.lower > own.lower + least)
+        loses = (box.upper < made.upper - least) & (box.upper < own.upper - least)
+        if neuron == formula.head[0]:  # what is stated outright stands, also where its operands contradict it
+            low, high = stated(formula)
+            gains = torch.where(bad, own.lower < low - least, gains)
+            loses = torch.where(bad, own.upper > high + least, loses)
+            box = Bounds(torch.where(bad, low, box.lower), torch.where(bad, high, box.upper))
+        said[neuron, 0], said[neuron, 1] = (gains, box.lower), (loses, box.upper)
     return Look(bad, Bounds(lower, upper), said)
+
+
+def stated(formula: Formula) -> tuple[float, float]:
+    """The truth that a statement gives to what is beneath its negations."""
+    return (1 - formula.upper, 1 - formula.lower) if formula.head[1] else (formula.lower, formula.upper)
 
 
 def completing(batch: Batch, read: Read, groupings: Sequence[Grouping | None]) -> Look:

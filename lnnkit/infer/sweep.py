@@ -106,7 +106,8 @@ def send(number: int, view: View, found: Look, state: State, atoms: Atoms, queue
     for (leaf, side), (news, value) in found.said.items():
         block = 0 if leaf == AUXILIARY else batch.formula.neurons[leaf].block
         grouping = view.groupings[block]
-        deaf = silent if grouping is None else grouping.virtual | silent.index_select(0, grouping.outermost)
+        still = before if leaf in batch.observed and leaf == batch.formula.head[0] else silent
+        deaf = still if grouping is None else grouping.virtual | still.index_select(0, grouping.outermost)
         picked = where_set(news & ~deaf)
         if not len(picked):
             continue

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import lnnkit
+from tests import programs
 from tests.explain.proving import known_atoms, replay
 from tests.numeric_programs import MODES, generate
 from tests.oracle import Formula, Program
@@ -73,17 +75,19 @@ def test_random_programs(block: int) -> None:
     replay_random(range(block, block + 10))
 
 
-def replay_queries(seeds: range) -> int:
+def replay_queries(found: Iterable[Program]) -> int:
     """Compound queries too: comparisons that only they hold rest on their numbers."""
     asked = 0
-    for seed in seeds:
-        program = generate(seed, 1 + seed % 6, ("crisp", "fuzzy")[seed % 2], 0.5).program
+    for seed, program in enumerate(found):
         kb = lnnkit.loads(to_text(program))
         for query, answers in zip(program.queries, kb.answers(), strict=True):
             for answer in list(answers)[:2]:
                 text = formula_text(query, {name: answer.bindings[name] for name in answer.bindings})
-                wrong = kb.explain(text).verify()
-                assert not wrong, f"seed {seed}: {text}\n{to_text(program)}\n" + "\n".join(wrong)
+                explanation = kb.explain(text)
+                context = f"seed {seed}: {text}\n{to_text(program)}\n{explanation}"
+                assert (explanation.lower, explanation.upper) == (answer.lower, answer.upper), context
+                assert explanation.contested == answer.contested, context
+                assert not explanation.verify(), f"{context}\n" + "\n".join(explanation.verify())
                 asked += 1
     return asked
 
@@ -102,7 +106,21 @@ def replace_variables(part: Any, entities: dict[str, str]) -> Any:
 
 @pytest.mark.parametrize("block", range(0, 40, 10))
 def test_random_queries(block: int) -> None:
-    assert replay_queries(range(block, block + 10)) > 10
+    modes = ("crisp", "fuzzy", "free")
+    assert replay_queries(generate(n, 1 + n % 6, modes[n % 3], 0.5).program for n in range(block, block + 10)) > 10
+
+
+@pytest.mark.parametrize("block", range(0, 40, 10))
+def test_random_queries_without_numbers(block: int) -> None:
+    found = (programs.generate(seed, 1 + seed % 6, MODES[seed % 3]).program for seed in range(block, block + 10))
+    assert replay_queries(found) > 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(40, 400, 20))
+def test_random_queries_at_length(block: int) -> None:
+    for generator in (generate, programs.generate):
+        replay_queries(generator(seed, 1 + seed % 6, MODES[seed % 3]).program for seed in range(block, block + 20))
 
 
 @pytest.mark.slow

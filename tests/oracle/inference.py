@@ -258,6 +258,12 @@ class Inference:
 
     def _arrest(self, instance: Instance, bounds: Box | None) -> None:
         instance.arrested = True
+        node, truth = instance.root, instance.truth
+        while node.kind == "not":
+            node, truth = node.operands[0], complement(truth)
+        if instance.state is None and node.place and node.form in self.asked:  # what is stated outright stands (P7)
+            form = node.form, node.place[0]
+            self.observed[form] = meet(self.observed.get(form, UNKNOWN), truth)
         self.contradictions.append(Contradiction(instance.kind, instance.name, bounds))
 
     # --- completion (D8) ----------------------------------------------------------------------------------------------

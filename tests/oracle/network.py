@@ -46,6 +46,7 @@ class Node:
     sorts: dict[str, str]  # of its variables, from the places where they stand in it
     key: Key | None = None  # for neurons
     head: bool = False  # a closed derived atom in the consequent of a defining statement (D7)
+    linked: Key | None = None  # of a part of a query: the shared neuron that it is an instance of (D9)
 
     @property
     def kind(self) -> str:
@@ -113,6 +114,8 @@ class Network:
         for rule in self.rules:
             self._register(rule.root)
         self.shared = self._shared()
+        for query in self.queries:
+            self._link(query)
 
     # --- identity -----------------------------------------------------------------------------------------------------
 
@@ -245,6 +248,14 @@ class Network:
         ]
         return {key: self.neurons[key] for key in sorted(chosen, key=lambda key: _depth(self.neurons[key]))}
 
+    def _link(self, query: Node) -> None:
+        """Parts of a query that are instances of shared neurons read their bounds."""
+        for part in query.operands:
+            if part.key is not None and part.key not in self.shared:
+                found = (k for k, node in self.shared.items() if self.is_instance(part.formula, node.formula))
+                part.linked = next(found, None)
+            self._link(part)
+
     def _consequents(self, node: Node) -> Iterator[Key]:
         """The conjunctions between a defining root and its heads."""
         if node.kind == "and" and any(True for _ in self._heads(node.formula)):
@@ -318,6 +329,10 @@ class Network:
                     false = formula[1] in self.closed and formula[1] not in self.derived
                     return Ground("fixed", box=(0.0, 0.0) if false else UNKNOWN)
                 return Ground("leaf", place=(formula[1], arguments), head=node.head)
+        if sharing and not top and node.linked is not None:
+            if GENERIC in here:
+                return Ground("fixed", box=UNKNOWN)
+            return Ground("leaf", place=(node.linked, self._row_of(node.linked, self.form(formula, env, {}))))
         place = (node.key, here) if node.key is not None and GENERIC not in here else None
         if node.kind == "compare":
             return self._comparison(node, env, place, top)
@@ -342,6 +357,14 @@ class Network:
         return Ground(
             node.kind, parts, weights(formula), formula[-2], formula[-1] or self.program.logic, place=place, form=form
         )
+
+    def _row_of(self, key: Key, form: object) -> tuple[str, ...]:
+        """What stands for a shared neuron's variables in an instance of it."""
+        node = self.shared[key]
+        for row in self.assignments(node.free, node.sorts):
+            if self.form(node.formula, dict(zip(node.free, row, strict=True)), {}) == form:
+                return row
+        raise ValueError("no instance of it")
 
     def _comparison(self, node: Node, env: dict[str, str], place: Place | None, top: bool) -> Ground:
         """A leaf where a statement holds it; opened up, its numbers in their written order are its operands."""
