@@ -228,3 +228,17 @@ def test_masked_cells_are_unknown() -> None:
     kb = lnnkit.loads("number age(person)\npredicate Old(person)\nrule age(X) > 1 -> Old(X)\n")
     kb.tell("age", {"person": ["a", "b"], "age": np.ma.array([1.0, 2.0], mask=[False, True])})
     assert [(answer.bindings["X"], answer.lower) for answer in kb.ask("age(X)") if answer.lower > -1e9] == [("a", 1.0)]
+
+
+@pytest.mark.parametrize("way", ["statement", "table", "told"])
+def test_whoever_is_labelled_is_there(tmp_path: Path, way: str) -> None:
+    """Semantics 15: entities of labels join the domain, however they are labelled."""
+    (tmp_path / "labels.csv").write_text("name\nzoe\n")
+    text = "sort person\npredicate P(person)\npredicate Q(person)\nfact P(x)\naxiom forall X: Q(X)\n"
+    text += {"statement": "label P(zoe)\n", "table": 'label P from "labels.csv"\n', "told": ""}[way]
+    kb = lnnkit.loads(text, tmp_path)
+    if way == "told":
+        assert kb.ask("forall X: P(X)")[0].lower == 1.0
+        kb.label("P", [("zoe",)])
+    assert kb.ask("forall X: P(X)")[0].lower == 0.0
+    assert [dict(answer.bindings) for answer in kb.ask("Q(X)")] == [{"X": "x"}, {"X": "zoe"}]

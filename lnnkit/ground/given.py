@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from lnnkit.check.program import CheckedProgram, Fact
+from lnnkit.check.program import ENTITY, CheckedProgram, Fact
 from lnnkit.data.entities import Entities, intern
 from lnnkit.ground.canonical import Order, Part, merged
 from lnnkit.ground.layout import Given
@@ -16,16 +17,24 @@ from lnnkit.ground.layout import Given
 _MANY = 2**12  # of fewer it does not matter
 
 
-def given_facts(program: CheckedProgram, mentioned: Iterable[str]) -> tuple[Entities, Entities, list[Given]]:
-    """All facts of a program, from its text and its tables: its entities, the same again as the map from texts to ids,
-    and the facts of each predicate and number. ``mentioned`` are entities that formulas name.
+class Gathered(NamedTuple):
+    """A program's entities, by text to ids, the facts of each predicate and number, and the columns of entities that
+    tables of labels have in places of a declared sort."""
+
+    entities: Entities
+    given: list[Given]
+    labelled: dict[str, list[Tensor]]
+
+
+def given_facts(program: CheckedProgram, mentioned: Iterable[str]) -> Gathered:
+    """All facts of a program, from its text and its tables. ``mentioned`` are entities that formulas name.
 
     Nothing depends on the order of rows, statements or files: ids are places in the sorted texts, each predicate comes
     once, in the order of their names, and its rows are in canonical order, sorted by columns, then by lower and upper
     bounds. The same fact may stand there twice.
     """
-    entities, given, _ = _interned(program, mentioned)
-    return entities, entities, _gathered(given, entities)
+    entities, given, labelled = _interned(program, mentioned)
+    return Gathered(entities, _gathered(given, entities), _by_sort(program, labelled))
 
 
 class Gathering:
@@ -33,9 +42,9 @@ class Gathering:
 
     def __init__(self) -> None:
         self._last: tuple[CheckedProgram, frozenset[str], torch.device] | None = None
-        self._found: tuple[Entities, Entities, list[Given]] | None = None
+        self._found: Gathered | None = None
 
-    def facts(self, program: CheckedProgram, mentioned: Iterable[str]) -> tuple[Entities, Entities, list[Given]]:
+    def facts(self, program: CheckedProgram, mentioned: Iterable[str]) -> Gathered:
         """As ``given_facts``. Nobody may write to them."""
         names, device = frozenset(mentioned), torch.get_default_device()
         last = self._last
@@ -72,6 +81,15 @@ def _interned(program: CheckedProgram, mentioned: Iterable[str]) -> tuple[Entiti
         for predicate, own in listed.items():
             parts.setdefault(predicate, []).append(_part(own, entities))
     return entities, *found
+
+
+def _by_sort(program: CheckedProgram, labelled: _Parts) -> dict[str, list[Tensor]]:
+    found: dict[str, list[Tensor]] = {}
+    for predicate, parts in labelled.items():
+        for place, sort in enumerate(program.predicates[predicate].sorts):
+            if sort != ENTITY:
+                found.setdefault(sort, []).extend(torch.tensor(part[place]) for part in parts)
+    return found
 
 
 def _gathered(parts: _Parts, entities: Entities) -> list[Given]:

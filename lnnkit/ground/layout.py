@@ -55,8 +55,10 @@ def constants(lifted: LiftedGraph) -> dict[str, set[str]]:
     return found
 
 
-def domain(lifted: LiftedGraph, index: Mapping[str, int], given: Sequence[Given]) -> Domain:
-    """Each sort's entities: those seen in a place of the sort. ``entity`` has them all."""
+def domain(
+    lifted: LiftedGraph, index: Mapping[str, int], given: Sequence[Given], labelled: Mapping[str, Sequence[Tensor]]
+) -> Domain:
+    """Each sort's entities: those seen in a place of the sort, also where they are ``labelled``. ``entity`` has all."""
     program = lifted.program
     mentioned = constants(lifted)
     names = {ENTITY, *program.sorts, *mentioned}
@@ -67,6 +69,8 @@ def domain(lifted: LiftedGraph, index: Mapping[str, int], given: Sequence[Given]
         for sort, column in zip(program.predicates[facts.predicate].sorts, facts.columns, strict=True):
             if sort != ENTITY:
                 seen[sort].append(column)
+    for sort, columns in labelled.items():
+        seen[sort] += columns
     for sort, texts in mentioned.items():
         seen[sort].append(torch.tensor(sorted(index[text] for text in texts), dtype=torch.int32))
     sorts = {name: _ids(columns, len(index)) for name, columns in seen.items()}

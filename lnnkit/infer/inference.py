@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 
 import torch
+from torch import Tensor
 
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.ground.analyses import Known
@@ -133,8 +135,10 @@ def infer(
     record: bool = True,
     trace: Trace | None = None,
     assumable: Collection[str] = (),
+    labelled: Mapping[str, Sequence[Tensor]] = MappingProxyType({}),
 ) -> Fixpoint:
-    """The fixpoint of a program whose entities are numbered by ``index`` (dense, by sorted text).
+    """The fixpoint of a program whose entities are numbered by ``index`` (dense, by sorted text); of those that are
+    ``labelled``, columns by their sorts, labels speak.
 
     ``watch`` is told of every round and may stop there; ``recorder`` of every join; ``known`` keeps
     what does not depend on the facts; with ``record``, the state keeps the history that explanations are read from,
@@ -143,18 +147,14 @@ def infer(
     Raises `TooLarge` before more instances of one formula are made than the budget allows.
     """
     with torch.no_grad():
+        args = lifted, index, given, labelled, guard_of(budget), dtype, recorder, known
         try:
-            guard = guard_of(budget)
-            prepared = prepare(
-                lifted, index, given, guard, dtype, recorder, known, record=record, trace=trace, assumable=assumable
-            )
+            prepared = prepare(*args, record=record, trace=trace, assumable=assumable)
             return _infer(prepared, Leaps(permitted=trace is None), round_limit, watch)
         except Disturbed:  # once more, with leaps that meet contradictions in the order of rounds
             if recorder is not None:
                 recorder.restart()
-            prepared = prepare(
-                lifted, index, given, guard_of(budget), dtype, recorder, known, record=record, assumable=assumable
-            )
+            prepared = prepare(*args, record=record, assumable=assumable)
             return _infer(prepared, Leaps(strict=True), round_limit, watch)
 
 

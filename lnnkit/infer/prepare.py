@@ -60,6 +60,7 @@ def prepare(
     lifted: LiftedGraph,
     index: Mapping[str, int],
     given: Sequence[Given],
+    labelled: Mapping[str, Sequence[Tensor]],
     guard: Guard,
     dtype: torch.dtype = torch.float64,
     recorder: Recorder | None = None,
@@ -72,7 +73,7 @@ def prepare(
     """Lay out atoms, enter the facts, find out what matters and what to join. Nothing is inferred yet. If asked to
     ``record``, the state keeps a history, with what ``trace`` takes. More may be said later of the ``assumable``
     predicates (see `lnnkit.infer.assuming`)."""
-    world = domain(lifted, index, given)
+    world = domain(lifted, index, given, labelled)
     atoms = predicate_tables(lifted, world.stranger + 1)
     state = State(dtype, History(dtype, trace) if record else None)
     grounding = Grounding(atoms, world, guard, recorder)

@@ -95,7 +95,7 @@ class KnowledgeBase:
 
         found, findings = told(self._checked, name, table)
         self.warnings += tuple(findings)
-        self._theory.checked = replace(self._checked, label_tables=(*self._checked.label_tables, found))
+        self._session.change(replace(self._checked, label_tables=(*self._checked.label_tables, found)))
 
     def assume(self, bounds: Mapping[str, float | tuple[float, float]]) -> KnowledgeBase:
         """What if: a copy in which some atoms have other ``bounds`` (one truth, or two; numbers, one or two ends) than

@@ -72,7 +72,7 @@ def inferred(
     with computing.scope():
         try:
             program = theory.bound(theory.checked)
-            entities, index, given = gathering.facts(program, mentioned)
+            index, given, labelled = gathering.facts(program, mentioned)
         except OverflowError as problem:
             raise too_many_entities(problem) from None
         try:
@@ -88,12 +88,13 @@ def inferred(
                 known=known,
                 record=record,
                 assumable=assumable,
+                labelled=labelled,
             )
         except TooLarge as problem:
             raise too_large(problem, lifted) from None
-        found = contradictions(fixpoint, entities.names)
+        found = contradictions(fixpoint, index.names)
     said = replace(program, assertions=lifted.program.assertions)  # with the numbers that have been learned
-    return Rested(fixpoint, entities.names, said, found)
+    return Rested(fixpoint, index.names, said, found)
 
 
 def _outcome(fixpoint: Fixpoint, found: Sequence[Contradiction]) -> Outcome:

@@ -65,7 +65,7 @@ def _waiting(
 ) -> Iterator[Offer]:
     zeros = {each.name: started.get(each.name, 0.0) for each in parameters}
     graph: nx.MultiDiGraph = build(at(program, zeros)).graph
-    _, index, given = given_facts(program, mentioned)
+    index, given, _ = given_facts(program, mentioned)
     facts = with_labels({each.predicate: each for each in given}, labels)
     for node, data in graph.nodes(data=True):
         own = learned_comparison(graph, node, zeros) if data["kind"] == "compare" else None

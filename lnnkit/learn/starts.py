@@ -47,7 +47,7 @@ def starts(
     unstarted = {each.name for each in parameters if each.start is None}
     zeros = {each.name: 0.0 if each.start is None else each.start for each in parameters}
     lifted = build(at(program, zeros))
-    _, index, given = given_facts(program, mentioned)
+    index, given, _ = given_facts(program, mentioned)
     facts = {each.predicate: each for each in given}
     waiting: dict[str, tuple[Tensor, tuple[Tensor, ...]]] = {}
     for node, data in lifted.graph.nodes(data=True):

@@ -54,7 +54,7 @@ def trace(
     known of them. Raises `TooLarge`."""
     lifted = build(replace(at(program, values), queries=tuple(queries)))
     mentioned = {text for texts in constants(lifted).values() for text in texts}
-    entities, index, given = given_facts(lifted.program, mentioned)
+    index, given, labelled = given_facts(lifted.program, mentioned)
     fixpoint = infer(
         lifted,
         index,
@@ -65,6 +65,7 @@ def trace(
         watch=watch,
         known=known,
         trace=Traced(),
+        labelled=labelled,
     )
     history = fixpoint.prepared.state.history
     assert history is not None
@@ -73,7 +74,7 @@ def trace(
         grounding.atoms.materialise(grounding.atoms.tables[name], list(columns), len(columns[0]) if columns else 1)
     fixpoint.prepared.state.extend(grounding.atoms)
     replayer = Replayer(lifted, grounding, history, values, through=through, softness=softness, supplied=supplied)
-    return Trace(fixpoint, entities, replayer)
+    return Trace(fixpoint, index, replayer)
 
 
 def label_queries(program: CheckedProgram) -> tuple[Query, ...]:

@@ -195,3 +195,15 @@ def test_numbers_are_traced_to_their_rows() -> None:
     assert "(age(cleo) >= 18) >= 1   by its operands" in text
     income = kb.explain("income(cleo)")
     assert (income.lower, income.upper, income.state) == (1400.0, 1600.0, "number")
+
+
+@pytest.mark.parametrize("query", ["a(x) > b(x)", "~(a(x) > b(x))", "P(x)", "~P(x)", "P(x) & a(x) > b(x)"])
+def test_both_sides_of_a_contradiction_are_proved(query: str) -> None:
+    text = "number a(t)\nnumber b(t)\nfact a(x) = 3\nfact b(x) = 4\naxiom a(X) > b(X)\nfact P(x)\nfact ~P(x)\n"
+    kb = lnnkit.loads(text)
+    answer, explanation = kb.ask(query)[0], kb.explain(query)
+    assert (explanation.lower, explanation.upper) == (answer.lower, answer.upper)
+    assert explanation.contested == answer.contested
+    assert explanation.verify() == []
+    if "&" not in query:
+        assert (answer.lower, answer.upper, answer.contested) == (1.0, 0.0, True)

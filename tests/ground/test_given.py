@@ -55,9 +55,9 @@ def test_order_of_rows_files_and_tables_does_not_matter(
         said = [f'fact P("{a}", "{b}") in [{low}, {high}]\n' for a, b, low, high in facts[cut : cut + 5]]
         kb = lnnkit.loads(DECLARED + load + "".join(said) + "fact Z()\nfact ~Q(extra)\n", base=tmp_path)
         kb.tell("P", facts[cut + 5 :])
-        found, lookup, (p, q, z) = given_facts(checked(kb), names)
+        found, (p, q, z), _ = given_facts(checked(kb), names)
         assert list(found.names) == sorted(index)
-        assert {name: lookup[name] for name in index} == index
+        assert {name: found[name] for name in index} == index
         assert [each.predicate for each in (p, q, z)] == ["P", "Q", "Z"]
         assert rows(p) == expected
         assert (rows(q), rows(z)) == ([(index["extra"], 0.0, 0.0)], [(1.0, 1.0)])
@@ -69,10 +69,10 @@ def test_facts_are_their_own_memory() -> None:
     kb = lnnkit.loads(DECLARED)
     told = np.array([0, 1, 2])
     kb.tell("Q", {"a": told})
-    _, _, (given,) = given_facts(checked(kb), ())
+    _, (given,), _ = given_facts(checked(kb), ())
     given.lower[:] = 0.5
     given.columns[0][:] = 0
-    _, _, (again,) = given_facts(checked(kb), ())
+    _, (again,), _ = given_facts(checked(kb), ())
     assert rows(again) == [(0, 1.0, 1.0), (1, 1.0, 1.0), (2, 1.0, 1.0)]
 
 

@@ -171,3 +171,39 @@ def test_what_a_contradiction_supports_is_not_false() -> None:
     (answer,) = kb.ask("D(anna)")
     assert (answer.lower, answer.upper) == (0.0, 1.0)
     assert (kb.ask("D(bob)")[0].lower, kb.ask("D(bob)")[0].upper) == (0.0, 0.0)
+
+
+STATED = """
+predicate P(entity)
+predicate Q(entity)
+fact ~P(a)
+fact ~Q(a)
+fact Q(b)
+axiom P(X) | Q(X)
+"""
+
+
+@pytest.mark.parametrize("rule", ["", "rule (P(X) | Q(X)) -> R(X)\n"])
+def test_what_is_stated_stands_beside_what_contradicts_it(rule: str) -> None:
+    """Whether a rule reads the stated formula too makes no difference to what is answered of it."""
+    kb = lnnkit.loads(STATED + rule)
+    for query, binding in (("P(X) | Q(X)", {"X": "a"}), ("P(a) | Q(a)", {}), ("~(P(a) | Q(a))", {})):
+        (found,) = (answer for answer in kb.ask(query) if dict(answer.bindings) == binding)
+        assert (found.lower, found.upper, found.state, found.contested) == (1.0, 0.0, "contradiction", True)
+    clean = kb.ask("P(b) | Q(b)")[0]
+    assert (clean.lower, clean.upper, clean.contested) == (1.0, 1.0, False)
+    if rule:
+        assert kb.ask("R(a)")[0].contested
+        assert not kb.ask("R(b)")[0].contested
+
+
+def test_beneath_a_negation_too() -> None:
+    kb = lnnkit.loads(
+        STATED.replace("fact ~", "fact ").replace("axiom P(X) | Q(X)", "axiom ~(P(X) & Q(X)) in [0.8, 1]")
+    )
+    (found,) = kb.ask("P(a) & Q(a)")
+    assert (found.lower, found.upper, found.contested) == (1.0, pytest.approx(0.2), True)
+    explanation = kb.explain("~(P(a) & Q(a))")
+    assert (explanation.lower, explanation.upper) == (pytest.approx(0.8), 0.0)
+    assert explanation.contested
+    assert explanation.verify() == []

@@ -206,3 +206,24 @@ def test_contradictions_for_all_are_told_beside_unrelated_ones(other: str) -> No
     beside = lnnkit.loads(text + other).infer().contradictions
     assert str(alone) in map(str, beside)
     assert len(beside) == 2
+
+
+@pytest.mark.parametrize("said", ["axiom a(X) > 5 in [0.4, 1]", "rule P(X) -> a(X) > 5 in [0.4, 1]"])
+def test_a_comparison_that_is_told_to_a_degree_is_true(said: str) -> None:
+    """It is false or true; whether it is asked for one entity or for all is the same, and so is its proof."""
+    kb = lnnkit.loads(f"number a(t)\npredicate P(t)\nfact P(x)\n{said}\n")
+    for query in ("a(X) > 5", "a(x) > 5"):
+        assert [(answer.lower, answer.upper) for answer in kb.ask(query)] == [(1.0, 1.0)]
+    explanation = kb.explain("a(x) > 5")
+    assert (explanation.lower, explanation.upper) == (1.0, 1.0)
+    assert explanation.verify() == []
+
+
+def test_parts_of_a_query_are_read_as_the_program_holds_them() -> None:
+    """`a(x) > 5` is an instance of a comparison whose truth is stated: its interval alone, from 5 on, does not tell."""
+    kb = lnnkit.loads("number a(t)\npredicate P(t)\nfact P(x)\naxiom a(X) > 5\naxiom P(X) | Q(X)\n")
+    for query in ("a(x) > 5 & P(x)", "(a(X) > 5) & P(X)", "(exists X: a(X) > 5) & P(x)"):
+        assert [(answer.lower, answer.upper) for answer in kb.ask(query)] == [(1.0, 1.0)], query
+    explanation = kb.explain("a(x) > 5 & P(x)")
+    assert explanation.lower == 1.0
+    assert explanation.verify() == []
