@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import torch
+
+from lnnkit.ground.ordering import ascending, in_order
 
 Part = tuple[np.ndarray, ...]
 """Columns of one length: ids (int32) of entities, then lower and upper bounds (float64)."""
@@ -58,8 +61,7 @@ def _by_key(ids: Sequence[np.ndarray], lower: np.ndarray, upper: np.ndarray, bit
     if _one_value(lower) and _one_value(upper):  # crisp facts: there is nothing beside the ids to put in order
         key = _key(ids, bits)
         if not (key[1:] >= key[:-1]).all():
-            key.sort()
-            ids = _unpacked(key, len(ids), bits)
+            ids = _unpacked(ascending(key), len(ids), bits)
         return (*ids, lower, upper)
     found = before.of(ids, bits)
     if found.order is not None:
@@ -77,8 +79,8 @@ def _by_key(ids: Sequence[np.ndarray], lower: np.ndarray, upper: np.ndarray, bit
 def _in_order(ids: Sequence[np.ndarray], bits: int) -> _Sorted:
     key, order = _key(ids, bits), None
     if not (key[1:] >= key[:-1]).all():
-        order = np.argsort(key)
-        key = key.take(order)
+        places, ordered = in_order(torch.from_numpy(key), 1 << bits * len(ids))
+        order, key = places.numpy(), ordered.numpy()
         ids = _unpacked(key, len(ids), bits)
     same = key[1:] == key[:-1]
     tied = np.flatnonzero(np.append(same, False) | np.append(False, same)) if same.any() else np.empty(0, np.int64)

@@ -6,15 +6,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
+_BY_DIGITS = 2**15  # so many whole numbers torch sorts digit by digit: several times as fast as by comparing them
+
 
 def in_order(key: Tensor, size: int) -> tuple[Tensor, Tensor]:
     """The positions of (n,) keys, all from 0 to below ``size``, in the order of the keys, equal ones in their own; and
-    the keys in that order. A key and its position are sorted as one number where they fit: that is several times as
-    fast as to sort positions by their keys."""
+    the keys in that order. A few keys and their positions are sorted as one number each where they fit: that too is
+    several times as fast as to sort positions by their keys."""
     bits = max(len(key) - 1, 0).bit_length()
-    if not key.is_cpu or size.bit_length() + bits > 63:
-        order = torch.argsort(key, stable=True)
-        return order, key.index_select(0, order)
+    if not key.is_cpu or len(key) >= _BY_DIGITS or size.bit_length() + bits > 63:
+        narrow = key.int() if size <= 2**31 else key
+        ordered, order = narrow.sort(stable=True)
+        return order.int(), ordered.to(key.dtype)
     packed = key.numpy().astype(np.int64)
     packed <<= bits
     packed |= np.arange(len(packed))
@@ -22,3 +25,8 @@ def in_order(key: Tensor, size: int) -> tuple[Tensor, Tensor]:
     order = (packed & ((1 << bits) - 1)).astype(np.int32)
     packed >>= bits
     return torch.from_numpy(order), torch.from_numpy(packed).to(key.dtype)
+
+
+def ascending(keys: np.ndarray) -> np.ndarray:
+    """(n,) whole numbers in order."""
+    return np.sort(keys) if len(keys) < _BY_DIGITS else torch.from_numpy(keys).sort()[0].numpy()

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 import torch
 
-from lnnkit.ground.ordering import in_order
+from lnnkit.ground.ordering import ascending, in_order
 
 WIDEST = 2**62  # with a position they do not fit one number
 
 
 @pytest.mark.parametrize("dtype", [torch.int32, torch.int64])
-@pytest.mark.parametrize("length", [0, 1, 2, 7, 1000])
+@pytest.mark.parametrize("length", [0, 1, 2, 7, 1000, 40_000])
 @pytest.mark.parametrize("size", [1, 2, 50, 10**6, 2**31, WIDEST])
 def test_equal_keys_keep_their_order(length: int, size: int, dtype: torch.dtype) -> None:
     most = min(size, torch.iinfo(dtype).max + 1)
@@ -26,3 +26,9 @@ def test_equal_keys_keep_their_order(length: int, size: int, dtype: torch.dtype)
     assert ordered.tolist() == [int(before[place]) for place in wanted]
     assert ordered.dtype == dtype
     assert torch.equal(key, before)
+
+
+@pytest.mark.parametrize("length", [0, 1, 1000, 40_000])
+def test_ascending(length: int) -> None:
+    keys = np.random.default_rng(length).integers(0, 2**50, length)
+    assert ascending(keys).tolist() == sorted(keys.tolist())
