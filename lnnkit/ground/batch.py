@@ -115,6 +115,10 @@ class Batch:
         """Which rows of block 0 are arrested."""
         return self._arrested.reach(len(self.blocks[0]))[: len(self.blocks[0])]
 
+    def behind(self, rows: Tensor, leaf: int) -> Tensor:
+        """The atom rows behind a leaf of the outermost block, in some of its rows."""
+        return self.blocks[0].columns[leaf].values.index_select(0, rows)
+
     def alive(self, block: int) -> Tensor:
         """(n,) the rows of an inner block that are not retired."""
         return where_set(self.blocks[block].group.values >= 0)

@@ -117,6 +117,10 @@ class Visit:
             self._rows[leaf] = self._find(leaf)
         return self._rows[leaf]
 
+    def some_rows(self, positions: Tensor, leaf: int) -> Tensor:
+        """As ``rows``, of the instances at some positions."""
+        return self.rows(leaf).index_select(0, positions)
+
     def read_rows(self, leaf: int) -> Tensor:
         """As ``rows``, but of a head only what facts say of it is read."""
         rows = self.rows(leaf)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor
 
 from lnnkit.flags import all_set, any_set, chosen, where_set
 from lnnkit.ground.arrests import Arrests
-from lnnkit.ground.atoms import Atoms
+from lnnkit.ground.atoms import UNKNOWN, Atoms
 from lnnkit.ground.batch import Batch
 from lnnkit.ground.bindings import Bindings
 from lnnkit.ground.formula import AUXILIARY
@@ -61,7 +62,7 @@ class Visits:
             self._arrest(visit, said, now)
         for (leaf, side), (at, value) in said.targets.items():
             if len(self.arrests):
-                silent = self.arrests.flags(found.at(at))
+                silent = self.arrests.flags(found.at(at), partial(visit.some_rows, at))
                 if any_set(silent):
                     heard = where_set(~silent)
                     at, value = at.index_select(0, heard), value.index_select(0, heard)
@@ -132,7 +133,7 @@ class Visits:
         """Whether any of the instances cannot be satisfied, arrested ones apart; and what they would send: sides, atom
         rows and bounds. Nothing changes: an atom that is not there yet stands as its table's default row."""
         visit = Visit(self.batch, self.member, self.visitor, found, atoms, None)
-        silent = self.arrests.flags(found)
+        silent = self.arrests.flags(found, visit.rows)
         if self.batch.formula.compares and len(state.crossed):
             silent = silent | visit.own_arrested(state)
         bad, said = False, []
@@ -263,7 +264,9 @@ class Visits:
         return _Said(targets, bad + start, roots)
 
     def _arrest(self, visit: Visit, said: _Said, now: Round) -> None:
-        some = self.arrests.add(visit.found, said.bad)
+        naming = self.arrests.naming
+        default_row = UNKNOWN if naming is None else visit.table(naming).default_row
+        some = self.arrests.add(visit.found, said.bad, visit.rows, default_row)
         if len(some):
             rows = visit.store(said.bad.index_select(0, some))
             self.batch.arrested.index_fill_(0, rows.long(), True)

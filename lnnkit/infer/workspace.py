@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import cached_property
+from functools import cached_property, partial
 
 from torch import Tensor
 
@@ -70,8 +70,9 @@ class Workspace:
             visits = self.visits.get(member)
             if visits is not None and len(visits.arrests):
                 rows = where_set(batch.blocks[0].member == batch.members.index(member))
-                columns = self.grounding.variables(number, visits.visitor, rows)
-                flags.index_copy_(0, rows, visits.arrests.holds(columns, len(rows)))
+                columns = partial(self.grounding.variables, number, visits.visitor, rows)
+                behind = partial(batch.behind, rows)
+                flags.index_copy_(0, rows, visits.arrests.holds(columns, len(rows), behind))
         return flags
 
     @cached_property

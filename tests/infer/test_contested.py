@@ -207,3 +207,23 @@ def test_beneath_a_negation_too() -> None:
     assert (explanation.lower, explanation.upper) == (pytest.approx(0.8), 0.0)
     assert explanation.contested
     assert explanation.verify() == []
+
+
+@pytest.mark.parametrize("logic", ["lukasiewicz", "product", "godel"])
+def test_an_instance_is_arrested_once(logic: str) -> None:
+    """Also where the atom that names its variables is made only later, and where it has been there all along."""
+    text = f"""logic {logic}
+fact ~Q(a)
+fact ~Q(b)
+fact P(b)
+fact R(a)
+fact R(b)
+rule R(X) -> S(X)
+rule S(X) -> T(X)
+rule T(X) -> P(X)
+axiom P(X) & Q(X)
+"""
+    kb = lnnkit.loads(text)
+    found = kb.infer().contradictions
+    assert sorted(each.atom for each in found) == ['P("a") & Q("a")', 'P("b") & Q("b")']
+    assert kb.ask("P(a)")[0].lower == 1.0
