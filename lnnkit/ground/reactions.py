@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import cast
 
 import torch
@@ -62,7 +63,7 @@ def upward_causes(neuron: Neuron, bases: Sequence[Box], bests: Sequence[Box], en
         value = neuron_upward(neuron, boxes)
         return value.lower > limit + _EPS if end == "lower" else value.upper < limit - _EPS
 
-    return _causes(neuron, ports, bases, bests, {}, test, {}, None)
+    return _causes(neuron, ports, bases, bests, {}, test, (end, limit))
 
 
 def message_side(neuron: Neuron, heard: str, place: int) -> str:
@@ -78,7 +79,6 @@ def message_causes(
     level: float,
     place: int,
     lost: float,
-    memory: dict[object, object],
 ) -> list[Cause]:
     """For a convex neuron whose ``heard`` end is at ``level``: the minimal causes among the other operands that take
     the value ``lost`` from the operand at ``place``, since with it the level is out of reach."""
@@ -96,7 +96,7 @@ def message_causes(
         return value.upper < level - _EPS if heard == "lower" else value.lower > level + _EPS
 
     alike = (heard, level, lost, neuron.weights[place], bases[place], bests[place], rising(neuron, place))
-    return _causes(neuron, ports, bases, bests, {place: (lost, lost)}, test, memory, alike)
+    return _causes(neuron, ports, bases, bests, {place: (lost, lost)}, test, alike)
 
 
 def _causes(
@@ -106,11 +106,11 @@ def _causes(
     bests: Sequence[Box],
     fixed: dict[int, Box],
     test: Callable[[list[Bounds]], Tensor],
-    memory: dict[object, object],
     alike: object,
 ) -> list[Cause]:
-    """Minimal sets of ports at their best with which a monotone ``test`` holds. Ports of operands that are alike are
-    counted, not listed."""
+    """Minimal sets of ports at their best with which a monotone ``test`` holds; ``alike`` tells tests apart, but for
+    which of several operands that are alike they are about. Ports of such operands are counted, not listed."""
+    memory = _found(_bare(neuron), tuple(bases), tuple(bests))
     ports = [(p, e) for p, e in ports if bests[p][e == "upper"] != bases[p][e == "upper"]]
 
     def run(masks: Tensor) -> list[bool]:
@@ -133,10 +133,22 @@ def _causes(
     if len(ports) > _EXHAUSTIVE:
         return _counted(ports, kinds, run, memory, alike)
     key = (alike, tuple(kinds))
-    if alike is None or key not in memory:
+    if key not in memory:
         memory[key] = _least_codes(len(ports), run)
     kept = cast("list[int]", memory[key])
     return [frozenset(port for i, port in enumerate(ports) if code >> i & 1) for code in kept]
+
+
+@lru_cache(maxsize=2**10)
+def _found(neuron: Neuron, bases: tuple[Box, ...], bests: tuple[Box, ...]) -> dict[object, object]:
+    """What has been found out about a neuron between these boxes: it depends on nothing else, so other formulas and
+    other programs that have it need not find it out again."""
+    return {}
+
+
+def _bare(neuron: Neuron) -> Neuron:
+    """The neuron itself, wherever it stands."""
+    return Neuron(neuron.kind, (), 0, "", (), neuron.weights, neuron.bias, neuron.logic)
 
 
 def _least_codes(count: int, run: Callable[[Tensor], list[bool]]) -> list[int]:
@@ -181,7 +193,7 @@ def _counted(
     for column, kind in enumerate(each):
         kinds.setdefault(kind, []).append(column)
     key = (alike, frozenset((kind, len(group)) for kind, group in kinds.items()))
-    if alike is None or key not in memory:
+    if key not in memory:
         memory[key] = [dict(zip(kinds, vector, strict=True)) for vector in _least_counts(list(kinds.values()), run)]
     found = cast("list[dict[object, int]]", memory[key])
     return [

@@ -5,10 +5,12 @@ from __future__ import annotations
 import mmap
 from contextlib import suppress
 
+import numpy as np
 import torch
 from torch import Tensor
 
 LARGE = 2**18  # from so many entries on memory is taken only where it is written to
+_SMALL = 2**12  # so few it does not matter
 _MUCH = 2**20  # so many bytes that are written in one go get large pages
 _LARGE_PAGE = 2**21
 
@@ -20,8 +22,10 @@ class Room:
 
     def __init__(self, count: int, dtype: torch.dtype) -> None:
         self._pages: mmap.mmap | None = None
-        if count < LARGE or torch.get_default_device().type != "cpu":
+        if count < _SMALL or torch.get_default_device().type != "cpu":
             self.entries = torch.zeros(count, dtype=dtype)
+        elif count < LARGE:  # numpy's zeros are not written where the system's memory is zero already
+            self.entries = torch.from_numpy(np.zeros(count, torch.empty(0, dtype=dtype).numpy().dtype))
         else:
             self._pages = _pages(count * dtype.itemsize)
             self.entries = torch.frombuffer(self._pages, dtype=dtype)

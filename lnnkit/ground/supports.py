@@ -126,7 +126,6 @@ class Analysis:
         bases = [self.upward.bases[operand] for operand in neuron.operands]
         goals = self.upward.goals(neuron.operands, bests, moves)
         families = [moves[operand] for operand in neuron.operands]
-        memory: dict[object, object] = {}
         for place, operand in enumerate(neuron.operands):
             found: dict[str, list[Family]] = {}
             for demand in demands[index]:
@@ -135,7 +134,7 @@ class Analysis:
                 for lost, own in ((bases[place][at], ALWAYS), (outs[operand][at], loose[operand][at])):
                     if own:
                         causes = self._narrow(
-                            neuron, message_causes(neuron, bases, goals, demand.end, demand.level, place, lost, memory)
+                            neuron, message_causes(neuron, bases, goals, demand.end, demand.level, place, lost)
                         )
                         family = product([demand.supports, own, self.upward.family(causes, families)])
                         found.setdefault(side, []).append(family)
