@@ -7,8 +7,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lnnkit.flags import where_set
-from lnnkit.ground.few import SPREAD, Few, FewSeen
+from lnnkit.flags import all_set, chosen, where_set
+from lnnkit.ground.few import Few, FewSeen
+from lnnkit.ground.ordering import in_order
 
 # among so many possible keys, a byte for each is worthwhile once there is one for every so many
 _WORTHWHILE = ((2**24, 2**10), (2**28, 2**9))
@@ -27,7 +28,6 @@ class Seen:
 
     def __init__(self, size: int) -> None:
         self._there = torch.zeros(size, dtype=torch.uint8)  # in small pages: parts may never be written to
-        self._scratch = torch.empty(0, dtype=torch.int32)
 
     def add(self, keys: Tensor) -> None:
         self._there.index_fill_(0, keys, 1)
@@ -50,37 +50,10 @@ class Seen:
         return None if every and first is None else places
 
     def _firsts(self, keys: Tensor) -> Tensor | None:
-        """Where each key stands first; None where all differ. Each place is written to a slot that its key chooses: one
-        of equal keys remains there, or one of other keys that want the slot; these choose again."""
-        count = keys.numel()
-        bits = max(count - 1, 1).bit_length() + 1
-        if self._scratch.numel() < 1 << bits:
-            self._scratch = torch.empty(1 << bits, dtype=torch.int32)
-        order = torch.arange(count, dtype=torch.int32)
-        spread = keys * SPREAD
-        again: list[Tensor] = []  # places whose key stands elsewhere too;
-        owner: list[Tensor] = []  # there
-        pending, wanted = order, spread
-        while pending.numel():
-            slots = (wanted >> (64 - bits)).bitwise_and_((1 << bits) - 1)
-            self._scratch.index_copy_(0, slots, pending)
-            there = self._scratch.index_select(0, slots)
-            lost = where_set(there != pending)
-            if not lost.numel():
-                break
-            there, pending = there.index_select(0, lost), pending.index_select(0, lost)
-            alike = spread.index_select(0, there) == spread.index_select(0, pending)
-            again.append(pending[alike])
-            owner.append(there[alike])
-            other = ~alike
-            pending = pending[other]
-            wanted = wanted.index_select(0, lost)[other] * SPREAD
-        if not sum(map(len, again)):
+        """Where each key stands first; None where all differ."""
+        order, ordered = in_order(keys, len(self._there))
+        first = torch.ones(len(keys), dtype=torch.bool)
+        torch.ne(ordered[1:], ordered[:-1], out=first[1:])
+        if all_set(first):
             return None
-        later, owners = torch.cat(again), torch.cat(owner)
-        leader = order.clone().scatter_reduce_(0, owners.long(), later, "amin")
-        first = torch.ones(count, dtype=torch.bool)
-        first.index_fill_(0, later.long(), False)
-        first.index_fill_(0, owners.long(), False)
-        first.index_fill_(0, leader.index_select(0, owners).long(), True)
-        return where_set(first)
+        return where_set(torch.zeros_like(first).index_fill_(0, chosen(first, order).long(), True))
