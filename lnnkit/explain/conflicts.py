@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
+from typing import cast
 
 from lnnkit.check.program import Assertion, CheckedProgram, Fact
+from lnnkit.check.walk import nodes
 from lnnkit.explain.conflict import Conflict
 from lnnkit.explain.explanation import Explanation
-from lnnkit.explain.ground_form import leaves, statement_form
 from lnnkit.explain.members import Inconsistent, Loosened, Member, StatedFact, StatedRule, bounds_of
 from lnnkit.explain.proof import Proof, Step
 from lnnkit.explain.prover import Prover
@@ -109,7 +110,8 @@ def alone(program: CheckedProgram, members: Sequence[Member], loose: Loosened | 
     places = [order.get(id(m.statement), 0) for m in members if isinstance(m, StatedRule)]
     stated = [statement for _, statement in sorted(zip(places, stated, strict=True), key=lambda pair: pair[0])]
     named = {fact.predicate for fact in facts}
-    named |= {leaf.name for statement in stated for leaf in leaves(statement_form(statement, {}, {}))}
+    for statement in stated:
+        named |= {node.name for node in nodes(cast("ast.Expression", statement.formula)) if isinstance(node, ast.Atom)}
     predicates = {name: predicate for name, predicate in program.predicates.items() if name in named}
     strata = tuple(stratum & named for stratum in program.strata if stratum & named)
     labels = tuple(label for label in program.labels if label.predicate in named)

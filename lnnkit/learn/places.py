@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Collection
 from dataclasses import replace
@@ -21,6 +22,8 @@ Number = Callable[[Kind, ast.Value | float, Span], ast.Value | float]
 
 Range = tuple[float, float]
 
+_SHARPEST = 1e-3  # of the scale that a comparison starts with: the least that it learns
+_TINY = 1e-6  # the same where it has none
 _WRITTEN = re.compile(r"\?[^\s<(]*")
 
 _Attributed = ast.And | ast.Or | ast.Implies | ast.Iff | ast.Xor | ast.Comparison | ast.Unit
@@ -76,7 +79,8 @@ def is_opened(value: ast.Value | float) -> bool:
 
 
 def ranges(formula: ast.Expression) -> dict[str, Range]:
-    """The least and the greatest value of the named learnable weights of units."""
+    """The least and the greatest value of the named learnable weights of units, and of scales: these stay above 0, by
+    a small part of what they start from."""
     found: dict[str, Range] = {}
     for node in nodes(formula):
         if isinstance(node, ast.Unit):
@@ -86,6 +90,11 @@ def ranges(formula: ast.Expression) -> dict[str, Range]:
                 for item in in_value(attribute.value) if shape is not None else ():
                     if shape is not None and item.name is not None:
                         found[item.name] = shape.low, shape.high
+        elif isinstance(node, ast.Comparison):
+            for attribute in node.attributes:
+                for item in in_value(attribute.value) if attribute.key == "scale" else ():
+                    if item.name is not None:
+                        found[item.name] = _SHARPEST * (item.initial or _TINY), math.inf
     return found
 
 

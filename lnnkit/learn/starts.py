@@ -1,8 +1,8 @@
-"""Where thresholds start that the program gives no start: at the quantile of the data that tells the labels best.
+"""Where thresholds start that the program gives no start: where the data tell the labels best.
 
 A comparison whose difference is linear in its threshold changes its truth where that equals some value of each row of
-the data. Those values' quantiles are tried: the one is taken on whose two sides the labels vary least, the median
-where no label is about the same entities.
+the data. What lies between those values is tried (or, of an equality, they are): the one is taken on whose two sides
+the labels vary least, the median where no label is about the same entities.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from lnnkit.learn.comparisons import LearnedComparison, learned_comparison
 from lnnkit.learn.known_rows import joined, known_rows
 from lnnkit.learn.labels import Labels
 from lnnkit.learn.parameters import Parameter, at
-from lnnkit.numeric import Interval
+from lnnkit.numeric import Interval, same
 
 _QUANTILES = 64
 
@@ -49,7 +49,7 @@ def starts(
     lifted = build(at(program, zeros))
     index, given, _ = given_facts(program, mentioned)
     facts = {each.predicate: each for each in given}
-    waiting: dict[str, tuple[Tensor, tuple[Tensor, ...]]] = {}
+    waiting: dict[str, _Rows] = {}
     for node, data in lifted.graph.nodes(data=True):
         own = learned_comparison(lifted.graph, node, zeros) if data["kind"] == "compare" else None
         if own is None or not own.constants or not own.started(zeros.keys() - unstarted):
@@ -61,19 +61,35 @@ def starts(
                 known = crossings(own, name, rows[1], zeros)
                 good = known.isfinite()
                 if any_set(good):
-                    waiting[name] = known[good], tuple(column[good] for column in rows[0])
+                    columns = tuple(column[good] for column in rows[0])
+                    waiting[name] = _Rows(known[good], columns, own.sign)
     return _chosen(waiting, labels)
 
 
-def _chosen(waiting: Mapping[str, tuple[Tensor, tuple[Tensor, ...]]], labels: Labels) -> dict[str, Start]:
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """For each row of the data the threshold at which a comparison by some ``sign`` would turn, and the entities that
+    it is about. For an equality one of these values is looked for, else what lies between them."""
+
+    values: Tensor
+    columns: tuple[Tensor, ...]
+    sign: str
+
+    @property
+    def exact(self) -> bool:
+        return self.sign in ("=", "!=")
+
+
+def _chosen(waiting: Mapping[str, _Rows], labels: Labels) -> dict[str, Start]:
     """A start for each: the most telling first, the next by what that one leaves of the labels."""
     found: dict[str, Start] = {}
     rest = ((labels.lower + labels.upper) / 2).double()
     while len(found) < len(waiting):
-        cuts = {name: _best_cut(*waiting[name], labels, rest) for name in waiting if name not in found}
+        cuts = {name: _best_cut(waiting[name], labels, rest) for name in waiting if name not in found}
         name = min(cuts, key=lambda each: (-cuts[each].gain, each))
-        best, (values, columns) = cuts[name], waiting[name]
-        found[name] = Start(best.value, float(values.std()) if len(values) > 1 else 1.0, values, columns)
+        best, own = cuts[name], waiting[name]
+        spread = float(own.values.std()) if len(own.values) > 1 else 1.0
+        found[name] = Start(best.value, spread, own.values, own.columns)
         for part in (best.above, best.below):
             if len(part):
                 rest[part] -= rest[part].mean()
@@ -82,7 +98,7 @@ def _chosen(waiting: Mapping[str, tuple[Tensor, tuple[Tensor, ...]]], labels: La
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """A threshold, by how much less labels vary on its two sides, and these labels."""
+    """A threshold, by how much less labels vary on its two sides (or at it and elsewhere), and these labels."""
 
     value: float
     gain: float
@@ -107,30 +123,43 @@ def crossings(own: LearnedComparison, name: str, numbers: Sequence[Interval], va
     return found
 
 
-def _best_cut(values: Tensor, columns: tuple[Tensor, ...], labels: Labels, truth: Tensor) -> _Cut:
-    """The quantile of the values that tells most of the labels' ``truth``; the median where none is about them."""
+def _best_cut(rows: _Rows, labels: Labels, truth: Tensor) -> _Cut:
+    """Of the candidates that which tells most of the labels' ``truth``; the median where none is about them."""
     nothing = torch.zeros(0, dtype=torch.int64)
-    best = _Cut(float(values.median()), 0.0, nothing, nothing)
-    cuts = torch.unique(_between(values.sort().values, torch.arange(1, _QUANTILES).double() / _QUANTILES))
+    best = _Cut(float(rows.values.median()), 0.0, nothing, nothing)
+    cuts = _candidates(rows.values, exact=rows.exact).tolist()
     for number, ids in enumerate(labels.columns):
-        if len(ids) != len(columns):
+        if len(ids) != len(rows.columns):
             continue
         mine = where_set(labels.predicate == number)
-        place = joined(columns, ids)
+        place = joined(rows.columns, ids)
         there = where_set(place >= 0)
-        x, y = values[place[there]], truth[mine[there]]
+        x, y = rows.values[place[there]], truth[mine[there]]
         if not len(y):
             continue
         before = float(((y - y.mean()) ** 2).sum())
-        for cut in cuts.tolist():
-            above = x > cut
+        for cut in cuts:
+            above = same(x, torch.tensor(cut, dtype=x.dtype)) if rows.exact else x > cut
             after = sum(float(((part - part.mean()) ** 2).sum()) for part in (y[above], y[~above]) if len(part))
-            if before - after > best.gain + 1e-12:
-                best = _Cut(cut, before - after, mine[there[above]], mine[there[~above]])
+            gain = before - after
+            # of two values that tell as much, that at which a plain rule is right
+            if rows.exact and (y[above].mean() > y[~above].mean()) == (rows.sign == "="):
+                gain *= 1 + 1e-9
+            if gain > best.gain + 1e-12:
+                best = _Cut(cut, gain, mine[there[above]], mine[there[~above]])
     return best
 
 
-def _between(ordered: Tensor, shares: Tensor) -> Tensor:
-    """Halfway between neighbours at these shares of the sorted values."""
-    place = (shares * (len(ordered) - 1)).long()
-    return (ordered[place] + ordered[(place + 1).clamp(max=len(ordered) - 1)]) / 2
+def _candidates(values: Tensor, *, exact: bool) -> Tensor:
+    """The distinct values, or what lies halfway between two that follow one another, so that it does not matter whether
+    the threshold itself counts; of many those at the quantiles."""
+    distinct = torch.unique(values)
+    if len(distinct) > _QUANTILES:
+        shares = torch.arange(1, _QUANTILES).double() / _QUANTILES
+        some = values.sort().values[(shares * (len(values) - 1)).long()]
+        place = torch.unique(torch.searchsorted(distinct, some))
+    else:
+        place = torch.arange(len(distinct) if exact else max(len(distinct) - 1, 1))
+    if exact:
+        return distinct[place]
+    return (distinct[place] + distinct[(place + 1).clamp(max=len(distinct) - 1)]) / 2

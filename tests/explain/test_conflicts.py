@@ -166,3 +166,14 @@ def test_repairs_of_numbers_let_out_the_side_that_is_nearer(
         abs(bounds[1] - bounds[0]) - {"n(a) in": 2, "m(a) in": 4}.get(member, 0), rel=1e-2
     )
     json.dumps(repair.as_dict(), allow_nan=False)
+
+
+def test_a_number_that_a_unit_leaves_out() -> None:
+    """Of `npu(age(X), gap(X)){power: [1, 0]}` only age is left, but the program still names gap."""
+    text = "number gap(person)\nnumber age(person)\nfact age(anna) = 3\nfact gap(anna) = 4\n"
+    kb = lnnkit.loads(text + "rule s2: npu(age(X), gap(X)){power: [1, 0]} > 5\n")
+    (found,) = kb.conflicts()
+    least = found.minimal()
+    assert [fact.given.text for fact in least.facts] == ["fact age(anna) = 3"]
+    assert [rule.name for rule in least.rules] == ["s2"]
+    assert [repair.upper for repair in found.repairs() if not repair.leaves_out] == [pytest.approx(5.0, abs=0.01)]

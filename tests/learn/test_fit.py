@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -170,3 +171,45 @@ def test_a_learned_threshold_may_be_asked_for() -> None:
         kb.ask("n(X) > ?t")
     kb.fit(epochs=20)
     assert [(answer.bindings["X"], answer.lower) for answer in kb.ask("n(X) > ?t")] == [("a", 0.0), ("b", 1.0)]
+
+
+@pytest.mark.parametrize(
+    ("rule", "values", "at"),
+    [
+        ("a(X) < ?t -> P(X)", 10, lambda v: v < 3),
+        ("a(X) >= ?t -> P(X)", 10, lambda v: v >= 3),
+        ("a(X) > ?t -> P(X)", 10, lambda v: v > 3),
+        ("a(X) <= ?t <-> P(X)", 10, lambda v: v <= 3),
+        ("~(a(X) >= ?t) -> P(X)", 10, lambda v: v < 3),
+        ("P(X) -> ?t <= a(X)", 2, lambda v: v >= 1),
+        ("a(X) < ?t -> P(X)", 2, lambda v: v < 1),
+        ("a(X) = ?t <-> P(X)", 3, lambda v: v == 2),
+        ("a(X) = ?t -> P(X)", 2, lambda v: v == 1),
+        ("a(X) != ?t <-> P(X)", 3, lambda v: v != 2),
+    ],
+)
+def test_thresholds_of_values_that_many_share(rule: str, values: int, at: Callable[[int], bool]) -> None:
+    """A threshold that is one of the data's values would decide by which relation is written."""
+    rows = [(f"p{i}", i % values) for i in range(60)]
+    kb = lnnkit.loads(f"number a(e)\npredicate P(e)\nrule r: {rule}\n")
+    kb.tell("a", rows)
+    kb.label("P", [(name, float(at(value))) for name, value in rows])
+    fit = kb.fit(epochs=20)
+    assert not fit.warnings
+    assert kb.evaluate().predicates["P"].accuracy == 1.0
+
+
+@pytest.mark.parametrize("written", ["(a(X) > 42){scale: ?s=5}", "(a(X) > 42){scale: ?2}", "(a(X) > ?t){scale: ?s=5}"])
+def test_a_scale_stays_above_0(written: str) -> None:
+    values = [5, 12, 20, 30, 38, 40, 41.9, 42.1, 44, 45, 52, 60, 70, 80, 90]
+    kb = lnnkit.loads(f"number a(e)\npredicate P(e)\nrule r: {written} -> P(X)\nquery P(X)\n")
+    kb.tell("a", [(f"x{i}", value) for i, value in enumerate(values)])
+    kb.label("P", [(f"x{i}", float(value > 42)) for i, value in enumerate(values)])
+    fit = kb.fit()
+    assert all(value > 0 for value in fit.values.values())
+    assert kb.evaluate().predicates["P"].accuracy == 1.0
+    again = lnnkit.loads(kb.text)  # a scale of 0, or below, is refused
+    again.tell("a", [("low", 5.0), ("high", 90.0)])
+    assert [(dict(answer.bindings), answer.lower) for answer in again.ask("P(X)")] == [
+        ({"X": "high"}, pytest.approx(1.0))
+    ]
