@@ -56,14 +56,12 @@ class Explainer:
         if kind in ("predicate", "number"):
             arguments = [str(argument) for argument in reference.arguments]
             proof = self._prover.prove(reference.node, arguments)
-            contested = self._prover.contested(reference.node, arguments)
         else:
             proof = prove_formula(self._prover, self._fixpoint.prepared, lifted, root)
-            contested = self._contested(lifted, root)
-        return Explanation(proof, alpha, contested, numeric, lambda: self.world)
+        return Explanation(proof, alpha, self._contested(lifted, root), numeric, lambda: self.world)
 
     def _contested(self, lifted: LiftedGraph, root: Root) -> bool:
-        """Whether the bounds of a formula rest on a contradiction."""
+        """Whether the bounds of a query rest on a contradiction."""
         if not any(any_set(flags) for flags in self._fixpoint.contested):
             return False
         return any_set(answer(self._fixpoint, lifted, root, budget=_UNLIMITED).contested)

@@ -74,7 +74,7 @@ def form_of(
         case ast.Comparison():
             compared, atoms = comparison(formula)
             return _calculated("compare", compared, tuple(map(below, atoms)))
-        case ast.Arithmetic() | ast.Negate() | ast.Function() | ast.Unit():
+        case ast.Number() | ast.Arithmetic() | ast.Negate() | ast.Function() | ast.Unit():
             made, atoms = arithmetic_term(formula)
             return _calculated("term", made, tuple(map(below, atoms)))
         case ast.Truth():

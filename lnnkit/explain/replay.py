@@ -283,7 +283,7 @@ def _tree(form: Form, known: _Known, world: World, target: Form, *, asked: bool)
         operands: list[int] = []
         optional: list[bool] = []
         # a comparison has bounds of its own, and so has what a premise speaks of: its operands may contradict that
-        kept = part.kind == "compare" and not asked
+        kept = part.kind == "compare" and len(part.operands) > 0 and not asked
         read = part is not form and (kept or _read(part, known, world) != _unknown(part, world))
         if read:
             pass
