@@ -31,7 +31,7 @@ def prove_formula(prover: Prover, prepared: Prepared, lifted: LiftedGraph, root:
     sight = assemble(prepared.grounding, formula, {})
     whole = unfold(lifted, root, through_shared=True)
     conclusion = as_expression(whole, {}, bound_names(whole), logic=lifted.program.logic)
-    positive, negated = below_negations(lifted.graph, root)
+    positive, negated = below_negations(lifted.graph, root.reference)
     atomic = lifted.graph.nodes[positive.node]["kind"] == "predicate"
     heard = [positive] if atomic else instances(lifted.graph, positive)
     kin = relatives(lifted.graph, positive)

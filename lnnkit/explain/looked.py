@@ -58,7 +58,7 @@ def upward(tree: Tree, read: Callable[[Form], Box]) -> list[Bounds]:
             continue
         low, high = read(node.form)
         known = _box(low, high) if place in numbers else enter(_box(low, high))
-        calculated = node.form.arithmetic is not None and (place == tree.top or not node.operands)
+        calculated = node.form.arithmetic is not None and (place == tree.top or not node.form.operands)
         made_of = node.operands or node.form.kind in ("true", "false", "same", "forall", "exists")
         if calculated or (made_of and not node.read):
             made = _made(node, [values[operand] for operand in node.operands])

@@ -283,13 +283,14 @@ def _tree(form: Form, known: _Known, world: World, target: Form, *, asked: bool)
         operands: list[int] = []
         optional: list[bool] = []
         # a comparison has bounds of its own, and so has what a premise speaks of: its operands may contradict that
-        kept = part.kind == "compare" and len(part.operands) > 0 and not asked
+        kept = part.kind == "compare" and bool(part.operands) and not asked
         read = part is not form and (kept or _read(part, known, world) != _unknown(part, world))
         if read:
             pass
         elif part.kind in ("forall", "exists"):
+            (body,) = part.operands
             for entities, may in _assignments(part, depth, named, world):
-                operands.append(add(filled(part.operands[0], entities), depth + 1))
+                operands.append(add(filled(body, entities), depth + 1))
                 optional.append(may)
         else:
             operands = [add(operand, depth) for operand in part.operands]

@@ -14,7 +14,7 @@ from lnnkit.graph.defining import Formula, conjunctions, conjuncts, defined_pred
 from lnnkit.graph.describe import Description, describe
 from lnnkit.graph.laws import laws
 from lnnkit.graph.lifted import COMPARISON, NEURONS, TERMS, LiftedGraph, Reference, Root
-from lnnkit.graph.match import instances
+from lnnkit.graph.match import below_negations, instances
 from lnnkit.graph.parameters import Parameters, starts
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Span
@@ -44,7 +44,7 @@ def build(program: CheckedProgram) -> LiftedGraph:
     stated = (*program.assertions, *laws(program.assertions))
     statements = tuple(builder.statement(assertion) for assertion in stated)
     builder.close(statements)
-    queries = tuple(builder.query(query) for query in program.queries)
+    queries = tuple(builder.query(query, statements) for query in program.queries)
     return LiftedGraph(builder.graph, program, statements, queries, closed_derived, builder.parameters)
 
 
@@ -56,7 +56,7 @@ def add_queries(lifted: LiftedGraph, queries: Sequence[Query]) -> LiftedGraph:
         builder.graph,
         lifted.program,
         lifted.statements,
-        tuple(builder.query(query) for query in queries),
+        tuple(builder.query(query, lifted.statements) for query in queries),
         lifted.closed_derived,
         lifted.parameters,
     )
@@ -98,28 +98,48 @@ class _Builder:
         ends = self.parameters.read(assertion.lower, 1.0), self.parameters.read(assertion.upper, 1.0)
         return self._root(part, ends, assertion, defines)
 
-    def query(self, query: Query) -> Root:
+    def query(self, query: Query, statements: Sequence[Root]) -> Root:
         before = {node: data["uses"] for node, data in self.graph.nodes(data=True)}
         part, _ = self._formula(query.formula, query.logic)
         for node, data in self.graph.nodes(data=True):
             data["uses"] = before.get(node, 0)
-        self._link([node for node in self.graph if node not in before])
+        self._link([node for node in self.graph if node not in before], statements)
         ends = (-math.inf, math.inf) if query.numeric else (0.0, 1.0)
         return self._root(part, ((ends[0], None), (ends[1], None)), query, frozenset())
 
-    def _link(self, own: Sequence[str]) -> None:
-        """Let a query read neurons of the program that keep bounds where its subformulas are instances of these. What
-        it asks for itself is looked at in itself."""
+    def _link(self, own: Sequence[str], statements: Sequence[Root]) -> None:
+        """Let a query read the neurons of the program that its subformulas are instances of: those that keep bounds of
+        their own, and those that are stated, which do from then on. What it asks for itself is looked at in itself."""
+        created = {*own}
+        kept = {below_negations(self.graph, root.reference)[0].node for root in statements}
+        kept = {node for node in kept if self.graph.nodes[node].get("fixed")}
+        kept |= {node for node, shared in self.graph.nodes(data="shared") if shared}
         for node in own:
             for _, operand, number, edge in list(self.graph.out_edges(node, keys=True, data=True)):
-                data = self.graph.nodes[operand]
+                reference = Reference(operand, edge["arguments"])
+                if self.graph.nodes[operand]["kind"] == "not" and operand not in created:
+                    reference, _ = below_negations(self.graph, reference)  # a negation of the program, as it stands
+                data = self.graph.nodes[reference.node]
                 if data["kind"] not in NEURONS or data["shared"]:
                     continue
-                known = instances(self.graph, Reference(operand, edge["arguments"]))
-                general = next((each for each in known if self.graph.nodes[each.node]["shared"]), None)
-                if general is not None:
+                known = [each for each in instances(self.graph, reference) if each.node in kept]
+                known.sort(key=lambda each: not self.graph.nodes[each.node]["shared"])
+                if known:
+                    self._share(known[0].node, statements)
+                if known and reference.node == operand:
                     self.graph.remove_edge(node, operand, number)
-                    self.graph.add_edge(node, general.node, **(edge | {"arguments": general.arguments}))
+                    self.graph.add_edge(node, known[0].node, **(edge | {"arguments": known[0].arguments}))
+
+    def _share(self, node: str, statements: Sequence[Root]) -> None:
+        """Let a neuron keep bounds of its own, with the truth that statements give it."""
+        data = self.graph.nodes[node]
+        if data["shared"]:
+            return
+        data["shared"] = True
+        for root in statements:
+            if root.reference.node == node:
+                data["lower"] = max(data["lower"], root.lower)
+                data["upper"] = min(data["upper"], root.upper)
 
     def close(self, statements: Sequence[Root]) -> None:
         """Decide which neurons keep bounds of their own, and which truth statements give them. Comparisons always do,
@@ -128,13 +148,10 @@ class _Builder:
         for node, data in self.graph.nodes(data=True):
             data["stated"] = True
             if data["kind"] in NEURONS:
-                fixed = not (data["defining"] or node in learned or self._trainable(node))
-                data["shared"] = data["kind"] == COMPARISON or (data["uses"] >= 2 and fixed)
-        for root in statements:
-            data = self.graph.nodes[root.reference.node]
-            if data["shared"]:
-                data["lower"] = max(data["lower"], root.lower)
-                data["upper"] = min(data["upper"], root.upper)
+                data["fixed"] = not (data["defining"] or node in learned or self._trainable(node))
+        for node, data in self.graph.nodes(data=True):
+            if data["kind"] == COMPARISON or (data["kind"] in NEURONS and data["uses"] >= 2 and data["fixed"]):
+                self._share(node, statements)
 
     def _root(
         self,
@@ -220,6 +237,7 @@ class _Builder:
             "shared": False,
             "defining": False,
             "stated": False,
+            "fixed": False,
             "learned": described.learned,
             "key": key,
             **described.attributes,

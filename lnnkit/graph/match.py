@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 import networkx as nx
 
-from lnnkit.graph.lifted import NEURONS, NUMBER, Reference, Root
+from lnnkit.graph.lifted import NEURONS, NUMBER, Reference
 
 _Bound = tuple[int, int]  # a quantified variable: the depth of its quantifier, and its place there
 _Argument = int | str | _Bound
 
 
-def below_negations(graph: nx.MultiDiGraph, root: Root) -> tuple[Reference, bool]:
-    """What a root refers to beneath the negations at its head, and whether their number is odd."""
-    reference, negated = root.reference, False
+def below_negations(graph: nx.MultiDiGraph, reference: Reference) -> tuple[Reference, bool]:
+    """What stands beneath the negations at the head of what is referred to, and whether their number is odd."""
+    negated = False
     while graph.nodes[reference.node]["kind"] == "not":
         _, operand, edge = next(iter(graph.out_edges(reference.node, data=True)))
         arguments = tuple(reference.arguments[a] if isinstance(a, int) else a for a in edge["arguments"])

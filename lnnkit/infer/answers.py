@@ -53,12 +53,16 @@ def covers(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root) -> bool:
         if any(text not in domain.index or not any_set(known == domain.index[text]) for text in texts):
             return False
     tables = {neuron.source for neuron in unfold(lifted, root).neurons if neuron.kind == LEAF}
-    for reference in instances(lifted.graph, below_negations(lifted.graph, root)[0]):
+    for reference in instances(lifted.graph, below_negations(lifted.graph, root.reference)[0]):
         if lifted.graph.nodes[reference.node]["shared"]:
             tables.add(reference.node)
         elif reference.node not in prepared.observers:
             return False
-    tables |= {each.reference.node for each in relatives(lifted.graph, below_negations(lifted.graph, root)[0])}
+    if not tables <= prepared.grounding.atoms.tables.keys():
+        return False
+    tables |= {
+        each.reference.node for each in relatives(lifted.graph, below_negations(lifted.graph, root.reference)[0])
+    }
     return prepared.partly_known.isdisjoint(tables) and all(
         (name, side) not in relevance.derived or relevance.mode(name, side) == ALL for name in tables for side in SIDES
     )
@@ -68,7 +72,7 @@ def answer(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root, *, budget: Budge
     """Bindings whose bounds differ from the query's value with every atom at its default, sorted; a query without
     variables has one answer. Nothing that the query does changes another answer. Raises `TooLarge`."""
     with torch.no_grad():
-        reference, negated = below_negations(lifted.graph, root)
+        reference, negated = below_negations(lifted.graph, root.reference)
         positive = replace(root, reference=reference)
         return _answer(fixpoint.prepared, fixpoint.contested, lifted, positive, negated, guard_of(budget))
 

@@ -147,7 +147,7 @@ def add_observer_tables(lifted: LiftedGraph, grounding: Grounding) -> dict[str, 
     formulas say of it. The result maps the neuron to its table."""
     observers: dict[str, str] = {}
     for root in lifted.queries:
-        for reference in instances(lifted.graph, below_negations(lifted.graph, root)[0]):
+        for reference in instances(lifted.graph, below_negations(lifted.graph, root.reference)[0]):
             data = lifted.graph.nodes[reference.node]
             if not data["shared"] and reference.node not in observers:
                 observers[reference.node] = f"?{reference.node}"

@@ -31,9 +31,11 @@ def list_asked(lifted: LiftedGraph, grounding: Grounding, state: State) -> set[s
                 atoms.ask(table, rows)
             else:
                 asked.add(neuron.source)
-        heard = instances(lifted.graph, below_negations(lifted.graph, root)[0])
+        heard = instances(lifted.graph, below_negations(lifted.graph, root.reference)[0])
         asked |= {each.node for each in heard if lifted.graph.nodes[each.node]["shared"]}
-        asked |= {each.reference.node for each in relatives(lifted.graph, below_negations(lifted.graph, root)[0])}
+        asked |= {
+            each.reference.node for each in relatives(lifted.graph, below_negations(lifted.graph, root.reference)[0])
+        }
     for root in lifted.statements:  # completion reads all that its antecedents mention
         if root.defines:
             formula = unfold(lifted, root, through_shared=True, through_comparisons=False)

@@ -113,9 +113,12 @@ class Network:
         self.neurons: dict[Key, Node] = {}  # every neuron of the rules, merged
         for rule in self.rules:
             self._register(rule.root)
+        self.kept_apart: set[Key | None] = set()
+        self.asked_for: list[Key] = []  # neurons that parts of queries are instances of
         self.shared = self._shared()
         for query in self.queries:
             self._link(query)
+        self.shared = self._shared()
 
     # --- identity -----------------------------------------------------------------------------------------------------
 
@@ -236,7 +239,7 @@ class Network:
         for neuron in self.neurons.values():
             for part in neuron.operands:
                 use(part)
-        kept_apart = set()
+        kept_apart = self.kept_apart
         for rule in self.rules:
             use(rule.root)
             if rule.heads:
@@ -244,7 +247,7 @@ class Network:
         chosen = [
             key
             for key, count in uses.items()
-            if (count >= 2 and key not in kept_apart) or self.neurons[key].kind == "compare"
+            if ((count >= 2 or key in self.asked_for) and key not in kept_apart) or self.neurons[key].kind == "compare"
         ]
         return {key: self.neurons[key] for key in sorted(chosen, key=lambda key: _depth(self.neurons[key]))}
 
@@ -252,9 +255,21 @@ class Network:
         """Parts of a query that are instances of shared neurons read their bounds."""
         for part in query.operands:
             if part.key is not None and part.key not in self.shared:
-                found = (k for k, node in self.shared.items() if self.is_instance(part.formula, node.formula))
-                part.linked = next(found, None)
+                candidates = [*self.shared.items(), *((k, self.neurons[k]) for k in self._asserted())]
+                found = (k for k, node in candidates if self.is_instance(part.formula, node.formula))
+                part.linked = next((k for k in found if k not in self.kept_apart), None)
+                if part.linked is not None:
+                    self.asked_for.append(part.linked)
             self._link(part)
+
+    def _asserted(self) -> Iterator[Key]:
+        """The neurons beneath the negations at the heads of statements."""
+        for rule in self.rules:
+            node = rule.root
+            while node.kind == "not":
+                node = node.operands[0]
+            if node.key is not None:
+                yield node.key
 
     def _consequents(self, node: Node) -> Iterator[Key]:
         """The conjunctions between a defining root and its heads."""
