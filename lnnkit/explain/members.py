@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from lnnkit.check.program import Assertion
 from lnnkit.explain.proof import Given
@@ -34,7 +35,13 @@ class StatedRule:
 
 
 Member = StatedFact | StatedRule
-Inconsistent = Callable[[Sequence[Member], "Loosened | None"], bool]  # of a program of these members alone
+
+
+class Inconsistent(Protocol):
+    """Whether a program of these members alone, one of them let out, contradicts itself. Bounds that creep to a
+    contradiction are followed some way; if asked ``thoroughly``, several times as far."""
+
+    def __call__(self, members: Sequence[Member], loose: Loosened | None, *, thoroughly: bool = False) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,8 @@ def repair(members: Sequence[Member], member: Member, inconsistent: Inconsistent
         amount = 1 - plain / lower
     kind = "fact" if isinstance(member, StatedFact) else member.statement.kind
     let_out = _let_out(lower, upper, amount)
+    if inconsistent(members, Loosened(member, *let_out), thoroughly=True):
+        let_out = 0.0, 1.0
     return Repair(member, *let_out, _DEARER[kind] * max(lower - let_out[0], let_out[1] - upper))
 
 
@@ -88,7 +90,7 @@ def _of_number(members: Sequence[Member], member: StatedFact, inconsistent: Inco
         if not math.isfinite(end) or inconsistent(members, reaching(sign * math.inf)):
             continue
         far = _nearest(end, sign, lambda far: inconsistent(members, reaching(far)))  # called at once
-        if far is not None:
+        if far is not None and not inconsistent(members, reaching(far), thoroughly=True):
             let_out = reaching(far)
             found.append(Repair(member, let_out.lower, let_out.upper, abs(far - end)))
     return min(found, key=lambda each: each.cost, default=Repair(member, -math.inf, math.inf, math.inf))

@@ -46,10 +46,10 @@ def why_not(session: Session, query: Query, text: str, *, upper: bool, goal: flo
 def conflicts(session: Session, most: int) -> list[Conflict]:
     """The first ``most`` contradictions of the program's own fixpoint, each with what meets in it."""
     rested = session.own()
-    most_rounds = 4 * rested.outcome.rounds + 32  # bounds that creep to a contradiction for longer have none here
+    most_rounds = 4 * rested.outcome.rounds + 64  # bounds may creep for ever
 
-    def inconsistent(members: Sequence[Member], loose: Loosened | None) -> bool:
+    def inconsistent(members: Sequence[Member], loose: Loosened | None, *, thoroughly: bool = False) -> bool:
         part = session.about(session.theory.about(alone(rested.program, members, loose)))
-        return bool(part.rest((), most_rounds).outcome.contradictions)
+        return bool(part.rest((), 8 * most_rounds if thoroughly else most_rounds).outcome.contradictions)
 
     return rested.explainer.conflicts(inconsistent, most)

@@ -177,3 +177,11 @@ def test_a_number_that_a_unit_leaves_out() -> None:
     assert [fact.given.text for fact in least.facts] == ["fact age(anna) = 3"]
     assert [rule.name for rule in least.rules] == ["s2"]
     assert [repair.upper for repair in found.repairs() if not repair.leaves_out] == [pytest.approx(5.0, abs=0.01)]
+
+
+@pytest.mark.slow
+def test_a_repair_that_only_delays_the_contradiction_is_none() -> None:
+    """Whatever E(a, b) is below 1, bounds creep until they cross, the longer the nearer it is to 1."""
+    text = "predicate E(s, s)\npredicate T(t)\nfact ~E(a, b)\nfact T(c) in [0, 1]\naxiom E(X, Y) <-> (T(U) -> T(U))\n"
+    (found, *_) = lnnkit.loads(text).conflicts()
+    assert [repair.leaves_out for repair in found.repairs()] == [True, True]

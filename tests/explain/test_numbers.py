@@ -127,3 +127,30 @@ def test_random_queries_at_length(block: int) -> None:
 @pytest.mark.parametrize("block", range(40, 400, 10))
 def test_random_programs_at_length(block: int) -> None:
     replay_random(range(block, block + 10))
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "npu(a(x)){power: [0]} > 0 & P(x)",
+        "exists X: npu(a(X)){power: [0]} > 0 & P(X)",
+        "3 > 2 & P(x)",
+        "~(3 > 2)",
+        "nau(a(x), 3){weight: [0, 1]}",
+        "nau(a(x), 3){weight: [0, 1]} + a(x)",
+        "Q(x)",
+    ],
+)
+def test_what_does_not_depend_on_any_number(query: str) -> None:
+    text = "number a(e)\nfact a(x) = 2\nfact P(x)\nrule npu(a(X)){power: [0]} > 0 & P(X) -> Q(X)\n"
+    kb = lnnkit.loads(text)
+    explanation, answer = kb.explain(query), kb.ask(query)[0]
+    assert (explanation.lower, explanation.upper) == (answer.lower, answer.upper)
+    assert explanation.verify() == []
+
+
+def test_an_atom_that_needs_no_contradiction_is_not_contested() -> None:
+    text = "predicate Derived(p) closed\nfact Peer(bob)\nfact ~Peer(bob)\nfact Shut(bob)\n"
+    kb = lnnkit.loads(text + "rule (Peer(X) | Shut(X)) -> Derived(X)\n")
+    assert not kb.explain("Derived(bob)").contested
+    assert kb.explain("Peer(bob)").contested

@@ -217,3 +217,13 @@ def test_what_no_number_satisfies_is_told_once() -> None:
     assert not fine.infer().contradictions
     some = lnnkit.loads(STATED + "axiom gap(X, X) < 0\naxiom gap(X, Y) > 1\nquery gap(X, X)\n")
     assert [str(each) for each in some.infer().contradictions] == ["gap(anna, anna) at least 1, at most 0"]
+
+
+def test_a_long_chain_is_no_drift() -> None:
+    """Each number of the chain is raised as often as there are numbers before it."""
+    links = 320
+    kb = lnnkit.loads("number s(e)\npredicate next(e, e) closed\naxiom next(X, Y) -> s(Y) >= s(X) + 1\n")
+    kb.tell("next", [(f"p{i}", f"p{i + 1}") for i in range(links)])
+    kb.tell("s", [(f"p{i}", 0.0, math.inf) for i in range(links + 1)])
+    assert kb.infer().status == "converged"
+    assert kb.ask(f"s(p{links})")[0].lower == links
