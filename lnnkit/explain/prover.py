@@ -75,11 +75,6 @@ class Prover:
             return self.readings.unlisted(predicate, arguments, side).value
         return (self.readings.crossed(row, side) if self.is_arrested(row) else self.readings.of(row, side)).value
 
-    def contested(self, predicate: str, arguments: Sequence[str]) -> bool:
-        """Whether an atom's bounds rest on a contradiction."""
-        row = self.row_of(predicate, arguments)
-        return row is not None and any(bool(flags[row]) for flags in self._fixpoint.contested)
-
     def prove_contradiction(self, batch: int, row: int, tick: int) -> Proof:
         """That an instance which was arrested at ``tick`` cannot be satisfied."""
         sight, _ = self._sights.of(batch, AUXILIARY, row)
