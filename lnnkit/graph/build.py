@@ -103,7 +103,12 @@ class _Builder:
         part, _ = self._formula(query.formula, query.logic)
         for node, data in self.graph.nodes(data=True):
             data["uses"] = before.get(node, 0)
-        self._link([node for node in self.graph if node not in before], statements)
+        outermost = set[str]()  # what stands beneath these is asked for itself
+        node = part.node
+        while self.graph.nodes[node]["kind"] == "not":
+            outermost.add(node)
+            (node,) = self.graph.successors(node)
+        self._link([node for node in self.graph if node not in before and node not in outermost], statements)
         ends = (-math.inf, math.inf) if query.numeric else (0.0, 1.0)
         return self._root(part, ((ends[0], None), (ends[1], None)), query, frozenset())
 

@@ -117,6 +117,8 @@ class Network:
         self.asked_for: list[Key] = []  # neurons that parts of queries are instances of
         self.shared = self._shared()
         for query in self.queries:
+            while query.kind == "not":  # what it asks for itself
+                query = query.operands[0]
             self._link(query)
         self.shared = self._shared()
 
