@@ -51,7 +51,7 @@ def box(draw: random.Random, ends: tuple[float, ...]) -> Box:
     return low, high
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 5))])
 def test_hulls_are_exact(seed: int) -> None:
     draw = random.Random(seed)
     narrowed = impossible = 0
