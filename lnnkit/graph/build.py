@@ -44,7 +44,7 @@ def build(program: CheckedProgram) -> LiftedGraph:
     stated = (*program.assertions, *laws(program.assertions))
     statements = tuple(builder.statement(assertion) for assertion in stated)
     builder.close(statements)
-    queries = tuple(builder.query(query, statements) for query in program.queries)
+    queries = tuple(builder.query(query) for query in program.queries)
     return LiftedGraph(builder.graph, program, statements, queries, closed_derived, builder.parameters)
 
 
@@ -56,7 +56,7 @@ def add_queries(lifted: LiftedGraph, queries: Sequence[Query]) -> LiftedGraph:
         builder.graph,
         lifted.program,
         lifted.statements,
-        tuple(builder.query(query, lifted.statements) for query in queries),
+        tuple(builder.query(query) for query in queries),
         lifted.closed_derived,
         lifted.parameters,
     )
@@ -98,27 +98,20 @@ class _Builder:
         ends = self.parameters.read(assertion.lower, 1.0), self.parameters.read(assertion.upper, 1.0)
         return self._root(part, ends, assertion, defines)
 
-    def query(self, query: Query, statements: Sequence[Root]) -> Root:
+    def query(self, query: Query) -> Root:
         before = {node: data["uses"] for node, data in self.graph.nodes(data=True)}
         part, _ = self._formula(query.formula, query.logic)
         for node, data in self.graph.nodes(data=True):
             data["uses"] = before.get(node, 0)
-        outermost = set[str]()  # what stands beneath these is asked for itself
-        node = part.node
-        while self.graph.nodes[node]["kind"] == "not":
-            outermost.add(node)
-            (node,) = self.graph.successors(node)
-        self._link([node for node in self.graph if node not in before and node not in outermost], statements)
+        negations, _ = self._negations(part.node)  # what stands beneath these is asked for itself
+        self._link([node for node in self.graph if node not in before and node not in negations])
         ends = (-math.inf, math.inf) if query.numeric else (0.0, 1.0)
         return self._root(part, ((ends[0], None), (ends[1], None)), query, frozenset())
 
-    def _link(self, own: Sequence[str], statements: Sequence[Root]) -> None:
+    def _link(self, own: Sequence[str]) -> None:
         """Let a query read the neurons of the program that its subformulas are instances of: those that keep bounds of
-        their own, and those that are stated, which do from then on. What it asks for itself is looked at in itself."""
+        their own, and asserted ones, which do from then on. What it asks for itself is looked at in itself."""
         created = {*own}
-        kept = {below_negations(self.graph, root.reference)[0].node for root in statements}
-        kept = {node for node in kept if self.graph.nodes[node].get("fixed")}
-        kept |= {node for node, shared in self.graph.nodes(data="shared") if shared}
         for node in own:
             for _, operand, number, edge in list(self.graph.out_edges(node, keys=True, data=True)):
                 reference = Reference(operand, edge["arguments"])
@@ -127,36 +120,31 @@ class _Builder:
                 data = self.graph.nodes[reference.node]
                 if data["kind"] not in NEURONS or data["shared"]:
                     continue
-                known = [each for each in instances(self.graph, reference) if each.node in kept]
-                known.sort(key=lambda each: not self.graph.nodes[each.node]["shared"])
-                if known:
-                    self._share(known[0].node, statements)
-                if known and reference.node == operand:
+                met = [(each, self.graph.nodes[each.node]) for each in instances(self.graph, reference)]
+                kept = [each for each, its in met if its["shared"]] or [each for each, its in met if its["asserted"]]
+                if not kept:
+                    continue
+                self.graph.nodes[kept[0].node]["shared"] = True
+                if reference.node == operand:
                     self.graph.remove_edge(node, operand, number)
-                    self.graph.add_edge(node, known[0].node, **(edge | {"arguments": known[0].arguments}))
-
-    def _share(self, node: str, statements: Sequence[Root]) -> None:
-        """Let a neuron keep bounds of its own, with the truth that statements give it."""
-        data = self.graph.nodes[node]
-        if data["shared"]:
-            return
-        data["shared"] = True
-        for root in statements:
-            if root.reference.node == node:
-                data["lower"] = max(data["lower"], root.lower)
-                data["upper"] = min(data["upper"], root.upper)
+                    self.graph.add_edge(node, kept[0].node, **(edge | {"arguments": kept[0].arguments}))
 
     def close(self, statements: Sequence[Root]) -> None:
         """Decide which neurons keep bounds of their own, and which truth statements give them. Comparisons always do,
         for what they say of their numbers rests on them."""
         learned = {root.reference.node for root in statements if any(root.learned)}
+        beneath = {self._negations(root.reference.node)[1] for root in statements}
         for node, data in self.graph.nodes(data=True):
             data["stated"] = True
             if data["kind"] in NEURONS:
-                data["fixed"] = not (data["defining"] or node in learned or self._trainable(node))
-        for node, data in self.graph.nodes(data=True):
-            if data["kind"] == COMPARISON or (data["kind"] in NEURONS and data["uses"] >= 2 and data["fixed"]):
-                self._share(node, statements)
+                fixed = not (data["defining"] or node in learned or self._trainable(node))
+                data["asserted"] = fixed and node in beneath
+                data["shared"] = data["kind"] == COMPARISON or (fixed and data["uses"] >= 2)
+        for root in statements:
+            data = self.graph.nodes[root.reference.node]
+            if data["kind"] in NEURONS:
+                data["lower"] = max(data["lower"], root.lower)
+                data["upper"] = min(data["upper"], root.upper)
 
     def _root(
         self,
@@ -242,7 +230,7 @@ class _Builder:
             "shared": False,
             "defining": False,
             "stated": False,
-            "fixed": False,
+            "asserted": False,
             "learned": described.learned,
             "key": key,
             **described.attributes,
@@ -262,9 +250,16 @@ class _Builder:
 
     def _use(self, node: str) -> None:
         """Count a use; that of a negation is one of what it negates, since it keeps no bounds."""
+        _, core = self._negations(node)
+        self.graph.nodes[core]["uses"] += 1
+
+    def _negations(self, node: str) -> tuple[set[str], str]:
+        """The negations at the head of a formula, and what stands beneath them."""
+        negations = set[str]()
         while self.graph.nodes[node]["kind"] == "not":
+            negations.add(node)
             (node,) = self.graph.successors(node)
-        self.graph.nodes[node]["uses"] += 1
+        return negations, node
 
     def _sorts(self, edges: Sequence[_Edge], count: int) -> tuple[str, ...]:
         """The sort of each variable, from the operands' parameters that it stands for."""

@@ -12,12 +12,13 @@ term (``"divide#7"``), with attributes
 - ``stated``: a statement holds it, not a query alone; ``defining``: an implication that completes a closed predicate,
   or a conjunction in its consequent
 - ``uses``: operand edges and statements that meet in the neuron; ``shared``: it keeps bounds of its own;
-  ``lower``, ``upper``: the truth that its statements give it
+  ``lower``, ``upper``: the truth that its statements give it; ``asserted``: a statement is the neuron, or its
+  negation, and nothing of it is learned, so that queries may have it shared
 - ``learned``: for each attribute that holds learnable values, the names of their parameters in the attribute's own
   shape, None where it is fixed. Two neurons with parameters are never one that is shared, but for comparisons.
 
 A ``compare`` node is one comparison ``left operator right``; a chain is an ``and`` of them. Those of statements are
-always shared; one that only a query holds keeps no bounds, so that asking changes nothing. It has
+always shared; one that only a query holds keeps no bounds. It has
 
 - ``operator``: ``>``, ``<``, ``>=``, ``<=``, ``=``, ``!=``, or ``<?>`` (a Neural Status Register)
 - ``scale``: None for a crisp comparison, else what the margin is divided by

@@ -23,7 +23,7 @@ class Relative:
 
 
 def relatives(graph: nx.MultiDiGraph, query: Reference) -> list[Relative]:
-    """What can be told of a query that is a crisp comparison, and that the program does not hold itself."""
+    """What the program's crisp comparisons, itself among them, can tell of a query that is one."""
     own = graph.nodes[query.node]
     if not _is_plain(graph, query.node):
         return []

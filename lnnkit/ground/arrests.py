@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -12,6 +11,7 @@ from lnnkit.flags import any_set, where_set
 from lnnkit.ground.bindings import Bindings
 from lnnkit.ground.formula import LEAF, Formula
 from lnnkit.ground.growing import Marks
+from lnnkit.ground.ordering import first_places
 from lnnkit.ground.tuples import TupleSet
 from lnnkit.ground.visitor import Visitor
 
@@ -42,12 +42,12 @@ class Arrests:
         known = self.flags(found.at(positions), lambda _: own)
         some = where_set(~(known | absent))
         picked = own.index_select(0, some)
-        ordered = picked.sort()[0]
-        if any_set(ordered[1:] == ordered[:-1]):
-            some = some[torch.from_numpy(np.sort(np.unique(picked.numpy(force=True), return_index=True)[1]))]
-            picked = own.index_select(0, some)
         if len(picked):
-            self._flags.reach(int(ordered[-1]) + 1).index_fill_(0, picked.long(), True)
+            size = int(picked.max()) + 1
+            first = first_places(picked, size)
+            if first is not None:
+                some, picked = some.index_select(0, first), picked.index_select(0, first)
+            self._flags.reach(size).index_fill_(0, picked.long(), True)
             self._flagged += len(picked)
         if not any_set(absent):
             return some

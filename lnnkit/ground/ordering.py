@@ -6,6 +6,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from lnnkit.flags import all_set, chosen, where_set
+
 _BY_DIGITS = 2**15  # so many whole numbers torch sorts digit by digit: several times as fast as by comparing them
 
 
@@ -25,6 +27,16 @@ def in_order(key: Tensor, size: int) -> tuple[Tensor, Tensor]:
     order = (packed & ((1 << bits) - 1)).astype(np.int32)
     packed >>= bits
     return torch.from_numpy(order), torch.from_numpy(packed).to(key.dtype)
+
+
+def first_places(keys: Tensor, size: int) -> Tensor | None:
+    """Where each of (n,) keys, all from 0 to below ``size``, stands first, ascending; None where all differ."""
+    order, ordered = in_order(keys, size)
+    first = torch.ones(len(keys), dtype=torch.bool)
+    torch.ne(ordered[1:], ordered[:-1], out=first[1:])
+    if all_set(first):
+        return None
+    return where_set(torch.zeros_like(first).index_fill_(0, chosen(first, order).long(), True))
 
 
 def ascending(keys: np.ndarray) -> np.ndarray:

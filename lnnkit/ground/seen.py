@@ -7,9 +7,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lnnkit.flags import all_set, chosen, where_set
+from lnnkit.flags import where_set
 from lnnkit.ground.few import Few, FewSeen
-from lnnkit.ground.ordering import in_order
+from lnnkit.ground.ordering import first_places
 
 # among so many possible keys, a byte for each is worthwhile once there is one for every so many
 _WORTHWHILE = ((2**24, 2**10), (2**28, 2**9))
@@ -42,18 +42,9 @@ class Seen:
         every = places.numel() == keys.numel()
         if not every:
             keys = keys.index_select(0, places)
-        first = self._firsts(keys)
+        first = first_places(keys, len(self._there))
         if first is not None:
             keys = keys.index_select(0, first)
             places = first if every else places.index_select(0, first)
         self.add(keys)
         return None if every and first is None else places
-
-    def _firsts(self, keys: Tensor) -> Tensor | None:
-        """Where each key stands first; None where all differ."""
-        order, ordered = in_order(keys, len(self._there))
-        first = torch.ones(len(keys), dtype=torch.bool)
-        torch.ne(ordered[1:], ordered[:-1], out=first[1:])
-        if all_set(first):
-            return None
-        return where_set(torch.zeros_like(first).index_fill_(0, chosen(first, order).long(), True))

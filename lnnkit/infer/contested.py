@@ -51,7 +51,7 @@ def contested(space: Workspace) -> Flags:
     for found in space.progress.arrested:
         batch = grounding.batches[found.batch]
         if batch.formula.auxiliary is not None:  # it keeps what is stated of it
-            rows = whole(batch).column(AUXILIARY).index_select(0, found.rows)
+            rows = batch.behind(found.rows, AUXILIARY)
             for flags in suspect:
                 flags.index_fill_(0, rows.long(), True)
     bad = {found.batch: space.arrested(found.batch) for found in space.progress.arrested}

@@ -86,7 +86,7 @@ def look(batch: Batch, read: Read, groupings: Sequence[Grouping | None]) -> Look
         gains = (box.lower > made.lower + least) & (box.lower > own.lower + least)
         loses = (box.upper < made.upper - least) & (box.upper < own.upper - least)
         if neuron == formula.head[0]:  # what is stated outright stands, also where its operands contradict it
-            low, high = stated(formula)
+            low, high = _stated(formula)
             gains = torch.where(bad, own.lower < low - least, gains)
             loses = torch.where(bad, own.upper > high + least, loses)
             box = Bounds(torch.where(bad, low, box.lower), torch.where(bad, high, box.upper))
@@ -94,7 +94,7 @@ def look(batch: Batch, read: Read, groupings: Sequence[Grouping | None]) -> Look
     return Look(bad, Bounds(lower, upper), said)
 
 
-def stated(formula: Formula) -> tuple[float, float]:
+def _stated(formula: Formula) -> tuple[float, float]:
     """The truth that a statement gives to what is beneath its negations."""
     return (1 - formula.upper, 1 - formula.lower) if formula.head[1] else (formula.lower, formula.upper)
 

@@ -11,7 +11,7 @@ import math
 import torch
 from torch import Tensor
 
-from lnnkit.flags import all_set, any_set
+from lnnkit.flags import any_set
 from lnnkit.numeric.arithmetic import divide, multiply, negate, not_negative, reciprocal
 from lnnkit.numeric.negative_base import of_negative
 from lnnkit.numeric.pieces import Pieces, bounded, from_zero, gone, joined, tidied
@@ -60,9 +60,9 @@ def exponent(power: Pieces, base: Pieces, own: Pieces) -> Pieces:
     zero = _holds(base, 0.0)
     if any_set(zero):
         for value, most in ((0.0, math.inf), (1.0, 0.0)):  # 0 ^ y is 0 for y > 0, and 0 ^ 0 is 1
-            there = (zero & _holds(power, value)).unsqueeze(0)
-            low = torch.where(there, 0.0, math.inf).double()
-            parts.append(Pieces(low, torch.where(there, most, -math.inf).double(), all_set(there)))
+            missing = ~(zero & _holds(power, value)).unsqueeze(0)
+            low = torch.zeros_like(missing, dtype=torch.float64)
+            parts.append(bounded(low, torch.full_like(low, most), missing))
     negative = of_negative(power, base, own)
     if negative is not None:
         parts.append(negative[1])

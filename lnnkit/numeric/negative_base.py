@@ -17,7 +17,7 @@ from torch import Tensor
 
 from lnnkit.flags import any_set
 from lnnkit.numeric.arithmetic import negate, not_negative
-from lnnkit.numeric.pieces import Pieces, joined
+from lnnkit.numeric.pieces import Pieces, bounded, joined
 from lnnkit.numeric.power import is_odd
 
 _ROUNDING = 1e-9  # of an exponent, relative: what is nearer to a whole number is that number
@@ -52,7 +52,7 @@ def _of_parity(power: Pieces, size: Pieces, exponent: Pieces, odd: bool) -> Iter
     if not odd:
         one = there & (p.low <= 1) & (p.high >= 1) & (y.low <= 0) & (y.high >= 0)
         zero = torch.zeros_like(y.low)
-        yield _where(one, -r.high, -r.low), _where(one, zero, zero)
+        yield bounded(-r.high, -r.low, ~one), bounded(zero, zero.clone(), ~one)
 
 
 def _positive(p: _Ends, r: _Ends, y: _Ends, odd: bool, there: Tensor) -> tuple[Pieces, Pieces]:
@@ -73,12 +73,7 @@ def _positive(p: _Ends, r: _Ends, y: _Ends, odd: bool, there: Tensor) -> tuple[P
     least = torch.minimum(*(torch.maximum(r.low, p.low ** (1 / y)) for y in (first, last)))
     most = torch.maximum(*(torch.minimum(r.high, p.high ** (1 / y)) for y in (first, last)))
     least, most = torch.minimum(least, most), torch.maximum(least, most)  # a rounding apart
-    return _where(there, -most, -least), _where(there, first, last)
-
-
-def _where(there: Tensor, low: Tensor, high: Tensor) -> Pieces:
-    whole = not any_set(~there)
-    return Pieces(torch.where(there, low, math.inf), torch.where(there, high, -math.inf), whole)
+    return bounded(-most, -least, ~there), bounded(first, last, ~there)
 
 
 def _crossed(*unions: Pieces) -> list[_Ends]:

@@ -310,7 +310,7 @@ class Inference:
         return answers
 
     def _relatives(self, core: Node, row: tuple[str, ...]) -> Iterator[Box]:
-        """What the program's comparisons of the same two terms say of one that it does not hold (D10)."""
+        """What the program's comparisons of the same two terms, itself among them, say of one (D10)."""
         mine = compared(core.formula)
         if mine is None:
             return
