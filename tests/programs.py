@@ -136,11 +136,12 @@ def place_of(atom: Formula, env: dict[str, str]) -> tuple[str, tuple[str, ...]]:
 # --- the generator ----------------------------------------------------------------------------------------------------
 
 
-def generate(seed: int, size: int = 4, mode: str = "fuzzy") -> Generated:
-    """A valid program with about ``size`` statements."""
+def generate(seed: int, size: int = 4, mode: str = "fuzzy", equal: float = 0.0) -> Generated:
+    """A valid program with about ``size`` statements. A share of ``equal`` and some more of its literals are equalities
+    of entities."""
     for attempt in range(100):
         try:
-            return _Generator(random.Random(f"{seed} {size} {mode} {attempt}"), size, mode).build(seed)
+            return _Generator(random.Random(f"{seed} {size} {mode} {attempt}"), size, mode, equal).build(seed)
         except (ProgramError, _Retry):
             continue
     raise AssertionError(f"no valid program for seed {seed}")
@@ -155,6 +156,7 @@ class _Generator:
     rng: random.Random
     size: int
     mode: str
+    equal: float
     pool: list[Formula] = field(default_factory=list)  # subformulas to repeat
     taken: list[str] = field(default_factory=list)  # variables that a quantifier around binds
 
@@ -234,16 +236,22 @@ class _Generator:
         return "atom", p.name, tuple(arguments)
 
     def _literal(self, scope: list[str], among: list[str] | None = None) -> Formula:
-        rng, atom = self.rng, self._atom(scope, among)
+        rng = self.rng
+        if self.equal and scope and rng.random() < self.equal:
+            return self._equality(scope, denied=0.4)
+        atom = self._atom(scope, among)
         chance = rng.random()
         if chance < 0.03:
             return (rng.choice(["true", "false"]),)
         if chance < 0.09 and len(scope) > 0:
-            first = rng.choice(scope)
-            others = [("var", v) for v in scope if SORT_OF[v] == SORT_OF[first] and v != first]
-            equal = ("eq", ("var", first), rng.choice([*others, *others, ("const", self._entity(SORT_OF[first]))]))
-            return ("not", equal) if rng.random() < 0.7 else equal
+            return self._equality(scope, denied=0.7)
         return ("not", atom) if chance > 0.75 else atom
+
+    def _equality(self, scope: list[str], denied: float) -> Formula:
+        rng, first = self.rng, self.rng.choice(scope)
+        others = [("var", v) for v in scope if SORT_OF[v] == SORT_OF[first] and v != first]
+        equal = ("eq", ("var", first), rng.choice([*others, *others, ("const", self._entity(SORT_OF[first]))]))
+        return ("not", equal) if rng.random() < denied else equal
 
     def _weight(self) -> float:
         return 1.0 if self.plain or self.rng.random() < 0.6 else self.rng.choice([0.0, 0.5, 0.5, 2.0, 0.3, 0.7])

@@ -15,10 +15,10 @@ PLAIN, ALL = 330, 2100
 BLOCK = 30
 
 
-def compare(seeds: range) -> int:
+def compare(seeds: range, equal: float = 0.0) -> int:
     compared = 0
     for seed in seeds:
-        generated = generate(seed, 1 + seed % 6, MODES[seed % 3])
+        generated = generate(seed, 1 + seed % 6, MODES[seed % 3], equal)
         found = disagreements(generated.program)
         if found is not None:
             compared += 1
@@ -35,6 +35,13 @@ def test_oracle(block: int) -> None:
 @pytest.mark.parametrize("block", range(PLAIN, ALL, BLOCK))
 def test_oracle_at_length(block: int) -> None:
     assert compare(range(block, block + BLOCK)) >= BLOCK - 3
+
+
+@pytest.mark.parametrize(
+    "block", [0, *(pytest.param(block, marks=pytest.mark.slow) for block in range(BLOCK, 600, BLOCK))]
+)
+def test_equalities(block: int) -> None:
+    assert compare(range(block, block + BLOCK), equal=0.25) >= BLOCK - 3
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ _PRODUCT = 256  # so many sets at most come of a product
 
 @dataclass(frozen=True, slots=True, order=True)
 class Element:
-    """An end of a leaf that differs from its table's default."""
+    """An end of a leaf that differs from its table's default; or the lower end of an equality, where it holds."""
 
     leaf: int
     end: End

@@ -13,6 +13,7 @@ from lnnkit.flags import where_set
 from lnnkit.ground.atoms import Atoms
 from lnnkit.ground.batch import Batch, Modes, shape
 from lnnkit.ground.domain import Domain
+from lnnkit.ground.equality import add_equality
 from lnnkit.ground.formula import AUXILIARY, Formula
 from lnnkit.ground.instances import Instances
 from lnnkit.ground.needs import Needs
@@ -59,6 +60,8 @@ class Grounding:
     ) -> int:
         """Enter a formula; formulas of one shape, ``stage`` and parameters share a batch. If it may be ``visited``, its
         instances are not kept where they need not be; if not, they are only evaluated. Returns the batch's number."""
+        if any(neuron.kind == "same" for neuron in formula.neurons):
+            add_equality(self.atoms, self.domain)
         key = (stage, formula.learned, shape(formula, modes, tuple(sorted(observers))))
         if key not in self._shapes:
             self._shapes[key] = len(self.batches)

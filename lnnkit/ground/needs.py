@@ -11,7 +11,9 @@ from lnnkit.ground.families import Element, Support
 from lnnkit.ground.formula import AUXILIARY, Formula
 from lnnkit.ground.relevance import ALL, Reading, Relevance
 from lnnkit.ground.supports import Analysis, Send
+from lnnkit.ground.upward import Upward
 
+EQUAL = "="  # the table of a literal that two entities are one
 _JOINED = 12  # so many literals are joined to find an instance
 
 Column = OneOf["lower", "upper", "either", "listed", "given"]
@@ -102,13 +104,19 @@ class NeedFinder:
 
     def deviation(self) -> Needs:
         """Every instance whose root differs from its value with all leaves at their defaults."""
-        rows = tuple(Need(0, literals) for literals in self._deviations(self.formula.top, equalities=False))
+        upward = self.analysis.upward if self._equalities_alone() else self.analysis.unequal
+        rows = [Need(0, literals) for literals in self._deviations(self.formula.top, upward)]
         return Needs(minimal_needs(rows), self._fills())
 
     def initial(self) -> Needs:
         """As ``deviation``, and every instance where equalities alone make a difference."""
-        rows = tuple(Need(0, literals) for literals in self._deviations(self.formula.top, equalities=True))
-        return Needs(minimal_needs(rows), self._fills())
+        if self._equalities_alone():
+            return Needs((Need(0, frozenset()),), self._fills())
+        return self.deviation()
+
+    def _equalities_alone(self) -> bool:
+        """Whether how equalities fall makes a difference with all leaves at their defaults."""
+        return len(self.analysis.upward.default_values(self.formula.top)) > 1
 
     def completion(self) -> Needs:
         """Every instance of a defining statement that can make a head possible."""
@@ -167,18 +175,16 @@ class NeedFinder:
 
     def _fills(self) -> dict[int, tuple[frozenset[Literal], ...]]:
         return {
-            neuron.inner: self._deviations(neuron.operands[0], equalities=True)
+            neuron.inner: self._deviations(neuron.operands[0], self.analysis.unequal)
             for neuron in self.formula.neurons
             if neuron.inner >= 0
         }
 
-    def _deviations(self, node: int, *, equalities: bool) -> tuple[frozenset[Literal], ...]:
-        if equalities and len(self.analysis.upward.default_values(node)) > 1:
-            return (frozenset(),)
+    def _deviations(self, node: int, upward: Upward) -> tuple[frozenset[Literal], ...]:
         found = {
             self._literals(elements)
             for end in ("lower", "upper")
-            for elements in (*self.analysis.upward.improvements(node, end), *self.analysis.upward.loosenings(node, end))
+            for elements in (*upward.improvements(node, end), *upward.loosenings(node, end))
             if self.relevance.available(self.reading, elements)
         }
         return tuple(sorted((s for s in found if not any(other < s for other in found)), key=_ordered))
@@ -190,7 +196,7 @@ class NeedFinder:
         if leaf == AUXILIARY:
             return Literal(self.reading.table(leaf), self.formula.blocks[0].variables, column)
         neuron = self.formula.neurons[leaf]
-        return Literal(neuron.source, neuron.arguments, column)
+        return Literal(EQUAL if neuron.kind == "same" else neuron.source, neuron.arguments, column)
 
 
 def _ordered(literals: frozenset[Literal]) -> list[str]:

@@ -32,6 +32,10 @@ class Reading:
             return self.formula.auxiliary
         return self.formula.neurons[leaf].source
 
+    def needs_nothing(self, leaf: int) -> bool:
+        """Whether no atom need have moved before an end of it can be there: a head's, or an equality's."""
+        return leaf in self.formula.heads or (leaf != AUXILIARY and self.formula.neurons[leaf].kind == "same")
+
 
 def sides(end: End) -> tuple[str, ...]:
     return SIDES if end == "either" else (end,)
@@ -51,7 +55,7 @@ class Relevance:
     def available(self, reading: Reading, support: Support) -> bool:
         """Whether each element can be there at all."""
         return all(
-            element.leaf in reading.formula.heads
+            reading.needs_nothing(element.leaf)
             or any(
                 (reading.table(element.leaf), side) in (self.told if _told(reading, element) else self.produced)
                 for side in sides(element.end)
@@ -156,7 +160,7 @@ def _produced(
             if send.leaf in reading.formula.heads:
                 continue
             for support in send.supports:
-                missing = {e for e in support if e.leaf not in reading.formula.heads}
+                missing = {e for e in support if not reading.needs_nothing(e.leaf)}
                 one = _Waiting(reading, (send.leaf, send.side), missing)
                 for element in missing:
                     for name in sides(element.end):

@@ -31,7 +31,7 @@ from lnnkit.ground.reactions import (
     other,
     upward_causes,
 )
-from lnnkit.ground.upward import Ends, Upward, point
+from lnnkit.ground.upward import Ends, Upward, equalities, point
 from lnnkit.logic.bounds import tolerance
 from lnnkit.numeric import Comparison, Interval, unknown
 
@@ -84,6 +84,14 @@ class Analysis:
             self.defaults[AUXILIARY] = defaults[formula.auxiliary]
         self.polarity = Polarity(formula)
         self.upward = Upward(formula, self.defaults, vacant, doubtful, self.polarity)
+        self._doubtful = doubtful
+
+    @cached_property
+    def unequal(self) -> Upward:
+        """Upward where entities are unequal unless told."""
+        if not equalities(self.formula):
+            return self.upward
+        return Upward(self.formula, self.defaults, self.vacant, self._doubtful, self.polarity, unequal=True)
 
     @cached_property
     def _heard(self) -> list[list[_Demand]]:
@@ -254,17 +262,18 @@ class Analysis:
         return self.upward.family(upward_causes(top, bases, goals, end, limit), [moves[o] for o in top.operands])
 
     def completions(self) -> Family:
-        """For a defining statement: sets of leaves that must have left their closed defaults before its antecedent's
-        upper end can make a head possible."""
+        """For a defining statement: sets of leaves that must have left their closed defaults (and of equalities that
+        must hold) before its antecedent's upper end can make a head possible."""
         antecedent = self.formula.neurons[self.formula.top].operands[0]
-        loose, moves = self.upward.loosened
+        upward = self.unequal
+        loose, moves = upward.loosened
         # what holds no atom is no truer than it must be: an equality beside a head may fail
-        values = [point((lower, lower)) for lower, _ in self.upward.bases]
+        values = [point((lower, lower)) for lower, _ in upward.bases]
 
         def possible(truth: float) -> bool:
             heads = least_heads(self.formula, torch.tensor([truth], dtype=torch.float64), values, 1.0)
             return any(any_set(value > _EPS) for value in heads.values())
 
-        if possible(self.upward.bases[antecedent][1]):
+        if possible(upward.bases[antecedent][1]):
             return ALWAYS
         return moves[antecedent][1] if possible(loose[antecedent][1]) else NEVER

@@ -26,7 +26,8 @@ Ends = tuple[Family, Family]  # families for the lower and for the upper end
 
 class Upward:
     """Upward through one formula from the ``defaults`` of its leaves; ``vacant`` quantifiers have their own value, and
-    ``doubtful`` ones may hold for a stranger of whom nothing is known."""
+    ``doubtful`` ones may hold for a stranger of whom nothing is known. Equalities may be either at the defaults,
+    or are false where entities are ``unequal`` unless told."""
 
     def __init__(
         self,
@@ -35,13 +36,16 @@ class Upward:
         vacant: Mapping[int, Box],
         doubtful: frozenset[int],
         polarity: Polarity,
+        *,
+        unequal: bool = False,
     ) -> None:
         self.formula = formula
         self.defaults = defaults
         self.vacant = vacant
         self.doubtful = doubtful
         self.polarity = polarity
-        self._same = [i for i, neuron in enumerate(formula.neurons) if neuron.kind == "same"]
+        self._unequal = unequal
+        self._same = equalities(formula)
 
     def default_values(self, node: int) -> list[Box]:
         """The bounds of ``node`` with every leaf at its default, for each way in which equalities may fall."""
@@ -65,7 +69,8 @@ class Upward:
             elif neuron.kind in ("true", "false"):
                 values.append((1.0, 1.0) if neuron.kind == "true" else (0.0, 0.0))
             elif neuron.kind == "same":
-                values.append((falls[index], falls[index]) if index in falls else _FREE)
+                fall = falls.get(index) if index in self._same else 1.0
+                values.append(_FREE if fall is None else (fall, fall))
             elif neuron.kind in ("forall", "exists"):
                 values.append(self.vacant.get(index, values[neuron.operands[0]]))
             else:
@@ -74,7 +79,7 @@ class Upward:
 
     @cached_property
     def bases(self) -> list[Box]:
-        return self._values({})
+        return self._values(dict.fromkeys(self._same, 0.0) if self._unequal else {})
 
     @cached_property
     def reach(self) -> tuple[list[Box], list[Ends]]:
@@ -92,8 +97,8 @@ class Upward:
                     (frozenset({Element(index, "lower")}),) if base[0] < 1.0 else NEVER,
                     (frozenset({Element(index, "upper")}),) if base[1] > 0.0 else NEVER,
                 )
-            elif neuron.kind == "same":  # how it falls rests on no atom
-                best, move = (1.0, 0.0), (ALWAYS, ALWAYS)
+            elif index in self._same:  # how it falls rests on no atom; most entities differ
+                best, move = (1.0, 0.0), ((frozenset({Element(index, "lower")}),), NEVER if self._unequal else ALWAYS)
             elif neuron.kind == "not":
                 low, high = bests[neuron.operands[0]]
                 best, move = (1 - high, 1 - low), (moves[neuron.operands[0]][1], moves[neuron.operands[0]][0])
@@ -181,19 +186,8 @@ class Upward:
         return self.reach[1][node][end == "upper"]
 
     def loosenings(self, node: int, end: str) -> Family:
-        """Single leaves beneath ``node`` that may take its ``end`` back from an informative default."""
-        values = self.default_values(node)
-        if all((low if end == "lower" else 1 - high) <= _EPS for low, high in values):
-            return NEVER
-        found = []
-        for element in self.polarity.ends(self.polarity.signs_beneath(node), upper=end == "upper"):
-            if self.formula.neurons[element.leaf].numeric:
-                found.append(frozenset({Element(element.leaf, "either")}))
-                continue
-            lower, upper = self.defaults[element.leaf]
-            if (element.end == "lower" and lower > 0.0) or (element.end == "upper" and upper < 1.0):
-                found.append(frozenset({Element(element.leaf, "either")}))
-        return minimal(found)
+        """Sets of elements beneath ``node`` that can take its upward ``end`` back from an informative default."""
+        return self.loosened[1][node][end == "upper"]
 
     @cached_property
     def loosened(self) -> tuple[list[Box], list[Ends]]:
@@ -205,6 +199,8 @@ class Upward:
             out, move = base, (NEVER, NEVER)
             if neuron.kind == LEAF and neuron.numeric:
                 pass
+            elif index in self._same and self._unequal:
+                out, move = _FREE, (NEVER, (frozenset({Element(index, "lower")}),))
             elif neuron.kind == LEAF:
                 out = _FREE
                 move = (
@@ -251,6 +247,12 @@ class Upward:
             own = [moves[o][_side(neuron, p, end)] for p, o in enumerate(neuron.operands)]
             families.append(self.family(causes, [(family, family) for family in own]))
         return (reach[0], reach[1]), (families[0], families[1])
+
+
+def equalities(formula: Formula) -> tuple[int, ...]:
+    """The equalities that may hold or not."""
+    neurons = enumerate(formula.neurons)
+    return tuple(i for i, each in neurons if each.kind == "same" and each.arguments[0] != each.arguments[1])
 
 
 def _side(neuron: Neuron, place: int, end: int) -> int:

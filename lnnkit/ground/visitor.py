@@ -19,7 +19,7 @@ from lnnkit.ground.domain import Domain
 from lnnkit.ground.formula import AUXILIARY, LEAF, Formula
 from lnnkit.ground.growing import Growing
 from lnnkit.ground.joining import Joins, Path
-from lnnkit.ground.needs import Literal, Need
+from lnnkit.ground.needs import EQUAL, Literal, Need
 from lnnkit.ground.pattern import Pattern
 from lnnkit.ground.plan import Recorder
 from lnnkit.ground.pointwise import at_once
@@ -206,7 +206,7 @@ class Visitor:
 
 def _wanted(formula: Formula, needs: Sequence[Need]) -> dict[tuple[Matched, int], None]:
     """The atoms and sides that needs name and the formula does not read."""
-    sources = {formula.neurons[leaf].source for leaf in formula.leaves} | {formula.auxiliary}
+    sources = {formula.neurons[leaf].source for leaf in formula.leaves} | {formula.auxiliary, EQUAL}
     literals = sorted({each for need in needs for each in need.literals if each.table not in sources}, key=repr)
     return {
         ((each.table, each.arguments), side): None
@@ -217,5 +217,5 @@ def _wanted(formula: Formula, needs: Sequence[Need]) -> dict[tuple[Matched, int]
 
 
 def _bound(need: Need) -> set[int | str]:
-    """The variables that a need's literals bind (and their constants)."""
-    return {argument for literal in need.literals for argument in literal.arguments}
+    """The variables that a need's atoms bind (and their constants)."""
+    return {argument for literal in need.literals if literal.table != EQUAL for argument in literal.arguments}

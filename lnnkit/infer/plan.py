@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from lnnkit.check.program import Assertion
 from lnnkit.graph.lifted import NUMBER, LiftedGraph
 from lnnkit.ground.formula import Formula, unfold
-from lnnkit.ground.needs import Literal
+from lnnkit.ground.needs import EQUAL, Literal
 from lnnkit.ground.plan import PARENTS, Entered, JoinStep, Reads, Recorder
 from lnnkit.ground.read_back import as_text
 from lnnkit.ground.relevance import ALL, LISTED, SIDES, Relevance
@@ -92,8 +92,10 @@ def _reads(fixpoint: Fixpoint, formula: Formula, reads: Reads) -> str:
         return f"{_variable(formula, reads)}: all of {formula.sorts[reads]}"
     assert isinstance(reads, Literal)
     prepared = fixpoint.prepared
-    named = ", ".join(a if isinstance(a, str) else _variable(formula, a) for a in reads.arguments)
-    atom = _name(prepared.lifted, reads.table) + (f"({named})" if reads.arguments else "")
+    named = [a if isinstance(a, str) else _variable(formula, a) for a in reads.arguments]
+    if reads.table == EQUAL:
+        return " = ".join(named)
+    atom = _name(prepared.lifted, reads.table) + (f"({', '.join(named)})" if reads.arguments else "")
     low, high = prepared.grounding.atoms.tables[reads.table].default
     differs = {
         "lower": "lower above 0" if low == 0 else f"lower other than {low:g}",

@@ -102,6 +102,7 @@ def prepare(
         prepared.inference.append(_enter(prepared, each, needs))
     for stratum in lifted.program.strata:
         prepared.strata.append((stratum, _enter_stratum(prepared, stratum)))
+    state.extend(atoms)
     return prepared
 
 

@@ -1,0 +1,93 @@
+"""Equalities of entities are joined: what needs two to be one looks at no other pairs."""
+
+from __future__ import annotations
+
+import pytest
+
+import lnnkit
+
+COUNT = 300
+NAMES = [f"n{i:03}" for i in range(COUNT)]
+
+
+def hub(text: str) -> lnnkit.KnowledgeBase:
+    """Everybody is linked to one, and that one to everybody: the pairs over it are all there are."""
+    kb = lnnkit.loads("predicate To(node, node) closed\npredicate From(node, node) closed\n" + text)
+    kb.tell("To", [(name, "hub") for name in NAMES])
+    kb.tell("From", [("hub", name) for name in NAMES])
+    return kb
+
+
+@pytest.mark.parametrize("head", ["predicate Back(node)", "predicate Back(node) closed"])
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("To(X, Y) & From(Y, Z) & X = Z", NAMES),
+        ("X = Z & From(Y, Z) & To(X, Y)", NAMES),
+        ("To(X, Y) & From(Y, Z) & Z = n007", NAMES),
+        ("To(X, Y) & From(Y, Z) & Z = n007 & X = Z", ["n007"]),
+        ("To(X, Y) & From(Y, Z) & Z = n007 & X = Z & X != n007", []),
+        ("To(X, Y) & From(Y, Z) & ~(X != Z) & X != n007", [name for name in NAMES if name != "n007"]),
+        ("To(X, Y) & (exists Z: From(Y, Z) & X = Z)", NAMES),
+        ("To(X, Y) & ~(forall Z: From(Y, Z) -> X != Z)", NAMES),
+        ("To(X, Y) & From(Y, Z) & To(W, Y) & (X = Z & Z = W)", NAMES),
+    ],
+)
+def test_rules_look_at_few_pairs(head: str, body: str, expected: list[str]) -> None:
+    kb = hub(f"{head}\nrule {body} -> Back(X)\n")
+    kb.infer(max_groundings=4 * COUNT)
+    assert [answer.bindings["X"] for answer in kb.ask("Back(X)") if answer.lower == 1] == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "variables", "expected"),
+    [
+        ("To(X, Y) & From(Y, Z) & X = Z", "XYZ", [(name, "hub", name) for name in NAMES]),
+        ("To(X, Y) & From(Y, Z) & Z = n007 & X = Z", "XYZ", [("n007", "hub", "n007")]),
+        ("exists Y, Z: To(X, Y) & From(Y, Z) & X = Z", "X", [(name,) for name in NAMES]),
+    ],
+)
+def test_queries_look_at_few_pairs(query: str, variables: str, expected: list[tuple[str, ...]]) -> None:
+    kb = hub("")
+    kb.infer(max_groundings=8 * COUNT)
+    answers = [answer for answer in kb.ask(query) if answer.lower == 1]
+    assert [tuple(answer.bindings[v] for v in variables) for answer in answers] == expected
+
+
+def test_what_is_learned_of_one_says_nothing_of_others() -> None:
+    """Downward too: of those that are one, not of the rest."""
+    text = """
+predicate P(entity)
+predicate Q(entity, entity)
+fact Q(anna, anna)
+fact Q(anna, bob)
+rule Q(X, Y) & X = Y -> ~P(Y)
+rule ~P(X) & X = bob -> Q(X, bob)
+query P(X)
+query Q(X, Y)
+"""
+    known = {
+        tuple(a.bindings.values()): (a.lower, a.upper) for answers in lnnkit.loads(text).answers() for a in answers
+    }
+    assert known == {("anna",): (0, 0), ("anna", "anna"): (1, 1), ("anna", "bob"): (1, 1)}
+
+
+def test_weights_that_let_an_unequal_pair_say_something() -> None:
+    """With half a weight it takes only half the truth away."""
+    kb = hub("predicate Back(node)\nrule To(X, Y) & From(Y, Z) & (X = Z)@0.5 -> Back(X)\n")
+    assert {(answer.lower, answer.upper) for answer in kb.ask("Back(X)")} == {(1.0, 1.0)}
+    kb = hub("predicate Back(node)\nrule To(X, Y) & From(Y, Z) & (X = n001)@0.5 -> Back(X)\n")
+    bounds = {answer.bindings["X"]: (answer.lower, answer.upper) for answer in kb.ask("Back(X)")}
+    assert bounds == {name: (1.0, 1.0) if name == "n001" else (0.5, 1.0) for name in NAMES}
+
+
+def test_the_plan_names_them() -> None:
+    plan = hub("rule To(X, Y) & From(Y, Z) & X = Z -> Back(X)\n").plan()
+    (statement,) = (each for each in plan.statements if each.kind == "rule")
+    assert ["X = Z" in [step.reads for step in join.steps] for join in statement.joins].count(True) > 0
+    assert statement.instances == COUNT
+
+
+def test_proofs_of_them_hold() -> None:
+    kb = hub("predicate Back(node) closed\nrule To(X, Y) & From(Y, Z) & X = Z -> Back(X)\n")
+    assert kb.explain("Back(n007)").verify() == []
