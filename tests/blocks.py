@@ -1,4 +1,4 @@
-"""Blocks of seeds: a few for the plain test command, all for the slow one."""
+"""Cases: a few for the plain test command, all for the slow one."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from collections.abc import Sequence
 import pytest
 
 
-def at_length(blocks: Sequence[int], plain: int) -> list[object]:
-    """The ``blocks`` as parameters; all after the first ``plain`` are marked slow."""
-    return [
-        block if place < plain else pytest.param(block, marks=pytest.mark.slow) for place, block in enumerate(blocks)
-    ]
+def at_length(cases: Sequence[object], plain: int) -> list[object]:
+    """The ``cases`` as parameters; all after the first ``plain`` are marked slow."""
+    return [case if place < plain else pytest.param(case, marks=pytest.mark.slow) for place, case in enumerate(cases)]

@@ -9,9 +9,10 @@ import pytest
 
 import lnnkit
 from tests.agreement import disagreements
+from tests.blocks import at_length
 from tests.programs import MODES, generate, to_text
 
-PLAIN, ALL = 330, 2100
+PLAIN, ALL = 240, 2100
 BLOCK = 30
 
 
@@ -37,9 +38,7 @@ def test_oracle_at_length(block: int) -> None:
     assert compare(range(block, block + BLOCK)) >= BLOCK - 3
 
 
-@pytest.mark.parametrize(
-    "block", [0, *(pytest.param(block, marks=pytest.mark.slow) for block in range(BLOCK, 600, BLOCK))]
-)
+@pytest.mark.parametrize("block", at_length(range(0, 600, BLOCK), plain=1))
 def test_equalities(block: int) -> None:
     assert compare(range(block, block + BLOCK), equal=0.25) >= BLOCK - 3
 
@@ -90,7 +89,7 @@ def answers_of(text: str) -> dict[tuple[str, frozenset[tuple[str, str]]], tuple[
     }
 
 
-@pytest.mark.parametrize("seed", range(5000, 5060))
+@pytest.mark.parametrize("seed", at_length(range(5000, 5060), plain=30))
 def test_order_is_nothing(seed: int) -> None:
     """Bitwise, with contradictions or without."""
     program = generate(seed, 1 + seed % 6, MODES[seed % 3]).program

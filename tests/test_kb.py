@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import weakref
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -181,6 +182,37 @@ def test_alpha() -> None:
             kb.ask("A(X)", alpha=alpha)
         with pytest.raises(ValueError, match="alpha"):
             kb.answers(alpha=alpha)
+
+
+@pytest.mark.parametrize("limit", [-1, 1.5, "many"])
+@pytest.mark.parametrize("name", ["max_groundings", "max_rounds"])
+def test_limits_are_counts(name: str, limit: Any) -> None:
+    kb = lnnkit.loads(TRIAGE)
+    for call in (kb.infer, kb.plan):
+        with pytest.raises(ValueError, match=f"{name} is {limit!r}"):
+            call(**{name: limit})
+
+
+loads: Any = lnnkit.loads  # calls that a type checker refuses
+parse: Any = lnnkit.parse
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda kb: kb.ask(5),
+        lambda kb: kb.explain(None),
+        lambda kb: kb.why_not(b"A"),
+        lambda kb: kb.replace_queries([5]),
+        lambda kb: kb.tell(5, []),
+        lambda kb: kb.assume("A"),
+        lambda _: loads(5),
+        lambda _: parse(5),
+    ],
+)
+def test_what_is_no_text_is_a_type_error(call: Any) -> None:
+    with pytest.raises(TypeError, match=r"(text|mapping from atoms), not"):
+        call(lnnkit.loads(TRIAGE))
 
 
 def test_replaced_queries_outlive_told_facts() -> None:

@@ -40,7 +40,7 @@ def _sheet(arity: int, numeric: bool, table: Any) -> Sheet:
     if isinstance(table, Mapping):
         return _from_columns(table)
     if isinstance(table, (str, bytes)) or not (isinstance(table, Iterable) or hasattr(table, "__array__")):
-        message = f"a {type(table).__name__} is no table"
+        message = f"`{type(table).__name__}` is no table"
         raise Unreadable("wrong-table", message, "tell a frame, a mapping of columns, or a list of rows")
     if hasattr(table, "__array__") and getattr(table, "ndim", 2) == 2:
         return _from_columns(_array_columns(table), named=False)

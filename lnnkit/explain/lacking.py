@@ -42,6 +42,7 @@ class _Wanted:
     side: int
     now: float
     other: float  # its other bound
+    arrested: bool  # it contradicts itself: it reads as unknown, whatever it is told
 
     def at(self, degree: float) -> float:
         """The bound when it is met to a degree."""
@@ -57,6 +58,7 @@ class Lacking:
         self._readings = readings
         self._wording = wording
         self._eps = tolerance(prepared.state.dtype)
+        self._crossed = prepared.state.crossed.flags(len(prepared.grounding.atoms))
         self._formulas = [
             unfold(prepared.lifted, root, through_shared=True, through_comparisons=False)
             for root in prepared.lifted.statements
@@ -177,14 +179,16 @@ class Lacking:
             for mine in [(int(place),) for place in places] if default else [tuple(places.tolist())]:
                 now, other = float(ends[side][mine[0]]), float(ends[1 - side][mine[0]])
                 if abs(now - (1 - side)) > self._eps:
-                    found.append(_Wanted(leaf, mine, side, now, other))
+                    found.append(_Wanted(leaf, mine, side, now, other, bool(self._crossed[row])))
         yield from sorted(found, key=lambda each: abs(each.other - (1 - side)) > self._eps)
 
     def _missing(self, formula: Formula, known: Mapping[int, Argument], wanted: _Wanted, needed: float) -> Missing:
         about = self._wording.pattern(formula, wanted.leaf, known)
         atom = format_expression(self._wording.conclusion(formula.neurons[wanted.leaf].source, about))
         excluded = needed > wanted.other + self._eps if wanted.side == 0 else needed < wanted.other - self._eps
-        return Missing(atom, SIDES[wanted.side], wanted.now, needed, wanted.other if excluded else None)
+        return Missing(
+            atom, SIDES[wanted.side], wanted.now, needed, wanted.other if excluded else None, wanted.arrested
+        )
 
     def _unified(self, formula: Formula, leaf: int, arguments: Sequence[str]) -> dict[int, int] | None:
         domain = self._grounding.domain

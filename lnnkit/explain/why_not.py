@@ -15,13 +15,15 @@ from lnnkit.explain.proof import Side
 @dataclass(frozen=True, slots=True)
 class Missing:
     """A premise that holds an instance back: ``atom`` would have to be at least (``side`` lower) or at most ``needed``,
-    and is ``now``. ``against`` is its other bound where that rules it out."""
+    and is ``now``. ``against`` is its other bound where that rules it out. One that is ``contradictory`` reads as
+    unknown until that is mended."""
 
     atom: str
     side: Side
     now: float
     needed: float
     against: float | None = None
+    contradictory: bool = False
 
     @property
     def lack(self) -> float:
@@ -30,7 +32,7 @@ class Missing:
 
     def as_dict(self) -> dict[str, object]:
         found: dict[str, object] = {"atom": self.atom, "side": self.side, "now": self.now, "needed": self.needed}
-        return found | {"lack": self.lack, "against": self.against}
+        return found | {"lack": self.lack, "against": self.against, "contradictory": self.contradictory}
 
     def __str__(self) -> str:
         relation = RELATION[self.side]
@@ -38,6 +40,8 @@ class Missing:
         if self.against is not None:
             other = RELATION["upper" if self.side == "lower" else "lower"]
             excluded = f"; but it is {other} {format_bound(self.against)}"
+        if self.contradictory:
+            excluded = "; it contradicts itself, and reads as unknown"
         lack = format_bound(self.lack)
         return (
             f"{self.atom} {relation} {format_bound(self.needed)}, now {format_bound(self.now)}, lacks {lack}{excluded}"

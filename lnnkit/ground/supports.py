@@ -268,7 +268,7 @@ class Analysis:
         upward = self.unequal
         loose, moves = upward.loosened
         # what holds no atom is no truer than it must be: an equality beside a head may fail
-        values = [point((lower, lower)) for lower, _ in upward.bases]
+        values = [point((lower, lower)) for lower, _ in self.upward.bases]
 
         def possible(truth: float) -> bool:
             heads = least_heads(self.formula, torch.tensor([truth], dtype=torch.float64), values, 1.0)

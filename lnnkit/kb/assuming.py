@@ -20,6 +20,8 @@ _OPENED = 8  # sets of atoms that may be assumed again and again
 def hypothetical(session: Session, bounds: Mapping[str, float | tuple[float, float]]) -> Session:
     """A session in which some atoms have other bounds than their facts give them. Raises `ProgramError` for a key that
     is no atom, ``ValueError`` for bounds that are none."""
+    if not isinstance(bounds, Mapping):
+        raise TypeError(f"bounds stand in a mapping from atoms, not in {type(bounds).__name__}")
     facts = [_assumption(session.theory, text, value) for text, value in bounds.items()]
     origins = session.theory.origins()
     found = _saying(session, facts, origins)

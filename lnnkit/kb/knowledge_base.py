@@ -20,7 +20,7 @@ from lnnkit.check.checker import ordered
 from lnnkit.check.program import CheckedProgram
 from lnnkit.computing import computing
 from lnnkit.errors import DataError, ProgramError
-from lnnkit.kb.querying import asked, check_alpha, with_queries
+from lnnkit.kb.querying import asked, check_alpha, check_limits, with_queries
 from lnnkit.kb.session import ROUND_LIMIT, Session
 from lnnkit.kb.theory import Theory
 from lnnkit.outcome import Contradiction, Outcome
@@ -134,6 +134,7 @@ class KnowledgeBase:
         from, until the next call.
         """
         self._session.recording = record
+        check_limits(max_groundings, max_rounds)
         return self._session.infer(max_groundings, max_rounds, computing(precision, device), watch).outcome
 
     def plan(
@@ -152,6 +153,7 @@ class KnowledgeBase:
         from lnnkit.plan import Plan
 
         recorder = Recorder()
+        check_limits(max_groundings, max_rounds)
         rested = self._session.infer(max_groundings, max_rounds, computing(precision, device), watch, recorder)
         fixpoint = rested.fixpoint
         return Plan(statement_plans(fixpoint, recorder), table_plans(fixpoint), rested.outcome)
@@ -185,8 +187,13 @@ class KnowledgeBase:
         """What keeps an atom from being true (``side`` upper: from being false), or from reaching ``goal``: the
         statements that could change it, the premises that hold each back, and how much they lack.
 
-        Raises `ProgramError` for anything but an atom without variables.
+        Raises `ProgramError` for anything but an atom without variables, ``ValueError`` for another side, and for a
+        goal that is no truth.
         """
+        if side not in ("lower", "upper"):
+            raise ValueError(f"side is {side!r}; it is 'lower' or 'upper'")
+        if goal is not None and not 0 <= goal <= 1:
+            raise ValueError(f"goal is {goal}; it is a truth from 0 to 1")
         found, _ = asked(self._theory, atom)
         from lnnkit.kb.explaining import why_not
 

@@ -62,6 +62,13 @@ def check_alpha(alpha: float) -> None:
         raise ValueError(f"alpha is {alpha}; it is above 0.5 and at most 1")
 
 
+def check_limits(max_groundings: int | None, max_rounds: int) -> None:
+    """Raises ``ValueError`` for limits that are no counts."""
+    for name, limit in (("max_groundings", max_groundings), ("max_rounds", max_rounds)):
+        if limit is not None and not (isinstance(limit, int) and limit >= 0):
+            raise ValueError(f"{name} is {limit!r}; it is a whole number from 0 on")
+
+
 def check_bound(root: Root) -> None:
     """Raises `ProgramError` for a query with free variables."""
     if root.variables:

@@ -14,6 +14,8 @@ from lnnkit.syntax.diagnostic import Diagnostic
 def told(checked: CheckedProgram, name: str, table: object) -> tuple[FactTable, list[Diagnostic]]:
     """What a ``table`` says of the predicate ``name``, and what is to be said of the table. Raises `DataError` with
     every bad row, or where there is no such predicate."""
+    if not isinstance(name, str):
+        raise TypeError(f"a predicate is named by text, not {type(name).__name__}")
     predicate = checked.predicates.get(name)
     if predicate is None:
         near = nearest(name, checked.predicates)

@@ -10,7 +10,7 @@ from lnnkit.syntax.build import Builder, Rejected
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.grammar import parser
 from lnnkit.syntax.names import shadow
-from lnnkit.syntax.span import Source, Span
+from lnnkit.syntax.span import Source, Span, as_source
 from lnnkit.syntax.split import Slice, split
 
 
@@ -19,7 +19,7 @@ def parse(text: str, path: str = "<string>") -> tuple[ast.Program, list[Diagnost
 
     ``path`` is shown in diagnostics. A byte order mark is dropped, so spans count from the first character after it.
     """
-    source = Source(path, text.removeprefix("\ufeff"))
+    source = as_source(path, text)
     parts, diagnostics = parse_parts(source)
     version = next((node for _, node in parts if isinstance(node, int)), None)
     statements = tuple([node for _, node in parts if not isinstance(node, int)])
@@ -49,7 +49,7 @@ def parse_parts(source: Source) -> tuple[list[tuple[Slice, ast.Statement | int]]
 
 def parse_expression(text: str, path: str = "<query>") -> tuple[ast.Expression | None, list[Diagnostic]]:
     """The formula or term of a lone query, which may start with the word ``query``; None where it has an error."""
-    source = Source(path, text.removeprefix("\ufeff"))
+    source = as_source(path, text)
     reader = _Reader(source)
     tree = reader.tree(Slice(0, len(source.text), "query"), "lone_query")
     if tree is None:

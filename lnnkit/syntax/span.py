@@ -13,6 +13,13 @@ class Source:
     text: str = field(repr=False)
 
 
+def as_source(path: str, text: str) -> Source:
+    """What a user wrote, without a byte order mark. Raises ``TypeError`` for anything but text."""
+    if not isinstance(text, str):
+        raise TypeError(f"programs and formulas are text, not {type(text).__name__}")
+    return Source(path, text.removeprefix("\ufeff"))
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """The half-open range ``start:end`` of code points in ``source``; line and column count from 1."""

@@ -11,7 +11,7 @@ from lnnkit.syntax.fault import lexemes
 from lnnkit.syntax.names import shadow
 from lnnkit.syntax.parse import parse_parts
 from lnnkit.syntax.printer import format_statement
-from lnnkit.syntax.span import Source
+from lnnkit.syntax.span import as_source
 from lnnkit.syntax.split import Slice, comment_start
 
 WIDTH = 100  # of a line before a formula is broken
@@ -32,7 +32,7 @@ def tidy(text: str, path: str = "<string>") -> tuple[str, list[Diagnostic]]:
     The program stays the same, down to the quotes around entities. Every comment stays with its statement, runs of
     blank lines become one, long formulas are broken at their loosest connectives. Tidying twice changes no more.
     """
-    source = Source(path, text.removeprefix("\ufeff"))
+    source = as_source(path, text)
     parts, diagnostics = parse_parts(source)
     if diagnostics:
         return text, diagnostics

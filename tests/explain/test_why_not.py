@@ -6,11 +6,13 @@ import json
 import random
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import lnnkit
 from lnnkit.cli import main
+from tests.blocks import at_length
 
 EXAMPLES = Path(__file__).parents[2] / "kb_examples"
 PEOPLE = ("ann", "bob", "cid", "dan")
@@ -36,7 +38,7 @@ def lower(kb: lnnkit.KnowledgeBase, atom: str) -> float:
     return answer.lower
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", at_length(range(40), plain=20))
 def test_what_is_missing_is_enough_and_no_less_is(seed: int) -> None:
     kb = lnnkit.loads(drawn(seed))
     atom = f"Goal({random.Random(seed).choice(PEOPLE)})"
@@ -87,6 +89,19 @@ def test_what_is_excluded_is_said_so() -> None:
     (way,) = kb.why_not("Free(bob)").ways
     (missing,) = way.missing
     assert (missing.atom, missing.against) == ("Vip(bob)", 0.0)
+
+
+def test_a_premise_that_contradicts_itself_is_said_to() -> None:
+    kb = lnnkit.loads("predicate C\nfact A\nfact ~A\nfact B in [0.5, 1]\nrule A & B -> C\n")
+    (way,) = kb.why_not("C").ways
+    assert [(each.atom, each.contradictory) for each in way.missing] == [("A", True), ("B", False)]
+    assert "A >= 1, now 0, lacks 1; it contradicts itself" in str(kb.why_not("C"))
+
+
+@pytest.mark.parametrize(("given", "told"), [({"side": "above"}, "'above'"), ({"goal": 5}, "5"), ({"goal": -1}, "-1")])
+def test_what_makes_no_question_is_refused(given: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        lnnkit.loads("fact A\n").why_not("A", **given)
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,6 +12,7 @@ import pytest
 import lnnkit
 from lnnkit.infer.watch import RoundReport
 from tests.agreement import TOLERANCE, neutral
+from tests.blocks import at_length
 from tests.oracle import Program, Result, robust, run
 from tests.programs import MODES, generate, to_text
 
@@ -44,7 +45,7 @@ def too_tight(program: Program, result: Result, kb: lnnkit.KnowledgeBase, unfini
     return found
 
 
-@pytest.mark.parametrize("block", range(0, 120, 30))
+@pytest.mark.parametrize("block", at_length(range(0, 120, 30), plain=1))
 def test_wherever_it_stops(block: int) -> None:
     """With contradictions what has been arrested reads as unknown later on, so those programs are left out."""
     stopped = in_completion = 0
