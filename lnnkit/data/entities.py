@@ -85,22 +85,27 @@ def _in_python(dictionaries: Sequence[pa.StringArray], named: set[str]) -> tuple
 
 
 def _in_arrow(dictionaries: Sequence[pa.StringArray], named: set[str]) -> tuple[Names, list[np.ndarray | None]]:
-    """Every dictionary is sorted: one that holds all texts already is the numbering itself (None as its places)."""
+    """Every dictionary is sorted. Where texts are long, one that holds all of them already is the numbering itself
+    (None as its places)."""
     import numpy as np
 
     from lnnkit.data.arrow import concatenated, strings
-    from lnnkit.data.ranked import ranked
+    from lnnkit.data.ranked import by_keys, keys_of, ranked
 
     largest = max(dictionaries, key=len)
     known = Entities(Names(largest))
     missing = sorted(text for text in named if len(named) > _LOOKED_UP or text not in known)
     others = [each for each in dictionaries if each is not largest and not each.equals(largest)]
-    if not missing and len(others) <= _FEW:
+    if not missing and not others:
+        return Names(largest), [None] * len(dictionaries)
+    parts = [largest, *others, strings(missing)]
+    texts = concatenated(parts)
+    keys = keys_of(texts)
+    if keys is None and not missing and len(others) <= _FEW:
         among = {id(each): _among(each, largest) for each in others}
         if all(place is not None for place in among.values()):
             return Names(largest), [among.get(id(each)) for each in dictionaries]
-    parts = [largest, *others, strings(missing)]
-    codes, values = ranked(concatenated(parts))
+    codes, values = ranked(texts) if keys is None else by_keys(texts, keys)
     ready = iter(np.split(codes, np.cumsum([len(part) for part in parts])[:-1]))
     first = next(ready)
     kept = {id(each) for each in others}

@@ -2,7 +2,7 @@
 
 Texts are compared eight bytes at a time, as whole numbers; UTF-8 bytes sort as code points do. Where all texts differ
 within eight bytes (numbers, ``person_000123``), one sort of such numbers does the whole work, faster than any hashing
-where numpy sorts by vectors. Else Arrow hashes, and only the distinct texts are sorted.
+where numpy sorts by vectors; a few sorted lists are merged. Else Arrow hashes, and only the distinct texts are sorted.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _WORD = 8
 _BLOCK = 1 << 15  # texts at a time, which a processor's cache holds
 _SAMPLE = 1 << 16
+_RUNS = 16  # so many sorted lists are merged
 _REPEATED = 0.7  # with fewer distinct ones in a sample, hashing is faster than sorting them all
 _LOOKED_AT = 64  # texts that are asked what all of them may begin with
 _ROUNDS = 16  # words that are compared before Arrow's sort takes over
@@ -28,16 +29,26 @@ def ranked(texts: pa.Array) -> tuple[np.ndarray, pa.Array]:
 
     ``texts`` are strings or binary without nulls; the distinct ones come as the same type.
     """
+    keys = None if _repeats(texts) else keys_of(texts)
+    return _hashed(texts) if keys is None else by_keys(texts, keys)
+
+
+def _hashed(texts: pa.Array) -> tuple[np.ndarray, pa.Array]:
     import numpy as np
 
-    keys = None if _repeats(texts) else _keys(texts)
-    if keys is None:
-        coded = cast("pa.DictionaryArray", texts.dictionary_encode())
-        order = order_of(coded.dictionary)
-        place = np.empty(len(order), np.int32)
-        place[order] = np.arange(len(order), dtype=np.int32)
-        return place.take(view(coded.indices, np.int32)), taken(coded.dictionary, order)
-    order = np.argsort(keys)
+    coded = cast("pa.DictionaryArray", texts.dictionary_encode())
+    order = order_of(coded.dictionary)
+    place = np.empty(len(order), np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    return place.take(view(coded.indices, np.int32)), taken(coded.dictionary, order)
+
+
+def by_keys(texts: pa.Array, keys: np.ndarray) -> tuple[np.ndarray, pa.Array]:
+    """As `ranked`, by the numbers that `keys_of` gives."""
+    import numpy as np
+
+    runs = 1 + np.count_nonzero(keys[1:] < keys[:-1])
+    order = np.argsort(keys, kind="stable" if runs <= _RUNS else None)  # which merges what is sorted already
     first = _firsts(keys.take(order))
     codes = np.empty(len(keys), np.int32)
     codes[order] = np.cumsum(first, dtype=np.int32) - np.int32(1)
@@ -83,7 +94,7 @@ def _repeats(texts: pa.Array) -> bool:
     return len(sample.dictionary) < _REPEATED * size
 
 
-def _keys(texts: pa.Array) -> np.ndarray | None:
+def keys_of(texts: pa.Array) -> np.ndarray | None:
     """Numbers that are equal and sorted as the texts are; None where eight bytes are too few."""
     offsets, data = _padded(texts)
     longest = int((offsets[1:] - offsets[:-1]).max(initial=0))
