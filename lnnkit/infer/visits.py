@@ -27,6 +27,7 @@ from lnnkit.infer.visit import STRIP, Visit
 from lnnkit.logic.bounds import Bounds
 from lnnkit.numeric import Comparison, Interval, point
 
+_VARIED = 8  # of so many classes it is asked whether each says nothing
 _WIDE = 2**15  # so many truths of points are worked out at once
 
 
@@ -229,9 +230,10 @@ class Visits:
         (((_, side), value),) = said.items()
         told = (side, float(value))
         known, count = now.made.get(table.number, (told, 0))
-        if known != told or len(table.tuples) != len(table.deviating[SIDES[side]]) + count:
+        others = now.classes.known(table.number)[1:]
+        if len(others) > _VARIED or known != told or len(table.tuples) != len(table.deviating[SIDES[side]]) + count:
             return False
-        for number in now.classes.known(table.number)[1:]:
+        for number in others:
             if not self.table.silent((*soles[:position], number, *soles[position + 1 :]), now.classes):
                 return False
         now.made[table.number] = told, count
