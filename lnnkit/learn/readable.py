@@ -13,7 +13,8 @@ _PLACE = "operand{}"  # stands for an operand in the text of a unit
 
 def readable(node: ast.Expression) -> tuple[ast.Expression, float]:
     """The node as plain arithmetic (``debt(X) / income(X)`` for an NPU, ``>`` for a register), and the residual: how
-    far its weights are from those that the unit would round to, 0 where they are there.
+    far its weights are from those that the unit would round to, or the truths of a register from 0 and 1; 0 where they
+    are there.
 
     What the operators of the language cannot say stays as it is, as does what has learnable values left. A register
     without a scale is shown as the relation that it takes for true.
@@ -21,7 +22,7 @@ def readable(node: ast.Expression) -> tuple[ast.Expression, float]:
     if isinstance(node, ast.Unit):
         return _unit(node)
     if isinstance(node, ast.Comparison) and node.operators == ("<?>",):
-        return _register(node), 0.0
+        return _register(node)
     return node, 0.0
 
 
@@ -76,17 +77,20 @@ def crisp_relation(node: ast.Comparison) -> ast.Comparison:
     given = {attribute.key: _numbers(attribute.value) for attribute in node.attributes}
     if node.operators != ("<?>",) or set(given) != {"weight"} or given["weight"] is None:
         return node
-    return _register(node) if bool(crisp(torch.tensor([given["weight"]], dtype=torch.float64))) else node
+    return _register(node)[0] if bool(crisp(torch.tensor([given["weight"]], dtype=torch.float64))) else node
 
 
-def _register(node: ast.Comparison) -> ast.Comparison:
+def _register(node: ast.Comparison) -> tuple[ast.Comparison, float]:
     import torch
 
-    from lnnkit.numeric.nsr import RELATIONS, relation_of
+    from lnnkit.numeric.nsr import RELATIONS, doubt, relation_of
 
     given = {attribute.key: _numbers(attribute.value) for attribute in node.attributes}
     if set(given) != {"weight"} or given["weight"] is None:
-        return node
-    (name,) = relation_of(torch.tensor([given["weight"]], dtype=torch.float64))
+        return node, 0.0
+    weights = torch.tensor([given["weight"]], dtype=torch.float64)
+    (name,) = relation_of(weights)
     relation = next((each for each in RELATIONS if each == name), None)
-    return node if relation is None else replace(node, operators=(relation,), attributes=())
+    if relation is None:
+        return node, 0.0
+    return replace(node, operators=(relation,), attributes=()), float(doubt(weights))

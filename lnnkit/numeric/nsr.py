@@ -66,6 +66,11 @@ def crisp(readout: Tensor) -> Tensor:
     return (hard_margins(readout).abs() >= SATURATED).all(-1)
 
 
+def doubt(readout: Tensor) -> Tensor:
+    """How far the truths of each row W+, W0, b of ``[n, 3]`` are from 0 or 1 at most; 0 where all are there exactly."""
+    return torch.where(crisp(readout), 0.0, torch.sigmoid(-hard_margins(readout).abs()).amax(-1))
+
+
 def _readouts(like: Tensor) -> Tensor:
     return hard_margins(torch.tensor(list(READOUTS.values()), dtype=like.dtype, device=like.device))
 
