@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import networkx as nx
 
@@ -45,6 +45,7 @@ def build(program: CheckedProgram) -> LiftedGraph:
     statements = tuple(builder.statement(assertion) for assertion in stated)
     builder.close(statements)
     queries = tuple(builder.query(query) for query in program.queries)
+    statements = tuple(map(builder.asserting, statements))
     return LiftedGraph(builder.graph, program, statements, queries, closed_derived, builder.parameters)
 
 
@@ -52,11 +53,12 @@ def add_queries(lifted: LiftedGraph, queries: Sequence[Query]) -> LiftedGraph:
     """The same graph with other queries; neurons that only the earlier queries had stay as unread nodes."""
     builder = _Builder(lifted.program.predicates, lifted.graph.copy(), lifted.parameters)
     builder.recall()
+    asked = tuple(builder.query(query) for query in queries)
     return LiftedGraph(
         builder.graph,
         lifted.program,
-        lifted.statements,
-        tuple(builder.query(query) for query in queries),
+        tuple(map(builder.asserting, lifted.statements)),
+        asked,
         lifted.closed_derived,
         lifted.parameters,
     )
@@ -140,11 +142,24 @@ class _Builder:
                 fixed = not (data["defining"] or node in learned or self._trainable(node))
                 data["asserted"] = fixed and node in beneath
                 data["shared"] = data["kind"] == COMPARISON or (fixed and data["uses"] >= 2)
-        for root in statements:
+        for root in map(self._beneath_negations, statements):
             data = self.graph.nodes[root.reference.node]
             if data["kind"] in NEURONS:
                 data["lower"] = max(data["lower"], root.lower)
                 data["upper"] = min(data["upper"], root.upper)
+
+    def asserting(self, root: Root) -> Root:
+        """A statement; where it negates a neuron that keeps bounds, what it says of that."""
+        beneath = self._beneath_negations(root)
+        return beneath if self.graph.nodes[beneath.reference.node]["shared"] else root
+
+    def _beneath_negations(self, root: Root) -> Root:
+        """What a statement says of what it negates. One whose truth is learned stays as it is."""
+        reference, negated = below_negations(self.graph, root.reference)
+        if any(root.learned):
+            return root
+        lower, upper = (1 - root.upper, 1 - root.lower) if negated else (root.lower, root.upper)
+        return replace(root, reference=reference, lower=lower, upper=upper)
 
     def _root(
         self,

@@ -197,9 +197,12 @@ def test_what_is_stated_stands_beside_what_contradicts_it(rule: str) -> None:
         assert not kb.ask("R(b)")[0].contested
 
 
-def test_beneath_a_negation_too() -> None:
+@pytest.mark.parametrize("rule", ["", "rule P(X) & Q(X) -> R(X)\n", "rule ~(P(X) & Q(X)) -> R(X)\n"])
+@pytest.mark.parametrize("negations", ["~", "~~~"])
+def test_beneath_a_negation_too(rule: str, negations: str) -> None:
     kb = lnnkit.loads(
-        STATED.replace("fact ~", "fact ").replace("axiom P(X) | Q(X)", "axiom ~(P(X) & Q(X)) in [0.8, 1]")
+        STATED.replace("fact ~", "fact ").replace("axiom P(X) | Q(X)", f"axiom {negations}(P(X) & Q(X)) in [0.8, 1]")
+        + rule
     )
     (found,) = kb.ask("P(a) & Q(a)")
     assert (found.lower, found.upper, found.contested) == (1.0, pytest.approx(0.2), True)
@@ -207,6 +210,13 @@ def test_beneath_a_negation_too() -> None:
     assert (explanation.lower, explanation.upper) == (pytest.approx(0.8), 0.0)
     assert explanation.contested
     assert explanation.verify() == []
+    assert len(kb.contradictions) == 1
+    (conflict,) = kb.conflicts()
+    assert all(part in str(conflict) for part in ("fact P(a)", "fact Q(a)", f"axiom {negations}(P(X) & Q(X))"))
+    if rule.startswith("rule ~"):
+        assert kb.ask("R(a)")[0].contested
+    elif rule:  # which needs what is arrested
+        assert (kb.ask("R(a)")[0].lower, kb.ask("R(a)")[0].upper) == (0.0, 1.0)
 
 
 @pytest.mark.parametrize("logic", ["lukasiewicz", "product", "godel"])

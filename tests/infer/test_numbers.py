@@ -193,7 +193,7 @@ STATED = "predicate P(person)\nnumber age(person)\nnumber gap(person, person)\nn
     [
         ("axiom age(X) > 5\naxiom age(X) < 3\n", "age(X) at least 5, at most 3"),
         ("axiom abs(age(X)) < 0\n", "abs(age(X)) < 0 [1, 0]"),
-        ("axiom ~(age(X) ^ 2 >= 0)\naxiom age(X) <= 3\n", "~age(anna)^2 >= 0 [1, 0]"),
+        ("axiom ~(age(X) ^ 2 >= 0)\naxiom age(X) <= 3\n", "age(X)^2 >= 0 [1, 0]"),
         (
             "axiom gap(X, Y) = age(X) - age(Y)\naxiom age(X) >= 0\naxiom age(X) <= 9\naxiom gap(X, Y) > 20\n",
             "gap(X, Y) = age(X) - age(Y) [1, 0]",

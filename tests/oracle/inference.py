@@ -121,8 +121,11 @@ class Inference:
         self.given: dict[Key, Box] = dict.fromkeys(self.network.shared, UNKNOWN)
         self.instances = []
         for rule in self.network.rules:
-            if rule.root.key in self.network.shared:
-                self.given[rule.root.key] = meet(self.given[rule.root.key], rule.truth)
+            core, truth = rule.root, rule.truth
+            while core.kind == "not":
+                core, truth = core.operands[0], complement(truth)
+            if core.key in self.network.shared:
+                self.given[core.key] = meet(self.given[core.key], truth)
                 continue
             for row in self.network.assignments(rule.free, rule.root.sorts):
                 root = self.network.ground(rule.root, dict(zip(rule.free, row, strict=True)))
