@@ -326,10 +326,10 @@ class Instances:
         if table is None:
             if arguments[0] == arguments[1]:
                 return torch.full((length,), TRUE, dtype=torch.int32)
-            equal = torch.where(values[0] == values[1], TRUE, FALSE).int()
-            return torch.where(
-                (values[0] >= self.domain.generic) & (values[1] >= self.domain.generic), UNKNOWN, equal
-            ).int()
+            one = values[0] == values[1]
+            rows = torch.where(one & (values[0] != self.domain.generic), TRUE, FALSE)  # those that are one stand apart
+            rows[one & (values[0] == self.domain.stranger)] = UNKNOWN  # there may be several
+            return rows.int()
         rows = torch.full((length,), table.default_row, dtype=torch.int32)
         if not table.predictable:
             rows[stranger] = UNKNOWN

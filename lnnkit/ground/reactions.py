@@ -302,9 +302,9 @@ def heard_boxes(base: Box, lower: bool, upper: bool, *, loosened: bool) -> list[
 
 
 def _options(base: Box, moves: Moves, meeting: Sequence[float] = ()) -> list[Box]:
-    """The base, and the boxes of a grid that its ends can move to, ``meeting`` points among them."""
+    """The base, and the boxes of a grid that its ends can move to, ``meeting`` points and one another among them."""
     (raised, dropped), (lowered, lifted) = moves
-    grid = (*_GRID, *meeting)
+    grid = (*_GRID, *meeting, *base)
     lows = {base[0], *(g for g in grid if (raised and g > base[0]) or (dropped and g < base[0]))}
     highs = {base[1], *(g for g in grid if (lowered and g < base[1]) or (lifted and g > base[1]))}
     return [(low, high) for low in sorted(lows) for high in sorted(highs) if low <= high]

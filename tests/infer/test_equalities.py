@@ -72,6 +72,40 @@ query Q(X, Y)
     assert known == {("anna",): (0, 0), ("anna", "anna"): (1, 1), ("anna", "bob"): (1, 1)}
 
 
+PAIRS = "predicate S(entity, entity)\nfact ~S(anna, anna)\nfact K(bob)\n"
+THREE = "predicate S(entity)\npredicate P(entity)\nfact P(bob)\nfact ~S(cleo)\nfact R(anna)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "truth"),
+    [
+        (f"{PAIRS}axiom exists X, Y: S(X, Y) & X = Y\n", "S(bob, bob)", (1, 1)),
+        (f"{PAIRS}axiom exists X: exists Y: S(X, Y) & X = Y\n", "S(bob, bob)", (1, 1)),
+        (f"{PAIRS}axiom ~(forall X, Y: X = Y -> ~S(X, Y))\n", "S(bob, bob)", (1, 1)),
+        (f"{PAIRS}axiom exists X, Y: S(X, Y) & X != Y & Y = bob\n", "S(anna, bob)", (1, 1)),
+        (f"{THREE}axiom exists Y, X: S(Y) & Y = X & ~P(X)\n", "S(anna)", (1, 1)),
+        (f"{THREE}axiom exists Y, X: S(Y) & Y = X & ~P(X)\n", "P(anna)", (0, 0)),
+        (
+            "fact S(anna)\nfact S(bob)\nfact P(bob)\naxiom (forall Y, X: (S(Y) & Y = X) -> P(X)) in [0, 0.3]\n",
+            "P(anna)",
+            (0, 0.3),
+        ),
+    ],
+)
+def test_the_last_pair_that_is_one_hears_of_it(text: str, query: str, truth: tuple[float, float]) -> None:
+    """Of the pairs beneath a quantifier that nobody has looked at, none is one."""
+    (answer,) = lnnkit.loads(text).ask(query)
+    assert (answer.lower, answer.upper) == truth
+
+
+def test_where_no_pair_is_left_it_is_a_contradiction() -> None:
+    kb = lnnkit.loads(f"{PAIRS}fact ~S(bob, bob)\naxiom exists X, Y: S(X, Y) & X = Y\n")
+    assert len(kb.contradictions) == 1
+    opened = f"sort entity open\n{PAIRS}".replace("entity", "thing") + "fact ~S(bob, bob)\n"
+    kb = lnnkit.loads(opened + "axiom exists X, Y: S(X, Y) & X = Y\nquery S(X, Y)\n")
+    assert len(kb.contradictions) == 0  # there may be somebody else
+
+
 def test_weights_that_let_an_unequal_pair_say_something() -> None:
     """With half a weight it takes only half the truth away."""
     kb = hub("predicate Back(node)\nrule To(X, Y) & From(Y, Z) & (X = Z)@0.5 -> Back(X)\n")

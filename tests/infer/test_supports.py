@@ -47,6 +47,19 @@ def test_quantifiers_over_nobody(body: str, expected: tuple[float, float]) -> No
     assert only(opened) == (0.0, 1.0)  # there may be somebody, of whom nothing is known
 
 
+@pytest.mark.parametrize(
+    ("statement", "lower"),
+    [
+        ("rule ((Q & R){bias: 0.85}@5 -> T(X)@2){bias: 1, logic: godel}", 0.625),  # 1 - 2 (1 - t) >= 1 - 5 (1 - 0.85)
+        ("rule ((Q & R){bias: 0.8}@2 -> T(X)){bias: 0.5, logic: godel}", 0.1),  # t >= 0.5 - 2 (1 - 0.8)
+        ("rule ((Q & R){bias: 0.2} -> T(X)@3){bias: 0.9, logic: godel} in [0.9, 1]", 0.7),  # 1 - 3 (1 - t) >= 0.1
+    ],
+)
+def test_an_operand_that_is_never_quite_true(statement: str, lower: float) -> None:
+    (answer,) = lnnkit.loads(f"predicate T(x)\nfact U(a)\nfact Q\nfact R\n{statement}\n").ask("T(a)")
+    assert (answer.lower, answer.upper) == (pytest.approx(lower), 1.0)
+
+
 def test_many_equalities_in_any_order() -> None:
     facts = "predicate P(entity, entity, entity)\nfact P(dd, ee, ff)\nfact P(uu, vv, ww)\nfact P(uu, uu, ww)\n"
     conditions = ["P(X, Y, Z)", "X != Y", "Y != Z", "X != Z", "X = dd", "Y != cc"]
