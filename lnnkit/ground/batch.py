@@ -168,6 +168,7 @@ def shape(formula: Formula, modes: Modes, observed: tuple[int, ...]) -> object:
             for n in formula.neurons
         ),
         tuple((b.parent, len(b.bound)) for b in formula.blocks),
+        tuple(n.arguments[0] == n.arguments[1] for n in formula.neurons if n.kind == "same"),
         (formula.lower, formula.upper) if formula.auxiliary is None else None,
         formula.heads,
         tuple(sorted(modes.items())),

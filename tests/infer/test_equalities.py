@@ -98,6 +98,29 @@ def test_the_last_pair_that_is_one_hears_of_it(text: str, query: str, truth: tup
     assert (answer.lower, answer.upper) == truth
 
 
+@pytest.mark.parametrize("sign", ["", "~"])
+def test_all_pairs_are_known_once_those_that_are_one_are(sign: str) -> None:
+    text = f"predicate S(entity, entity)\nfact {sign}S(anna, anna)\nfact {sign}S(bob, bob)\n"
+    known = {"": "forall X, Y: X = Y -> S(X, Y)", "~": "~(exists X, Y: S(X, Y) & X = Y)"}[sign]
+    kb = lnnkit.loads(f"{text}predicate Told\nrule ({known}) -> Told\n")
+    for query in (known, "Told"):
+        (answer,) = kb.ask(query)
+        assert (answer.lower, answer.upper) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize("head", ["predicate B", "predicate B closed"])
+@pytest.mark.parametrize("turn", [1, -1])
+def test_what_is_itself_says_nothing_of_others(head: str, turn: int) -> None:
+    """Statements and queries of one shape, of which one compares an entity with itself."""
+    rules = ["rule anna != anna & ~P(anna, anna) -> A\n", "rule anna != dora & ~P(dora, anna) -> B\n"][::turn]
+    queries = ["query Y != Y & ~P(Y, Y)\n", "query X != Y & ~P(X, Y)\n"][::turn]
+    text = f"predicate P(e, e)\npredicate A closed\n{head}\nfact ~P(dora, anna)\n{''.join(rules + queries)}"
+    kb = lnnkit.loads(text)
+    assert [(answer.lower, answer.upper) for answer in (kb.ask("A")[0], kb.ask("B")[0])] == [(0, 0), (1, 1)]
+    (one,) = kb.answers()[1 if turn == 1 else 0]
+    assert (dict(one.bindings), one.lower) == ({"X": "dora", "Y": "anna"}, 1.0)
+
+
 def test_where_no_pair_is_left_it_is_a_contradiction() -> None:
     kb = lnnkit.loads(f"{PAIRS}fact ~S(bob, bob)\naxiom exists X, Y: S(X, Y) & X = Y\n")
     assert len(kb.contradictions) == 1
