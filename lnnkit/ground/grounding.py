@@ -16,7 +16,7 @@ from lnnkit.ground.domain import Domain
 from lnnkit.ground.equality import add_equality
 from lnnkit.ground.formula import AUXILIARY, Formula
 from lnnkit.ground.instances import Instances
-from lnnkit.ground.needs import Needs
+from lnnkit.ground.needs import EQUAL, Needs
 from lnnkit.ground.plan import Recorder
 from lnnkit.ground.relevance import SIDES, sides
 from lnnkit.ground.supports import Analysis
@@ -60,7 +60,7 @@ class Grounding:
     ) -> int:
         """Enter a formula; formulas of one shape, ``stage`` and parameters share a batch. If it may be ``visited``, its
         instances are not kept where they need not be; if not, they are only evaluated. Returns the batch's number."""
-        if any(neuron.kind == "same" for neuron in formula.neurons):
+        if any(literal.table == EQUAL for literal in needs.literals):
             add_equality(self.atoms, self.domain)
         key = (stage, formula.learned, shape(formula, modes, tuple(sorted(observers))))
         if key not in self._shapes:
@@ -84,10 +84,9 @@ class Grounding:
             Instances(formula, needs, self.atoms, self.domain, batch, member, kept, observers, guard, self._recorder)
         )
         self._stale.add(member)
-        for literals in (*(need.literals for need in needs.rows), *(s for sets in needs.fills.values() for s in sets)):
-            for literal in literals:
-                for column in ("lower", "upper", "either") if literal.column == "either" else (literal.column,):
-                    self._watching.setdefault((literal.table, column), set()).add(member)
+        for literal in needs.literals:
+            for column in ("lower", "upper", "either") if literal.column == "either" else (literal.column,):
+                self._watching.setdefault((literal.table, column), set()).add(member)
         return number
 
     def extend(self, members: Sequence[int]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -47,6 +48,12 @@ class Needs:
     rows: tuple[Need, ...]
     fills: Mapping[int, tuple[frozenset[Literal], ...]]
     expands: frozenset[int] = frozenset()
+
+    @property
+    def literals(self) -> frozenset[Literal]:
+        """All that is joined for any of them."""
+        sets = [*(need.literals for need in self.rows), *itertools.chain(*self.fills.values())]
+        return frozenset(itertools.chain(*sets))
 
 
 def minimal_needs(needs: Iterable[Need]) -> tuple[Need, ...]:
