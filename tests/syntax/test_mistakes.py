@@ -92,6 +92,13 @@ MISTAKES = [
     # numbers and bounds
     ("thousands-separator", "rule income(X) > 1⟦,⟧000 -> Rich(X)", "`1000`"),
     ("thousands-separator", "fact income(anna) = ⟦1_000⟧", "`1000`"),
+    ("decimal-comma", "rule income(X) > 1⟦,5⟧ -> Rich(X)", "`1.5`"),
+    ("decimal-comma", "rule income(X) > 1.000⟦,50⟧ -> Rich(X)", "`1000.50`"),
+    ("decimal-comma", "fact income(anna) = 1⟦,5⟧", "`1.5`"),
+    ("missing-space", "rule ⟦2-income⟧(X) > 3 -> Rich(X)", "`2 - income(...)`"),
+    ("missing-space", "rule debt(X) > ⟦2-income⟧(X) -> Rich(X)", "`2 - income(...)`"),
+    ("missing-operator", "rule 3⟦(⟧income(X) + 1) > 3 -> Rich(X)", "`3 * (...)`"),
+    ("missing-operator", "rule debt(X) > ⟦2income⟧(X) -> Rich(X)", "`2 * income(...)`"),
     ("number-unit", "rule weight(X) > 34 ⟦kg⟧ -> Heavy(X)", "`34`"),
     ("number-unit", "fact weight(anna) = 34⟦kg⟧", "`34`"),
     ("number-unit", "fact P(anna) = 5⟦%⟧", "`0.05`"),

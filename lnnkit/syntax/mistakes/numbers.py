@@ -1,4 +1,4 @@
-"""Numbers with separators or units, calls without operands, and learnable values."""
+"""Numbers with separators or units, or without an operator, calls without operands, and learnable values."""
 
 from __future__ import annotations
 
@@ -39,6 +39,32 @@ def number_text(fault: Fault) -> Diagnostic | None:
         if fault.token in ("NAME", "ENTITY") and not applied and is_name(fault.text) and fault.text not in SHOUTED:
             hint = f"write `{previous.text}`, and say the unit in the name"
             return fault.report("number-unit", f"a number has no unit: `{fault.text}`", hint)
+    return None
+
+
+def decimal_comma(fault: Fault) -> Diagnostic | None:
+    previous, decimals = fault.previous, re.match(r",(\d+)(?![\w.])", fault.rest)
+    if previous is None or previous.kind != "number" or decimals is None or not fault.touching:
+        return None
+    hint = f"write `{previous.text.replace('.', '')}.{decimals[1]}`"
+    end = fault.start + decimals.end()
+    return fault.report("decimal-comma", "a number has a point, not a comma", hint, end=end)
+
+
+def missing_operator(fault: Fault) -> Diagnostic | None:
+    """``2income(X)``, ``2(a(X) + 1)``; and ``2-income(X)``, which is a name as it stands."""
+    if fault.in_arguments:
+        return None
+    applied = re.match(r"(\d+(?:\.\d+)?)(-?)([^\W\d_]\w*)\(", fault.rest)
+    if applied and applied[2]:
+        hint = f"write `{applied[1]} - {applied[3]}(...)`"
+        return fault.report("missing-space", f"`{applied[1]}-{applied[3]}` reads as one name", hint)
+    if applied and fault.token in (None, "ENTITY"):
+        hint = f"write `{applied[1]} * {applied[3]}(...)`"
+        return fault.report("missing-operator", "a product needs its `*`", hint, end=fault.start + applied.end(3))
+    previous = fault.previous
+    if previous and previous.kind == "number" and fault.text == "(" and fault.touching:
+        return fault.report("missing-operator", "a product needs its `*`", f"write `{previous.text} * (...)`")
     return None
 
 
