@@ -85,12 +85,12 @@ def _in_python(dictionaries: Sequence[pa.StringArray], named: set[str]) -> tuple
 
 
 def _in_arrow(dictionaries: Sequence[pa.StringArray], named: set[str]) -> tuple[Names, list[np.ndarray | None]]:
-    """Every dictionary is sorted. Where texts are long, one that holds all of them already is the numbering itself
-    (None as its places)."""
+    """Every dictionary is sorted: one that holds all texts already may be the numbering itself (None as its places).
+    Short texts are merged instead, which costs less than to look them up."""
     import numpy as np
 
     from lnnkit.data.arrow import concatenated, strings
-    from lnnkit.data.ranked import by_keys, keys_of, ranked
+    from lnnkit.data.ranked import by_hashing, by_keys, keys_of
 
     largest = max(dictionaries, key=len)
     known = Entities(Names(largest))
@@ -105,7 +105,7 @@ def _in_arrow(dictionaries: Sequence[pa.StringArray], named: set[str]) -> tuple[
         among = {id(each): _among(each, largest) for each in others}
         if all(place is not None for place in among.values()):
             return Names(largest), [among.get(id(each)) for each in dictionaries]
-    codes, values = ranked(texts) if keys is None else by_keys(texts, keys)
+    codes, values = by_hashing(texts) if keys is None else by_keys(texts, keys)
     ready = iter(np.split(codes, np.cumsum([len(part) for part in parts])[:-1]))
     first = next(ready)
     kept = {id(each) for each in others}

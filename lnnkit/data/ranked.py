@@ -30,10 +30,11 @@ def ranked(texts: pa.Array) -> tuple[np.ndarray, pa.Array]:
     ``texts`` are strings or binary without nulls; the distinct ones come as the same type.
     """
     keys = None if _repeats(texts) else keys_of(texts)
-    return _hashed(texts) if keys is None else by_keys(texts, keys)
+    return by_hashing(texts) if keys is None else by_keys(texts, keys)
 
 
-def _hashed(texts: pa.Array) -> tuple[np.ndarray, pa.Array]:
+def by_hashing(texts: pa.Array) -> tuple[np.ndarray, pa.Array]:
+    """As `ranked`, whatever the texts."""
     import numpy as np
 
     coded = cast("pa.DictionaryArray", texts.dictionary_encode())

@@ -84,14 +84,13 @@ class Analysis:
             self.defaults[AUXILIARY] = defaults[formula.auxiliary]
         self.polarity = Polarity(formula)
         self.upward = Upward(formula, self.defaults, vacant, doubtful, self.polarity)
-        self._doubtful = doubtful
 
     @cached_property
     def unequal(self) -> Upward:
         """Upward where entities are unequal unless told."""
         if not equalities(self.formula):
             return self.upward
-        return Upward(self.formula, self.defaults, self.vacant, self._doubtful, self.polarity, unequal=True)
+        return Upward(self.formula, self.defaults, self.vacant, self.upward.doubtful, self.polarity, unequal=True)
 
     @cached_property
     def _heard(self) -> list[list[_Demand]]:

@@ -14,10 +14,9 @@ from lnnkit.ground.families import ALWAYS, NEVER, Element, Family, minimal, prod
 from lnnkit.ground.formula import LEAF, Formula, Neuron
 from lnnkit.ground.polarity import Polarity
 from lnnkit.ground.reactions import NODE, Box, Cause, Moves, gap_upward_causes, upward_causes
-from lnnkit.logic.bounds import Bounds, tolerance
+from lnnkit.logic.bounds import Bounds
 from lnnkit.numeric import informing
 
-_EPS = tolerance(torch.float64)
 _FALLS = 6  # so many equalities are tried in all ways
 _FREE: Box = (0.0, 1.0)
 

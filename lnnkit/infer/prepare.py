@@ -102,7 +102,7 @@ def prepare(
         prepared.inference.append(_enter(prepared, each, needs))
     for stratum in lifted.program.strata:
         prepared.strata.append((stratum, _enter_stratum(prepared, stratum)))
-    state.extend(atoms)
+    state.extend(atoms)  # by the equality of entities, if a formula is joined with it
     return prepared
 
 

@@ -133,8 +133,8 @@ class KnowledgeBase:
         though it may be loose. A second one raises. Without ``record`` nothing is kept that explanations could be read
         from, until the next call.
         """
-        self._session.recording = record
         check_limits(max_groundings, max_rounds)
+        self._session.recording = record
         return self._session.infer(max_groundings, max_rounds, computing(precision, device), watch).outcome
 
     def plan(

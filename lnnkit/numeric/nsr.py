@@ -67,8 +67,8 @@ def crisp(readout: Tensor) -> Tensor:
 
 
 def doubt(readout: Tensor) -> Tensor:
-    """How far the truths of each row W+, W0, b of ``[n, 3]`` are from 0 or 1 at most; 0 where all are there exactly."""
-    return torch.where(crisp(readout), 0.0, torch.sigmoid(-hard_margins(readout).abs()).amax(-1))
+    """How far the truths of each row W+, W0, b of ``[n, 3]`` are from 0 or 1 at most."""
+    return torch.sigmoid(-hard_margins(readout).abs()).amax(-1)
 
 
 def _readouts(like: Tensor) -> Tensor:

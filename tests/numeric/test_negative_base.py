@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from lnnkit.numeric import Comparison, Fixed, Interval, Sign, apply, constant, number
+from tests.blocks import at_length
 from tests.numeric.random_terms import Box, intervals
 
 BASES = (-9.0, -4.0, -3.0, -2.0, -1.5, -1.0, -0.75, -0.5, -0.1)
@@ -51,7 +52,7 @@ def box(draw: random.Random, ends: tuple[float, ...]) -> Box:
     return low, high
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 5))])
+@pytest.mark.parametrize("seed", at_length(range(5), plain=1))
 def test_hulls_are_exact(seed: int) -> None:
     draw = random.Random(seed)
     narrowed = impossible = 0
