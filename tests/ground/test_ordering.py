@@ -1,4 +1,4 @@
-"""Keys in order: packed with their positions, as sorted with them."""
+"""Keys in order: packed with their positions, or sorted with them, whichever a processor is faster at."""
 
 from __future__ import annotations
 
@@ -6,9 +6,15 @@ import numpy as np
 import pytest
 import torch
 
+from lnnkit.ground import ordering
 from lnnkit.ground.ordering import ascending, in_order
 
 WIDEST = 2**62  # with a position they do not fit one number
+
+
+@pytest.fixture(params=[True, False], ids=["vectors", "digits"], autouse=True)
+def either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ordering, "_by_vectors", lambda: request.param)
 
 
 @pytest.mark.parametrize("dtype", [torch.int32, torch.int64])
