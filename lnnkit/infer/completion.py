@@ -13,15 +13,16 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from lnnkit.flags import where_set
+from lnnkit.flags import chosen, where_set
 from lnnkit.infer.agenda import Agenda
 from lnnkit.infer.creeping import Creep, Pace
 from lnnkit.infer.dirty import Dirty
+from lnnkit.infer.exact import Inexact, exact_inputs, tell_both, tell_exactly
 from lnnkit.infer.gathering import gather, largest_gain
 from lnnkit.infer.history import Kind
 from lnnkit.infer.look import completing
-from lnnkit.infer.messages import Messages
-from lnnkit.infer.moves import Moves, rise
+from lnnkit.infer.messages import Messages, Queue
+from lnnkit.infer.moves import Moves, rise, rise_new
 from lnnkit.infer.prepare import Prepared, completed
 from lnnkit.infer.round import Round
 from lnnkit.infer.state import distinct, no_rows
@@ -35,23 +36,23 @@ _SETTLING = 100  # after so many rounds each
 
 
 def complete(prepared: Prepared, space: Workspace, *, first: bool, watch: Watch | None = None) -> Tensor:
-    """Complete every stratum, dependencies first. Returns the rows whose bounds changed. Raises `Unfinished` where it
-    was stopped; what it leaves then holds."""
+    """Complete every stratum, dependencies first. Returns the rows whose bounds changed; of a ``first`` completion, if
+    there are comparisons: nobody else has looked at anything yet. Raises `Unfinished` where it was stopped; what it
+    leaves then holds."""
     state, atoms = space.state, space.grounding.atoms
     moved_rows: list[Tensor] = []
     for position, (predicates, members) in enumerate(prepared.strata):
         before = completed(prepared, predicates)
         old = state.read(before)
-        state.lower.values[before] = 0.0
-        state.upper.values[before] = 0.0
-        start = 0
-        if state.history is not None:
-            start = state.history.tick
-            for side in (0, 1):
-                state.history.record(Kind.RESTARTED, side, before, 0.0)
-        space.classes.extend()
-        space.classes.refresh(before)
-        stopped = _least_fixpoint(prepared, space, predicates, members, watch)
+        start = _restart(before, space)
+        exact = exact_inputs(space, members)
+        try:
+            stopped = _least_fixpoint(prepared, space, predicates, members, watch, exact=exact)
+        except Inexact:
+            if state.history is not None:
+                state.history.step()
+            start = _restart(completed(prepared, predicates), space)
+            stopped = _least_fixpoint(prepared, space, predicates, members, watch, exact=False)
         if stopped is not None:
             if first:
                 open_up(prepared, (name for names, _ in prepared.strata[position:] for name in names))
@@ -61,30 +62,48 @@ def complete(prepared: Prepared, space: Workspace, *, first: bool, watch: Watch 
             raise Unfinished(stopped)
         if state.history is not None:
             state.history.completed(predicates, start)
-        rows = completed(prepared, predicates)
-        if first:
-            changed = rows
-        else:
+        if not first:
             state.restore(before, old)
             atoms.enlist(state.arrest(before))
             low, high = state.read(before)
-            changed = before[((low - old.lower).abs() > state.noise) | ((high - old.upper).abs() > state.noise)]
-        atoms.deviate(rows, *state.read(rows))
-        space.classes.extend()
-        space.classes.refresh(rows)
-        moved_rows.append(changed)
+            atoms.deviate(before, low, high)
+            space.classes.refresh(before)
+            changed = ((low - old.lower).abs() > state.noise) | ((high - old.upper).abs() > state.noise)
+            moved_rows.append(chosen(changed, before))
+        elif space.comparisons:
+            moved_rows.append(completed(prepared, predicates))
     return torch.cat(moved_rows) if moved_rows else no_rows()
 
 
+def _restart(rows: Tensor, space: Workspace) -> int:
+    """Set what is to be completed to false; returns the tick."""
+    state = space.state
+    for side in (0, 1):
+        state.ends(side).values[rows] = 0.0
+        if state.history is not None:
+            state.history.record(Kind.RESTARTED, side, rows, 0.0)
+    space.classes.extend()
+    space.classes.refresh(rows)
+    return 0 if state.history is None else state.history.tick
+
+
 def _least_fixpoint(
-    prepared: Prepared, space: Workspace, predicates: frozenset[str], members: Sequence[int], watch: Watch | None
+    prepared: Prepared,
+    space: Workspace,
+    predicates: frozenset[str],
+    members: Sequence[int],
+    watch: Watch | None,
+    *,
+    exact: bool,
 ) -> Status | None:
     """Rounds to the least fixpoint, or until they creep: then upper ends are raised until those rest. Returns the
-    status with which it was stopped, if it was."""
+    status with which it was stopped, if it was. If all inputs are ``exact``, both ends rise as one until rounds leap or
+    creep; raises `Inexact` where they do not."""
     grounding, state, atoms = space.grounding, space.state, space.grounding.atoms
     visited = space.visited(members)
     for each in visited.values():
         each.visitor.restart()
+    (tell_exactly if exact else tell_both)(visited.values(), state)
     agenda = Agenda(visited)
     batches = grounding.kept(members)
     for number in batches:
@@ -99,13 +118,16 @@ def _least_fixpoint(
         if widened:
             now.queue.sides[0].clear()
         gain = largest_gain(state, now.queue)
-        raised, lifted = (space.meeting.settle(side, now.queue.sides[side], rising=True) for side in (0, 1))
+        raised, lifted, new = _meet(space, now.queue, exact=exact)
         if not raised.numel() and not lifted.numel():
             space.leaps.rested()
             return None
         pace.note(gain, steady=known == len(atoms))
         ahead = None if widened else creep.carry(space.leaps, pace, raised, lifted)
         raised, lifted = (raised, lifted) if ahead is None else ahead
+        if exact and (ahead is not None or pace.creeps):
+            exact, new = False, None
+            tell_both(visited.values(), state)
         since += 1
         if since >= _SETTLING if widened else pace.creeps:
             space.progress.creeping |= creep.members(raised, lifted)
@@ -119,12 +141,27 @@ def _least_fixpoint(
             if state.history is not None:
                 state.history.record(Kind.OPENED, 1, rising, 1.0)
             lifted = distinct([lifted, rising], len(atoms))
-        moves = rise(raised, lifted, atoms, state, space.classes)
+        moves = rise(no_rows() if exact else raised, lifted, atoms, state, space.classes) if new is None else new
         if batches:
             dirty.mark(raised, lifted)
         if not goes_on(watch, space, "completion", rounds):
             return Status.INTERRUPTED
     return None
+
+
+def _meet(space: Workspace, queue: Queue, *, exact: bool) -> tuple[Tensor, Tensor, Moves | None]:
+    """Let a round's messages meet. Returns the rows raised on either side, and the moves where all of those are new and
+    told alike: they are entered then. Messages that are ``exact`` are for upper ends, and raise both."""
+    meeting, upper = space.meeting, queue.sides[1]
+    if not exact:
+        return meeting.settle(0, queue.sides[0], rising=True), meeting.settle(1, upper, rising=True), None
+    told = meeting.settle_new(1, upper, both=True) if upper else None
+    if told is None:
+        rows = meeting.settle(1, upper, rising=True, both=True)
+        return rows, rows, None
+    start, stop, value = told
+    rows = torch.arange(start, stop, dtype=torch.int32)
+    return rows, rows, rise_new(rows, value, space.grounding.atoms, space.classes)
 
 
 def _raise_heads(number: int, space: Workspace, dirty: Dirty, now: Round) -> None:

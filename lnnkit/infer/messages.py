@@ -79,13 +79,22 @@ class Meeting:
         self._derivations = derivations
         self._slots = Marks(torch.int32)  # scratch, a place for each row
 
-    def settle(self, side: int, messages: Sequence[Messages], *, rising: bool = False) -> Tensor:
+    def settle(self, side: int, messages: Sequence[Messages], *, rising: bool = False, both: bool = False) -> Tensor:
         """Meet the messages for one side. Returns the rows that have moved, each once. Of equal messages for a row
-        the first has set it: messages come in a canonical order. Upper ends that are ``rising`` are raised."""
+        the first has set it: messages come in a canonical order. Upper ends that are ``rising`` are raised. If they
+        are for ``both`` ends, the other one follows."""
         if not messages:
             return no_rows()
+        sides = (0, 1) if both else (side,)
+        rows = self._settled(side, messages, sides, rising=rising)
+        if both:
+            ends = self._state.ends(side).values.index_select(0, rows)
+            self._state.ends(1 - side).values.index_copy_(0, rows.long(), ends)
+        return rows
+
+    def _settled(self, side: int, messages: Sequence[Messages], sides: Sequence[int], *, rising: bool) -> Tensor:
         if _apart(messages):
-            return self._settle_apart(side, messages)
+            return self._settle_apart(side, messages, sides)
         row = messages[0].row if len(messages) == 1 else torch.cat([m.row for m in messages])
         value = messages[0].value if len(messages) == 1 else torch.cat([m.value for m in messages])
         ends = self._state.ends(side).values
@@ -103,18 +112,18 @@ class Meeting:
         for message in messages:
             stop = start + message.row.numel()
             if first is None:
-                self._record(side, message, message.row, message.instance, same)
+                self._record(sides, message, message.row, message.instance, same)
             elif len(messages) == 1:
-                self._record(side, message, winners, message.instance.index_select(0, first), same)
+                self._record(sides, message, winners, message.instance.index_select(0, first), same)
             else:
                 low, high = torch.searchsorted(first, torch.tensor([start, stop])).tolist()
                 if high > low:
                     mine = first[low:high] - start
-                    self._record(side, message, winners[low:high], message.instance.index_select(0, mine), same)
+                    self._record(sides, message, winners[low:high], message.instance.index_select(0, mine), same)
             start = stop
         return winners
 
-    def _settle_apart(self, side: int, messages: Sequence[Messages]) -> Tensor:
+    def _settle_apart(self, side: int, messages: Sequence[Messages], sides: Sequence[int]) -> Tensor:
         """Meet messages no two of which are for one row: each is news."""
         ends = self._state.ends(side).values
         for message in messages:
@@ -123,12 +132,15 @@ class Meeting:
                 ends.index_copy_(0, message.row.long(), message.value)
             else:
                 ends.index_fill_(0, message.row.long(), same)
-            self._record(side, message, message.row, message.instance, same)
+            self._record(sides, message, message.row, message.instance, same)
         return messages[0].row if len(messages) == 1 else torch.cat([message.row for message in messages])
 
-    def settle_new(self, side: int, messages: Sequence[Messages]) -> tuple[int, int, float] | None:
-        """Meet messages that tell new atoms, each once and all the same, when there are no others. Returns the first of
-        their rows, which follow one another, the one after the last, and the bound; None where they are not such."""
+    def settle_new(
+        self, side: int, messages: Sequence[Messages], *, both: bool = False
+    ) -> tuple[int, int, float] | None:
+        """Meet messages that tell new atoms, each once and all the same, one side or ``both``, when there are no
+        others. Returns the first of their rows, which follow one another, the one after the last, and the bound; None
+        where they are not such."""
         if not all(message.distinct and message.pending is not None for message in messages):
             return None
         value = one_value(messages[0].value)
@@ -138,22 +150,30 @@ class Meeting:
         stops = [start + message.row.numel() for start, message in zip(starts, messages, strict=True)]
         if starts[1:] != stops[:-1]:
             return None
-        self._state.ends(side).values[starts[0] : stops[-1]] = value
+        sides = (0, 1) if both else (side,)
+        for each in sides:
+            self._state.ends(each).values[starts[0] : stops[-1]] = value
         for start, stop, message in zip(starts, stops, messages, strict=True):
             assert message.pending is not None
             instances, run = _run(message.pending.store(message.instance)), range(start, stop)
-            self._derivations.record(side, run, message.batch, message.leaf, instances)
-            if self._state.history is not None:
-                self._state.history.record(Kind.SENT, side, run, value, message.batch, message.leaf, instances)
+            for each in sides:
+                self._derivations.record(each, run, message.batch, message.leaf, instances)
+                if self._state.history is not None:
+                    self._state.history.record(Kind.SENT, each, run, value, message.batch, message.leaf, instances)
         return starts[0], stops[-1], value
 
-    def _record(self, side: int, message: Messages, rows: Tensor, instances: Tensor, same: float | None) -> None:
-        """The bounds that rows have now are ``same``, or differ."""
+    def _record(
+        self, sides: Sequence[int], message: Messages, rows: Tensor, instances: Tensor, same: float | None
+    ) -> None:
+        """The bounds that rows have now on the last of ``sides`` are ``same``, or differ."""
         stored = instances if message.pending is None else _run(message.pending.store(instances))
-        self._derivations.record(side, rows, message.batch, message.leaf, stored)
-        if self._state.history is not None:
-            values = self._state.ends(side).values.index_select(0, rows) if same is None else same
-            self._state.history.record(Kind.SENT, side, rows, values, message.batch, message.leaf, stored)
+        history, values = self._state.history, same
+        if history is not None and values is None:
+            values = self._state.ends(sides[-1]).values.index_select(0, rows)
+        for side in sides:
+            self._derivations.record(side, rows, message.batch, message.leaf, stored)
+            if history is not None and values is not None:
+                history.record(Kind.SENT, side, rows, values, message.batch, message.leaf, stored)
 
     def _first(self, row: Tensor) -> Tensor | None:
         """Where each row stands first; None if none stands twice."""

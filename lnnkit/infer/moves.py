@@ -9,7 +9,7 @@ from torch import Tensor
 
 from lnnkit.ground.atoms import Atoms, AtomTable
 from lnnkit.ground.relevance import SIDES
-from lnnkit.infer.classes import Classes
+from lnnkit.infer.classes import Classes, Pair
 from lnnkit.infer.state import State, distinct, no_rows
 from lnnkit.logic.bounds import Bounds
 
@@ -75,21 +75,37 @@ def note(raised: Tensor, lowered: Tensor, atoms: Atoms, state: State, classes: C
 def note_new(rows: Tensor, side: int, value: float, atoms: Atoms, classes: Classes, eps: float) -> Moves | None:
     """As ``note``, for new atoms, in rows that follow one another, that now have the bound ``value`` on one side. None
     where they cross, or are of several tables."""
-    found = atoms.by_table(rows)
-    if len(found) > 1:
+    table = _only_table(rows, atoms)
+    if table is None:
         return None
-    table = found[0][0]
     low, high = table.default
     pair = (low, value) if side else (value, high)
-    if pair[0] > pair[1] + eps:
-        return None
+    return None if pair[0] > pair[1] + eps else _told_new(table, rows, (side,), pair, atoms, classes)
+
+
+def rise_new(rows: Tensor, value: float, atoms: Atoms, classes: Classes) -> Moves | None:
+    """As ``rise``, for new atoms, in rows that follow one another, both ends of which are now ``value``; moves are
+    those of the upper ones. None where they are of several tables."""
+    table = _only_table(rows, atoms)
+    return None if table is None else _told_new(table, rows, (0, 1), (value, value), atoms, classes)
+
+
+def _only_table(rows: Tensor, atoms: Atoms) -> AtomTable | None:
+    found = atoms.by_table(rows)
+    return found[0][0] if len(found) == 1 else None
+
+
+def _told_new(
+    table: AtomTable, rows: Tensor, sides: Sequence[int], pair: Pair, atoms: Atoms, classes: Classes
+) -> Moves:
+    """Enter new rows of one table, which follow one another, with their bounds; the moves of the last of ``sides``."""
     local = atoms.local(rows)
-    start = int(rows[0])
-    first = int(local[0])
-    atoms.deviate_new(table, SIDES[side], start, range(first, first + local.numel()))
+    start, first = int(rows[0]), int(local[0])
+    for side in sides:
+        atoms.deviate_new(table, SIDES[side], start, range(first, first + local.numel()))
     classes.tell_new(table.number, start, start + rows.numel(), pair)
     moves = Moves()
-    moves.add(table, side, local)
+    moves.add(table, sides[-1], local)
     return moves
 
 

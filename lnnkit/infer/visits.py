@@ -50,8 +50,15 @@ class Visits:
         self.batch = batch
         self.member = member
         self.table = table
+        self._exact = False
         self._clause = clause(batch)
         self.arrests = Arrests(visitor)
+
+    def tell(self, table: TruthTable, *, exact: bool) -> None:
+        """What instances say is worked out by another table. If ``exact``, they complete heads that nobody else tells
+        anything, each by one message for its upper end."""
+        self.table = table
+        self._exact = exact
 
     def send(self, found: Bindings, now: Round) -> None:
         """Look at instances, and queue their messages."""
@@ -156,7 +163,8 @@ class Visits:
         """What the instances say, by the truth table where their bounds take few values."""
         length = visit.found.length
         if self.table.useful:
-            told = None if len(self.arrests) else self._foreseen(visit, now)
+            foreseen = self._completed if self._exact else self._foreseen
+            told = None if len(self.arrests) else foreseen(visit, now)
             if told is not None:
                 return told
             columns = {leaf: visit.column(leaf) for leaf in self.table.leaves}
@@ -219,6 +227,30 @@ class Visits:
             return None
         at, nothing = torch.arange(visit.found.length, dtype=torch.int32), no_rows()
         targets = {target: (at, value.expand(visit.found.length)) for target, value in said.items()}
+        return _Said(targets, nothing, Bounds(nothing, nothing))
+
+    def _completed(self, visit: Visit, now: Round) -> _Said | None:
+        """What the instances say of their only head where all leaves are known to read alike, and it is no news for
+        those that are there: the others are made before they are looked up. None elsewhere."""
+        heads = [*self.batch.formula.heads]
+        soles = [visit.sole(leaf) for leaf in self.table.leaves]
+        if len(heads) != 1 or None in soles:
+            return None
+        said = self.table.said(tuple(sole for sole in soles if sole is not None), now.classes)
+        table = visit.table(heads[0])
+        if set(said) != {(heads[0], 1)} or table.default != (0.0, 0.0) or not now.classes.settled(table.number):
+            return None
+        value = said[heads[0], 1]
+        told, least = (1, float(value)), float(value) - now.state.noise
+        known, count = now.made.get(table.number, (told, 0))
+        deviating = len(table.deviating[SIDES[1]]) + count
+        others = (now.classes.pairs[number][1] for number in now.classes.known(table.number)[1:])
+        if known != told or len(table.tuples) != deviating or any(upper < least for upper in others):
+            return None
+        now.made[table.number] = told, count
+        visit.make_apart(heads[0], now)
+        at, nothing = torch.arange(visit.found.length, dtype=torch.int32), no_rows()
+        targets = {(heads[0], 1): (at, value.expand(visit.found.length))}
         return _Said(targets, nothing, Bounds(nothing, nothing))
 
     def _all_told(self, visit: Visit, head: int, soles: list[int], said: Mapping[Target, Tensor], now: Round) -> bool:
@@ -302,7 +334,7 @@ class Visits:
             if self.batch.formula.compares:
                 awake &= ~visit.own_arrested(now.state).index_select(0, at)
             hears = awake if hears is None else hears & awake
-        if completed:
+        if completed and not fresh:
             free = ~now.atoms.flags("given").index_select(0, rows)
             free &= value > now.state.ends(side).values.index_select(0, rows) + now.state.noise
             hears = free if hears is None else hears & free
