@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lnnkit.explain.assemble import assemble
+from lnnkit.explain.blankets import for_every_entity
 from lnnkit.explain.necessary import minimal_at_once
 from lnnkit.explain.readings import Completed, Reading, Readings
 from lnnkit.explain.reads import Read, leaf_reads, values_of
@@ -182,7 +183,8 @@ class _Search:
         return (least <= self._source.value + self._rules._eps).tolist()
 
     def _keep(self, sight: Sight, reads: Sequence[Read]) -> None:
-        kept = minimal_at_once(reads, lambda ways: self._hold(sight, ways))
+        every = for_every_entity(self._rules._grounding, reads, lambda ways: self._hold(sight, ways))
+        kept = minimal_at_once(reads, every)
         self._found.readings += [(read.reading, self._formula, read.leaf) for read in kept]
 
     def _default(self, leaf: int, side: int, bindings: Mapping[int, int]) -> Reading:

@@ -10,6 +10,7 @@ import torch
 
 from lnnkit.check.program import Assertion
 from lnnkit.explain.assemble import assemble
+from lnnkit.explain.blankets import Enough, for_every_entity
 from lnnkit.explain.completions import Completions
 from lnnkit.explain.necessary import minimal, minimal_at_once
 from lnnkit.explain.origins import Origins
@@ -90,11 +91,11 @@ class Prover:
                 reads += self._leaf(sight, leaf, side, tick, arguments)
         reads.sort(key=_age)
 
-        def bad(some: Sequence[Read]) -> bool:
-            return bool(sight.contradictory(values_of(sight, [some]))[0])
+        def bad(ways: Sequence[Sequence[Read]]) -> list[bool]:
+            return sight.contradictory(values_of(sight, ways)).tolist()
 
         steps = Steps()
-        kept = minimal(reads, bad) if bad(reads) else reads
+        kept = self._minimal(reads, bad)
         origin = None if formula.root is None else formula.root.origin
         stated = origin if formula.auxiliary is None and isinstance(origin, Assertion) else None
         instance = self.wording.instance(formula, sight.bindings)
@@ -254,11 +255,18 @@ class Prover:
         return found
 
     def upward_needed(self, sight: Sight, reads: Sequence[Read], side: int, value: float) -> Sequence[Read]:
-        def enough(some: Sequence[Read]) -> bool:
-            got = float(sight.upward(values_of(sight, [some]))[side][0])
-            return got <= value + self._slack(value) if side else got >= value - self._slack(value)
+        def enough(ways: Sequence[Sequence[Read]]) -> list[bool]:
+            got, slack = sight.upward(values_of(sight, ways))[side], self._slack(value)
+            return (got <= value + slack if side else got >= value - slack).tolist()
 
-        return minimal(reads, enough) if enough(reads) else reads
+        return self._minimal(reads, enough)
+
+    def _minimal(self, reads: Sequence[Read], enough: Enough) -> Sequence[Read]:
+        """Those that are needed; all, if not even these are enough."""
+        if not enough([reads])[0]:
+            return reads
+        every = for_every_entity(self._grounding, reads, enough)
+        return minimal(reads, lambda some: every([some])[0])
 
     def _slack(self, value: float) -> float:
         """How far a bound that is worked out again may miss it; numbers are told to a share of their size."""
@@ -327,7 +335,8 @@ class Prover:
                 enough &= was[:-1] <= was[-1] if event.side else was[:-1] >= was[-1]
             return enough.tolist()
 
-        kept = {id(each) for each in minimal_at_once(sorted(reads, key=_age), said)}
+        every = for_every_entity(self._grounding, reads, said) if sight.inner else said
+        kept = {id(each) for each in minimal_at_once(sorted(reads, key=_age), every)}
         positions = tuple(position for position, each in enumerate(reads) if id(each) in kept)
         if key is not None:
             self._needed[key] = positions
