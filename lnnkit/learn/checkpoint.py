@@ -20,11 +20,20 @@ class OtherRun(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Best:
+    """The least loss so far: what is to become small, the loss of the training labels, and the values that have it."""
+
+    measure: float
+    total: float
+    values: Tensor
+
+
+@dataclass(frozen=True, slots=True)
 class Saved:
-    """Which restart was running, the least loss so far with its values, and where the run stood."""
+    """Which restart was running, the least loss so far, and where the run stood."""
 
     restart: int
-    best: tuple[float, Tensor]
+    best: Best
     place: tuple[int, int, int]
     tensors: Mapping[str, Tensor]
 
@@ -60,7 +69,8 @@ class Checkpoint:
             raise OtherRun(str(self._path))
         place = json.loads(meta["place"])
         where = place["epoch"], place["gap"], place["since"]
-        return Saved(place["restart"], (float.fromhex(place["least"]), tensors["best"]), where, tensors)
+        measure, total = (float.fromhex(each) for each in place["least"])
+        return Saved(place["restart"], Best(measure, total, tensors["best"]), where, tensors)
 
     def write(
         self,
@@ -68,13 +78,14 @@ class Checkpoint:
         where: tuple[int, int, int],
         theta: Tensor,
         optimizer: torch.optim.Adam,
-        best: tuple[float, Tensor],
+        best: Best,
     ) -> None:
         """Save where a run stands: its epoch, the epochs between inferences, and those since the best."""
-        tensors = {"values": theta.detach().clone(), "best": best[1]}
+        tensors = {"values": theta.detach().clone(), "best": best.values}
         state = optimizer.state.get(theta)
         if state:
             tensors |= {"step": state["step"], "mean": state["exp_avg"], "square": state["exp_avg_sq"]}
         epoch, gap, since = where
-        place = {"restart": restart, "epoch": epoch, "gap": gap, "since": since, "least": best[0].hex()}
+        least = [best.measure.hex(), best.total.hex()]
+        place = {"restart": restart, "epoch": epoch, "gap": gap, "since": since, "least": least}
         write_whole(self._path, save(tensors, metadata={"key": self._key, "place": json.dumps(place)}))

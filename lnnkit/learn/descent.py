@@ -20,7 +20,7 @@ from torch import Tensor
 
 from lnnkit.flags import all_set
 from lnnkit.learn.batches import LabelBatch
-from lnnkit.learn.checkpoint import Checkpoint, Saved
+from lnnkit.learn.checkpoint import Best, Checkpoint, Saved
 from lnnkit.learn.constraints import Constraints
 from lnnkit.learn.fitting import Fitting, Inferred, Losses
 from lnnkit.learn.hardening import no_worse, whole_weights
@@ -87,7 +87,7 @@ class _Descent:
         self._listen = listen
         self._checkpoint = checkpoint
         self._history: list[Epoch] = []
-        self._best: tuple[float, Tensor] | None = None
+        self._best: Best | None = None
         self._kept: int | None = None
         self._before: Standing | None = None
         self._units = fitting.units
@@ -107,7 +107,7 @@ class _Descent:
         assert self._best is not None and self._before is not None
         for each, state in zip(self._fitting.bindings, self._modules, strict=True):
             each.module.load_state_dict(state)
-        values = self._rounded(self._hardened(self._best[1], start))
+        values = self._rounded(self._hardened(self._best.values, start))
         found = self._fitting.infer(values, self._constraints)
         after, history = self._standing(found), tuple(self._history)
         return Fitted(values, found.losses, self._before, after, history, self._kept, self._stopped)
@@ -130,8 +130,10 @@ class _Descent:
             softness = _SOFTEST ** (epoch / max(1, settings.epochs))
             values = point.detach() * self._units
             found = fitting.infer(values, self._constraints, softness)
-            if self._best is None or found.losses.measure < self._best[0] - _GAIN:
-                self._best, since = (found.losses.measure, values), 0
+            measure, total = found.losses.rank
+            gains = self._best is None or measure < self._best.measure - _GAIN
+            if self._best is None or gains or (measure <= self._best.measure and total < self._best.total - _GAIN):
+                self._best, since = Best(measure, total, values), 0 if gains else since
                 self._kept = len(self._history)
                 self._modules = [copy.deepcopy(each.module.state_dict()) for each in fitting.bindings]
             if not self._tell(restart, epoch, found, values):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import networkx as nx
@@ -64,9 +64,10 @@ def examples(
     facts: Mapping[str, Given],
     index: Mapping[str, int],
     labels: Labels,
+    told: Collection[str],
 ) -> list[Examples]:
-    """The examples for a comparison, by predicates with labels of as many arguments, and all rows without labels. Of
-    many rows some, evenly."""
+    """The examples for a comparison, by those of the predicates ``told`` with labels of as many arguments, and all rows
+    without labels. Of many rows some, evenly."""
     _, atoms = comparison(graph, node, tuple(range(len(graph.nodes[node]["sorts"]))))
     found = known_rows(atoms, facts, index)
     if found is None:
@@ -83,8 +84,8 @@ def examples(
         return []
     columns, values = tuple(each[known] for each in columns), [each[known] for each in values]
     made: list[Examples] = []
-    for number, ids in enumerate(labels.columns):
-        if len(ids) == len(columns) and not any_set(labels.numeric[labels.predicate == number]):
+    for number, (name, ids) in enumerate(zip(labels.names, labels.columns, strict=True)):
+        if name in told and len(ids) == len(columns) and not any_set(labels.numeric[labels.predicate == number]):
             mine = where_set(labels.predicate == number)
             rows = joined(columns, ids)
             about = rows >= 0

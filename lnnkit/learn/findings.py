@@ -50,7 +50,8 @@ def _no_gradient(fitting: Fitting, found: Inferred) -> Diagnostic:
     untold = _untold(fitting, found)
     reached = _reached(fitting, untold)
     lost, idle = untold[~reached], untold[reached]
-    head = "nothing was learned: the loss does not depend on anything that is learned"
+    began = " beyond where values begin" if any(each.start is None for each in fitting.parameters) else ""
+    head = f"nothing was learned{began}: the loss does not depend on anything that is learned"
     if len(lost) > len(idle) and any(each.crisp for each in found.trace.replayer.comparisons.values()):
         where = f"no rule whose comparisons hold reaches {_atoms(fitting, found, lost)}"
         hint = "give the comparisons a scale, as in `(a(X) > 3){scale: 1}`: what is false to a degree learns too"

@@ -89,6 +89,11 @@ class Losses:
         """What is to become small."""
         return self.total if self.validation is None else self.validation
 
+    @property
+    def rank(self) -> tuple[float, float]:
+        """The same, then the loss of the training labels: of what is as good, that is better which fits these."""
+        return self.measure, self.total
+
 
 @dataclass(frozen=True, slots=True)
 class Inferred:

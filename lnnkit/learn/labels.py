@@ -32,6 +32,10 @@ class Labels:
     def __len__(self) -> int:
         return len(self.lower)
 
+    def of_arity(self, count: int) -> frozenset[str]:
+        """The predicates and numbers of so many arguments."""
+        return frozenset(name for name, ids in zip(self.names, self.columns, strict=True) if len(ids) == count)
+
     def some(self, which: Tensor) -> Labels:
         """Only the labels with these numbers, sorted."""
         columns: list[tuple[Tensor, ...]] = []

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import networkx as nx
 import torch
 from torch import Tensor
 
@@ -17,6 +16,7 @@ from lnnkit.learn.comparisons import LearnedComparison, learned_comparison
 from lnnkit.learn.examples import Examples, examples
 from lnnkit.learn.known_rows import with_labels
 from lnnkit.learn.labels import Labels
+from lnnkit.learn.nearest import nearest
 from lnnkit.learn.parameters import Parameter, at
 from lnnkit.learn.proposal import Proposal
 from lnnkit.learn.proposals import proposals
@@ -64,13 +64,15 @@ def _waiting(
     mentioned: set[str],
 ) -> Iterator[Offer]:
     zeros = {each.name: started.get(each.name, 0.0) for each in parameters}
-    graph: nx.MultiDiGraph = build(at(program, zeros)).graph
+    lifted = build(at(program, zeros))
+    graph = lifted.graph
     index, given, _ = given_facts(program, mentioned)
     facts = with_labels({each.predicate: each for each in given}, labels)
     for node, data in graph.nodes(data=True):
         own = learned_comparison(graph, node, zeros) if data["kind"] == "compare" else None
         if own is not None and not started.keys() >= {*own.names, *own.relation}:
-            yield Offer(own, examples(graph, node, own, facts, index, labels))
+            told = nearest(lifted, node, labels.of_arity(len(graph.nodes[node]["sorts"])))
+            yield Offer(own, examples(graph, node, own, facts, index, labels, told))
 
 
 def _less(own: Offer, known: Mapping[str, float], rest: Tensor) -> Tensor:

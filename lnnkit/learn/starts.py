@@ -21,6 +21,7 @@ from lnnkit.ground.terms import comparison
 from lnnkit.learn.comparisons import LearnedComparison, learned_comparison
 from lnnkit.learn.known_rows import joined, known_rows
 from lnnkit.learn.labels import Labels
+from lnnkit.learn.nearest import nearest
 from lnnkit.learn.parameters import Parameter, at
 from lnnkit.numeric import Interval, same
 
@@ -62,18 +63,21 @@ def starts(
                 good = known.isfinite()
                 if any_set(good):
                     columns = tuple(column[good] for column in rows[0])
-                    waiting[name] = _Rows(known[good], columns, own.sign)
+                    told = nearest(lifted, node, labels.of_arity(len(columns)))
+                    waiting[name] = _Rows(known[good], columns, own.sign, told)
     return _chosen(waiting, labels)
 
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
     """For each row of the data the threshold at which a comparison by some ``sign`` would turn, and the entities that
-    it is about. For an equality one of these values is looked for, else what lies between them."""
+    it is about; it is labels of the predicates ``told`` that tell. For an equality one of these values is looked for,
+    else what lies between them."""
 
     values: Tensor
     columns: tuple[Tensor, ...]
     sign: str
+    told: frozenset[str]
 
     @property
     def exact(self) -> bool:
@@ -129,7 +133,7 @@ def _best_cut(rows: _Rows, labels: Labels, truth: Tensor) -> _Cut:
     best = _Cut(float(rows.values.median()), 0.0, nothing, nothing)
     cuts = _candidates(rows.values, exact=rows.exact).tolist()
     for number, ids in enumerate(labels.columns):
-        if len(ids) != len(rows.columns):
+        if len(ids) != len(rows.columns) or labels.names[number] not in rows.told:
             continue
         mine = where_set(labels.predicate == number)
         place = joined(rows.columns, ids)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -213,3 +213,44 @@ def test_a_scale_stays_above_0(written: str) -> None:
     assert [(dict(answer.bindings), answer.lower) for answer in again.ask("P(X)")] == [
         ({"X": "high"}, pytest.approx(1.0))
     ]
+
+
+def separable(rules: str, told: dict[str, Callable[[int], bool]], values: Sequence[int]) -> lnnkit.KnowledgeBase:
+    """Closed predicates of one number, with labels for everybody."""
+    text = "number a(e)\n" + "".join(f"predicate {name}(e) closed\n" for name in told) + rules
+    text += "".join(f"fact a(x{i}) = {value}\n" for i, value in enumerate(values))
+    for i, value in enumerate(values):
+        text += "".join(f"label {'' if at(value) else '~'}{name}(x{i})\n" for name, at in told.items())
+    return lnnkit.loads(text)
+
+
+def accuracies(kb: lnnkit.KnowledgeBase) -> dict[str, float]:
+    return {name: score.accuracy for name, score in kb.evaluate().predicates.items()}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_of_values_that_validate_alike_those_are_kept_that_fit_better(seed: int) -> None:
+    draw = random.Random(5)
+    values = [draw.randint(0, 100) for _ in range(40)]
+    rules = "rule p: a(X) < ?t=62 -> P(X)\nrule q: a(X) < ?u=72 -> Q(X)\n"
+    kb = separable(rules, {"P": lambda a: a < 73, "Q": lambda a: a < 60}, values)
+    found = kb.fit(seed=seed)
+    assert found.stopped == "solved"
+    assert accuracies(kb) == {"P": 1.0, "Q": 1.0}
+
+
+@pytest.mark.parametrize("cuts", [(1, 5), (13, 30), (73, 71), (66, 12)])
+def test_thresholds_start_by_the_labels_of_their_own_rules(cuts: tuple[int, int]) -> None:
+    rules = "rule r: a(X) >= ?t -> Big(X)\nrule s: a(X) < ?u -> Small(X)\n"
+    kb = separable(rules, {"Big": lambda a: a >= cuts[0], "Small": lambda a: a < cuts[1]}, range(0, 80, 2))
+    kb.fit()
+    assert accuracies(kb) == {"Big": 1.0, "Small": 1.0}
+
+
+def test_thresholds_further_down_start_by_what_is_labelled() -> None:
+    rules = "rule r: a(X) >= ?t -> Old(X)\nrule s: Old(X) & ~Rich(X) -> Poor(X)\nrule u: a(X) < ?u -> Rich(X)\n"
+    told = {"Poor": lambda a: a >= 40, "Rich": lambda a: a < 30}
+    text = "predicate Old(e) closed\n" + rules
+    kb = separable(text, told, range(0, 80, 2))
+    kb.fit()
+    assert accuracies(kb) == {"Poor": 1.0, "Rich": 1.0}
