@@ -20,7 +20,7 @@ from lnnkit.explain.sight import Sight
 from lnnkit.explain.timeline import Timeline
 from lnnkit.explain.wording import Argument, Wording
 from lnnkit.ground.formula import Formula
-from lnnkit.infer.prepare import Prepared
+from lnnkit.infer.prepared import Prepared
 from lnnkit.logic.bounds import tolerance
 
 _MOST = 2000  # instances that are looked at one by one

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
@@ -14,13 +15,13 @@ from lnnkit.explain.reads import values_of
 from lnnkit.explain.steps import Steps
 from lnnkit.explain.timeline import END
 from lnnkit.explain.wording import bound_names
-from lnnkit.graph.laws import between
+from lnnkit.graph.laws import EVERY, among
 from lnnkit.graph.lifted import LiftedGraph, Reference, Root
 from lnnkit.graph.match import below_negations, instances
-from lnnkit.graph.relatives import Relative, relatives
+from lnnkit.graph.relatives import Kin, relatives
 from lnnkit.ground.formula import unfold
 from lnnkit.ground.read_back import as_expression
-from lnnkit.infer.prepare import Prepared
+from lnnkit.infer.prepared import Prepared
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 
@@ -73,7 +74,7 @@ class _Told:
     observers: Mapping[str, str]
     conclusion: ast.Expression
     heard: Sequence[Reference]
-    kin: Sequence[Relative]
+    kin: Kin
 
     def more(self, steps: Steps, side: int, value: float) -> tuple[int, float] | None:
         """The step that says more than ``value`` on a side, and what it says; None if none does."""
@@ -90,17 +91,26 @@ class _Told:
         return steps.number(best.source), bound
 
     def _implied(self, steps: Steps, side: int) -> Step | None:
-        """A comparison is true as soon as it is not false, and the other way around."""
-        for each in self.kin:
-            for own, other in each.tells:
-                reading = self._reading(each.reference, other, crossed=False)
-                if own != side or reading.source is None:
-                    continue
-                known = self.prover.wording.conclusion(each.reference.node, _texts(each.reference))
-                law = between(known, other == 1, self.conclusion, side == 0)
-                premises = [Premise(steps.number(reading.source), 1.0)]
-                formula, truth = cast("ast.Expression", law.formula), (1.0, 1.0)
-                return Step(self.conclusion, SIDES[side], 1.0 - side, "statement", law, formula, truth, {}, premises)
+        """By one of the others, or by two of them: those that leave no sign of the difference but such as make the
+        comparison true (or false). One is true as soon as it is not false, and the other way around."""
+        said = [
+            (EVERY - each.signs if end == 0 else each.signs, each.reference, end, reading)
+            for each in self.kin.relatives
+            for end in (0, 1)
+            if (reading := self._reading(each.reference, end, crossed=False)).source is not None
+        ]
+        excluded = self.kin.signs if side else EVERY - self.kin.signs
+        for some in (*itertools.combinations(said, 1), *itertools.combinations(said, 2)):
+            if not excluded <= frozenset[int]().union(*(signs for signs, *_ in some)):
+                continue
+            literals, premises = [(self.conclusion, side == 0)], list[Premise]()
+            for _, reference, end, reading in some:
+                assert reading.source is not None
+                literals.append((self.prover.wording.conclusion(reference.node, _texts(reference)), end == 1))
+                premises.append(Premise(steps.number(reading.source), 1.0))
+            law = among(literals[1:] + literals[:1])
+            formula, truth = cast("ast.Expression", law.formula), (1.0, 1.0)
+            return Step(self.conclusion, SIDES[side], 1.0 - side, "statement", law, formula, truth, {}, premises)
         return None
 
     def _reading(self, reference: Reference, side: int, *, crossed: bool) -> Reading:

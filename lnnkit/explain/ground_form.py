@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import cast
 
@@ -51,9 +51,11 @@ def form_of(
     formula: ast.Expression | SameEntity,
     bindings: Mapping[str, str],
     logic: str,
+    numbers: Collection[str],
     scope: Mapping[str, Slot] | None = None,  # the variables that are bound around it
 ) -> Form:
-    """The form of a formula, its free variables replaced by entities; ``logic`` is that of groups that name none."""
+    """The form of a formula, its free variables replaced by entities; ``logic`` is that of groups that name none.
+    ``numbers`` are declared to be such: a name that is none stands for an entity where it is compared."""
     scope = scope or {}
 
     def term(argument: ast.Argument) -> Term:
@@ -62,12 +64,14 @@ def form_of(
         return scope.get(argument.name) or bindings.get(argument.name) or Free(argument.name)
 
     def below(operand: ast.Expression) -> Form:
-        return form_of(operand, bindings, logic, scope)
+        return form_of(operand, bindings, logic, numbers, scope)
 
     match formula:
         case SameEntity():
             return Form("same", terms=(term(formula.left), term(formula.right)))
-        case ast.Comparison(operands=(left, right), operators=("=",)) if _is_name(left) and _is_name(right):
+        case ast.Comparison(operands=(left, right), operators=("=",)) if all(
+            _is_entity(each, numbers) for each in (left, right)
+        ):
             return Form("same", terms=(_entity(left, term), _entity(right, term)))
         case ast.Atom():
             return Form("atom", formula.name, tuple(map(term, formula.arguments)))
@@ -86,7 +90,7 @@ def form_of(
         case ast.Forall() | ast.Exists():
             outer = {name: Slot(slot.between + 1, slot.place) for name, slot in scope.items()}
             inner = {v.name: Slot(0, place) for place, v in enumerate(formula.variables)}
-            body = form_of(formula.body, bindings, logic, {**outer, **inner})
+            body = form_of(formula.body, bindings, logic, numbers, {**outer, **inner})
             kind = "forall" if isinstance(formula, ast.Forall) else "exists"
             return Form(kind, operands=(body,), count=len(formula.variables))
         case ast.And() | ast.Or() | ast.Implies() | ast.Iff() | ast.Xor():
@@ -109,13 +113,15 @@ def _calculated(kind: str, arithmetic: Comparison | Arithmetic, numbers: tuple[F
     return Form(kind, text(arithmetic), (), tuple(once), arithmetic=arithmetic)
 
 
-def statement_form(statement: Assertion, bindings: Mapping[str, str], starts: Mapping[str, float]) -> Form:
+def statement_form(
+    statement: Assertion, bindings: Mapping[str, str], starts: Mapping[str, float], numbers: Collection[str]
+) -> Form:
     """The instance of a statement, without the universal quantifiers at its head where its upper truth is 1;
     ``starts`` are the values of learnable names."""
     formula = cast("ast.Expression | SameEntity", _settled(statement.formula, starts))
     while isinstance(formula, ast.Forall) and truth_of(statement, starts)[1] == 1.0:
         formula = formula.body
-    return form_of(formula, bindings, statement.logic)
+    return form_of(formula, bindings, statement.logic, numbers)
 
 
 def truth_of(statement: Assertion, starts: Mapping[str, float]) -> tuple[float, float]:
@@ -186,8 +192,10 @@ def _leaves(form: Form) -> Iterator[tuple[Form, int]]:
         stack.extend((operand, inside) for operand in reversed(node.operands))
 
 
-def _is_name(operand: ast.Expression) -> bool:
-    return isinstance(operand, ast.Entity) or (isinstance(operand, ast.Atom) and not operand.arguments)
+def _is_entity(operand: ast.Expression, numbers: Collection[str]) -> bool:
+    if isinstance(operand, ast.Atom):
+        return not operand.arguments and operand.name not in numbers
+    return isinstance(operand, ast.Entity)
 
 
 def _entity(operand: ast.Expression, term: Callable[[ast.Argument], Term]) -> Term:

@@ -21,7 +21,7 @@ from lnnkit.explain.why_not import Missing, Way, WhyNot
 from lnnkit.explain.wording import Argument, Wording
 from lnnkit.ground.formula import Formula, unfold
 from lnnkit.ground.polarity import Polarity
-from lnnkit.infer.prepare import Prepared
+from lnnkit.infer.prepared import Prepared
 from lnnkit.logic.bounds import tolerance
 from lnnkit.syntax.printer import format_expression
 

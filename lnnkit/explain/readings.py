@@ -12,7 +12,7 @@ from lnnkit.explain.timeline import END, Event, Timeline
 from lnnkit.explain.wording import Argument, Wording
 from lnnkit.ground.atoms import FALSE, TRUE, UNKNOWN
 from lnnkit.infer.history import Kind
-from lnnkit.infer.prepare import Prepared
+from lnnkit.infer.prepared import Prepared
 from lnnkit.logic.bounds import tolerance
 
 

@@ -7,8 +7,9 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
-from lnnkit.check.program import CheckedProgram
+from lnnkit.check.program import Assertion, CheckedProgram
 from lnnkit.explain.cycle import Cycle
 from lnnkit.explain.ground_form import (
     Form,
@@ -25,6 +26,7 @@ from lnnkit.explain.ground_form import (
 from lnnkit.explain.looked import OTHER, Box, Node, Tree, downward, heads, least_conjunct, parts, upward
 from lnnkit.explain.origins import Origins
 from lnnkit.explain.proof import Proof, Step
+from lnnkit.syntax import ast
 
 _EPS = 1e-9
 _MOST = 100_000  # assignments of one rule's variables that are tried one by one
@@ -39,6 +41,18 @@ class World:
     sorts: Mapping[str, Sequence[str]]
     origins: Origins
     starts: Mapping[str, float]
+
+    @cached_property
+    def _numbers(self) -> frozenset[str]:
+        return frozenset(name for name, each in self.program.predicates.items() if each.numeric)
+
+    def form(self, formula: ast.Expression) -> Form:
+        """The form of a formula that a step speaks of."""
+        return form_of(formula, {}, self.program.logic, self._numbers)
+
+    def instance(self, statement: Assertion, bindings: Mapping[str, str]) -> Form:
+        """The instance of a statement."""
+        return statement_form(statement, bindings, self.starts, self._numbers)
 
     def derived(self, predicate: str) -> bool:
         """Whether rules complete a closed predicate."""
@@ -79,7 +93,7 @@ def faults(proof: Proof, world: World) -> list[str]:
 def _check(step: Step, proof: Proof, world: World) -> None:
     match step.reason:
         case "open":
-            low, high = _unknown(form_of(step.conclusion, {}, world.program.logic), world)
+            low, high = _unknown(world.form(step.conclusion), world)
             _demand(step.bound <= low + _EPS if step.side == "lower" else step.bound >= high - _EPS, "nothing says it")
         case "fact":
             _demand(step.given is not None and _stands(step, world), "there is no such fact")
@@ -117,7 +131,7 @@ def _unknown(form: Form, world: World) -> Box:
 
 
 def _stands(step: Step, world: World) -> bool:
-    form = form_of(step.conclusion, {}, world.program.logic)
+    form = world.form(step.conclusion)
     given = step.given
     assert given is not None
     end = given.lower if step.side == "lower" else given.upper
@@ -126,7 +140,7 @@ def _stands(step: Step, world: World) -> bool:
 
 
 def _closed(step: Step, world: World) -> None:
-    form = form_of(step.conclusion, {}, world.program.logic)
+    form = world.form(step.conclusion)
     closed = form.kind == "atom" and world.program.predicates[form.name].closed and not world.derived(form.name)
     _demand(closed and step.side == "upper" and step.bound >= 0, "the predicate is not closed")
     if all(isinstance(term, str) for term in form.terms):
@@ -135,8 +149,8 @@ def _closed(step: Step, world: World) -> None:
 
 def _stated(step: Step, world: World) -> None:
     assert step.statement is not None
-    own, truth = statement_form(step.statement, step.bindings, world.starts), truth_of(step.statement, world.starts)
-    said = form_of(step.conclusion, {}, world.program.logic)
+    own, truth = world.instance(step.statement, step.bindings), truth_of(step.statement, world.starts)
+    said = world.form(step.conclusion)
     while own.kind == "not" and said.kind != "not":
         own, truth = own.operands[0], (1 - truth[1], 1 - truth[0])
     _demand(_covers(own, said), "the statement says something else")
@@ -181,7 +195,7 @@ class _Instance:
         form, self._truth = _instance(step, world)
         self._step, self._proof, self._world = step, proof, world
         self._known = known = _known(step, proof, world)
-        target = form_of(step.conclusion, {}, world.program.logic)
+        target = world.form(step.conclusion)
         self._tree = _tree(form, known, world, target, asked=step.statement is None and form == target)
         self._places = [place for place, node in enumerate(self._tree.nodes) if node.form == target]
         _demand(bool(self._places), "the instance does not speak of it")
@@ -225,12 +239,10 @@ class _Instance:
 def _instance(step: Step, world: World) -> tuple[Form, Box]:
     """The instance that was looked at, and its truth: that which its statement has in the program."""
     assert step.formula is not None
-    form = form_of(step.formula, {}, world.program.logic)
+    form = world.form(step.formula)
     if step.statement is None:
         return form, (0.0, 1.0)
-    _demand(
-        _covers(statement_form(step.statement, step.bindings, world.starts), form), "it is no instance of the statement"
-    )
+    _demand(_covers(world.instance(step.statement, step.bindings), form), "it is no instance of the statement")
     return form, truth_of(step.statement, world.starts)
 
 
@@ -239,7 +251,7 @@ def _known(step: Step, proof: Proof, world: World, other: Mapping[int, float] | 
     for premise in step.premises:
         base = proof.steps[premise.step]
         bound = base.bound if other is None else other.get(premise.step, base.bound)
-        form = form_of(base.conclusion, {}, world.program.logic)
+        form = world.form(base.conclusion)
         lowest, highest = _unknown(form, world)
         box = (bound, highest) if base.side == "lower" else (lowest, bound)
         if any(isinstance(term, Free) for leaf in leaves(form) for term in leaf.terms):
@@ -324,12 +336,12 @@ def _assignments(quantifier: Form, depth: int, named: set[str], world: World) ->
 
 def _completed(step: Step, proof: Proof, world: World) -> None:
     """No instance of a rule that concludes the atom asks for more than its bound."""
-    form = form_of(step.conclusion, {}, world.program.logic)
+    form = world.form(step.conclusion)
     _demand(world.derived(form.name), "no rule completes the predicate")
     _demand(step.side == "upper", "a completed predicate is true only by its rules")
     known = _known(step, proof, world)
     for statement in world.program.assertions:
-        own = statement_form(statement, {}, world.starts)
+        own = world.instance(statement, {})
         if own.kind != "implies":
             continue
         for conjunct in _consequents(own.operands[1]):
@@ -340,7 +352,7 @@ def _completed(step: Step, proof: Proof, world: World) -> None:
                 asked = Form("atom", form.name, tuple(own_terms))
                 if not _covers(form, asked) or (step.excepted is not None and asked.terms in step.excepted):
                     continue
-                instance = statement_form(statement, bindings, world.starts)
+                instance = world.instance(statement, bindings)
                 tree = _tree(instance, known, world, asked, asked=False)
                 values = upward(tree, lambda node: _read(node, known, world))
                 for head in heads(tree):

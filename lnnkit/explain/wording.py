@@ -14,7 +14,7 @@ from lnnkit.graph.lifted import Root
 from lnnkit.ground.formula import Formula, unfold
 from lnnkit.ground.read_back import as_expression
 from lnnkit.infer.auxiliaries import neuron_root
-from lnnkit.infer.prepare import Prepared
+from lnnkit.infer.prepared import Prepared
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Source, Span
 

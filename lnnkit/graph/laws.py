@@ -217,9 +217,9 @@ def _cover(signs: Sequence[frozenset[int]]) -> bool:
     return frozenset[int]().union(*signs) == EVERY
 
 
-def between(one: ast.Expression, one_true: bool, other: ast.Expression, other_true: bool) -> Law:
-    """The law that one of two comparisons is so, where ``true`` says whether that is to hold or not."""
-    return _clause([one if one_true else _negated(one), other if other_true else _negated(other)])
+def among(literals: Sequence[tuple[ast.Expression, bool]]) -> Law:
+    """The law that one of some comparisons is so: true, or false."""
+    return _clause([each if positive else _negated(each) for each, positive in literals])
 
 
 def _law(literals: Sequence[_Literal], given: tuple[Assertion, ...]) -> Law:

@@ -15,45 +15,37 @@ _Arguments = tuple[int | str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Relative:
-    """A comparison of the program. ``tells`` are pairs of ends: if that end of its own truth (lower 0, upper 1) says
-    anything, then the truth of the query has that end at the other: ``(1, 0)``: what is true excludes the query."""
+    """A comparison of the program, true by these ``signs`` of the difference of the query's terms."""
 
     reference: Reference
-    tells: tuple[tuple[int, int], ...]  # the query's end, the relative's
+    signs: frozenset[int]
 
 
-def relatives(graph: nx.MultiDiGraph, query: Reference) -> list[Relative]:
-    """What the program's crisp comparisons, itself among them, can tell of a query that is one."""
+@dataclass(frozen=True, slots=True)
+class Kin:
+    """The signs that make a query true, and its relatives; there are none where it is no plain comparison."""
+
+    signs: frozenset[int] = EVERY
+    relatives: tuple[Relative, ...] = ()
+
+
+def relatives(graph: nx.MultiDiGraph, query: Reference) -> Kin:
+    """The program's crisp comparisons, itself among them, of the terms of a query that is one."""
     own = graph.nodes[query.node]
     if not _is_plain(graph, query.node):
-        return []
-    signs = SIGNS[own["operator"]]
-    found = []
+        return Kin()
+    found: list[Relative] = []
     left, right = _terms(graph, query.node, query.arguments)
     for node, data in graph.nodes(data=True):
         if data["kind"] != COMPARISON or not data["shared"] or not _is_plain(graph, node):
             continue
         parameters = tuple(range(len(data["sorts"])))
-        terms = _terms(graph, node, parameters)
-        for here, there in ((SIGNS[data["operator"]], terms), (mirrored(SIGNS[data["operator"]]), terms[::-1])):
+        terms, signs = _terms(graph, node, parameters), SIGNS[data["operator"]]
+        for here, there in ((signs, terms), (mirrored(signs), terms[::-1])):
             bindings: dict[int, int | str] = {}
-            tells = _tells(signs, here)
-            if not tells:
-                continue
             if matched(graph, *left, *there[0], bindings) and matched(graph, *right, *there[1], bindings):
-                found.append(Relative(Reference(node, tuple(bindings[i] for i in parameters)), tells))
-    return found
-
-
-def _tells(signs: frozenset[int], other: frozenset[int]) -> tuple[tuple[int, int], ...]:
-    """What another comparison of the same terms says of one: if it is true (its lower end), or false."""
-    found = []
-    for end, left in ((0, other), (1, EVERY - other)):
-        if left <= signs:
-            found.append((0, end))
-        if not left & signs:
-            found.append((1, end))
-    return tuple(found)
+                found.append(Relative(Reference(node, tuple(bindings[i] for i in parameters)), here))
+    return Kin(SIGNS[own["operator"]], tuple(found))
 
 
 def _is_plain(graph: nx.MultiDiGraph, node: str) -> bool:

@@ -16,9 +16,9 @@ from lnnkit.ground.needs import Literal, Need, Needs, minimal_needs
 Demand = frozenset[Literal]
 
 
-def demands(table: str, readers: Iterable[tuple[Formula, Needs]], predicates: Set[str]) -> tuple[Demand, ...] | None:
+def demands(table: str, readers: Iterable[tuple[Formula, Needs]], tables: Set[str]) -> tuple[Demand, ...] | None:
     """The sets of literals, over the parameters of a comparison's ``table``, of which one must be there before a reader
-    could do anything with it. None where a reader may without any; only literals of ``predicates`` count."""
+    could do anything with it. None where a reader may without any; only literals of some ``tables`` count."""
     found: list[Demand] = []
     for formula, needs in readers:
         for leaf in formula.leaves:
@@ -29,7 +29,7 @@ def demands(table: str, readers: Iterable[tuple[Formula, Needs]], predicates: Se
                 return None
             parameters = {argument: place for place, argument in enumerate(neuron.arguments)}
             for need in needs.rows:
-                known = [_seen(each, parameters) for each in need.literals if each.table in predicates]
+                known = [_seen(each, parameters) for each in need.literals if each.table in tables]
                 demand = frozenset(each for each in known if each is not None)
                 if not demand:
                     return None
@@ -38,14 +38,16 @@ def demands(table: str, readers: Iterable[tuple[Formula, Needs]], predicates: Se
 
 
 def restricted(needs: Needs, formula: Formula, wanted: Sequence[Demand]) -> Needs:
-    """The needs of a comparison where only what is ``wanted`` of it must be known; what it has been told, it passes on
-    anyway."""
+    """The needs of a comparison where only what is ``wanted`` of it must be known, and what is listed; what it has been
+    told, it passes on anyway."""
+    own = str(formula.auxiliary)
+    listed = frozenset({Literal(own, tuple(formula.blocks[0].variables), "listed")})
     rows: list[Need] = []
     for need in needs.rows:
         if any(each.table == formula.auxiliary for each in need.literals):
             rows.append(need)
         else:
-            rows += [Need(need.block, need.literals | demand) for demand in wanted]
+            rows += [Need(need.block, need.literals | demand) for demand in (*wanted, listed)]
     return replace(needs, rows=minimal_needs(rows))
 
 

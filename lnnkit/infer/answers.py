@@ -12,21 +12,22 @@ from lnnkit.check.program import ENTITY
 from lnnkit.flags import all_set, any_set, where_set
 from lnnkit.graph.lifted import LiftedGraph, Reference, Root
 from lnnkit.graph.match import below_negations, instances
-from lnnkit.graph.relatives import Relative, relatives
+from lnnkit.graph.relatives import Kin, relatives
 from lnnkit.ground.atoms import Atoms
 from lnnkit.ground.evaluate import upward
 from lnnkit.ground.formula import LEAF, unfold
 from lnnkit.ground.grounding import Grounding, Guard, leaf_modes
 from lnnkit.ground.instances import Instances
 from lnnkit.ground.layout import constants
-from lnnkit.ground.needs import Literal, Need, Needs
 from lnnkit.ground.relevance import ALL, SIDES
 from lnnkit.infer.arrange import arranged
 from lnnkit.infer.atomic import Evaluated, atomic, differ
 from lnnkit.infer.contested import Flags, defaulted, doubted
 from lnnkit.infer.inference import Budget, Fixpoint, guard_of
 from lnnkit.infer.look import constant, entering
-from lnnkit.infer.prepare import Prepared
+from lnnkit.infer.order import met
+from lnnkit.infer.prepared import Prepared
+from lnnkit.infer.query_needs import heard_by, query_needs
 from lnnkit.infer.state import State
 from lnnkit.infer.sweep import View, reader, whole
 from lnnkit.logic.bounds import Bounds, complement, enter, tolerance
@@ -60,9 +61,8 @@ def covers(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root) -> bool:
             return False
     if not tables <= prepared.grounding.atoms.tables.keys():
         return False
-    tables |= {
-        each.reference.node for each in relatives(lifted.graph, below_negations(lifted.graph, root.reference)[0])
-    }
+    kin = relatives(lifted.graph, below_negations(lifted.graph, root.reference)[0])
+    tables |= {each.reference.node for each in kin.relatives}
     return prepared.partly_known.isdisjoint(tables) and all(
         (name, side) not in relevance.derived or relevance.mode(name, side) == ALL for name in tables for side in SIDES
     )
@@ -102,17 +102,13 @@ def _answer(prepared: Prepared, flags: Flags, lifted: LiftedGraph, root: Root, n
 def _joined(prepared: Prepared, flags: Flags, lifted: LiftedGraph, root: Root, guard: Guard) -> Evaluated:
     """The bindings that the query's needs name, evaluated."""
     state, atoms = prepared.state, prepared.grounding.atoms
-    heard = [
-        Reference(prepared.observers.get(each.node, each.node), each.arguments)
-        for each in instances(lifted.graph, root.reference)
-    ]
-    kin = relatives(lifted.graph, root.reference)
+    heard, kin = heard_by(prepared, lifted, root.reference), relatives(lifted.graph, root.reference)
     formula = unfold(lifted, root)
     scratch = Grounding(atoms, prepared.grounding.domain, guard)
     number = scratch.add(
         formula,
         prepared.analyses.of(formula),
-        _needs(prepared, lifted, root, heard, kin),
+        query_needs(prepared, lifted, root),
         leaf_modes(formula, lambda _name, _side: 0),
         dict.fromkeys(atoms.tables, False),
         {},
@@ -128,7 +124,7 @@ def _joined(prepared: Prepared, flags: Flags, lifted: LiftedGraph, root: Root, g
         return Evaluated(tuple(ids), Bounds(nothing, nothing), Bounds(nothing, nothing), nothing.bool())
     view = whole(batch)
     told = [_rows(prepared, each, ids, length) for each in heard]
-    implied = [(_rows(prepared, each.reference, ids, length), each) for each in kin]
+    implied = kin, [_rows(prepared, each.reference, ids, length) for each in kin.relatives]
     value = _value(view, state, atoms, told, implied)
     contested = torch.zeros(length, dtype=torch.bool)
     if any(any_set(flagged) for flagged in flags):
@@ -151,7 +147,7 @@ def _value(
     state: State,
     atoms: Atoms,
     told: Sequence[Tensor],
-    implied: Sequence[tuple[Tensor, Relative]],
+    implied: tuple[Kin, Sequence[Tensor]],
 ) -> Bounds:
     """The query's bounds from its operands, met with those of the rows of the neurons that it is an instance of, and
     with what other comparisons of its terms say."""
@@ -163,57 +159,8 @@ def _value(
     for rows in told:
         known = state.bounds(rows)
         value = Bounds(torch.maximum(value.lower, known.lower), torch.minimum(value.upper, known.upper))
-    for rows, relative in implied:
-        value = _with_relative(value, state.read(rows), relative)
-    return value
-
-
-def _with_relative(value: Bounds, known: Bounds, relative: Relative) -> Bounds:
-    """A crisp comparison is true as soon as it is not false, and the other way around."""
-    lower, upper = value
-    least = tolerance(lower.dtype)
-    says = known.lower > least, known.upper < 1 - least
-    for own, other in relative.tells:
-        if own:
-            upper = torch.where(says[other], 0.0, upper)
-        else:
-            lower = torch.where(says[other], 1.0, lower)
-    return Bounds(lower, upper)
-
-
-def _needs(
-    prepared: Prepared, lifted: LiftedGraph, root: Root, heard: Sequence[Reference], kin: Sequence[Relative]
-) -> Needs:
-    """The rows that may differ from the query's default."""
-    formula = unfold(lifted, root)
-    needs = prepared.finder(formula).deviation()
-    others = [*heard, *(each.reference for each in kin)]
-    extra = [Need(0, frozenset({Literal(each.node, each.arguments, "either")})) for each in others]
-    if formula.neurons[formula.top].kind == LEAF:  # arrested atoms too, which read as unknown
-        extra.append(Need(0, frozenset({Literal(root.reference.node, root.reference.arguments, "either")})))
-    bare = unfold(lifted, root, through_shared=True)
-    told = set(prepared.analyses.of(formula).upward.default_values(formula.top))
-    for each in heard:
-        if each.node in prepared.shared.untold:
-            told.add(prepared.grounding.atoms.tables[each.node].default)
-    told |= _implied(told, kin, prepared.grounding.atoms)
-    untold = set(prepared.analyses.of(bare).upward.default_values(bare.top))
-    # What is said of a neuron holds for every entity; of several defaults, as where entities are compared, it is not
-    # known which one it takes the place of.
-    if not root.variables or told != untold or (heard and len(told) > 1):
-        extra.append(Need(0, frozenset()))
-    return Needs((*needs.rows, *extra), needs.fills)
-
-
-def _implied(defaults: set[tuple[float, float]], kin: Sequence[Relative], atoms: Atoms) -> set[tuple[float, float]]:
-    """The query's default values where those of its relatives say more."""
-    found: set[tuple[float, float]] = set()
-    for relative in kin:
-        known = Bounds(*(torch.tensor(end) for end in atoms.tables[relative.reference.node].default))
-        for low, high in defaults:
-            lower, upper = _with_relative(Bounds(torch.tensor(low), torch.tensor(high)), known, relative)
-            found.add((float(lower), float(upper)))
-    return found
+    kin, others = implied
+    return met(value, kin, [state.read(rows) for rows in others]) if others else value
 
 
 def _rows(prepared: Prepared, reference: Reference, ids: Sequence[Tensor], length: int) -> Tensor:

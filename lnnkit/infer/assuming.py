@@ -19,7 +19,7 @@ from lnnkit.ground.relevance import ALL, SIDES
 from lnnkit.infer.inference import Fixpoint
 from lnnkit.infer.leaps import Disturbed
 from lnnkit.infer.moves import note
-from lnnkit.infer.prepare import Prepared
+from lnnkit.infer.prepared import Prepared
 from lnnkit.infer.rounds import run
 from lnnkit.infer.state import distinct
 from lnnkit.infer.workspace import Status, Workspace

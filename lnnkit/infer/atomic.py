@@ -10,7 +10,7 @@ from torch import Tensor
 from lnnkit.flags import any_set
 from lnnkit.graph.lifted import NUMBER, LiftedGraph, Root
 from lnnkit.infer.contested import Flags, defaulted, doubted
-from lnnkit.infer.prepare import Prepared
+from lnnkit.infer.prepared import Prepared
 from lnnkit.logic.bounds import Bounds, tolerance
 
 

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from lnnkit.flags import chosen, where_set
 from lnnkit.infer.agenda import Agenda
+from lnnkit.infer.comparisons import catch_up
 from lnnkit.infer.creeping import Creep, Pace
 from lnnkit.infer.dirty import Dirty
 from lnnkit.infer.exact import Inexact, exact_inputs, tell_both, tell_exactly
@@ -23,7 +24,8 @@ from lnnkit.infer.history import Kind
 from lnnkit.infer.look import completing
 from lnnkit.infer.messages import Messages, Queue
 from lnnkit.infer.moves import Moves, rise, rise_new
-from lnnkit.infer.prepare import Prepared, completed
+from lnnkit.infer.prepare import completed
+from lnnkit.infer.prepared import Prepared
 from lnnkit.infer.round import Round
 from lnnkit.infer.state import distinct, no_rows
 from lnnkit.infer.sweep import moved, reader
@@ -142,6 +144,7 @@ def _least_fixpoint(
                 state.history.record(Kind.OPENED, 1, rising, 1.0)
             lifted = distinct([lifted, rising], len(atoms))
         moves = rise(no_rows() if exact else raised, lifted, atoms, state, space.classes) if new is None else new
+        catch_up(space, moves)
         if batches:
             dirty.mark(raised, lifted)
         if not goes_on(watch, space, "completion", rounds):

@@ -17,7 +17,7 @@ from lnnkit.ground.read_back import as_expression, as_text
 from lnnkit.infer.auxiliaries import neuron_root
 from lnnkit.infer.everywhere import everywhere
 from lnnkit.infer.inference import Fixpoint
-from lnnkit.infer.prepare import Prepared
+from lnnkit.infer.prepared import Prepared
 from lnnkit.logic.bounds import Bounds
 from lnnkit.outcome import Contradiction, Contradictions
 from lnnkit.syntax import ast

@@ -6,6 +6,7 @@ own. What all of them have in common is told here once, and changes no answer.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
@@ -16,7 +17,7 @@ from lnnkit.check.walk import nodes
 from lnnkit.flags import any_set
 from lnnkit.graph.laws import Law, violated
 from lnnkit.ground.formula import Formula, Neuron
-from lnnkit.infer.prepare import Prepared
+from lnnkit.infer.prepared import Prepared
 from lnnkit.numeric import Comparison, Interval, same
 from lnnkit.syntax import ast
 
@@ -44,7 +45,7 @@ def everywhere(prepared: Prepared) -> list[Everywhere]:
     found: list[Everywhere] = []
     for part in _parts(sorted(stated, key=lambda formula: formula.key)):
         tables = _tables(part)
-        if tables & told:
+        if tables & told or not _meets_unknown_numbers(prepared, part):
             continue
         crossing = _crossing(prepared, part)
         numbers = _numbers(part)
@@ -65,6 +66,18 @@ def _parts(formulas: Sequence[Formula]) -> list[list[Formula]]:
     return [sorted(part, key=lambda formula: formula.key) for part in parts]
 
 
+def _meets_unknown_numbers(prepared: Prepared, formulas: Sequence[Formula]) -> bool:
+    """Whether what holds of numbers of which nothing is known holds of any entity: known ones may leave a term without
+    a value, and then its comparison says nothing."""
+    comparisons = [formula.neurons[formula.top].arithmetic for formula in formulas]
+    if all(isinstance(each, Comparison) and each.total for each in comparisons):
+        return True
+    atoms, sizes = prepared.grounding.atoms, prepared.grounding.domain.sorts
+    tables = [atoms.tables[name] for name in _numbers(formulas)]
+    every = (math.prod(len(sizes[sort]) for sort in table.sorts) for table in tables)
+    return all(len(atoms.listing(table, "either")) < count for table, count in zip(tables, every, strict=True))
+
+
 def _named(law: Law) -> set[str]:
     """The numbers in a law."""
     return {node.name for node in nodes(cast("ast.Expression", law.formula)) if isinstance(node, ast.Atom)}
@@ -82,7 +95,7 @@ def _tables(formulas: list[Formula]) -> set[str]:
     return {str(formula.auxiliary) for formula in formulas} | _numbers(formulas)
 
 
-def _numbers(formulas: list[Formula]) -> set[str]:
+def _numbers(formulas: Sequence[Formula]) -> set[str]:
     return {neuron.source for formula in formulas for neuron in formula.neurons if neuron.numeric}
 
 

@@ -22,7 +22,8 @@ from lnnkit.infer.contested import Flags, contested
 from lnnkit.infer.history import Trace
 from lnnkit.infer.leaps import Disturbed, Leaps
 from lnnkit.infer.moves import changes
-from lnnkit.infer.prepare import Prepared, initialise_shared, loosen_comparisons, prepare
+from lnnkit.infer.prepare import initialise_shared, loosen_comparisons, prepare
+from lnnkit.infer.prepared import Prepared
 from lnnkit.infer.rounds import run
 from lnnkit.infer.state import no_rows
 from lnnkit.infer.unfinished import Unfinished

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 import torch
 
-from lnnkit.graph.lifted import LiftedGraph
+from lnnkit.graph.lifted import LiftedGraph, Reference, Root
 from lnnkit.graph.match import below_negations, instances
 from lnnkit.graph.relatives import relatives
 from lnnkit.ground.analyses import Analyses
@@ -20,27 +21,46 @@ def list_asked(lifted: LiftedGraph, grounding: Grounding, state: State) -> set[s
     """List the ground atoms that queries mention; returns the tables of which every atom matters."""
     atoms = grounding.atoms
     asked: set[str] = set()
+
+    def ask(node: str, arguments: Sequence[int | str]) -> None:
+        if not all(isinstance(argument, str) for argument in arguments):
+            asked.add(node)
+            return
+        ids = [torch.tensor([grounding.domain.index[str(a)]], dtype=torch.int32) for a in arguments]
+        rows = atoms.materialise(atoms.tables[node], ids, 1)
+        state.extend(atoms)
+        atoms.ask(atoms.tables[node], rows)
+
     for root in lifted.queries:
         formula = unfold(lifted, root)
-        for neuron in (formula.neurons[leaf] for leaf in formula.leaves):
-            table = atoms.tables[neuron.source]
-            if all(isinstance(argument, str) for argument in neuron.arguments):
-                ids = [torch.tensor([grounding.domain.index[str(a)]], dtype=torch.int32) for a in neuron.arguments]
-                rows = atoms.materialise(table, ids, 1)
-                state.extend(atoms)
-                atoms.ask(table, rows)
-            else:
-                asked.add(neuron.source)
-        heard = instances(lifted.graph, below_negations(lifted.graph, root.reference)[0])
-        asked |= {each.node for each in heard if lifted.graph.nodes[each.node]["shared"]}
-        asked |= {
-            each.reference.node for each in relatives(lifted.graph, below_negations(lifted.graph, root.reference)[0])
-        }
+        for leaf in formula.leaves:
+            ask(formula.neurons[leaf].source, formula.neurons[leaf].arguments)
+        for each in _heard(lifted, below_negations(lifted.graph, root.reference)[0]):
+            ask(each.node, each.arguments)
     for root in lifted.statements:  # completion reads all that its antecedents mention
         if root.defines:
             formula = unfold(lifted, root, through_shared=True, through_comparisons=False)
             asked |= {formula.neurons[leaf].source for leaf in formula.leaves if leaf not in formula.heads}
     return asked
+
+
+def positive_queries(lifted: LiftedGraph) -> list[Root]:
+    """The queries, below their negations."""
+    return [replace(root, reference=below_negations(lifted.graph, root.reference)[0]) for root in lifted.queries]
+
+
+def asked_alone(lifted: LiftedGraph) -> set[str]:
+    """The comparisons that a query with variables is, or that speak of one that is: all that is known of them matters.
+    What other queries read they look up where they need it."""
+    asked = (each for root in positive_queries(lifted) for each in (root.reference, *_heard(lifted, root.reference)))
+    return {each.node for each in asked if not all(isinstance(argument, str) for argument in each.arguments)}
+
+
+def _heard(lifted: LiftedGraph, reference: Reference) -> list[Reference]:
+    """The neurons with bounds of their own that speak of a formula."""
+    graph = lifted.graph
+    found = [each for each in instances(graph, reference) if graph.nodes[each.node]["shared"]]
+    return found + [each.reference for each in relatives(graph, reference).relatives]
 
 
 def reading(formula: Formula, analyses: Analyses, observers: Mapping[str, str]) -> Reading:

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 
-from lnnkit.graph.lifted import LiftedGraph
+from lnnkit.graph.lifted import COMPARISON, TERMS, LiftedGraph
 from lnnkit.ground.analyses import Analyses, Known
 from lnnkit.ground.demand import demands, restricted
 from lnnkit.ground.formula import LEAF, Formula, unfold
 from lnnkit.ground.grounding import Grounding, Guard, leaf_modes
 from lnnkit.ground.layout import Given, domain, predicate_tables
-from lnnkit.ground.needs import NeedFinder, Needs
+from lnnkit.ground.needs import Needs
 from lnnkit.ground.plan import Recorder
-from lnnkit.ground.relevance import ALL, SIDES, Reading, Relevance
+from lnnkit.ground.relevance import ALL, SIDES, Reading
 from lnnkit.infer.auxiliaries import (
-    SharedNeurons,
     add_observer_tables,
     add_shared_tables,
     arrest_impossible,
@@ -26,34 +25,11 @@ from lnnkit.infer.auxiliaries import (
 )
 from lnnkit.infer.facts import enter_facts
 from lnnkit.infer.history import History, Trace
-from lnnkit.infer.interest import list_asked, reading, relevance
+from lnnkit.infer.interest import asked_alone, list_asked, positive_queries, reading, relevance
+from lnnkit.infer.prepared import Prepared
+from lnnkit.infer.query_needs import query_needs
 from lnnkit.infer.state import State
 from lnnkit.numeric import Comparison
-
-
-@dataclass(slots=True)
-class Prepared:
-    """What inference works on. ``inference`` are the members that rounds extend, ``strata`` those that complete each
-    stratum of closed derived predicates; ``kept`` says whose atoms are materialised as instances mention them;
-    ``observers`` maps queried neurons to the tables that listen for them."""
-
-    lifted: LiftedGraph
-    grounding: Grounding
-    state: State
-    analyses: Analyses
-    shared: SharedNeurons
-    observers: Mapping[str, str]
-    relevance: Relevance
-    kept: Mapping[str, bool]
-    inference: list[int] = field(default_factory=list)
-    strata: list[tuple[frozenset[str], list[int]]] = field(default_factory=list)
-    partly_known: set[str] = field(default_factory=set)  # comparisons that are known only where a formula may want them
-    unfinished: frozenset[str] = frozenset()  # predicates whose first completion was stopped: they are read as open
-
-    def finder(self, formula: Formula, seen: Reading | None = None) -> NeedFinder:
-        """What finds the formula's needs; without a reading, only those that do not depend on what it sends."""
-        sizes = {sort: len(ids) for sort, ids in self.grounding.domain.sorts.items()}
-        return NeedFinder(seen or Reading(formula, self.analyses.of(formula)), self.relevance, sizes)
 
 
 def prepare(
@@ -98,7 +74,7 @@ def prepare(
         for name in atoms.tables
     }
     prepared = Prepared(lifted, grounding, state, analyses, shared, observers, relevant, kept)
-    for each, needs in zip(readings, _needs(prepared, readings, asked), strict=True):
+    for each, needs in zip(readings, _needs(prepared, readings), strict=True):
         prepared.inference.append(_enter(prepared, each, needs))
     for stratum in lifted.program.strata:
         prepared.strata.append((stratum, _enter_stratum(prepared, stratum)))
@@ -132,7 +108,7 @@ def initialise_shared(prepared: Prepared) -> set[str | None]:
 
 def _partial(formula: Formula) -> bool:
     comparison = formula.neurons[formula.top].arithmetic
-    return isinstance(comparison, Comparison) and comparison.partial
+    return isinstance(comparison, Comparison) and not comparison.total
 
 
 def _initialise(prepared: Prepared, wanted: Callable[[Formula], bool]) -> set[str | None]:
@@ -143,31 +119,54 @@ def _initialise(prepared: Prepared, wanted: Callable[[Formula], bool]) -> set[st
     return {formula.auxiliary for formula in chosen}
 
 
-def _needs(prepared: Prepared, readings: Sequence[Reading], asked: set[str]) -> list[Needs]:
-    """What each formula needs. A comparison that nobody asks for, and that no statement holds, is known only where
-    another formula may want it; laws of order pass on what is known anyway."""
+def _needs(prepared: Prepared, readings: Sequence[Reading]) -> list[Needs]:
+    """What each formula needs. A comparison that nobody asks for by itself, and that no statement holds, is known only
+    where another formula, or a query, may want it; laws of order pass on what is known anyway."""
     graph = prepared.lifted.graph
     found = [prepared.finder(each.formula, each).inference() for each in readings]
+    compared = [place for place, each in enumerate(readings) if each.formula.compares]
+    if not compared:
+        return found
     readers = [(each.formula, needs) for each, needs in zip(readings, found, strict=True) if not each.formula.is_law]
-    predicates = {node for node, kind in graph.nodes(data="kind") if kind == "predicate"}
-    for place, each in enumerate(readings):
-        formula = each.formula
-        if formula.compares and not _matters_anyway(prepared, formula, asked):
-            wanted = demands(str(formula.auxiliary), readers, predicates)
+    readers += [(each, prepared.finder(each).completion()) for each in _completing(prepared)]
+    for root in positive_queries(prepared.lifted):
+        formula = unfold(prepared.lifted, root)
+        if root.variables or len(formula.blocks) > 1:  # else all that it reads is listed
+            readers.append((formula, query_needs(prepared, prepared.lifted, root)))
+    tables = {*prepared.observers.values()}
+    tables |= {node for node, kind in graph.nodes(data="kind") if kind not in TERMS and kind != COMPARISON}
+    alone = asked_alone(prepared.lifted)
+    for place in compared:
+        formula = readings[place].formula
+        if not _matters_anyway(prepared, formula, alone):
+            wanted = demands(str(formula.auxiliary), readers, tables)
             if wanted is not None:
                 found[place] = restricted(found[place], formula, wanted)
                 prepared.partly_known.add(str(formula.auxiliary))
     return found
 
 
-def _matters_anyway(prepared: Prepared, formula: Formula, asked: set[str]) -> bool:
+def _matters_anyway(prepared: Prepared, formula: Formula, alone: set[str]) -> bool:
     """Whether a comparison is asked for, or may say something of its numbers that it has not been told."""
     table = prepared.grounding.atoms.tables[str(formula.auxiliary)]
     comparison = formula.neurons[formula.top].arithmetic
     assert isinstance(comparison, Comparison)
-    return (
-        comparison.partial or table.name in asked or table.default != (0.0, 1.0) or bool(len(table.deviating["listed"]))
-    )
+    return comparison.partial or table.name in alone or table.default != (0.0, 1.0)
+
+
+def _completing(prepared: Prepared) -> list[Formula]:
+    """The defining statements of closed predicates, unfolded as their completion reads them."""
+    return [formula for stratum in prepared.lifted.program.strata for formula in _of_stratum(prepared, stratum)]
+
+
+def _of_stratum(prepared: Prepared, stratum: frozenset[str]) -> list[Formula]:
+    found: list[Formula] = []
+    for root in sorted(prepared.lifted.statements, key=lambda root: root.origin.span.text):
+        if root.defines & stratum:
+            formula = unfold(prepared.lifted, root, through_shared=True, through_comparisons=False)
+            heads = frozenset(leaf for leaf in formula.heads if formula.neurons[leaf].source in stratum)
+            found.append(replace(formula, heads=heads, key=root.origin.span.text))
+    return found
 
 
 def _enter(prepared: Prepared, seen: Reading, needs: Needs) -> int:
@@ -193,12 +192,7 @@ def _enter(prepared: Prepared, seen: Reading, needs: Needs) -> int:
 def _enter_stratum(prepared: Prepared, stratum: frozenset[str]) -> list[int]:
     """Enter the defining statements of a stratum, unfolded through shared neurons, for its completion."""
     members = []
-    for root in sorted(prepared.lifted.statements, key=lambda root: root.origin.span.text):
-        if not root.defines & stratum:
-            continue
-        formula = unfold(prepared.lifted, root, through_shared=True, through_comparisons=False)
-        heads = frozenset(leaf for leaf in formula.heads if formula.neurons[leaf].source in stratum)
-        formula = replace(formula, heads=heads, key=root.origin.span.text)
+    for formula in _of_stratum(prepared, stratum):
         prepared.grounding.add(
             formula,
             prepared.analyses.of(formula),

@@ -14,7 +14,8 @@ from lnnkit.ground.analyses import Analyses
 from lnnkit.ground.formula import unfold
 from lnnkit.infer.auxiliaries import SharedNeurons, neuron_root
 from lnnkit.infer.history import Kind
-from lnnkit.infer.prepare import Prepared, completed
+from lnnkit.infer.prepare import completed
+from lnnkit.infer.prepared import Prepared
 from lnnkit.infer.workspace import Status
 from lnnkit.logic.bounds import Bounds
 

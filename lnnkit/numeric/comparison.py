@@ -144,6 +144,11 @@ class Comparison:
         """Whether a term may be undefined on a part of a box that contraction cuts off."""
         return self.left.partial or self.right.partial
 
+    @cached_property
+    def total(self) -> bool:
+        """Whether both terms have a value wherever the inputs have."""
+        return self.left.total and self.right.total
+
 
 def _rows(inputs: Sequence[Interval]) -> int:
     return len(inputs[0].lower) if inputs else 1

@@ -91,6 +91,18 @@ class Term:
         return step.operation == "sqrt"
 
     @cached_property
+    def total(self) -> bool:
+        """Whether it has a value wherever its inputs have."""
+        return not self.partial and not any(
+            isinstance(step, Apply) and self._may_divide_by_zero(step) for step in self._folded
+        )
+
+    def _may_divide_by_zero(self, step: Apply) -> bool:
+        if step.operation == "power":
+            return self._constants.get(step.operands[1], -1.0) < 0
+        return step.operation == "divide" and self._constants.get(step.operands[1], 0.0) == 0
+
+    @cached_property
     def value(self) -> float | None:
         """What a constant is."""
         top = self._folded[-1]

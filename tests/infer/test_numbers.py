@@ -75,6 +75,97 @@ def test_only_pairs_that_matter_are_compared() -> None:
         kb.ask("age(X) > age(Y)")
 
 
+CONTACTS = 40
+
+
+def contacts(declared: str, more: str = "") -> lnnkit.KnowledgeBase:
+    """Everybody has an age, and is in contact with somebody."""
+    lines = ["number age(person)", "predicate Contact(person, person) closed", declared, more]
+    lines += [f"fact age(p{i}) = {i}" for i in range(CONTACTS)]
+    lines += [f"fact Contact(p{i}, p{(7 * i) % CONTACTS})" for i in range(CONTACTS)]
+    return lnnkit.loads("\n".join(lines) + "\nrule Contact(X, Y) & age(X) > age(Y) -> Elder(X, Y)\n")
+
+
+ELDER = {(f"p{i}", f"p{(7 * i) % CONTACTS}"): (1, 1) for i in range(CONTACTS) if i > (7 * i) % CONTACTS}
+
+
+def test_only_pairs_that_a_completion_reads_are_compared() -> None:
+    kb = contacts("predicate Elder(person, person) closed")
+    kb.infer(max_groundings=2 * CONTACTS)
+    assert bounds(kb, "Elder(X, Y)") == ELDER
+
+
+@pytest.mark.parametrize("query", ["Contact(X, Y) & age(X) > age(Y)", "Contact(X, Y) & age(X) > age(Y) + 0.5"])
+def test_only_pairs_that_a_query_reads_are_compared(query: str) -> None:
+    kb = contacts("predicate Elder(person, person)", f"query {query}")
+    kb.infer(max_groundings=2 * CONTACTS)
+    answers = kb.answers()[0]
+    assert {tuple(each.bindings.values()): (each.lower, each.upper) for each in answers} == ELDER
+    kb = contacts(
+        "predicate Elder(person, person)", "query Contact(p3, p1) & age(p3) > age(p1)\nquery age(p3) > age(p1)"
+    )
+    kb.infer(max_groundings=2 * CONTACTS)
+    assert [(answers[0].lower, answers[0].upper) for answers in kb.answers()] == [(0, 0), (1, 1)]
+
+
+def test_pairs_that_a_completion_derives_are_compared_as_they_come() -> None:
+    text = """
+number a(t)
+predicate C(t, t) closed
+predicate P(t, t) closed
+rule C(X, Y) -> P(X, Y)
+rule P(X, Y) & C(Y, Z) & a(X) < a(Z) -> P(X, Z)
+rule P(X, Y) & a(Y) > 2 & a(X) < a(Y) -> Q(X, Y)
+"""
+    facts = "".join(f"fact C(x{i}, x{i + 1})\n" for i in range(5))
+    facts += "".join(f"fact a(x{i}) = {value}\n" for i, value in enumerate((1, 2, 3, 4, 0, 5)))
+    kb = lnnkit.loads(text + facts)
+    kb.infer(max_groundings=40)
+    values = dict(enumerate((1, 2, 3, 4, 0, 5)))
+    wanted = {(i, i + 1) for i in range(5)}
+    for _ in range(5):
+        wanted |= {(i, k + 1) for i, k in wanted if k < 5 and values[i] < values[k + 1]}
+    named = {(f"x{i}", f"x{k}"): (1, 1) for i, k in wanted}
+    assert bounds(kb, "P(X, Y)") == named
+    true = {pair for pair, value in bounds(kb, "Q(X, Y)").items() if value == (1, 1)}
+    assert true == {(f"x{i}", f"x{k}") for i, k in wanted if values[k] > 2 and values[i] < values[k]}
+
+
+@pytest.mark.parametrize(
+    "comparison",
+    ["1 / a(X) != 0", "0 / a(X) = 0", "1 / a(X)^2 > 0", "abs(1 / a(X)) >= 0", "~(1 / a(X) = 0)", "a(X)^-2 > 0"],
+)
+@pytest.mark.parametrize("closed", ["", " closed"])
+def test_what_is_true_of_any_value_says_nothing_where_there_is_none(comparison: str, closed: str) -> None:
+    text = f"number a(t)\npredicate P(t){closed}\nfact a(x) = 0\nfact a(y) = 2\nrule {comparison} -> P(X)\n"
+    kb = lnnkit.loads(text)
+    assert bounds(kb, "P(y)") == {(): (1, 1)}
+    assert bounds(kb, "P(x)") == {(): (0, 1)}
+    assert kb.explain("P(x)").verify() == []
+
+
+@pytest.mark.parametrize(
+    ("signs", "true"),
+    [((">=", "<="), "="), ((">=", "!="), ">"), (("<=", "!="), "<")],
+)
+def test_two_comparisons_leave_one_way(signs: tuple[str, str], true: str) -> None:
+    text = "number a\nnumber b\n" + "".join(f"axiom a {sign} b\n" for sign in signs)
+    kb = lnnkit.loads(text)
+    outcomes = {"=": {"=", ">=", "<="}, ">": {">", ">=", "!="}, "<": {"<", "<=", "!="}}[true]
+    for operator in ("=", "!=", "<", "<=", ">", ">="):
+        said = float(operator in outcomes)
+        assert bounds(kb, f"a {operator} b") == {(): (said, said)}
+        explanation = kb.explain(f"a {operator} b")
+        assert (explanation.lower, explanation.upper) == (said, said)
+        assert explanation.verify() == []
+
+
+def test_equal_numbers_without_arguments_are_explained_as_numbers() -> None:
+    kb = lnnkit.loads("number a\nnumber b\nnumber c\nfact a = 3\nfact c = 4\naxiom a = b\n")
+    for query in ("b", "a = b", "a = c", "~(b = c)"):
+        assert kb.explain(query).verify() == []
+
+
 def test_a_query_knows_of_comparisons_that_no_rule_wants() -> None:
     kb = lnnkit.loads(
         """
@@ -217,6 +308,24 @@ def test_what_no_number_satisfies_is_told_once() -> None:
     assert not fine.infer().contradictions
     some = lnnkit.loads(STATED + "axiom gap(X, X) < 0\naxiom gap(X, Y) > 1\nquery gap(X, X)\n")
     assert [str(each) for each in some.infer().contradictions] == ["gap(anna, anna) at least 1, at most 0"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "number a(t)\nfact a(x) = 1\naxiom forall X: sqrt(a(X) - 110) < 0\n",
+        "number b(t)\nnumber c(t)\nfact b(x) in [-1, -0.5]\nfact c(x) in [-2, 4]\n"
+        "axiom forall X: c(X) <= -0.5\naxiom forall X: sqrt(c(X)) + sqrt(b(X)) > 0\n",
+        "number a\nfact a = 3\naxiom sqrt(a - 110) < 0\n",
+    ],
+)
+def test_what_only_unknown_numbers_contradict_is_not_told_where_all_are_known(text: str) -> None:
+    assert not lnnkit.loads(text).infer().contradictions
+
+
+def test_what_unknown_numbers_contradict_is_told_while_there_are_some() -> None:
+    text = "number a(t)\npredicate P(t)\nfact P(y)\nfact a(x) = 1\naxiom sqrt(a(X) - 110) < 0\n"
+    assert [str(each) for each in lnnkit.loads(text).infer().contradictions] == ["sqrt(a(X) - 110) < 0 [1, 0]"]
 
 
 def test_a_long_chain_is_no_drift() -> None:
