@@ -93,21 +93,33 @@ class NeedFinder:
         return Needs(minimal_needs(found), self._fills(), frozenset(self._expands))
 
     def _core(self, elements: frozenset[Element]) -> frozenset[Element]:
-        """So few of the elements that joining them is worthwhile, among them some for every variable: of a wide
-        formula not all of them are needed to find few enough instances."""
+        """So few of the elements that joining them is worthwhile, among them some for every variable, twice: of a wide
+        formula not all of them are needed to find few enough instances. Heads that facts must list come first, then
+        what links most variables, to those before it if it can."""
+        elements = self._distinct(elements)
         if len(elements) <= _JOINED:
             return elements
-        ordered = sorted(elements)
-        core: list[Element] = []
-        for _ in range(2):  # twice, since a need is a core without one of its elements
-            bound: set[int | str] = set()
-            for element in ordered:
-                arguments = self._literal(element.leaf, element.end).arguments
-                if element not in core and not bound.issuperset(arguments):
-                    core.append(element)
-                    bound.update(arguments)
+        ordered = sorted(elements, key=lambda each: (-len(self._variables(each)), each))
+        core = [each for each in ordered if each.leaf in self.formula.heads]
+        for _ in range(2):  # a need may be a core without one of its elements
+            bound: set[int] = set()
+            while more := [e for e in ordered if e not in core and not bound.issuperset(self._variables(e))]:
+                best = next((each for each in more if bound & self._variables(each)), more[0])
+                core.append(best)
+                bound |= self._variables(best)
         core += [element for element in ordered if element not in core][: max(0, _JOINED - len(core))]
         return frozenset(core)
+
+    def _variables(self, element: Element) -> set[int]:
+        arguments = self._literal(element.leaf, element.end).arguments
+        return {argument for argument in arguments if isinstance(argument, int)}
+
+    def _distinct(self, elements: frozenset[Element]) -> frozenset[Element]:
+        """Without the upper ends of atoms that are false by default and whose lower ends stand there too: what is
+        raised on one end is raised on both."""
+        false = {leaf for leaf, default in self.analysis.defaults.items() if default[1] == 0}
+        raised = {each.leaf for each in elements if each.end == "lower"} & false
+        return frozenset(each for each in elements if each.end != "upper" or each.leaf not in raised)
 
     def deviation(self) -> Needs:
         """Every instance whose root differs from its value with all leaves at their defaults."""

@@ -124,7 +124,7 @@ def _least_fixpoint(
         if not raised.numel() and not lifted.numel():
             space.leaps.rested()
             return None
-        pace.note(gain, steady=known == len(atoms))
+        pace.note(gain, (raised, lifted), settled=known == len(atoms))
         ahead = None if widened else creep.carry(space.leaps, pace, raised, lifted)
         raised, lifted = (raised, lifted) if ahead is None else ahead
         if exact and (ahead is not None or pace.creeps):

@@ -1,8 +1,8 @@
 """When rounds creep: when to leap ahead, when to give up, and whose instances set what still moves.
 
-A round is *steady* if it adds no atoms and meets no contradiction, and *quiet* if, besides, it moves every bound by
-little. A cycle that gains ever less is quiet for ever: it stops once the gains are below ``_GAIN`` and have not halved
-in ``_ROUNDS`` rounds, or after ``_PATIENCE`` quiet rounds.
+A round is *steady* if it adds no atoms, meets no contradiction and moves only bounds that such rounds moved before,
+and *quiet* if, besides, it moves every bound by little. A cycle that gains ever less is quiet for ever: it stops once
+the gains are below ``_GAIN`` and have not halved in ``_ROUNDS`` rounds, or after ``_PATIENCE`` quiet rounds.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from lnnkit.flags import all_set
+from lnnkit.ground.growing import Marks
 from lnnkit.infer.acceleration import Clash, Leap, Survey, leap
 from lnnkit.infer.followers import Followers, followers
 from lnnkit.infer.leaps import Leaps
@@ -38,13 +40,26 @@ class Pace:
         self._quiet = 0
         self._credit = 0
         self._price = _STEADY
+        self._moved = Marks(torch.bool), Marks(torch.bool)
 
-    def note(self, gain: float, *, steady: bool) -> None:
-        """A round moved some bound by ``gain``, and none by more."""
+    def note(self, gain: float, moved: Sequence[Tensor], *, settled: bool) -> None:
+        """A round ``moved`` rows on their lower and upper sides, some bound by ``gain`` and none by more; ``settled``
+        if no atoms were added and none contradicted."""
+        steady = settled and self._again(moved)
         quiet = steady and gain < _QUIET
         self._gains = [*self._gains[-_ROUNDS:], gain] if quiet else []
         self._quiet = self._quiet + 1 if quiet else 0
         self._credit = self._credit + (_WORTH if quiet else 1) if steady else 0
+
+    def _again(self, moved: Sequence[Tensor]) -> bool:
+        """Whether all of these rows have moved before."""
+        again = True
+        for rows, marks in zip(moved, self._moved, strict=True):
+            if rows.numel():
+                flags = marks.reach(int(rows.max()) + 1)
+                again &= all_set(flags.index_select(0, rows))
+                flags.index_fill_(0, rows.long(), True)
+        return again
 
     @property
     def due(self) -> bool:

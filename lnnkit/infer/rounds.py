@@ -40,7 +40,7 @@ def run(space: Workspace, members: Sequence[int], limit: int, moved_before: Tens
         spread = spreading.run(moves, limit, watch)
         if spread is not None:
             moves = spread
-            pace.note(1.0, steady=False)
+            pace.note(1.0, (no_rows(), no_rows()), settled=False)
             if progress.status is Status.INTERRUPTED:
                 return
         known = len(atoms)
@@ -64,7 +64,7 @@ def run(space: Workspace, members: Sequence[int], limit: int, moved_before: Tens
         progress.rounds += 1
         if now.arrested or crossed.numel():
             space.leaps.disturbed()
-        pace.note(gain, steady=steady and not crossed.numel())
+        pace.note(gain, (raised, lowered), settled=steady and not crossed.numel())
         ahead = creep.carry(space.leaps, pace, raised, lowered)
         if ahead is not None:
             raised, lowered = ahead

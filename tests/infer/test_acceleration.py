@@ -294,3 +294,28 @@ def test_order_is_nothing_to_leaps(seed: int) -> None:
         )
     assert outcomes[0][0] == "accelerated"
     assert all(one == other for one, other in itertools.pairwise(outcomes))
+
+
+@pytest.mark.parametrize("listed", [False, True])
+@pytest.mark.parametrize(("logic", "least"), [("product", 5e-7), ("godel", 0.005)])
+def test_what_goes_down_a_chain_does_not_creep(logic: str, least: float, listed: bool) -> None:
+    """However little each atom gains, it gains it once; nor does it matter whether facts say nothing of the atoms."""
+    length = 300
+    text = f"logic {logic}\npredicate Next(s, s) closed\nrule Leak(X) & Next(X, Y) -> Leak(Y)\n"
+    text += "".join(f"fact Next(s{i}, s{i + 1})\n" for i in range(length)) + f"fact Leak(s0) in [{least}, 1]\n"
+    if listed:
+        text += "".join(f"fact Leak(s{i}) in [0, 1]\n" for i in range(1, length + 1))
+    kb = lnnkit.loads(text)
+    outcome = kb.infer()
+    assert (outcome.status, outcome.rounds) == ("converged", length)
+    assert kb.ask(f"Leak(s{length})")[0].lower == pytest.approx(least)
+
+
+def test_a_second_completion_of_a_long_chain_does_not_creep() -> None:
+    length = 400
+    text = "predicate E(n, n) closed\npredicate R(n, n) closed\nrule E(X, Y) -> R(X, Y)\n"
+    text += 'rule R(X, Y) & E(Y, Z) -> R(X, Z)\nfact ~R("0", "150")\nquery R(X, Y)\n'
+    text += "".join(f'fact E("{i}", "{i + 1}")\n' for i in range(length))
+    outcome = lnnkit.loads(text).infer()
+    assert outcome.status == "converged"
+    assert len(outcome.contradictions) > 0

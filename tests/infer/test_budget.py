@@ -238,3 +238,33 @@ def test_an_instance_takes_what_it_is_counted_as(rule: str, query: str, kind: st
     code = PEAK.format(text=text, query=query, count=count)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert 0.3 < float(done.stdout) < 1.3
+
+
+@pytest.mark.parametrize("closed", ["", " closed"])
+@pytest.mark.parametrize("places", [(0,), (6,), (3,)])
+def test_wide_rules_join_what_links_their_variables(closed: str, places: tuple[int, ...]) -> None:
+    """Wherever the literal that links two variables is written, no cross product is made."""
+    body = [f"P{i}(X)" for i in range(3)] + [f"H{i}(Y)" for i in range(3)]
+    body.insert(places[0], "Wants(X, Y)")
+    text = "".join(f"predicate P{i}(p){closed}\npredicate H{i}(h){closed}\n" for i in range(3))
+    text += f"predicate Wants(p, h){closed}\npredicate Offer(p, h){closed}\nrule {' & '.join(body)} -> Offer(X, Y)\n"
+    found = lnnkit.loads(text + "query Offer(X, Y)\n")
+    people, houses = [f"p{i}" for i in range(200)], [f"h{i}" for i in range(200)]
+    for i in range(3):
+        found.tell(f"P{i}", [(name,) for name in people])
+        found.tell(f"H{i}", [(name,) for name in houses])
+    found.tell("Wants", [(people[i], houses[7 * i % 200]) for i in range(200)])
+    found.infer(max_groundings=1000)
+    assert len(found.answers()[0]) == 200
+
+
+def test_the_widest_rules_are_joined_by_what_links_them() -> None:
+    literals = [f"L{i}(X)" for i in range(6)] + [f"M{i}(Y)" for i in range(6)] + ["Link(X, Y)"]
+    text = "".join(f"predicate L{i}(x)\npredicate M{i}(y)\n" for i in range(6)) + "predicate Link(x, y)\n"
+    found = lnnkit.loads(f"{text}rule {' & '.join(literals)} -> P(X, Y)\nquery P(X, Y)\n")
+    for i in range(6):
+        found.tell(f"L{i}", [(f"x{k}",) for k in range(100)])
+        found.tell(f"M{i}", [(f"y{k}",) for k in range(100)])
+    found.tell("Link", [(f"x{k}", f"y{7 * k % 100}") for k in range(100)])
+    found.infer(max_groundings=1500)
+    assert len(found.answers()[0]) == 100
