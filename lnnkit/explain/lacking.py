@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -123,28 +124,9 @@ class Lacking:
         reach = min(best, goal) if side == 0 else max(best, goal)
         if (reach - bound if side == 0 else bound - reach) <= self._eps:
             return None
-
-        def enough(value: float) -> bool:
-            return value >= reach - self._eps if side == 0 else value <= reach + self._eps
-
-        def says(met: Sequence[_Wanted], degrees: Sequence[float] = (1.0,), one: _Wanted | None = None) -> list[float]:
-            return attempt.says(leaf, side, met, degrees, one)
-
-        needed = minimal(attempt.wanted, lambda some: enough(says(some)[0]))
-        missing: list[Missing] = []
-        for each in needed:
-            rest = [other for other in needed if other is not each]
-            low, high = 0.0, 1.0
-            for _ in range(_FINER):
-                degrees = np.linspace(low, high, _GRID).tolist()
-                got = says(rest, degrees, each)
-                first = next(i for i, value in enumerate(got) if enough(value) or i == _GRID - 1)
-                low, high = degrees[max(first - 1, 0)], degrees[first]
-            least = round(each.at(high), 4)  # a plain number, if it is enough
-            degree = (least - each.now) / ((1.0 - each.side) - each.now)
-            if not 0 <= degree <= 1 or not enough(says(rest, [degree], each)[0]):
-                least = each.at(high)
-            missing.append(self._missing(formula, known, each, least))
+        missing = [
+            self._missing(formula, known, each, least) for each, least in attempt.least(leaf, side, reach, self._eps)
+        ]
         assert formula.root is not None and isinstance(formula.root.origin, Assertion)
         names = formula.root.variables
         said = {names[v]: self._wording.names[entity] for v, entity in bindings.items() if v < len(names)}
@@ -205,7 +187,7 @@ class Lacking:
         return bindings
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Attempt:
     """An instance with what it ``reads``, and the premises that may be met better."""
 
@@ -214,20 +196,66 @@ class _Attempt:
     wanted: Sequence[_Wanted]
 
     def best(self, leaf: int, side: int) -> float:
-        """What it says with all of them met."""
-        return self.says(leaf, side, self.wanted)[0]
+        """What it says at most with all of them met, to whatever degree: more may contradict what is known."""
+        got = self._alike(self.wanted, leaf, side, self._degrees)
+        return max(got) if side == 0 else min(got)
 
-    def says(
-        self,
-        leaf: int,
-        side: int,
-        met: Sequence[_Wanted],
-        degrees: Sequence[float] = (1.0,),
-        one: _Wanted | None = None,
-    ) -> list[float]:
-        """What it says with some premises met, and ``one`` met to these degrees."""
-        ways = [self._with([*((each, 1.0) for each in met), *([(one, d)] if one else [])]) for d in degrees]
-        return self.sight.says(values_of(self.sight, ways), leaf, 0, side).tolist()
+    def least(self, leaf: int, side: int, reach: float, eps: float) -> list[tuple[_Wanted, float]]:
+        """The premises that it takes to say as much, and the bounds that are enough between them."""
+
+        def enough(value: float) -> bool:
+            return value >= reach - eps if side == 0 else value <= reach + eps
+
+        def holds(some: Sequence[_Wanted]) -> bool:
+            return any(map(enough, self._alike(some, leaf, side, self._degrees)))
+
+        needed = minimal(self.wanted, holds)
+        alike = dict(zip(self._degrees, self._alike(needed, leaf, side, self._degrees), strict=True))
+        common = next((degree for degree, value in alike.items() if enough(value)), 1.0)
+        below = max((degree for degree in alike if degree < common), default=0.0)
+        for _ in range(_FINER):
+            degrees = np.linspace(below, common, _GRID).tolist()
+            got = self._alike(needed, leaf, side, degrees)
+            first = next((i for i, value in enumerate(got) if enough(value)), _GRID - 1)
+            below, common = degrees[max(first - 1, 0)], degrees[first]
+        met = {id(each): common for each in needed}
+        found: list[tuple[_Wanted, float]] = []
+        for each in needed:
+
+            def with_one(degrees: Sequence[float], each: _Wanted = each) -> list[float]:
+                ways = [[(one, degree if one is each else met[id(one)]) for one in needed] for degree in degrees]
+                return self._says(ways, leaf, side)
+
+            low, high = 0.0, met[id(each)]
+            for _ in range(_FINER):
+                degrees = np.linspace(low, high, _GRID).tolist()
+                first = next((i for i, value in enumerate(with_one(degrees)) if enough(value)), _GRID - 1)
+                low, high = degrees[max(first - 1, 0)], degrees[first]
+            least = round(each.at(high), 4)  # a plain number, if it is enough
+            degree = (least - each.now) / ((1.0 - each.side) - each.now)
+            if not 0 <= degree <= 1 or not enough(with_one([degree])[0]):
+                least, degree = each.at(high), high
+            met[id(each)] = degree
+            found.append((each, least))
+        return found
+
+    @cached_property
+    def _degrees(self) -> list[float]:
+        """Degrees that are tried: evenly, and those at which a premise comes to what another one is, or is not."""
+        values = {value for read in self.reads for value in (read.reading.value, 1 - read.reading.value)}
+        at = {
+            (value - each.now) / ((1.0 - each.side) - each.now)
+            for each in self.wanted
+            for value in sorted(values)[:_GRID]
+        }
+        return sorted({*np.linspace(0.0, 1.0, _GRID).tolist(), *(degree for degree in at if 0 < degree < 1)})
+
+    def _alike(self, met: Sequence[_Wanted], leaf: int, side: int, degrees: Sequence[float]) -> list[float]:
+        """What it says with some premises met, all to the same of these degrees."""
+        return self._says([[(each, degree) for each in met] for degree in degrees], leaf, side)
+
+    def _says(self, ways: Sequence[Sequence[tuple[_Wanted, float]]], leaf: int, side: int) -> list[float]:
+        return self.sight.says(values_of(self.sight, [self._with(way) for way in ways]), leaf, 0, side).tolist()
 
     def _with(self, met: Sequence[tuple[_Wanted, float]]) -> list[Read]:
         """The reads with some premises met to a degree; the other bound of each gives way."""

@@ -88,7 +88,11 @@ class WhyNot:
 
     def lines(self) -> Iterator[str]:
         relation = RELATION[self.side]
-        yield f"{self.atom} is {relation} {format_bound(self.bound)}; why not {format_bound(self.goal)}?"
+        now = f"{self.atom} is {relation} {format_bound(self.bound)}"
+        if self.bound >= self.goal if self.side == "lower" else self.bound <= self.goal:
+            yield f"{now}: nothing is missing"
+            return
+        yield f"{now}; why not {format_bound(self.goal)}?"
         if not self.ways:
             yield "  no statement could change that; only a fact"
         for way in self.ways:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 import lnnkit
 from lnnkit.cli import main
+from lnnkit.explain.proof import Side
 from tests.blocks import at_length
 
 EXAMPLES = Path(__file__).parents[2] / "kb_examples"
@@ -113,3 +115,55 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert (found["side"], found["goal"]) == ("upper", 0.0)
     assert main(["explain", file, "--why-not"]) == 2
     assert main(["explain", file, "Eligible(X)", "--why-not"]) == 1
+
+
+def test_what_is_reached_lacks_nothing() -> None:
+    kb = lnnkit.loads("fact A(ann) = 0.7\nrule A(X) & B(X) -> C(X)\nfact B(bob)\n")
+    assert str(kb.why_not("A(ann)", goal=0.5)) == "A(ann) is >= 0.7: nothing is missing"
+
+
+def assumed(text: str, atom: str, side: Side, goal: float) -> Iterator[tuple[float, float]]:
+    """For each way what it is said to give, and what comes of assuming all that it misses."""
+    kb = lnnkit.loads(text)
+    for way in kb.why_not(atom, side=side, goal=goal).ways:
+        told = {each.atom: (each.needed, 1.0) if each.side == "lower" else (0.0, each.needed) for each in way.missing}
+        (answer,) = kb.assume(told).ask(atom)
+        yield way.gives, answer.lower if side == "lower" else answer.upper
+
+
+OR = "fact C(ann) = 0.5\npredicate D(entity)\nrule r1: C(X) | D(X) -> A(X)\n"
+UNLESS = "predicate C(e)\npredicate D(e)\nfact E(ann)\nrule D(X) | ~C(X) -> A(X) in [0.8, 1]\n"
+UPPER = "logic product\npredicate D(e)\npredicate E(e)\nfact B(ann)\nrule B(X) & E(X) -> ~D(X) in [0.3, 0.9]\n"
+BIASED = "predicate C(e)\npredicate B(e)\nfact Z(ann)\nrule (~C(X) & ~B(X)){bias: 1.2} -> A(X) in [0.8, 1]\n"
+BOTH = "predicate A(e)\npredicate B(e)\nfact Z(ann)\nrule A(X) & B(X) -> C(X)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "atom", "side", "goal"),
+    [
+        (OR, "D(ann)", "upper", 0.0),
+        (UNLESS, "C(ann)", "lower", 1.0),
+        (UPPER, "E(ann)", "lower", 1.0),
+        (BIASED, "A(ann)", "lower", 1.0),
+        (BOTH, "C(ann)", "lower", 0.5),
+    ],
+)
+def test_what_is_missing_gives_what_is_said_all_together(text: str, atom: str, side: Side, goal: float) -> None:
+    found = list(assumed(text, atom, side, goal))
+    assert found
+    for said, got in found:
+        assert got >= said - 1e-9 if side == "lower" else got <= said + 1e-9
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_weighted_rules_lack_what_they_say(seed: int) -> None:
+    draw = random.Random(seed)
+    literals = [draw.choice(["", "~"]) + f"P{i}(X)@{draw.choice([0.5, 1, 1, 2])}" for i in range(draw.choice([2, 3]))]
+    symbol = draw.choice([" & ", " | "])
+    text = f"logic {draw.choice(['lukasiewicz', 'godel', 'product'])}\n"
+    text += "".join(f"predicate P{i}(e)\n" for i in range(3)) + "fact Z(ann)\n"
+    text += "".join(f"fact P{i}(ann) in [{draw.choice([0, 0.2])}, {draw.choice([0.7, 1])}]\n" for i in range(2))
+    truth = draw.choice(["", " in [0.8, 1]", " in [0.6, 1]"])
+    text += f"rule ({symbol.join(literals)}){{bias: {draw.choice([0.8, 1, 1.2])}}} -> A(X){truth}\n"
+    for said, got in assumed(text, "A(ann)", "lower", draw.choice([0.4, 1.0])):
+        assert got >= said - 1e-6, text
