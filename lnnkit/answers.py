@@ -232,7 +232,7 @@ def format_bounds(lower: float, upper: float) -> str:
 
 
 def _digits(value: float) -> str:
-    text = f"{value:.6g}" if abs(value) <= 1 else f"{value:.10g}"
+    text = f"{value:.6g}" if abs(value) <= 1 else format_number(value)
     if text in ("0", "-0", "1") and abs(value - round(value)) > _TOLERANCE:
         text = f"{value:.10g}"
     return "0" if text == "-0" else text
@@ -246,6 +246,7 @@ def format_range(lower: float, upper: float) -> str:
 
 
 def format_number(value: float) -> str:
+    """Whole numbers in full, others to ten digits."""
     if abs(value) <= 2**53 and value == math.floor(value):
         return str(int(value))
     return f"{value:.10g}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 from lnnkit.data.files import write_whole
 from lnnkit.errors import Error
@@ -15,12 +16,21 @@ def write_text(path: str | os.PathLike[str], text: str | bytes) -> None:
         write_whole(path, text)
     except (OSError, ValueError) as problem:  # ValueError: a null character in the path
         reason = (problem.strerror if isinstance(problem, OSError) else None) or str(problem)
-        raise Error(
-            [
-                Diagnostic(
-                    "unwritable-file",
-                    f'"{os.fspath(path)}" cannot be written: {reason}',
-                    "nothing was changed; name a file in a folder that can be written",
-                )
-            ]
-        ) from None
+        raise _unwritable(path, reason) from None
+
+
+def require_writable(path: str | os.PathLike[str]) -> None:
+    """`Error` where a file at ``path`` could not be written."""
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise _unwritable(path, "it is a folder")
+    if not target.parent.is_dir():
+        raise _unwritable(path, "there is no such folder")
+    if not os.access(target if target.exists() else target.parent, os.W_OK):
+        raise _unwritable(path, "it is write-protected")
+
+
+def _unwritable(path: str | os.PathLike[str], reason: str) -> Error:
+    message = f'"{os.fspath(path)}" cannot be written: {reason}'
+    hint = "nothing was changed; name a file in a folder that can be written"
+    return Error([Diagnostic("unwritable-file", message, hint)])

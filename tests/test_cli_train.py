@@ -78,3 +78,14 @@ def test_a_program_without_labels_is_refused(tmp_path: Path, capsys: pytest.Capt
 def test_usage(program: Path, capsys: pytest.CaptureFixture[str], option: list[str]) -> None:
     code, _, err = run(capsys, "train", str(program), "-o", "o.lnn", *option)
     assert code == 2 and option[0] in err
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [(["--threads", "100000"], "too many threads"), (["--seed", str(10**30)], "a whole number of 64 bits")],
+)
+def test_options_beyond_all_measure_are_refused(
+    options: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["train", "any.lnn", "-o", "out.lnn", *options]) == 2
+    assert told in capsys.readouterr().err

@@ -36,7 +36,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-groundings", type=values.count, metavar="N", help="refuse more than N instances of a rule"
     )
-    parser.add_argument("--threads", type=values.count, default=1, metavar="N", help="threads to compute with")
+    parser.add_argument("--threads", type=values.threads, default=1, metavar="N", help="threads to compute with")
     parser.add_argument(
         "--quiet", action="store_true", help="show no progress; without a terminal there is none anyway"
     )

@@ -61,7 +61,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--max-rounds", type=values.count, metavar="N", help="stop after N rounds (default: 100,000)")
     parser.add_argument(
-        "--threads", type=values.count, default=1, metavar="N", help="threads to compute with (default: 1)"
+        "--threads", type=values.threads, default=1, metavar="N", help="threads to compute with (default: 1)"
     )
     parser.add_argument(
         "--precision",

@@ -39,7 +39,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--epochs", type=values.count, default=200, metavar="N", help="at most N epochs (default: 200)")
     parser.add_argument("--rate", type=values.positive, default=0.05, metavar="R", help="Adam's step (default: 0.05)")
     parser.add_argument("--batch", type=values.count, metavar="N", help="N labels make a step (default: all)")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="of all that is drawn (default: 0)")
+    parser.add_argument("--seed", type=values.seed, default=0, metavar="S", help="of all that is drawn (default: 0)")
     parser.add_argument("--restarts", type=values.count, default=1, metavar="N", help="start N times (default: once)")
     parser.add_argument(
         "--validation",
@@ -69,7 +69,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-groundings", type=values.count, metavar="N", help="refuse more than N instances of a rule"
     )
-    parser.add_argument("--threads", type=values.count, default=1, metavar="N", help="threads to compute with")
+    parser.add_argument("--threads", type=values.threads, default=1, metavar="N", help="threads to compute with")
     parser.add_argument(
         "--quiet", action="store_true", help="show no progress; without a terminal there is none anyway"
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import math
 
+_THREADS = 1024
+
 
 def alpha(text: str) -> float:
     """A threshold of truth."""
@@ -22,6 +24,25 @@ def count(text: str) -> int:
         value = 0
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 on")
+    return value
+
+
+def threads(text: str) -> int:
+    """A number of threads."""
+    value = count(text)
+    if value > _THREADS:
+        raise argparse.ArgumentTypeError(f"{text!r} are too many threads: there may be {_THREADS:,}")
+    return value
+
+
+def seed(text: str) -> int:
+    """A whole number of 64 bits."""
+    try:
+        value = int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number") from None
+    if not -(2**63) <= value < 2**63:
+        raise argparse.ArgumentTypeError(f"{text!r} is too great: a seed is a whole number of 64 bits")
     return value
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
+from lnnkit.answers import format_range
 from lnnkit.check.program import CheckedProgram, Fact
 from lnnkit.data.arrow import view
 from lnnkit.explain.proof import Given
@@ -134,7 +135,7 @@ def fact_text(predicate: str, arguments: Sequence[str], lower: float, upper: flo
         return f"fact {atom}"
     if not numeric and (lower, upper) == (0.0, 0.0):
         return f"fact ~{atom}"
-    return f"fact {atom} = {lower:.10g}" if lower == upper else f"fact {atom} in [{lower:.10g}, {upper:.10g}]"
+    return f"fact {atom} {'=' if lower == upper else 'in'} {format_range(lower, upper)}"
 
 
 def _one_line(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from numbers import Real
 
 from lnnkit.check.program import Fact
 from lnnkit.explain.hypothetical import assumption, tightens
@@ -39,9 +40,14 @@ def _assumption(theory: Theory, text: str, value: float | tuple[float, float]) -
         raise no_atom(text, found)
     arguments = [each.text for each in formula.arguments if isinstance(each, ast.Constant)]
     ends = value if isinstance(value, tuple) else (value, value)
-    if len(ends) != 2 or not all(isinstance(end, (int, float)) for end in ends):
-        raise ValueError(f"{value!r} are no bounds of `{text}`: give one number, or two as a tuple")
-    return assumption(formula.name, arguments, *ends, numeric=found.numeric)
+    wrong = ValueError(f"{value!r} are no bounds of `{text}`: give one number, or two as a tuple")
+    if len(ends) != 2 or not all(isinstance(end, Real) for end in ends):
+        raise wrong
+    try:
+        lower, upper = map(float, ends)
+    except OverflowError:
+        raise wrong from None
+    return assumption(formula.name, arguments, lower, upper, numeric=found.numeric)
 
 
 def _saying(

@@ -20,6 +20,7 @@ from lnnkit.learn.descent import Listen
 from lnnkit.learn.fitting import Settings, Unstarted
 from lnnkit.learn.learner import evaluate
 from lnnkit.learn.parameters import Parameter
+from lnnkit.output import require_writable
 from lnnkit.scores import Fit, Scores
 from lnnkit.syntax.diagnostic import Diagnostic
 
@@ -29,7 +30,8 @@ _TEACHES_NOTHING = "axioms and imported rules learn nothing, nor does a `?` that
 def trained_rules(
     theory: Theory, only: Collection[str] | None, freeze: Collection[str], classical: Collection[str]
 ) -> frozenset[str]:
-    """The rules that learn; an `Error` where a name is none of them, or nothing is left."""
+    """The rules that learn; an `Error` where a name is none of them, or nothing is left. One name may stand alone."""
+    only, freeze, classical = None if only is None else _names(only), _names(freeze), _names(classical)
     learner = theory.learning()
     if not learner.states_equations(learner.rules if only is None else only):
         _require_labels(theory.checked)
@@ -48,6 +50,10 @@ def trained_rules(
     return trained
 
 
+def _names(given: Collection[str]) -> Collection[str]:
+    return (given,) if isinstance(given, str) else given
+
+
 def fit(
     session: Session,
     trained: frozenset[str],
@@ -64,6 +70,8 @@ def fit(
     budget = allowed(instances)
     before = learner.texts(theory.checked)
     file = None if checkpoint is None else Path(checkpoint)
+    if checkpoint is not None:
+        require_writable(checkpoint)
     try:
         found, evidence, warnings = learner.fit(
             theory.checked, trained, settings, budget, listen, file, theory.bindings

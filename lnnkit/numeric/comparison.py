@@ -45,6 +45,9 @@ class Comparison:
         if self.relation is None:
             nothing = torch.zeros(_rows(inputs), dtype=torch.float64)
             return Interval(nothing, torch.ones_like(nothing))
+        if self._alike:
+            zero = entered(point(torch.zeros(1, dtype=torch.float64)))
+            return self._image(zero, zero, _rows(inputs))
         boxes = [entered(each) for each in inputs]
         left, right = (term.upward(boxes)[-1] for term in self._terms)
         return self._image(left, right, _rows(inputs))
@@ -122,6 +125,12 @@ class Comparison:
         if lower is upper:
             return point(lower.expand(rows))
         return Interval(lower.expand(rows), upper.expand(rows))
+
+    @cached_property
+    def _alike(self) -> bool:
+        """Whether both terms are the same, and have a value: then their difference is 0."""
+        left, right = self._terms
+        return left == right and left.total
 
     @cached_property
     def _truths(self) -> crisp.Truths | None:

@@ -6,6 +6,7 @@ import random
 from dataclasses import replace
 from unittest import mock
 
+import numpy as np
 import pytest
 import torch
 
@@ -306,3 +307,22 @@ def test_random_sliders(seed: int) -> None:
         assert got.keys() == expected.keys()
         for key, (one, other, contested) in expected.items():
             assert got[key] == (pytest.approx(one, abs=1e-9), pytest.approx(other, abs=1e-9), contested)
+
+
+@pytest.mark.parametrize("value", [np.int64(2), np.float32(2), (np.float64(2), 2)])
+def test_numbers_of_numpy_are_numbers(value: object) -> None:
+    kb = lnnkit.loads("number a(e)\nfact a(x) in [0, 9]\n")
+    (answer,) = kb.assume({"a(x)": value}).ask("a(x)")  # pyright: ignore[reportArgumentType]: numpy's are no floats
+    assert (answer.lower, answer.upper) == (2, 2)
+
+
+def test_a_number_beyond_all_floats_is_refused() -> None:
+    kb = lnnkit.loads("number a(e)\nfact a(x) in [0, 9]\n")
+    with pytest.raises(ValueError, match="no bounds of"):
+        kb.assume({"a(x)": 10**400})
+
+
+def test_whole_numbers_are_explained_in_full() -> None:
+    kb = lnnkit.loads("number n(t)\nfact n(i) = 12345678901\nfact n(j) = 9007199254740991\n")
+    assert ">= 12345678901 " in str(kb.explain("n(i)"))
+    assert "<= 9007199254740991 " in str(kb.explain("n(j)"))

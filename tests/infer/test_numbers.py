@@ -160,6 +160,18 @@ def test_two_comparisons_leave_one_way(signs: tuple[str, str], true: str) -> Non
         assert explanation.verify() == []
 
 
+@pytest.mark.parametrize("fact", ["in [1, 3]", "= 2"])
+def test_a_number_is_itself(fact: str) -> None:
+    kb = lnnkit.loads(f"number c\nfact c {fact}\n")
+    for query, said in (("c < c", 0), ("c >= c", 1), ("c = c", 1), ("c * 2 > c * 2", 0), ("c - c = 0", 1)):
+        assert bounds(kb, query) == {(): (said, said)}
+    for text in ("axiom c < c\n", "axiom ~(c >= c)\n"):
+        wrong = lnnkit.loads(f"number c\nfact c {fact}\n{text}")
+        assert len(wrong.infer().contradictions) == 1
+        for query in ("c < c", "c >= c"):
+            assert wrong.explain(query).verify() == []
+
+
 def test_equal_numbers_without_arguments_are_explained_as_numbers() -> None:
     kb = lnnkit.loads("number a\nnumber b\nnumber c\nfact a = 3\nfact c = 4\naxiom a = b\n")
     for query in ("b", "a = b", "a = c", "~(b = c)"):

@@ -254,3 +254,15 @@ def test_thresholds_further_down_start_by_what_is_labelled() -> None:
     kb = separable(text, told, range(0, 80, 2))
     kb.fit()
     assert accuracies(kb) == {"Poor": 1.0, "Rich": 1.0}
+
+
+@pytest.mark.parametrize("path", ["nowhere/run.st", ".", ""])
+def test_a_checkpoint_that_cannot_be_written_is_named_first(path: str) -> None:
+    kb = separable("rule risk: a(X) < ?t -> P(X)\n", {"P": lambda a: a < 5}, range(10))
+    with pytest.raises(lnnkit.Error, match="cannot be written"):
+        kb.fit(checkpoint=path)
+
+
+def test_one_rule_may_be_named_alone() -> None:
+    kb = separable("rule risk: a(X) < ?t -> P(X)\n", {"P": lambda a: a < 5}, range(10))
+    assert kb.fit(only="risk").values["t"] == 4.5
