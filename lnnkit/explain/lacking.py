@@ -29,6 +29,7 @@ from lnnkit.syntax.printer import format_expression
 SIDES: tuple[Side, Side] = ("lower", "upper")
 _GRID = 33  # truths that are tried at once where the least that is needed is looked for,
 _FINER = 4  # and so often, each time between two of them
+_ALONE = 32  # premises that are tried each by itself
 _LOOKED_AT = 20  # instances of one statement
 _LISTED = 10
 _EXCLUDED = 3  # ways that contradict what is known, where there are no others
@@ -36,10 +37,13 @@ _EXCLUDED = 3  # ways that contradict what is known, where there are no others
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """A premise that could be met better: all that is read of its atom, at some places behind a leaf."""
+    """A premise that could be met better: all that is read of its atom, at some places behind a leaf. ``named`` are the
+    entities of variables there, ``alike`` the places behind each leaf at which the same atom is read."""
 
     leaf: int
     places: tuple[int, ...]
+    named: Mapping[int, Argument]
+    alike: Mapping[int, tuple[int, ...]]
     side: int
     now: float
     other: float  # its other bound
@@ -116,7 +120,7 @@ class Lacking:
         known: dict[int, Argument] = {v: self._wording.names[entity] for v, entity in bindings.items()}
         reads = [read for read in self._reads(sight, formula, known, free) if read.leaf != leaf]
         tried = [
-            _Attempt(sight, reads, [w for other, end in chosen for w in self._wanted(sight, reads, leaf, other, end)])
+            _Attempt(sight, reads, [w for o, end in chosen for w in self._wanted(sight, reads, leaf, o, end, known)])
             for chosen in _one_end_each(ends)
         ]
         attempt = max(tried, key=lambda one: one.best(leaf, side) if side == 0 else -one.best(leaf, side))
@@ -124,9 +128,7 @@ class Lacking:
         reach = min(best, goal) if side == 0 else max(best, goal)
         if (reach - bound if side == 0 else bound - reach) <= self._eps:
             return None
-        missing = [
-            self._missing(formula, known, each, least) for each, least in attempt.least(leaf, side, reach, self._eps)
-        ]
+        missing = [self._missing(formula, each, least) for each, least in attempt.least(leaf, side, reach, self._eps)]
         assert formula.root is not None and isinstance(formula.root.origin, Assertion)
         names = formula.root.variables
         said = {names[v]: self._wording.names[entity] for v, entity in bindings.items() if v < len(names)}
@@ -145,7 +147,15 @@ class Lacking:
                 )
         return found
 
-    def _wanted(self, sight: Sight, reads: Sequence[Read], target: int, leaf: int, side: int) -> Iterator[_Wanted]:
+    def _wanted(
+        self,
+        sight: Sight,
+        reads: Sequence[Read],
+        target: int,
+        leaf: int,
+        side: int,
+        known: Mapping[int, Argument],
+    ) -> Iterator[_Wanted]:
         """The premises at a leaf that could be met better, those last of which the opposite is known."""
         if (leaf == target and sight.formula.neurons[leaf].block == 0) or sight.formula.neurons[leaf].numeric:
             return
@@ -161,11 +171,42 @@ class Lacking:
             for mine in [(int(place),) for place in places] if default else [tuple(places.tolist())]:
                 now, other = float(ends[side][mine[0]]), float(ends[1 - side][mine[0]])
                 if abs(now - (1 - side)) > self._eps:
-                    found.append(_Wanted(leaf, mine, side, now, other, bool(self._crossed[row])))
+                    named = self._named(sight, leaf, mine[0], known)
+                    alike = self._alike(sight, leaf, mine, named)
+                    found.append(_Wanted(leaf, mine, named, alike, side, now, other, bool(self._crossed[row])))
         yield from sorted(found, key=lambda each: abs(each.other - (1 - side)) > self._eps)
 
-    def _missing(self, formula: Formula, known: Mapping[int, Argument], wanted: _Wanted, needed: float) -> Missing:
-        about = self._wording.pattern(formula, wanted.leaf, known)
+    def _named(self, sight: Sight, leaf: int, place: int, known: Mapping[int, Argument]) -> dict[int, Argument]:
+        """The entities of variables where a leaf stands: those of quantified ones too."""
+        block = sight.formula.neurons[leaf].block
+        ids = sight.inner[block - 1].ids if block else {}
+        found = {v: int(column[place]) for v, column in ids.items()}
+        generic = self._grounding.domain.generic
+        return {**known, **{v: self._wording.names[entity] for v, entity in found.items() if entity < generic}}
+
+    def _alike(
+        self, sight: Sight, leaf: int, places: tuple[int, ...], named: Mapping[int, Argument]
+    ) -> dict[int, tuple[int, ...]]:
+        """Where the atom behind a leaf is read: at these places, and behind other leaves of its table."""
+        formula, index = sight.formula, self._grounding.domain.index
+        found = {leaf: places}
+        own = self._wording.pattern(formula, leaf, named)
+        source = formula.neurons[leaf].source
+        others = [other for other in formula.leaves if other != leaf and formula.neurons[other].source == source]
+        if not all(isinstance(each, str) for each in own):
+            return found
+        for other in others:
+            neuron = formula.neurons[other]
+            ids = sight.inner[neuron.block - 1].ids if neuron.block else sight.bindings
+            fits = np.ones(len(sight.rows[other]), bool)
+            for argument, wanted in zip(neuron.arguments, own, strict=True):
+                fits &= argument == wanted if isinstance(argument, str) else ids[argument] == index[str(wanted)]
+            if fits.any():
+                found[other] = tuple(np.flatnonzero(fits).tolist())
+        return found
+
+    def _missing(self, formula: Formula, wanted: _Wanted, needed: float) -> Missing:
+        about = self._wording.pattern(formula, wanted.leaf, wanted.named)
         atom = format_expression(self._wording.conclusion(formula.neurons[wanted.leaf].source, about))
         excluded = needed > wanted.other + self._eps if wanted.side == 0 else needed < wanted.other - self._eps
         return Missing(
@@ -209,7 +250,8 @@ class _Attempt:
         def holds(some: Sequence[_Wanted]) -> bool:
             return any(map(enough, self._alike(some, leaf, side, self._degrees)))
 
-        needed = minimal(self.wanted, holds)
+        alone = next(([each] for each in self.wanted[:_ALONE] if holds([each])), None)
+        needed = minimal(self.wanted, holds) if alone is None else alone
         alike = dict(zip(self._degrees, self._alike(needed, leaf, side, self._degrees), strict=True))
         common = next((degree for degree, value in alike.items() if enough(value)), 1.0)
         below = max((degree for degree in alike if degree < common), default=0.0)
@@ -259,13 +301,15 @@ class _Attempt:
 
     def _with(self, met: Sequence[tuple[_Wanted, float]]) -> list[Read]:
         """The reads with some premises met to a degree; the other bound of each gives way."""
-        taken = {(each.leaf, place) for each, _ in met for place in each.places}
+        taken = {(leaf, place) for each, _ in met for leaf, places in each.alike.items() for place in places}
         kept: list[Read] = []
         for read in self.reads:
             places = tuple(place for place in read.places if (read.leaf, place) not in taken)
             if places:
                 kept.append(Read(read.leaf, places, read.side, read.reading))
-        kept += [Read(each.leaf, each.places, each.side, Reading(each.at(degree), None)) for each, degree in met]
+        for each, degree in met:
+            reading = Reading(each.at(degree), None)
+            kept += [Read(leaf, places, each.side, reading) for leaf, places in each.alike.items()]
         return kept
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -22,12 +22,14 @@ from lnnkit.logic.bounds import Bounds, enter, ordered, tolerance
 @dataclass(frozen=True, slots=True)
 class Inner:
     """The rows of one inner block that belong to an instance: their places in the batch, ``parent`` the place of each
-    one's parent among the rows here."""
+    one's parent among the rows here. ``ids`` are the entities of all variables there, where it was put together anew.
+    """
 
     rows: np.ndarray
     parent: np.ndarray
     virtual: np.ndarray
     stranger: np.ndarray
+    ids: Mapping[int, np.ndarray] = field(default_factory=dict[int, np.ndarray])
 
 
 @dataclass(frozen=True)

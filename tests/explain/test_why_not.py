@@ -167,3 +167,29 @@ def test_random_weighted_rules_lack_what_they_say(seed: int) -> None:
     text += f"rule ({symbol.join(literals)}){{bias: {draw.choice([0.8, 1, 1.2])}}} -> A(X){truth}\n"
     for said, got in assumed(text, "A(ann)", "lower", draw.choice([0.4, 1.0])):
         assert got >= said - 1e-6, text
+
+
+QUANTIFIED = [
+    (
+        "predicate Q(e) closed\npredicate E(e) closed\nfact Q(a1)\nfact E(a2)\n"
+        "rule any: (exists X: Q(X) & E(X)) -> Some\n",
+        "Some",
+        {"Q(a2)", "E(a1)"},
+    ),
+    ("predicate Q(e)\nfact ~Q(a4)\nfact Q(a1)\nrule all: (forall X: Q(X)) -> Happy\n", "Happy", {"Q(a4)"}),
+    (
+        "predicate R(e, e) closed\npredicate Bad(e) closed\nfact R(a2, a3)\nfact Bad(a3)\n"
+        "rule (forall Y: R(X, Y) -> ~Bad(Y)) & (exists Z: R(X, Z)) -> Good(X)\n",
+        "Good(a2)",
+        {"Bad(a3)"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "atom", "named"), QUANTIFIED)
+def test_entities_of_quantifiers_are_named(text: str, atom: str, named: set[str]) -> None:
+    (way,) = lnnkit.loads(text).why_not(atom).ways
+    assert len(way.missing) == 1
+    assert way.missing[0].atom in named
+    ((said, got),) = assumed(text, atom, "lower", 1.0)
+    assert said == got == 1
