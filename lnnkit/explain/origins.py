@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
-from lnnkit.answers import format_range
 from lnnkit.check.program import CheckedProgram, Fact
 from lnnkit.data.arrow import view
 from lnnkit.explain.proof import Given
@@ -135,7 +134,14 @@ def fact_text(predicate: str, arguments: Sequence[str], lower: float, upper: flo
         return f"fact {atom}"
     if not numeric and (lower, upper) == (0.0, 0.0):
         return f"fact ~{atom}"
-    return f"fact {atom} {'=' if lower == upper else 'in'} {format_range(lower, upper)}"
+    return (
+        f"fact {atom} = {_digits(lower)}" if lower == upper else f"fact {atom} in [{_digits(lower)}, {_digits(upper)}]"
+    )
+
+
+def _digits(value: float) -> str:
+    """Whole numbers in full, others to ten digits."""
+    return str(int(value)) if abs(value) <= 2**53 and value.is_integer() else f"{value:.10g}"
 
 
 def _one_line(text: str) -> str:

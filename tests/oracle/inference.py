@@ -306,14 +306,16 @@ class Inference:
                     for place in self.shared_forms.get((root.form, key), ()):
                         box = meet(box, self.state[place])
                     box = meet(box, self.observed.get((root.form, key), UNKNOWN))
-                for said in self._relatives(core, row):
-                    box = meet(box, said)
+                mine = compared(core.formula)
+                if mine is not None:
+                    box = meet(box, told(list(self._relatives(core, row)), mine[1]))
                 box = box if crosses(box) else uncrossed(box)
             answers[row] = Answer(*(complement(box) if negated else box))
         return answers
 
-    def _relatives(self, core: Node, row: tuple[str, ...]) -> Iterator[Box]:
-        """What the program's comparisons of the same two terms, itself among them, say of one (D10)."""
+    def _relatives(self, core: Node, row: tuple[str, ...]) -> Iterator[tuple[str, bool, Box]]:
+        """The program's comparisons of the same two terms as one, itself among them (D10): operators, whether they
+        are mirrored, truths."""
         mine = compared(core.formula)
         if mine is None:
             return
@@ -328,7 +330,7 @@ class Inference:
                 same = ground[2:4] == tuple(term[place] for place in order)
                 turned = (*theirs[:2], *(theirs[place] for place in order), *theirs[4:])
                 if same and self.network.is_instance((*mine[:1], turned[1], *mine[2:]), turned):
-                    yield told(mine[1], theirs[1], order == (3, 2), self._bounds(instance.state))
+                    yield theirs[1], order == (3, 2), self._bounds(instance.state)
 
     def _number(self, query: Node, row: tuple[str, ...]) -> Answer:
         """The hull of a term; of a number itself its crossed bounds too."""

@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import combinations_with_replacement, product
 
 from .neurons import TOL
-from .program import Argument, Box, Formula, Program, Statement, map_numbers, subformulas
+from .program import Argument, Box, Formula, Program, Statement, map_numbers, subformulas, subterms
 
 TRUE_AT = {">": "+", ">=": "0+", "<": "-", "<=": "-0", "=": "0", "!=": "-+"}
 FLIPPED = {"-": "+", "0": "0", "+": "-"}
@@ -126,12 +126,34 @@ def _numbered(formula: Formula, names: dict[str, str]) -> Formula:
     return map_numbers(formula, lambda number: ("number", number[1], tuple(argument(a) for a in number[2])))
 
 
-def told(operator: str, other: str, mirrored: bool, box: Box) -> Box:
-    """What the truth of another comparison of the same terms says of one."""
-    mine, theirs = set(TRUE_AT[operator]), {FLIPPED[sign] if mirrored else sign for sign in TRUE_AT[other]}
-    low, high = 0.0, 1.0
-    for known, possible in ((box[0] > TOL, theirs), (box[1] < 1 - TOL, set("-0+") - theirs)):
-        if known:
-            low = 1.0 if possible <= mine else low
-            high = 0.0 if not possible & mine else high
-    return low, high
+def alike(formula: Formula) -> bool:
+    """Whether a comparison is of a term with itself that has a value wherever its numbers have."""
+    left, right = sides(formula)
+    return left == right and _total(left)
+
+
+def _total(term: Formula) -> bool:
+    match term[0]:
+        case "number" | "constant":
+            return True
+        case "add" | "subtract" | "multiply" | "negate" | "abs":
+            return all(map(_total, subterms(term)))
+        case "divide":
+            return _total(term[1]) and term[2][0] == "constant" and term[2][1] != 0
+        case "power":
+            whole = term[2][0] == "constant" and term[2][1] >= 0 and float(term[2][1]).is_integer()
+            return _total(term[1]) and whole
+    return False
+
+
+def told(known: list[tuple[str, bool, Box]], operator: str) -> Box:
+    """What other comparisons of the same terms say of one between them: each with its operator, whether its terms
+    stand the other way around, and its truth."""
+    mine, possible = set(TRUE_AT[operator]), set("-0+")
+    for other, mirrored, box in known:
+        theirs = {FLIPPED[sign] if mirrored else sign for sign in TRUE_AT[other]}
+        if box[0] > TOL:
+            possible &= theirs
+        if box[1] < 1 - TOL:
+            possible -= theirs
+    return float(possible <= mine), float(bool(possible & mine))

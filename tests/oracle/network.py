@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .comparison import Read, truth, values
+from .laws import alike
 from .program import (
     NEURONS,
     QUANTIFIERS,
@@ -28,7 +29,7 @@ from .program import (
     operands,
     weights,
 )
-from .reals import ALL
+from .reals import ALL, between
 from .sorts import Sorts
 
 GENERIC = "<generic>"  # the entity that an open sort may still hold (D6)
@@ -69,6 +70,7 @@ class Ground:
     term: Formula | None = None  # of a comparison: itself, its arguments entities
     read: Read = lambda _: ALL  # of a comparison: the sets that its numbers were in on the way up
     closed: bool = False  # of a comparison: ends that are approached count as reached
+    alike: bool = False  # of a comparison: of a term with itself
     box: Box = UNKNOWN
 
 
@@ -388,14 +390,17 @@ class Network:
         if place is None:  # of an entity that is not known, no number is
             kind, operator, left, right, scale, weight = node.formula
             assert kind == "compare"
-            sides = (values(side, lambda _: ALL) for side in (left, right))
+            zero = between(0.0, 0.0)
+            own = (zero, zero) if alike(node.formula) else None
+            sides = own or (values(side, lambda _: ALL) for side in (left, right))
             return Ground("fixed", box=truth(operator, scale, weight, *sides))
         if not top and node.key in self.shared:
             return Ground("leaf", place=place)
         ground = ground_term(node.formula, env)
         leaves = [Ground("leaf", place=(number[1], number[2])) for number in dict.fromkeys(numbers(ground))]
         form = self.form(node.formula, env, {})
-        return Ground("compare", leaves, place=place, form=form, term=ground, closed=self.closed_sets)
+        same = alike(node.formula)
+        return Ground("compare", leaves, place=place, form=form, term=ground, closed=self.closed_sets, alike=same)
 
     def form(self, formula: Formula, env: dict[str, str], bound: dict[str, int]) -> object:
         """The formula with entities for its free variables and numbers for its bound ones."""

@@ -25,9 +25,9 @@ def go_up(node: Ground, read: Callable[[Ground], Box]) -> Box:
         _, operator, left, right, scale, weight = node.term
         sets = {part.place: between(*read(part)) for part in node.operands}
         node.read = lambda number: sets[number[1], number[2]]
-        node.box = truth(
-            operator, scale, weight, values(left, node.read, node.closed), values(right, node.read, node.closed)
-        )
+        zero = between(0.0, 0.0)
+        sides = [zero if node.alike else values(side, node.read, node.closed) for side in (left, right)]
+        node.box = truth(operator, scale, weight, sides[0], sides[1])
     elif node.kind != "fixed":
         boxes = [go_up(part, read) for part in node.operands]
         node.box = upward(node.kind, node.logic, node.weights, node.bias, boxes)
