@@ -10,6 +10,8 @@ from torch import Tensor
 from lnnkit.flags import any_set, where_set
 from lnnkit.learn.descent import Fitted
 from lnnkit.learn.fitting import Fitting, Inferred
+from lnnkit.learn.labels import Labels
+from lnnkit.learn.parameters import Parameter
 from lnnkit.learn.supports import supports
 from lnnkit.syntax.diagnostic import Diagnostic
 
@@ -21,7 +23,7 @@ _NAMED = 3  # atoms
 def findings(fitting: Fitting, fitted: Fitted) -> tuple[Diagnostic, ...]:
     """Warnings about a fit: ``alike-labels`` where all labels say the same and something had to be found from them,
     else ``no-gradient`` where its loss did not depend on anything that is learned."""
-    return tuple(_alike(fitting)) or tuple(_stuck(fitting, fitted))
+    return tuple(_alike(fitting, fitted)) or tuple(_stuck(fitting, fitted))
 
 
 def _stuck(fitting: Fitting, fitted: Fitted) -> Iterator[Diagnostic]:
@@ -120,22 +122,33 @@ def _atom(fitting: Fitting, texts: Sequence[str], label: int) -> str:
     return f"{own.names[number]}({', '.join(arguments)})"
 
 
-def _alike(fitting: Fitting) -> Iterator[Diagnostic]:
-    """Where all labels of truths say the same, whatever makes them true is as good."""
+def _alike(fitting: Fitting, fitted: Fitted) -> Iterator[Diagnostic]:
+    """Where all labels of truths that tell of a value say the same, whatever makes them true is as good. Values that
+    the program gives, and that stayed as they were, were not found."""
     own = fitting.labels.some(fitting.split.train.sort().values)
-    found = [each for each in fitting.parameters if each.start is None]
-    if not found or not len(own) or any_set(own.numeric):
-        return
-    if not bool((own.lower == own.lower[0]).all() and (own.upper == own.upper[0]).all()):
-        return
-    what = " and ".join(dict.fromkeys(f"`{' '.join(each.span.text.split())}`" for each in found))
-    count, said = len(own), _said(float(own.lower[0]), float(own.upper[0]))
-    message = f"{_labels(own.names)} ({count:,}) all say {said}: they do not tell what {what} should be"
-    yield Diagnostic("alike-labels", message, "label some that say otherwise too", found[0].span, "warning")
+    said = {name: truth for number, name in enumerate(own.names) if (truth := _common(own, number)) is not None}
+    groups: dict[frozenset[str], list[Parameter]] = {}
+    for each, value in zip(fitting.parameters, fitted.values.tolist(), strict=True):
+        if each.start is None or abs(value - each.start) > _MET:
+            groups.setdefault(fitting.told_by(each), []).append(each)
+    for names, found in groups.items():
+        if not names or not names <= said.keys():
+            continue
+        what = " and ".join(dict.fromkeys(f"`{' '.join(each.span.text.split())}`" for each in found))
+        truths = " and ".join(f"of `{name}` ({said[name][0]:,}) all say {said[name][1]}" for name in sorted(names))
+        message = f"the training labels {truths}: they do not tell what {what} should be"
+        yield Diagnostic("alike-labels", message, "label some that say otherwise too", found[0].span, "warning")
 
 
-def _labels(names: Sequence[str]) -> str:
-    return "the training labels of " + ", ".join(f"`{name}`" for name in names)
+def _common(labels: Labels, number: int) -> tuple[int, str] | None:
+    """How many labels of truth a predicate has, and what all of them say; None where they do not agree."""
+    mine = labels.predicate == number
+    lower, upper = labels.lower[mine], labels.upper[mine]
+    if not len(lower) or any_set(labels.numeric[mine]):
+        return None
+    if not bool((lower == lower[0]).all() and (upper == upper[0]).all()):
+        return None
+    return len(lower), _said(float(lower[0]), float(upper[0]))
 
 
 def _said(lower: float, upper: float) -> str:

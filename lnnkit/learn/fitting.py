@@ -19,6 +19,7 @@ from lnnkit.learn.comparisons import Softness
 from lnnkit.learn.constraints import Constraints, learned_neurons
 from lnnkit.learn.labels import Labels, Told, labels, told_of
 from lnnkit.learn.metrics import scores, truths
+from lnnkit.learn.nearest import nearest
 from lnnkit.learn.objective import Objective, decay
 from lnnkit.learn.offering import Offer, offers
 from lnnkit.learn.parameters import Parameter, at, rule_names
@@ -152,6 +153,15 @@ class Fitting:
         program = bound(self._program, self.bindings)
         own = self.labels.some(self.split.train)
         return offers(program, self.parameters, started, own, self._mentioned, self.settings.seed)
+
+    def told_by(self, parameter: Parameter) -> frozenset[str]:
+        """The labelled predicates and numbers that tell most directly of a parameter's rules."""
+        program = bound(self._program, self.bindings)
+        names = rule_names(program)
+        lifted = build(at(program, {each.name: each.start or 0.0 for each in self.parameters}))
+        held = {program.assertions[place].span for place, name in names.items() if name in parameter.rules}
+        nodes = [root.reference.node for root in lifted.statements if root.origin.span in held]
+        return nearest(lifted, nodes, self.labels.names)
 
     def take_spread(self, name: str, start: Start) -> None:
         """A constant starts there: its unit is a share of that spread."""

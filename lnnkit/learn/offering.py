@@ -71,7 +71,7 @@ def _waiting(
     for node, data in graph.nodes(data=True):
         own = learned_comparison(graph, node, zeros) if data["kind"] == "compare" else None
         if own is not None and not started.keys() >= {*own.names, *own.relation}:
-            told = nearest(lifted, node, labels.of_arity(len(graph.nodes[node]["sorts"])))
+            told = nearest(lifted, (node,), labels.of_arity(len(graph.nodes[node]["sorts"])))
             yield Offer(own, examples(graph, node, own, facts, index, labels, told))
 
 

@@ -63,7 +63,7 @@ def starts(
                 good = known.isfinite()
                 if any_set(good):
                     columns = tuple(column[good] for column in rows[0])
-                    told = nearest(lifted, node, labels.of_arity(len(columns)))
+                    told = nearest(lifted, (node,), labels.of_arity(len(columns)))
                     waiting[name] = _Rows(known[good], columns, own.sign, told)
     return _chosen(waiting, labels)
 

@@ -130,7 +130,7 @@ class Comparison:
     def _alike(self) -> bool:
         """Whether both terms are the same, and have a value: then their difference is 0."""
         left, right = self._terms
-        return left == right and left.total
+        return left == right and left.total and left.plain
 
     @cached_property
     def _truths(self) -> crisp.Truths | None:

@@ -92,16 +92,19 @@ class Term:
 
     @cached_property
     def total(self) -> bool:
-        """Whether it is known to have a value wherever its inputs have; some units have none at 0."""
+        """Whether it has a value wherever its inputs have; units count as if they had one."""
         return not self.partial and not any(
             isinstance(step, Apply) and self._may_divide_by_zero(step) for step in self._folded
         )
 
+    @property
+    def plain(self) -> bool:
+        """Whether no unit stands in it."""
+        return all(isinstance(step.operation, str) for step in self.steps if isinstance(step, Apply))
+
     def _may_divide_by_zero(self, step: Apply) -> bool:
         if step.operation == "power":
             return self._constants.get(step.operands[1], -1.0) < 0
-        if not isinstance(step.operation, str):
-            return True
         return step.operation == "divide" and self._constants.get(step.operands[1], 0.0) == 0
 
     @cached_property

@@ -64,7 +64,7 @@ def test_conjunctions_of_small_truths_are_named() -> None:
 def test_the_next_step_that_is_named_helps(text: str, soft: bool) -> None:
     found = fitted(text, soft=soft)
     assert found.loss < found.history[0].loss - 0.01
-    assert not found.warnings
+    assert [each.code for each in found.warnings] == ["alike-labels"]  # both are true
 
 
 def test_atoms_that_no_rule_reaches_are_named() -> None:
@@ -142,3 +142,19 @@ def test_the_command_line_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[
     shown = capsys.readouterr()
     assert "warning[no-gradient]" in shown.err
     assert [each["code"] for each in json.loads(shown.out)["warnings"]] == ["no-gradient"]
+
+
+def test_learned_weights_are_not_told_by_labels_that_are_all_alike() -> None:
+    facts = "".join(f"fact A(x{i}) = {0.5 + i / 20}\nfact C(x{i}) = {1 - i / 40}\nlabel B(x{i})\n" for i in range(8))
+    (warning,) = fitted(facts + "rule r: A(X) & C(X) -> B(X)\n").warnings
+    assert warning.code == "alike-labels"
+    assert "`B` (" in warning.message
+    assert codes(fitted(facts.replace("label B(x0)", "label ~B(x0)") + "rule r: A(X) & C(X) -> B(X)\n")) == []
+
+
+def test_labels_of_other_rules_do_not_tell_of_one() -> None:
+    text = FACTS + "rule a(X) > ? -> P(X)\nrule b(X) > ? -> Q(X)\nlabel P(p)\nlabel P(q)\nlabel Q(p)\nlabel ~Q(q)\n"
+    (warning,) = fitted(text).warnings
+    assert warning.code == "alike-labels"
+    assert "`P` (2) all say true" in warning.message
+    assert "`Q`" not in warning.message
