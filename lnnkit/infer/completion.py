@@ -47,7 +47,7 @@ def complete(prepared: Prepared, space: Workspace, *, first: bool, watch: Watch 
         before = completed(prepared, predicates)
         old = state.read(before)
         start = _restart(before, space)
-        exact = exact_inputs(space, members)
+        exact = first and exact_inputs(space, members)  # what is restored is looked for before the only restart
         try:
             stopped = _least_fixpoint(prepared, space, predicates, members, watch, exact=exact)
         except Inexact:

@@ -70,9 +70,9 @@ def drawn(draw: random.Random) -> str:
     return "\n".join(lines) + "\n"
 
 
-@pytest.mark.parametrize("block", at_length(range(8), plain=1))
+@pytest.mark.parametrize("block", at_length(range(16), plain=1))
 def test_random_quantified_rules(block: int) -> None:
-    for seed in range(60 * block, 60 * block + 60):
+    for seed in range(30 * block, 30 * block + 30):
         text = drawn(random.Random(seed))
         try:
             kb = lnnkit.loads(text)

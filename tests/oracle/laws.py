@@ -152,8 +152,8 @@ def told(known: list[tuple[str, bool, Box]], operator: str) -> Box:
     mine, possible = set(TRUE_AT[operator]), set("-0+")
     for other, mirrored, box in known:
         theirs = {FLIPPED[sign] if mirrored else sign for sign in TRUE_AT[other]}
-        if box[0] > TOL:
+        if box[0] > TOL:  # also where it is told to a degree: it is taken as true
             possible &= theirs
-        if box[1] < 1 - TOL:
+        elif box[1] < 1 - TOL:
             possible -= theirs
     return float(possible <= mine), float(bool(possible & mine))
