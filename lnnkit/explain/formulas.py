@@ -100,7 +100,9 @@ class _Told:
             if (reading := self._reading(each.reference, end, crossed=False)).source is not None
         ]
         excluded = self.kin.signs if side else EVERY - self.kin.signs
-        for some in (*itertools.combinations(said, 1), *itertools.combinations(said, 2)):
+        degrees = {reference for _, reference, _, _ in said if sum(each[1] == reference for each in said) > 1}
+        plain = [each for each in said if each[1] not in degrees]
+        for some in (*itertools.combinations(said, 1), *itertools.combinations(plain, 2)):
             if not excluded <= frozenset[int]().union(*(signs for signs, *_ in some)):
                 continue
             literals, premises = [(self.conclusion, side == 0)], list[Premise]()

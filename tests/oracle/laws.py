@@ -147,13 +147,16 @@ def _total(term: Formula) -> bool:
 
 
 def told(known: list[tuple[str, bool, Box]], operator: str) -> Box:
-    """What other comparisons of the same terms say of one between them: each with its operator, whether its terms
-    stand the other way around, and its truth."""
-    mine, possible = set(TRUE_AT[operator]), set("-0+")
+    """What other comparisons of the same terms say of one: each with its operator, whether its terms stand the other
+    way around, and its truth. Each says it by itself, and all between them but those that are told to a degree."""
+    mine, together = set(TRUE_AT[operator]), set("-0+")
+    low, high = 0.0, 1.0
     for other, mirrored, box in known:
         theirs = {FLIPPED[sign] if mirrored else sign for sign in TRUE_AT[other]}
-        if box[0] > TOL:  # also where it is told to a degree: it is taken as true
-            possible &= theirs
-        elif box[1] < 1 - TOL:
-            possible -= theirs
-    return float(possible <= mine), float(bool(possible & mine))
+        said = [theirs] * (box[0] > TOL) + [set("-0+") - theirs] * (box[1] < 1 - TOL)
+        for possible in said:
+            low = 1.0 if possible <= mine else low
+            high = 0.0 if not possible & mine else high
+        if len(said) == 1:
+            together &= said[0]
+    return max(low, float(together <= mine)), min(high, float(bool(together & mine)))
