@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from itertools import repeat
 from typing import TYPE_CHECKING, Literal, overload
 
+from lnnkit.syntax.digits import in_digits
+
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
@@ -232,7 +234,7 @@ def format_bounds(lower: float, upper: float) -> str:
 
 
 def _digits(value: float) -> str:
-    text = f"{value:.6g}" if abs(value) <= 1 else format_number(value)
+    text = f"{value:.6g}" if abs(value) <= 1 else in_digits(value)
     if text in ("0", "-0", "1") and abs(value - round(value)) > _TOLERANCE:
         text = f"{value:.10g}"
     return "0" if text == "-0" else text
@@ -241,15 +243,8 @@ def _digits(value: float) -> str:
 def format_range(lower: float, upper: float) -> str:
     """The ends of a number: ``34``, ``[30, 40]``, ``[18, inf]``; whole numbers in full, others to ten digits."""
     if lower == upper:
-        return format_number(lower)
-    return f"[{format_number(lower)}, {format_number(upper)}]"
-
-
-def format_number(value: float) -> str:
-    """Whole numbers in full, others to ten digits."""
-    if abs(value) <= 2**53 and value == math.floor(value):
-        return str(int(value))
-    return f"{value:.10g}"
+        return in_digits(lower)
+    return f"[{in_digits(lower)}, {in_digits(upper)}]"
 
 
 def formatter(numeric: bool) -> Callable[[float, float], str]:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from operator import eq
 from typing import Literal, overload
 
-from lnnkit.answers import finite, format_bounds, format_number
+from lnnkit.answers import finite, format_bounds
+from lnnkit.syntax.digits import in_digits
 
 _LISTED = 10
 _SHOWN = 100
@@ -43,7 +44,7 @@ class Contradiction:
     def bounds(self) -> str:
         """The bounds that crossed, in words where they are those of a number."""
         if self.numeric:
-            return f"at least {format_number(self.lower)}, at most {format_number(self.upper)}"
+            return f"at least {in_digits(self.lower)}, at most {in_digits(self.upper)}"
         return format_bounds(self.lower, self.upper)
 
     def as_dict(self) -> dict[str, object]:

@@ -18,11 +18,8 @@ def alpha(text: str) -> float:
 
 def count(text: str) -> int:
     """A whole number from 1 on."""
-    try:
-        value = int(text)
-    except ValueError:
-        value = 0
-    if value < 1:
+    value = _whole(text)
+    if value is None or value < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 on")
     return value
 
@@ -37,10 +34,9 @@ def threads(text: str) -> int:
 
 def seed(text: str) -> int:
     """A whole number of 64 bits."""
-    try:
-        value = int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number") from None
+    value = _whole(text)
+    if value is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number")
     if not -(2**63) <= value < 2**63:
         raise argparse.ArgumentTypeError(f"{text!r} is too great: a seed is a whole number of 64 bits")
     return value
@@ -60,6 +56,13 @@ def share(text: str) -> float:
     if not 0 <= value < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no share: it is from 0 to below 1")
     return value
+
+
+def _whole(text: str) -> int | None:
+    try:
+        return int(text)
+    except ValueError:
+        return None
 
 
 def _number(text: str) -> float:

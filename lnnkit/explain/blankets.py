@@ -26,7 +26,7 @@ _Blanket = tuple[int, str, tuple[Argument, ...]]  # a leaf, its table, and what 
 def for_every_entity(grounding: Grounding, reads: Sequence[Read], enough: Enough) -> Enough:
     """As ``enough``, which says of each of several parts of ``reads`` whether it is a reason, but of one that holds
     for every entity that the defaults among them speak of."""
-    blankets = sorted({each for each in map(_blanket, reads) if each and _excepts(grounding, *each)}, key=repr)
+    blankets = sorted({each for each in map(_blanket, reads) if each and _excepts(grounding, each)}, key=repr)
     most = len(blankets) if len(blankets) <= _ALL else 2
     parts = [frozenset(some) for size in range(1, most + 1) for some in itertools.combinations(blankets, size)]
     if not parts:
@@ -53,8 +53,9 @@ def _without(reads: Sequence[Read], lost: frozenset[_Blanket]) -> list[Read]:
     return [read for read in reads if _blanket(read) not in lost] if lost else list(reads)
 
 
-def _excepts(grounding: Grounding, _leaf: int, table: str, arguments: tuple[Argument, ...]) -> bool:
+def _excepts(grounding: Grounding, blanket: _Blanket) -> bool:
     """Whether there are atoms of which more may be said."""
+    _, table, arguments = blanket
     own = grounding.atoms.tables[table].tuples
     fits = np.ones(len(own), bool)
     for column, argument in zip(own.columns, arguments, strict=True):

@@ -3,7 +3,7 @@ back."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -238,7 +238,7 @@ class _Attempt:
 
     def best(self, leaf: int, side: int) -> float:
         """What it says at most with all of them met, to whatever degree: more may contradict what is known."""
-        got = self._alike(self.wanted, leaf, side, self._degrees)
+        got = self._at_once(self.wanted, leaf, side, self._degrees)
         return max(got) if side == 0 else min(got)
 
     def least(self, leaf: int, side: int, reach: float, eps: float) -> list[tuple[_Wanted, float]]:
@@ -248,34 +248,29 @@ class _Attempt:
             return value >= reach - eps if side == 0 else value <= reach + eps
 
         def holds(some: Sequence[_Wanted]) -> bool:
-            return any(map(enough, self._alike(some, leaf, side, self._degrees)))
+            return any(map(enough, self._at_once(some, leaf, side, self._degrees)))
 
         alone = next(([each] for each in self.wanted[:_ALONE] if holds([each])), None)
         needed = minimal(self.wanted, holds) if alone is None else alone
-        alike = dict(zip(self._degrees, self._alike(needed, leaf, side, self._degrees), strict=True))
-        common = next((degree for degree, value in alike.items() if enough(value)), 1.0)
-        below = max((degree for degree in alike if degree < common), default=0.0)
-        for _ in range(_FINER):
-            degrees = np.linspace(below, common, _GRID).tolist()
-            got = self._alike(needed, leaf, side, degrees)
-            first = next((i for i, value in enumerate(got) if enough(value)), _GRID - 1)
-            below, common = degrees[max(first - 1, 0)], degrees[first]
-        met = {id(each): common for each in needed}
+        got = self._at_once(needed, leaf, side, self._degrees)
+        first = next((i for i, value in enumerate(got) if enough(value)), len(got) - 1)
+        below = self._degrees[max(first - 1, 0)]
+
+        def all_of(degrees: Sequence[float]) -> list[bool]:
+            return [enough(value) for value in self._at_once(needed, leaf, side, degrees)]
+
+        met = dict.fromkeys(map(id, needed), _refined(below, self._degrees[first], all_of))
         found: list[tuple[_Wanted, float]] = []
         for each in needed:
 
-            def with_one(degrees: Sequence[float], each: _Wanted = each) -> list[float]:
+            def one_of(degrees: Sequence[float], each: _Wanted = each) -> list[bool]:
                 ways = [[(one, degree if one is each else met[id(one)]) for one in needed] for degree in degrees]
-                return self._says(ways, leaf, side)
+                return [enough(value) for value in self._says(ways, leaf, side)]
 
-            low, high = 0.0, met[id(each)]
-            for _ in range(_FINER):
-                degrees = np.linspace(low, high, _GRID).tolist()
-                first = next((i for i, value in enumerate(with_one(degrees)) if enough(value)), _GRID - 1)
-                low, high = degrees[max(first - 1, 0)], degrees[first]
+            high = _refined(0.0, met[id(each)], one_of)
             least = round(each.at(high), 4)  # a plain number, if it is enough
             degree = (least - each.now) / ((1.0 - each.side) - each.now)
-            if not 0 <= degree <= 1 or not enough(with_one([degree])[0]):
+            if not 0 <= degree <= 1 or not one_of([degree])[0]:
                 least, degree = each.at(high), high
             met[id(each)] = degree
             found.append((each, least))
@@ -292,7 +287,7 @@ class _Attempt:
         }
         return sorted({*np.linspace(0.0, 1.0, _GRID).tolist(), *(degree for degree in at if 0 < degree < 1)})
 
-    def _alike(self, met: Sequence[_Wanted], leaf: int, side: int, degrees: Sequence[float]) -> list[float]:
+    def _at_once(self, met: Sequence[_Wanted], leaf: int, side: int, degrees: Sequence[float]) -> list[float]:
         """What it says with some premises met, all to the same of these degrees."""
         return self._says([[(each, degree) for each in met] for degree in degrees], leaf, side)
 
@@ -311,6 +306,15 @@ class _Attempt:
             reading = Reading(each.at(degree), None)
             kept += [Read(leaf, places, each.side, reading) for leaf, places in each.alike.items()]
         return kept
+
+
+def _refined(low: float, high: float, enough: Callable[[Sequence[float]], Sequence[bool]]) -> float:
+    """The least degree that is enough, as far as it is looked for between two."""
+    for _ in range(_FINER):
+        degrees = np.linspace(low, high, _GRID).tolist()
+        first = next((i for i, holds in enumerate(enough(degrees)) if holds), _GRID - 1)
+        low, high = degrees[max(first - 1, 0)], degrees[first]
+    return high
 
 
 def _one_end_each(ends: Sequence[tuple[int, int]]) -> list[list[tuple[int, int]]]:

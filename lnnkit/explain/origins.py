@@ -10,6 +10,7 @@ from lnnkit.check.program import CheckedProgram, Fact
 from lnnkit.data.arrow import view
 from lnnkit.explain.proof import Given
 from lnnkit.syntax import ast
+from lnnkit.syntax.digits import in_digits
 from lnnkit.syntax.printer import format_expression
 from lnnkit.syntax.span import Source, Span
 
@@ -134,14 +135,8 @@ def fact_text(predicate: str, arguments: Sequence[str], lower: float, upper: flo
         return f"fact {atom}"
     if not numeric and (lower, upper) == (0.0, 0.0):
         return f"fact ~{atom}"
-    return (
-        f"fact {atom} = {_digits(lower)}" if lower == upper else f"fact {atom} in [{_digits(lower)}, {_digits(upper)}]"
-    )
-
-
-def _digits(value: float) -> str:
-    """Whole numbers in full, others to ten digits."""
-    return str(int(value)) if abs(value) <= 2**53 and value.is_integer() else f"{value:.10g}"
+    low, high = in_digits(lower), in_digits(upper)
+    return f"fact {atom} = {low}" if lower == upper else f"fact {atom} in [{low}, {high}]"
 
 
 def _one_line(text: str) -> str:

@@ -25,9 +25,9 @@ from lnnkit.infer.atomic import Evaluated, atomic, differ
 from lnnkit.infer.contested import Flags, defaulted, doubted
 from lnnkit.infer.inference import Budget, Fixpoint, guard_of
 from lnnkit.infer.look import constant, entering
-from lnnkit.infer.order import met
 from lnnkit.infer.prepared import Prepared
 from lnnkit.infer.query_needs import heard_by, query_needs
+from lnnkit.infer.relatives import met
 from lnnkit.infer.state import State
 from lnnkit.infer.sweep import View, reader, whole
 from lnnkit.logic.bounds import Bounds, complement, enter, tolerance
@@ -108,7 +108,7 @@ def _joined(prepared: Prepared, flags: Flags, lifted: LiftedGraph, root: Root, g
     number = scratch.add(
         formula,
         prepared.analyses.of(formula),
-        query_needs(prepared, lifted, root),
+        query_needs(prepared, lifted, root, heard, kin),
         leaf_modes(formula, lambda _name, _side: 0),
         dict.fromkeys(atoms.tables, False),
         {},

@@ -18,7 +18,7 @@ from lnnkit.infer.agenda import Agenda
 from lnnkit.infer.comparisons import catch_up
 from lnnkit.infer.creeping import Creep, Pace
 from lnnkit.infer.dirty import Dirty
-from lnnkit.infer.exact import Inexact, exact_inputs, tell_both, tell_exactly
+from lnnkit.infer.exact import Inexact, exact_inputs, tell
 from lnnkit.infer.gathering import gather, largest_gain
 from lnnkit.infer.history import Kind
 from lnnkit.infer.look import completing
@@ -105,7 +105,7 @@ def _least_fixpoint(
     visited = space.visited(members)
     for each in visited.values():
         each.visitor.restart()
-    (tell_exactly if exact else tell_both)(visited.values(), state)
+    tell(visited.values(), state, exact=exact)
     agenda = Agenda(visited)
     batches = grounding.kept(members)
     for number in batches:
@@ -129,7 +129,7 @@ def _least_fixpoint(
         raised, lifted = (raised, lifted) if ahead is None else ahead
         if exact and (ahead is not None or pace.creeps):
             exact, new = False, None
-            tell_both(visited.values(), state)
+            tell(visited.values(), state, exact=False)
         since += 1
         if since >= _SETTLING if widened else pace.creeps:
             space.progress.creeping |= creep.members(raised, lifted)

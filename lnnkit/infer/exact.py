@@ -42,23 +42,16 @@ def _exact(table: AtomTable, state: State) -> bool:
     return torch.equal(lower, upper)
 
 
-def tell_exactly(visits: Iterable[Visits], state: State) -> None:
-    """From now on they say what their instances make of heads' upper ends. They raise `Inexact` where it is not what
-    those make of the lower ones."""
+def tell(visits: Iterable[Visits], state: State, *, exact: bool) -> None:
+    """From now on they say what their instances make of either end; or, if ``exact``, of heads' upper ends, and raise
+    `Inexact` where it is not what those make of the lower ones."""
     tables: dict[int, TruthTable] = {}
     for each in visits:
-        if each.number not in tables:
-            tables[each.number] = TruthTable(each.batch, each.table.leaves, _completing, state.dtype)
-        each.tell(tables[each.number], exact=True)
-
-
-def tell_both(visits: Iterable[Visits], state: State) -> None:
-    """From now on they say what their instances make of either end."""
-    tables: dict[int, TruthTable] = {}
-    for each in visits:
-        if each.number not in tables:
-            tables[each.number] = TruthTable(each.batch, each.table.leaves, completing, state.dtype)
-        each.tell(tables[each.number], exact=False)
+        if each.exact != exact:
+            if each.number not in tables:
+                say = _completing if exact else completing
+                tables[each.number] = TruthTable(each.batch, each.table.leaves, say, state.dtype)
+            each.tell(tables[each.number], exact=exact)
 
 
 def _completing(batch: Batch, read: Read, groupings: Sequence[Grouping | None]) -> Look:

@@ -31,11 +31,11 @@ def list_asked(lifted: LiftedGraph, grounding: Grounding, state: State) -> set[s
         state.extend(atoms)
         atoms.ask(atoms.tables[node], rows)
 
-    for root in lifted.queries:
+    for root in positive_queries(lifted):
         formula = unfold(lifted, root)
         for leaf in formula.leaves:
             ask(formula.neurons[leaf].source, formula.neurons[leaf].arguments)
-        for each in _heard(lifted, below_negations(lifted.graph, root.reference)[0]):
+        for each in _heard(lifted, root.reference):
             ask(each.node, each.arguments)
     for root in lifted.statements:  # completion reads all that its antecedents mention
         if root.defines:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import torch
 from torch import Tensor
 
 from lnnkit.graph.lifted import COMPARISON, TERMS, LiftedGraph
+from lnnkit.graph.relatives import relatives
 from lnnkit.ground.analyses import Analyses, Known
 from lnnkit.ground.demand import demands, restricted
 from lnnkit.ground.formula import LEAF, Formula, unfold
@@ -27,7 +28,7 @@ from lnnkit.infer.facts import enter_facts
 from lnnkit.infer.history import History, Trace
 from lnnkit.infer.interest import asked_alone, list_asked, positive_queries, reading, relevance
 from lnnkit.infer.prepared import Prepared
-from lnnkit.infer.query_needs import query_needs
+from lnnkit.infer.query_needs import heard_by, query_needs
 from lnnkit.infer.state import State
 from lnnkit.numeric import Comparison
 
@@ -74,10 +75,12 @@ def prepare(
         for name in atoms.tables
     }
     prepared = Prepared(lifted, grounding, state, analyses, shared, observers, relevant, kept)
-    for each, needs in zip(readings, _needs(prepared, readings), strict=True):
+    strata = [(stratum, _of_stratum(lifted, stratum)) for stratum in lifted.program.strata]
+    completing = [formula for _, own in strata for formula in own]
+    for each, needs in zip(readings, _needs(prepared, readings, completing), strict=True):
         prepared.inference.append(_enter(prepared, each, needs))
-    for stratum in lifted.program.strata:
-        prepared.strata.append((stratum, _enter_stratum(prepared, stratum)))
+    for stratum, own in strata:
+        prepared.strata.append((stratum, _enter_stratum(prepared, stratum, own)))
     state.extend(atoms)  # by the equality of entities, if a formula is joined with it
     return prepared
 
@@ -119,7 +122,7 @@ def _initialise(prepared: Prepared, wanted: Callable[[Formula], bool]) -> set[st
     return {formula.auxiliary for formula in chosen}
 
 
-def _needs(prepared: Prepared, readings: Sequence[Reading]) -> list[Needs]:
+def _needs(prepared: Prepared, readings: Sequence[Reading], completing: Iterable[Formula]) -> list[Needs]:
     """What each formula needs. A comparison that nobody asks for by itself, and that no statement holds, is known only
     where another formula, or a query, may want it; laws of order pass on what is known anyway."""
     graph = prepared.lifted.graph
@@ -128,11 +131,12 @@ def _needs(prepared: Prepared, readings: Sequence[Reading]) -> list[Needs]:
     if not compared:
         return found
     readers = [(each.formula, needs) for each, needs in zip(readings, found, strict=True) if not each.formula.is_law]
-    readers += [(each, prepared.finder(each).completion()) for each in _completing(prepared)]
+    readers += [(each, prepared.finder(each).completion()) for each in completing]
     for root in positive_queries(prepared.lifted):
         formula = unfold(prepared.lifted, root)
         if root.variables or len(formula.blocks) > 1:  # else all that it reads is listed
-            readers.append((formula, query_needs(prepared, prepared.lifted, root)))
+            heard, kin = heard_by(prepared, prepared.lifted, root.reference), relatives(graph, root.reference)
+            readers.append((formula, query_needs(prepared, prepared.lifted, root, heard, kin)))
     tables = {*prepared.observers.values()}
     tables |= {node for node, kind in graph.nodes(data="kind") if kind not in TERMS and kind != COMPARISON}
     alone = asked_alone(prepared.lifted)
@@ -154,16 +158,12 @@ def _matters_anyway(prepared: Prepared, formula: Formula, alone: set[str]) -> bo
     return comparison.partial or table.name in alone or table.default != (0.0, 1.0)
 
 
-def _completing(prepared: Prepared) -> list[Formula]:
-    """The defining statements of closed predicates, unfolded as their completion reads them."""
-    return [formula for stratum in prepared.lifted.program.strata for formula in _of_stratum(prepared, stratum)]
-
-
-def _of_stratum(prepared: Prepared, stratum: frozenset[str]) -> list[Formula]:
+def _of_stratum(lifted: LiftedGraph, stratum: frozenset[str]) -> list[Formula]:
+    """The defining statements of a stratum, unfolded as their completion reads them: through shared neurons."""
     found: list[Formula] = []
-    for root in sorted(prepared.lifted.statements, key=lambda root: root.origin.span.text):
+    for root in sorted(lifted.statements, key=lambda root: root.origin.span.text):
         if root.defines & stratum:
-            formula = unfold(prepared.lifted, root, through_shared=True, through_comparisons=False)
+            formula = unfold(lifted, root, through_shared=True, through_comparisons=False)
             heads = frozenset(leaf for leaf in formula.heads if formula.neurons[leaf].source in stratum)
             found.append(replace(formula, heads=heads, key=root.origin.span.text))
     return found
@@ -189,10 +189,10 @@ def _enter(prepared: Prepared, seen: Reading, needs: Needs) -> int:
     return len(prepared.grounding.members) - 1
 
 
-def _enter_stratum(prepared: Prepared, stratum: frozenset[str]) -> list[int]:
-    """Enter the defining statements of a stratum, unfolded through shared neurons, for its completion."""
+def _enter_stratum(prepared: Prepared, stratum: frozenset[str], formulas: Sequence[Formula]) -> list[int]:
+    """Enter the defining statements of a stratum for its completion."""
     members = []
-    for formula in _of_stratum(prepared, stratum):
+    for formula in formulas:
         prepared.grounding.add(
             formula,
             prepared.analyses.of(formula),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from lnnkit.graph.lifted import LiftedGraph, Reference, Root
 from lnnkit.graph.match import instances
-from lnnkit.graph.relatives import relatives
+from lnnkit.graph.relatives import Kin
 from lnnkit.ground.formula import LEAF, unfold
 from lnnkit.ground.needs import Literal, Need, Needs
-from lnnkit.infer.order import implied
 from lnnkit.infer.prepared import Prepared
+from lnnkit.infer.relatives import implied
 
 
 def heard_by(prepared: Prepared, lifted: LiftedGraph, reference: Reference) -> list[Reference]:
@@ -19,9 +21,9 @@ def heard_by(prepared: Prepared, lifted: LiftedGraph, reference: Reference) -> l
     ]
 
 
-def query_needs(prepared: Prepared, lifted: LiftedGraph, root: Root) -> Needs:
-    """The rows that may differ from the query's default; ``root`` is not a negation."""
-    heard, kin = heard_by(prepared, lifted, root.reference), relatives(lifted.graph, root.reference)
+def query_needs(prepared: Prepared, lifted: LiftedGraph, root: Root, heard: Sequence[Reference], kin: Kin) -> Needs:
+    """The rows that may differ from the query's default; ``root`` is not a negation. ``heard`` are the neurons that it
+    is an instance of, ``kin`` the comparisons of its terms."""
     formula = unfold(lifted, root)
     needs = prepared.finder(formula).deviation()
     others = [*heard, *(each.reference for each in kin.relatives)]

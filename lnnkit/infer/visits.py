@@ -11,7 +11,7 @@ from torch import Tensor
 
 from lnnkit.flags import all_set, any_set, chosen, where_set
 from lnnkit.ground.arrests import Arrests
-from lnnkit.ground.atoms import UNKNOWN, Atoms
+from lnnkit.ground.atoms import UNKNOWN, Atoms, AtomTable
 from lnnkit.ground.batch import Batch
 from lnnkit.ground.bindings import Bindings
 from lnnkit.ground.formula import AUXILIARY
@@ -50,7 +50,7 @@ class Visits:
         self.batch = batch
         self.member = member
         self.table = table
-        self._exact = False
+        self.exact = False  # whether it completes heads by their upper ends alone
         self._clause = clause(batch)
         self.arrests = Arrests(visitor)
 
@@ -58,7 +58,7 @@ class Visits:
         """What instances say is worked out by another table. If ``exact``, they complete heads that nobody else tells
         anything, each by one message for its upper end."""
         self.table = table
-        self._exact = exact
+        self.exact = exact
 
     def send(self, found: Bindings, now: Round) -> None:
         """Look at instances, and queue their messages."""
@@ -163,7 +163,7 @@ class Visits:
         """What the instances say, by the truth table where their bounds take few values."""
         length = visit.found.length
         if self.table.useful:
-            foreseen = self._completed if self._exact else self._foreseen
+            foreseen = self._completed if self.exact else self._foreseen
             told = None if len(self.arrests) else foreseen(visit, now)
             if told is not None:
                 return told
@@ -221,7 +221,7 @@ class Visits:
         said = self.table.said(tuple(soles), now.classes)
         if not any((head, side) in said and self.batch.modes[head][side] == ALL for side in (0, 1)):
             return None
-        if self._all_told(visit, head, soles, said, now):
+        if self._silent(visit, head, soles, said, now):
             visit.make_apart(head, now)
         elif visit.make(head, now) < visit.found.length:
             return None
@@ -238,36 +238,39 @@ class Visits:
             return None
         said = self.table.said(tuple(sole for sole in soles if sole is not None), now.classes)
         table = visit.table(heads[0])
-        if set(said) != {(heads[0], 1)} or table.default != (0.0, 0.0) or not now.classes.settled(table.number):
+        if set(said) != {(heads[0], 1)} or table.default != (0.0, 0.0):
             return None
         value = said[heads[0], 1]
-        told, least = (1, float(value)), float(value) - now.state.noise
-        known, count = now.made.get(table.number, (told, 0))
-        deviating = len(table.deviating[SIDES[1]]) + count
-        others = (now.classes.pairs[number][1] for number in now.classes.known(table.number)[1:])
-        if known != told or len(table.tuples) != deviating or any(upper < least for upper in others):
+        least = float(value) - now.state.noise
+        if any(now.classes.pairs[number][1] < least for number in now.classes.known(table.number)[1:]):
             return None
-        now.made[table.number] = told, count
+        if not self._all_told(table, (1, float(value)), now):
+            return None
         visit.make_apart(heads[0], now)
         at, nothing = torch.arange(visit.found.length, dtype=torch.int32), no_rows()
         targets = {(heads[0], 1): (at, value.expand(visit.found.length))}
         return _Said(targets, nothing, Bounds(nothing, nothing))
 
-    def _all_told(self, visit: Visit, head: int, soles: list[int], said: Mapping[Target, Tensor], now: Round) -> bool:
-        """Whether the atoms behind a leaf that are there hear nothing new: each has been told, before this round or in
-        it, and if it is told the same."""
+    def _silent(self, visit: Visit, head: int, soles: list[int], said: Mapping[Target, Tensor], now: Round) -> bool:
+        """Whether the atoms behind a leaf that are there hear nothing new."""
         table, position = visit.table(head), self.table.leaves.index(head)
-        if len(said) != 1 or not now.classes.settled(table.number):
+        others = now.classes.known(table.number)[1:]
+        if len(said) != 1 or len(others) > _VARIED:
+            return False
+        if not all(
+            self.table.silent((*soles[:position], number, *soles[position + 1 :]), now.classes) for number in others
+        ):
             return False
         (((_, side), value),) = said.items()
-        told = (side, float(value))
+        return self._all_told(table, (side, float(value)), now)
+
+    def _all_told(self, table: AtomTable, told: tuple[int, float], now: Round) -> bool:
+        """Whether each atom of a table that is there has been told, before this round or, the same, in it: from now
+        on the others are."""
         known, count = now.made.get(table.number, (told, 0))
-        others = now.classes.known(table.number)[1:]
-        if len(others) > _VARIED or known != told or len(table.tuples) != len(table.deviating[SIDES[side]]) + count:
+        listed = len(table.deviating[SIDES[told[0]]]) + count
+        if known != told or len(table.tuples) != listed or not now.classes.settled(table.number):
             return False
-        for number in others:
-            if not self.table.silent((*soles[:position], number, *soles[position + 1 :]), now.classes):
-                return False
         now.made[table.number] = told, count
         return True
 

@@ -130,7 +130,7 @@ class _Descent:
             softness = _SOFTEST ** (epoch / max(1, settings.epochs))
             values = point.detach() * self._units
             found = fitting.infer(values, self._constraints, softness)
-            measure, total = found.losses.rank
+            measure, total = found.losses.measure, found.losses.total  # of what is as good, what fits these is better
             gains = self._best is None or measure < self._best.measure - _GAIN
             if self._best is None or gains or (measure <= self._best.measure and total < self._best.total - _GAIN):
                 self._best, since = Best(measure, total, values), 0 if gains else since

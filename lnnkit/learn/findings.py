@@ -127,10 +127,13 @@ def _alike(fitting: Fitting, fitted: Fitted) -> Iterator[Diagnostic]:
     the program gives, and that stayed as they were, were not found."""
     own = fitting.labels.some(fitting.split.train.sort().values)
     said = {name: truth for number, name in enumerate(own.names) if (truth := _common(own, number)) is not None}
+    if not said:
+        return
+    values = zip(fitting.parameters, fitted.values.tolist(), strict=True)
+    moved = [each for each, value in values if each.start is None or abs(value - each.start) > _MET]
     groups: dict[frozenset[str], list[Parameter]] = {}
-    for each, value in zip(fitting.parameters, fitted.values.tolist(), strict=True):
-        if each.start is None or abs(value - each.start) > _MET:
-            groups.setdefault(fitting.told_by(each), []).append(each)
+    for each, names in zip(moved, fitting.told_by(moved), strict=True):
+        groups.setdefault(names, []).append(each)
     for names, found in groups.items():
         if not names or not names <= said.keys():
             continue

@@ -90,11 +90,6 @@ class Losses:
         """What is to become small."""
         return self.total if self.validation is None else self.validation
 
-    @property
-    def rank(self) -> tuple[float, float]:
-        """The same, then the loss of the training labels: of what is as good, that is better which fits these."""
-        return self.measure, self.total
-
 
 @dataclass(frozen=True, slots=True)
 class Inferred:
@@ -154,14 +149,18 @@ class Fitting:
         own = self.labels.some(self.split.train)
         return offers(program, self.parameters, started, own, self._mentioned, self.settings.seed)
 
-    def told_by(self, parameter: Parameter) -> frozenset[str]:
-        """The labelled predicates and numbers that tell most directly of a parameter's rules."""
+    def told_by(self, parameters: Sequence[Parameter]) -> list[frozenset[str]]:
+        """For each of some parameters, the labelled predicates and numbers that tell most directly of its rules."""
         program = bound(self._program, self.bindings)
-        names = rule_names(program)
+        places = {name: place for place, name in rule_names(program).items()}
         lifted = build(at(program, {each.name: each.start or 0.0 for each in self.parameters}))
-        held = {program.assertions[place].span for place, name in names.items() if name in parameter.rules}
-        nodes = [root.reference.node for root in lifted.statements if root.origin.span in held]
-        return nearest(lifted, nodes, self.labels.names)
+        nodes = {root.origin.span: root.reference.node for root in lifted.statements}
+        found: dict[tuple[str, ...], frozenset[str]] = {}
+        for rules in {each.rules for each in parameters}:
+            spans = [program.assertions[places[name]].span for name in rules]
+            own = [nodes[span] for span in spans if span in nodes]
+            found[rules] = nearest(lifted, own, self.labels.names)
+        return [found[each.rules] for each in parameters]
 
     def take_spread(self, name: str, start: Start) -> None:
         """A constant starts there: its unit is a share of that spread."""
