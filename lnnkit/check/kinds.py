@@ -6,6 +6,7 @@ and ``!=``, between entities. A place where one stands for another is reported o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Literal
@@ -234,7 +235,10 @@ def _mixed(entity: ast.Expression, number: ast.Expression, visit: Visit, symbols
         return _unknown_number(entity, symbols)
     what = "the variable" if isinstance(entity, ast.Atom) and not constant else "the entity"
     message = f"{what} `{_short(entity)}` is compared with the number `{_short(number)}`"
-    if isinstance(number, ast.Number):
+    quoted = entity.text if isinstance(entity, ast.Entity) else ""
+    if re.fullmatch(r"-?\d+(?:\.\d+)?", quoted):
+        hint = f"a number stands without quotes: `{quoted}`"
+    elif isinstance(number, ast.Number):
         name = _short(entity)
         hint = f'an entity of that name is quoted: `"{_short(number)}"`; a number of `{name}` is applied: `age({name})`'
     elif isinstance(number, ast.Atom) and number.arguments:

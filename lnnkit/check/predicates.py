@@ -147,7 +147,11 @@ def _arities(symbols: Symbols) -> Iterator[Diagnostic]:
             span = reference.span if reference else symbols.declared[name].span if name in symbols.declared else None
             where = f" ({'as' if reference else 'declared'} on {place(span, use.span)})" if span else ""
             message = f"`{name}` takes {_arguments(arity)}{where}, but has {use.arity or 'none'} here"
-            yield error("wrong-arity", use.span, message, _arity_hint(name, arity, use))
+            hint = _arity_hint(name, arity, use)
+            if reference is None and arity == 0 and name in symbols.declared:
+                word = "number" if name in symbols.numbers else "predicate"
+                hint = f"declare `{word} {_signature(name, use)}`, or {hint}"
+            yield error("wrong-arity", use.span, message, hint)
 
 
 def _arguments(count: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from lnnkit.cli import streams
+from lnnkit.cli import streams, values
 from lnnkit.cli.program import load
 from lnnkit.cli.progress import ProgressLine
 from lnnkit.output import write_text
@@ -34,13 +34,17 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="OUT", help="write to this file; its ending names the format")
     parser.add_argument("--format", choices=FORMATS, help="svg (default), dot for Graphviz, or html: a page by itself")
     parser.add_argument(
-        "--depth", type=_whole, default=3, metavar="N", help="instances away from the atom (default: 3)"
+        "--depth", type=values.count, default=3, metavar="N", help="instances away from the atom (default: 3)"
     )
-    parser.add_argument("--most", type=_whole, default=60, metavar="N", help="boxes in the picture (default: 60)")
+    parser.add_argument("--most", type=values.count, default=60, metavar="N", help="boxes in the picture (default: 60)")
 
 
 def command(arguments: argparse.Namespace) -> int:
     form = arguments.format or _ending(arguments.output)
+    if form is None:
+        known = ", ".join(FORMATS)
+        streams.note(f"lnnkit draw: error: {arguments.output} ends like none of {known}; --format names one")
+        return 2
     with ProgressLine("drawing", shown=True):
         kb = load(arguments.file)
         picture = kb.draw(arguments.atom, depth=arguments.depth, most=arguments.most)
@@ -56,12 +60,7 @@ def command(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _ending(output: str | None) -> str:
+def _ending(output: str | None) -> str | None:
+    """The format that a file's ending names: svg without one, None for that of another format."""
     ending = Path(output).suffix.lstrip(".").lower() if output else ""
-    return {"htm": "html", "gv": "dot"}.get(ending, ending if ending in FORMATS else "svg")
-
-
-def _whole(text: str) -> int:
-    if not text.isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 on")
-    return int(text)
+    return {"": "svg", "htm": "html", "gv": "dot"}.get(ending, ending if ending in FORMATS else None)

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from lnnkit.cli import streams
+from lnnkit.cli import streams, values
 from lnnkit.cli.program import load
 from lnnkit.cli.progress import ProgressLine
 from lnnkit.explain.as_text import Line
@@ -57,7 +57,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         default="text",
         help="a tree to read (default), one JSON object, a page by itself, or a graph for Graphviz",
     )
-    parser.add_argument("--alpha", type=float, default=1.0, metavar="A", help="what counts as true (default: 1)")
+    parser.add_argument("--alpha", type=values.alpha, default=1.0, metavar="A", help="what counts as true (default: 1)")
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -73,7 +73,9 @@ def command(arguments: argparse.Namespace) -> int:
         if arguments.atom is None:
             text, found = _conflicts(kb, minimal=arguments.minimal)
         elif arguments.why_not is not None:
-            why_not = kb.why_not(arguments.atom, side="lower" if arguments.why_not == "true" else "upper")
+            goal = arguments.alpha if arguments.why_not == "true" else 1 - arguments.alpha
+            side = "lower" if arguments.why_not == "true" else "upper"
+            why_not = kb.why_not(arguments.atom, side=side, goal=goal)
             text, found = str(why_not), why_not.as_dict()
         else:
             explanation = kb.explain(arguments.atom, alpha=arguments.alpha)

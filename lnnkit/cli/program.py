@@ -51,9 +51,11 @@ def load(file: str) -> KnowledgeBase:
 
 
 def _standard_input() -> tuple[Text | None, list[Diagnostic]]:
+    from lnnkit.data.files import in_lines
+
     try:
         data = sys.stdin.buffer.read()
-        return Text(data.removeprefix(b"\xef\xbb\xbf").decode(), "<stdin>", Path()), []
+        return Text(in_lines(data.removeprefix(b"\xef\xbb\xbf").decode()), "<stdin>", Path()), []
     except UnicodeDecodeError as problem:
         message = f"standard input is not UTF-8 text (byte {problem.start + 1})"
     except (OSError, AttributeError) as problem:  # closed, or a folder

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from lnnkit.data.model_file import NoModel, is_model, read_text
 from lnnkit.data.source import names_beside, nearest_file, nearest_name, read_bytes
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.span import Span
+
+_RETURN = re.compile(r"\r(?!\n)")
 
 
 def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
@@ -61,13 +64,18 @@ def read_program(path: Path, span: Span | None = None) -> tuple[str | None, list
         return failed("unreadable-file", f'"{path}" is UTF-16, not UTF-8', "save it as UTF-8")
     data = data.removeprefix(b"\xef\xbb\xbf")
     try:
-        return data.decode(), []
+        return in_lines(data.decode()), []
     except UnicodeDecodeError as error:
         before = data[: error.start]
         row = before.count(b"\n") + 1
         column = len(before[before.rfind(b"\n") + 1 :].decode()) + 1
         message = f"byte 0x{data[error.start]:02x} in column {column} is not UTF-8"
         return failed("not-utf8", message, "save the file as UTF-8", row)
+
+
+def in_lines(text: str) -> str:
+    """A program's text with a line feed where a lone carriage return ends a line."""
+    return _RETURN.sub("\n", text)
 
 
 def nearest_program(path: Path) -> str:

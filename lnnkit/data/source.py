@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,8 @@ FORMATS: dict[str, Format] = {
     ".pq": "parquet",
 }
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".br": "brotli"}
+
+_FETCHED = re.compile(r"(?:^|/)(?:https?|ftp|s3|gs):/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,8 @@ def format_of(path: Path) -> tuple[Format, str | None]:
 
 def nearest_file(path: Path) -> str:
     """A hint that names what is there instead: the folder that is missing, or the file with the nearest name."""
+    if _FETCHED.search(path.as_posix()):
+        return "nothing is fetched: save the file, and name it by its path"
     if not path.parent.is_dir():
         return f'there is no folder "{path.parent}"; paths are relative to the .lnn file'
     near = nearest_name(path)

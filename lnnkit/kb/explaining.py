@@ -13,7 +13,7 @@ from lnnkit.explain.members import Loosened, Member
 from lnnkit.explain.why_not import WhyNot
 from lnnkit.graph.lifted import LiftedGraph, Root
 from lnnkit.kb.covering import covering_widely
-from lnnkit.kb.querying import check_bound, no_atom
+from lnnkit.kb.querying import check_bound, neither_true_nor_false, no_atom
 from lnnkit.kb.session import Session
 
 
@@ -38,7 +38,7 @@ def why_not(session: Session, query: Query, text: str, *, upper: bool, goal: flo
     explainer, lifted, root = placed(session, query)
     reference = root.reference
     if lifted.graph.nodes[reference.node]["kind"] != "predicate":
-        raise no_atom(text, query)
+        raise neither_true_nor_false(text, query) if query.numeric else no_atom(text, query)
     wanted = (0.0 if upper else 1.0) if goal is None else goal
     return explainer.why_not(reference.node, list(map(str, reference.arguments)), int(upper), wanted)
 

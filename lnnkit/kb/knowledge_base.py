@@ -339,7 +339,8 @@ class KnowledgeBase:
         with the numbers that its rules have learned, if they have. A path that ends in ``.safetensors`` becomes a model
         file: the program's text, and the exact numbers.
 
-        Imports stay imports. Raises `Error`, and writes nothing, when facts were told, since no file holds them.
+        Imports stay imports, and labels of `label` are left out: what was learned from them is kept. Raises `Error`,
+        and writes nothing, when facts were told, since no file holds them.
         """
         from lnnkit.kb.saving import refuse_told, save
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Integral
 
 import torch
 from torch import Tensor
@@ -58,8 +59,10 @@ class Settings:
         """Raises ``ValueError`` for what no fit can be made with."""
         counts = {"epochs": self.epochs, "restarts": self.restarts, "batch": self.batch, "patience": self.patience}
         for name, count in counts.items():
-            if count is not None and count < 1:
-                raise ValueError(f"{name} is {count}; it is at least 1")
+            if count is not None and not (isinstance(count, Integral) and int(count) >= 1):
+                raise ValueError(f"{name} is {count!r}; it is a whole number from 1 on")
+        if not (isinstance(self.seed, Integral) and -(2**63) <= int(self.seed) < 2**63):
+            raise ValueError(f"seed is {self.seed!r}; it is a whole number of 64 bits")
         for name, rate in (("rate", self.rate), ("module_rate", self.module_rate)):
             if not 0 < rate < math.inf:
                 raise ValueError(f"{name} is {rate}; it is above 0")

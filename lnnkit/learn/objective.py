@@ -16,6 +16,7 @@ either distance (Geman and McClure 1987): an end that is not known counts 1.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -38,9 +39,13 @@ class Objective:
     slack: float | None = None
 
     def __post_init__(self) -> None:
-        """Raises ``ValueError`` for a distance that there is not."""
+        """Raises ``ValueError`` for a distance that there is not, and for a weight that weighs nothing."""
         if self.distance not in get_args(Distance):
             raise ValueError(f"loss is {self.distance!r}; it is one of {', '.join(map(repr, get_args(Distance)))}")
+        weights = {"contradictions": self.contradictions, "uncertainty": self.uncertainty, "decay": self.decay}
+        for name, weight in {**weights, "slack": self.slack}.items():
+            if weight is not None and not 0 <= weight < math.inf:
+                raise ValueError(f"{name} is {weight}; it is a number from 0 on")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,14 @@ from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.fault import Fault, visible
 from lnnkit.syntax.grammar import parser
 from lnnkit.syntax.mistakes import diagnose
+from lnnkit.syntax.mistakes.bounds import ARROW, truth_before
 from lnnkit.syntax.names import KEYWORDS
 from lnnkit.syntax.span import Source, Span
 from lnnkit.syntax.split import Slice
 
 _FIRST = re.compile(r"[^\W\d_]\w*")
 _LITERAL = re.compile(r"[~¬]?\s*[^\W\d_][\w-]*\s*(?:\([^()]*\))?\s*(?:=.*|in\s*\[.*)?", re.DOTALL)
-_ARROW = re.compile(r"->|→|=>|⇒|(?<!\w)implies(?!\w)")
+_TOLD = re.compile(r"(0?\.\d+|[01](?:\.0+)?)\s*::?\s*([^\W\d_][\w-]*(?:\([^()]*\))?)\s*\.?")
 
 
 def stray(source: Source, shadow: str, piece: Slice) -> Diagnostic:
@@ -38,7 +39,12 @@ def stray(source: Source, shadow: str, piece: Slice) -> Diagnostic:
     if mistake:
         return mistake
     line = " ".join(text.split())
-    keyword = "rule" if _ARROW.search(text) else "fact" if _LITERAL.fullmatch(text) else None
+    if truth := truth_before(text):
+        return Diagnostic("leading-truth", "the truth of a statement stands at its end", f"write `rule {truth}`", span)
+    if told := _TOLD.fullmatch(line):
+        hint = f"write `fact {told[2]} = {told[1]}`"
+        return Diagnostic("leading-truth", "the truth of a statement stands at its end", hint, span)
+    keyword = "rule" if ARROW.search(text) else "fact" if _LITERAL.fullmatch(text) else None
     hint = (
         f"write `{keyword} {line}`" if keyword and len(line) < 80 else f"begin with one of {', '.join(KEYWORDS[:-1])}"
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from lnnkit.data.files import read_program, write_whole
+from lnnkit.data.source import nearest_file
 from tests.data.reading import STATEMENT
 
 
@@ -70,6 +71,16 @@ def test_program_texts(tmp_path: Path) -> None:
     assert "column 8" in only.message
     path.write_bytes("fact P(a)".encode("utf-16"))
     assert "UTF-16" in read_program(path)[1][0].message
+
+
+def test_lines_may_end_as_on_old_machines(tmp_path: Path) -> None:
+    path = tmp_path / "p.lnn"
+    path.write_bytes(b"fact P(a)\rfact P(b)\r\n\rquery P(X)\n")
+    assert read_program(path) == ("fact P(a)\nfact P(b)\r\n\nquery P(X)\n", [])
+
+
+def test_nothing_is_fetched() -> None:
+    assert "nothing is fetched" in nearest_file(Path("rules/https:/example.org/people.csv"))
 
 
 def test_missing_programs(tmp_path: Path) -> None:

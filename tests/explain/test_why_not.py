@@ -193,3 +193,16 @@ def test_entities_of_quantifiers_are_named(text: str, atom: str, named: set[str]
     assert way.missing[0].atom in named
     ((said, got),) = assumed(text, atom, "lower", 1.0)
     assert said == got == 1
+
+
+def test_the_command_asks_for_its_threshold(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "p.lnn"
+    path.write_text("fact A in [0.2, 1]\nrule A -> B in [0.9, 1]\n")
+    assert main(["explain", str(path), "B", "--why-not", "--alpha", "0.8", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["ways"][0]["missing"][0]["needed"] == pytest.approx(0.9)
+
+
+def test_numbers_are_neither_true_nor_false() -> None:
+    kb = lnnkit.loads("number age(p)\nfact age(ann) = 3\n")
+    with pytest.raises(lnnkit.ProgramError, match="neither true nor false"):
+        kb.why_not("age(ann)")

@@ -151,6 +151,12 @@ def test_what_cannot_be_classical_is_refused() -> None:
     [
         {"epochs": 0},
         {"batch": 0},
+        {"batch": 1.5},
+        {"seed": 0.5},
+        {"seed": 2**63},
+        {"decay": float("nan")},
+        {"contradictions": -1.0},
+        {"slack": float("inf")},
         {"restarts": 0},
         {"patience": 0},
         {"rate": -1.0},

@@ -106,6 +106,14 @@ def test_the_command_writes_each_format(tmp_path: Path) -> None:
         assert "http" not in text.replace("http://www.w3.org", "").replace("https://www.w3.org", "")
 
 
+def test_other_formats_are_not_written_under_their_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "picture.png"
+    assert main(["draw", str(TRACING), "-o", str(out)]) == 2
+    assert "svg, dot, html" in capsys.readouterr().err
+    assert not out.exists()
+    assert main(["draw", str(TRACING), "-o", str(out), "--format", "svg"]) == 0
+
+
 def test_graphviz_is_asked_where_it_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     picture = lnnkit.loads("fact A\naxiom A -> B\n").draw()
     stand_in = tmp_path / "dot"

@@ -10,6 +10,9 @@ from lnnkit.syntax.rewrite import balanced, between
 
 _FORMULA_KEYWORDS = ("rule", "axiom", "query", None)
 _OPERATORS = frozenset(("AND", "OR", "XOR", "IMPLIES", "IFF"))
+_LED = re.compile(r"(?P<truth>\d*\.?\d+)\s*(?P<colon>:{0,2})\s*(?=[~¬∀∃(\w])")
+_OPENING = re.compile(r"[~¬]?[\w-]+\([^()]*\)\s*(?:[&|,]|[-=]>|and\b|or\b|implies\b|$)")
+ARROW = re.compile(r"->|→|=>|⇒|(?<!\w)implies(?!\w)")
 
 
 def open_interval(fault: Fault) -> Diagnostic | None:
@@ -53,6 +56,30 @@ def interval_in_body(fault: Fault) -> Diagnostic | None:
     return fault.report("interval-in-body", "`in [l, u]` bounds a whole statement, not a part of it", hint, start, end)
 
 
+def leading_truth(fault: Fault) -> Diagnostic | None:
+    """`rule 0.8: A -> B`, `rule name: 0.8 A -> B`."""
+    if fault.keyword not in ("rule", "axiom") or fault.previous is None or fault.previous.kind != "number":
+        return None
+    first = len(fault.before) - 1
+    led = first == 1 or (first == 3 and fault.before[2].text == ":")
+    truth = truth_before(fault.source.text[fault.previous.start : fault.piece.end])
+    if not led or truth is None:
+        return None
+    head = fault.source.text[fault.piece.start : fault.previous.start].strip()
+    hint = f"write `{head} {truth}`"
+    return fault.report_at(fault.previous, "leading-truth", "the truth of a statement stands at its end", hint)
+
+
+def truth_before(text: str) -> str | None:
+    """What `0.8: A -> B` means, as `A -> B in [0.8, 1]`, if it is a truth that stands before a formula."""
+    led = _LED.match(text)
+    if led is None or not (led["colon"] or _OPENING.match(text, led.end())):
+        return None
+    formula = " ".join(text[led.end() :].split()).removesuffix(".")
+    lower = led["truth"] if float(led["truth"]) <= 1 else "l"
+    return f"{formula} in [{lower}, 1]" if ARROW.search(formula) and " in [" not in formula else None
+
+
 def rule_bounds(fault: Fault) -> Diagnostic | None:
     """`rule A -> B [0.5, 1]` and `rule A -> B in 0.5, 1`."""
     if fault.keyword not in ("rule", "axiom") or fault.open or fault.previous is None:
@@ -60,6 +87,9 @@ def rule_bounds(fault: Fault) -> Diagnostic | None:
     ends = re.fullmatch(r"\[?\s*([-\d.]+)\s*,\s*([-\d.]+)\s*\]?\s*", fault.rest)
     if ends and (fault.token == "LSQB" or fault.previous.text == "in"):
         return fault.report("wrong-bounds", "bounds are written `in [l, u]`", f"write `in [{ends[1]}, {ends[2]}]`")
+    lower = re.fullmatch(r"[:=\[]?\s*(\d*\.?\d+)\s*\]?\s*", fault.rest)
+    if lower and fault.token in ("NUMBER", "COLON", "LSQB") and float(lower[1]) <= 1:
+        return fault.report("wrong-bounds", "bounds are written `in [l, u]`", f"write `in [{lower[1]}, 1]`")
     return None
 
 

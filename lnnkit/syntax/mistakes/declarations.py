@@ -6,6 +6,7 @@ import re
 
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.fault import Fault
+from lnnkit.syntax.names import WORDS
 
 
 def rule_name(fault: Fault) -> Diagnostic | None:
@@ -22,6 +23,16 @@ def rule_name(fault: Fault) -> Diagnostic | None:
     name = " ".join([*(lexeme.text for lexeme in words), *match[1].split()])
     hint = f'write `{name.replace(" ", "-")}:` or `"{name}":`'
     return fault.report("rule-name", f"a name of several words: `{name}`", hint)
+
+
+def reserved(fault: Fault) -> Diagnostic | None:
+    """`fact and(a)`, `predicate in(entity)`: words of the language in place of names."""
+    word = re.match(r"(\w+)\(", fault.rest)
+    if word is None or word[1] not in WORDS or fault.previous is None or "NAME" not in fault.expected:
+        return None
+    end = fault.start + len(word[1])
+    hint = f"name it otherwise, as `is-{word[1]}`"
+    return fault.report("reserved-word", f"`{word[1]}` is a word of the language, and no name", hint, end=end)
 
 
 def arity(fault: Fault) -> Diagnostic | None:

@@ -6,7 +6,7 @@ import re
 
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.fault import Fault
-from lnnkit.syntax.names import FUNCTIONS, SHOUTED, UNITS, is_name
+from lnnkit.syntax.names import FUNCTIONS, SHOUTED, UNITS, WORDS, is_name
 
 
 def number_text(fault: Fault) -> Diagnostic | None:
@@ -65,6 +65,11 @@ def missing_operator(fault: Fault) -> Diagnostic | None:
     previous = fault.previous
     if previous and previous.kind == "number" and fault.text == "(" and fault.touching:
         return fault.report("missing-operator", "a product needs its `*`", f"write `{previous.text} * (...)`")
+    spaced = re.match(r"([^\W\d_][\w-]*)\(", fault.rest)
+    first = len(fault.before) > 1 and (fault.before[-2].text in ("(", "&", "|", "~", "->") or len(fault.before) == 2)
+    if previous and previous.kind == "number" and spaced and first and spaced[1] not in WORDS | SHOUTED:
+        hint = f"write `{previous.text} * {spaced[1]}(...)`"
+        return fault.report("missing-operator", "a product needs its `*`", hint, end=fault.start + spaced.end(1))
     return None
 
 
