@@ -45,6 +45,12 @@ def truth_state(lower: float, upper: float, alpha: float = 1.0, tolerance: float
     return "likely_true" if middle > 0.5 else "likely_false"
 
 
+def number_state(lower: float, upper: float, tolerance: float = _TOLERANCE) -> TruthState:
+    """The state of a number with these ends: contradiction where they have crossed, by more than their rounding."""
+    crossed = lower > upper and not math.isclose(lower, upper, rel_tol=tolerance, abs_tol=tolerance)
+    return "contradiction" if crossed else "number"
+
+
 def truth_states(lower: np.ndarray, upper: np.ndarray, alpha: float = 1.0, tolerance: float = _TOLERANCE) -> np.ndarray:
     """As `truth_state`, for many: places (int8) in ``STATES``."""
     import numpy as np
@@ -56,6 +62,16 @@ def truth_states(lower: np.ndarray, upper: np.ndarray, alpha: float = 1.0, toler
     states[upper <= 1 - alpha + tolerance] = 2
     states[lower >= alpha - tolerance] = 1
     states[lower > upper + tolerance] = 0
+    return states
+
+
+def _number_states(lower: np.ndarray, upper: np.ndarray, tolerance: float) -> np.ndarray:
+    """As `number_state`, for many: places (int8) in ``STATES``."""
+    import numpy as np
+
+    states = np.full(len(lower), STATES.index("number"), np.int8)
+    for at in np.flatnonzero(lower > upper).tolist():
+        states[at] = STATES.index(number_state(lower[at], upper[at], tolerance))
     return states
 
 
@@ -78,7 +94,7 @@ class Answer:
     @property
     def state(self) -> TruthState:
         if self.numeric:
-            return "number"
+            return number_state(self.lower, self.upper, self.tolerance)
         return truth_state(self.lower, self.upper, self.alpha, self.tolerance)
 
     def as_dict(self) -> dict[str, object]:
@@ -154,9 +170,7 @@ class Answers:
     def states(self) -> np.ndarray:
         """Each answer's state, as its place (int8) in `STATES`."""
         if self.numeric:
-            import numpy as np
-
-            return np.full(len(self), STATES.index("number"), np.int8)
+            return _number_states(self.lower, self.upper, self.tolerance)
         return truth_states(self.lower, self.upper, self.alpha, self.tolerance)
 
     def counts(self) -> dict[TruthState, int]:

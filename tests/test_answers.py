@@ -76,11 +76,13 @@ def test_columns_are_sequences_of_names(in_arrow: bool) -> None:
 
 def test_numbers_have_no_truth() -> None:
     answers = some(4, numeric=True)
-    assert {answer.state for answer in answers} == {"number"}
-    assert answers.counts() == {"number": len(answers)}
-    assert [STATES[place] for place in answers.states] == ["number"] * len(answers)
+    states = ["contradiction" if answer.lower > answer.upper + 1e-9 else "number" for answer in answers]
+    assert {*states} == {"contradiction", "number"}
+    assert [answer.state for answer in answers] == states
+    assert answers.counts() == {state: states.count(state) for state in ("contradiction", "number")}
+    assert [STATES[place] for place in answers.states] == states
     assert answers[3:5].numeric and answers[3].numeric
-    assert set(answers.to_arrow().column("state").to_pylist()) == {"number"}
+    assert answers.to_arrow().column("state").to_pylist() == states
 
 
 @pytest.mark.parametrize(

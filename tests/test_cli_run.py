@@ -153,7 +153,7 @@ age(X)
   anna  34         number
   bob   [0.5, 20]  number
   cleo  [18, inf]  number
-  dora  [5, 3]     number (contested)
+  dora  [5, 3]     contradiction (contested)
 
 age(X) * 2
   X     bounds     state

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from lnnkit.answers import TruthState, finite, truth_state
+from lnnkit.answers import TruthState, finite, number_state, truth_state
 from lnnkit.explain.proof import Proof, Step
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Explanation:
     @property
     def state(self) -> TruthState:
         if self.numeric:
-            return "contradiction" if self.lower > self.upper else "number"
+            return number_state(self.lower, self.upper)
         return truth_state(self.lower, self.upper, self.alpha)
 
     def verify(self) -> list[str]:
