@@ -60,14 +60,17 @@ def record_lines(text: Text, records: int, first: int, quoting: bool) -> tuple[n
     import numpy as np
 
     quoting = quoting and text.holds(b'"')
-    if _line_count(text) == records and not (quoting and _doubtful(text)):
+    doubtful = quoting and _doubtful(text)
+    if _line_count(text) == records and not doubtful:
         return np.arange(first, first + records, dtype=np.int64), {}
     starts, ends = _line_ends(text)
     begins = ends > starts  # lines that begin a record: at first all that are not blank
     faults: dict[int, Fault] = {}
-    if quoting:
-        for line, fault in _join_quoted(text, starts, begins):
-            faults[line] = fault
+    if doubtful:
+        faults = dict(_join_quoted(text, starts, begins))
+    elif quoting:
+        quotes = np.flatnonzero(text.codes() == 34)
+        begins &= np.searchsorted(quotes, starts) % 2 == 0  # a line after an odd number of quotes is within a value
     lines = np.flatnonzero(begins)
     if len(lines) != records:
         return None

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import random
+import re
 import tempfile
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from lnnkit.data.lines import Text, record_lines
 from lnnkit.data.load import read_table
 from tests.data.reading import STATEMENT, Read, Reader, statement
 
@@ -247,3 +250,25 @@ def test_what_is_said_of_a_ragged_row(read: Reader, content: str, name: str, mes
     found = read(content, name=name).only()
     assert found.message == message
     assert hint in found.hint
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_each_record_starts_on_its_line(seed: int) -> None:
+    rng = random.Random(seed)
+    text, records, line = "", [], 1
+    for _ in range(rng.randrange(1, 12)):
+        if rng.random() < 0.2:
+            text, line = text + rng.choice(["\n", "\r\n"]), line + 1  # a blank line
+            continue
+        cells, breaks = [], 0
+        for _ in range(rng.randrange(1, 4)):
+            parts = [rng.choice(["a", '""', ",", "\n", "\r\n", "x y", "\r"]) for _ in range(rng.randrange(4))]
+            quoted = rng.random() < 0.6
+            cell = f'"{"".join(parts)}"' if quoted else rng.choice(["b", "b c", "7"])
+            breaks += len(re.findall("\r\n|\r|\n", cell))
+            cells.append(cell)
+        records.append(line)
+        text, line = text + ",".join(cells) + rng.choice(["\n", "\r\n"]), line + 1 + breaks
+    found = record_lines(Text(text.encode(), 0), len(records), 1, quoting=True)
+    assert found is not None
+    assert (found[0].tolist(), found[1]) == (records, {})
