@@ -2,7 +2,8 @@
 
 A comparison whose difference is linear in its threshold changes its truth where that equals some value of each row of
 the data. What lies between those values is tried (or, of an equality, they are): the one is taken on whose two sides
-the labels vary least, the median where no label is about the same entities.
+the labels vary least, and the comparison is true on that where the statements have it; the median where no label is
+about the same entities.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from lnnkit.flags import any_set, where_set
 from lnnkit.graph.build import build
 from lnnkit.ground.given import given_facts
 from lnnkit.ground.terms import comparison
+from lnnkit.learn.association import association
 from lnnkit.learn.comparisons import LearnedComparison, learned_comparison
 from lnnkit.learn.known_rows import joined, known_rows
 from lnnkit.learn.labels import Labels
@@ -59,29 +61,40 @@ def starts(
         rows = known_rows(atoms, facts, index)
         for name in own.constants:
             if rows is not None and name not in waiting:
-                known = crossings(own, name, rows[1], zeros)
+                known, rising = crossings(own, name, rows[1], zeros)
                 good = known.isfinite()
                 if any_set(good):
                     columns = tuple(column[good] for column in rows[0])
                     told = nearest(lifted, (node,), labels.of_arity(len(columns)))
-                    waiting[name] = _Rows(known[good], columns, own.sign, told)
+                    speaks = association(lifted, node, told)
+                    waiting[name] = _Rows(known[good], columns, own.sign, rising[good], told, speaks)
     return _chosen(waiting, labels)
 
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """For each row of the data the threshold at which a comparison by some ``sign`` would turn, and the entities that
-    it is about; it is labels of the predicates ``told`` that tell. For an equality one of these values is looked for,
-    else what lies between them."""
+    """For each row of the data the threshold at which a comparison by some ``sign`` would turn, the entities that it is
+    about, and whether its difference rises with the threshold; it is labels of the predicates ``told`` that tell, which
+    are the truer the truer it is, or the less true, as ``speaks`` has it. For an equality one of these values is looked
+    for, else what lies between them."""
 
     values: Tensor
     columns: tuple[Tensor, ...]
     sign: str
+    rising: Tensor
     told: frozenset[str]
+    speaks: Mapping[str, int]
 
     @property
     def exact(self) -> bool:
         return self.sign in ("=", "!=")
+
+    def true_at(self, threshold: float, place: Tensor) -> Tensor:
+        """At which of some rows the comparison is true; of an equality, where the threshold is met."""
+        own = self.values[place]
+        if self.exact:
+            return same(own, torch.tensor(threshold, dtype=own.dtype))
+        return (own > threshold) != (self.rising[place] == (self.sign in (">", ">=")))
 
 
 def _chosen(waiting: Mapping[str, _Rows], labels: Labels) -> dict[str, Start]:
@@ -94,7 +107,7 @@ def _chosen(waiting: Mapping[str, _Rows], labels: Labels) -> dict[str, Start]:
         best, own = cuts[name], waiting[name]
         spread = float(own.values.std()) if len(own.values) > 1 else 1.0
         found[name] = Start(best.value, spread, own.values, own.columns)
-        for part in (best.above, best.below):
+        for part in (best.true, best.false):
             if len(part):
                 rest[part] -= rest[part].mean()
     return found
@@ -102,16 +115,19 @@ def _chosen(waiting: Mapping[str, _Rows], labels: Labels) -> dict[str, Start]:
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """A threshold, by how much less labels vary on its two sides (or at it and elsewhere), and these labels."""
+    """A threshold, by how much less labels vary where the comparison is true and where not, and these labels."""
 
     value: float
     gain: float
-    above: Tensor
-    below: Tensor
+    true: Tensor
+    false: Tensor
 
 
-def crossings(own: LearnedComparison, name: str, numbers: Sequence[Interval], values: Mapping[str, float]) -> Tensor:
-    """For each row the value of a parameter at which the difference is 0, if that is linear in it (else nan)."""
+def crossings(
+    own: LearnedComparison, name: str, numbers: Sequence[Interval], values: Mapping[str, float]
+) -> tuple[Tensor, Tensor]:
+    """For each row the value of a parameter at which the difference is 0, if that is linear in it (else nan), and
+    whether it rises with it."""
     middles = [Interval(middle, middle) for middle in ((low + high) / 2 for low, high in numbers)]
 
     def difference(value: float) -> Tensor:
@@ -124,7 +140,7 @@ def crossings(own: LearnedComparison, name: str, numbers: Sequence[Interval], va
     linear = ((two - one) - slope).abs() <= 1e-9 * (1 + slope.abs())
     found = -zero / slope
     found[~linear | (slope == 0)] = torch.nan
-    return found
+    return found, slope > 0
 
 
 def _best_cut(rows: _Rows, labels: Labels, truth: Tensor) -> _Cut:
@@ -138,19 +154,21 @@ def _best_cut(rows: _Rows, labels: Labels, truth: Tensor) -> _Cut:
         mine = where_set(labels.predicate == number)
         place = joined(rows.columns, ids)
         there = where_set(place >= 0)
-        x, y = rows.values[place[there]], truth[mine[there]]
+        y, speaks = truth[mine[there]], rows.speaks.get(labels.names[number], 0)
         if not len(y):
             continue
         before = float(((y - y.mean()) ** 2).sum())
         for cut in cuts:
-            above = same(x, torch.tensor(cut, dtype=x.dtype)) if rows.exact else x > cut
-            after = sum(float(((part - part.mean()) ** 2).sum()) for part in (y[above], y[~above]) if len(part))
-            gain = before - after
+            true = rows.true_at(cut, place[there])
+            after = sum(float(((part - part.mean()) ** 2).sum()) for part in (y[true], y[~true]) if len(part))
+            gain, more = before - after, float(y[true].mean() - y[~true].mean())
+            if not rows.exact and rows.sign != "<?>" and speaks * more < 0:
+                continue
             # of two values that tell as much, that at which a plain rule is right
-            if rows.exact and (y[above].mean() > y[~above].mean()) == (rows.sign == "="):
+            if rows.exact and (more > 0) == (rows.sign == "="):
                 gain *= 1 + 1e-9
             if gain > best.gain + 1e-12:
-                best = _Cut(cut, gain, mine[there[above]], mine[there[~above]])
+                best = _Cut(cut, gain, mine[there[true]], mine[there[~true]])
     return best
 
 

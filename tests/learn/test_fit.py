@@ -272,3 +272,55 @@ def test_a_checkpoint_that_cannot_be_written_is_named_first(path: str) -> None:
 def test_one_rule_may_be_named_alone() -> None:
     kb = separable("rule risk: a(X) < ?t -> P(X)\n", {"P": lambda a: a < 5}, range(10))
     assert kb.fit(only="risk").values["t"] == 4.5
+
+
+@pytest.mark.parametrize("name", ["to", "values", "keys", "train", "half", "forward", "pop", "get"])
+def test_parameters_may_be_called_as_what_torch_has(name: str) -> None:
+    ages = "".join(f"fact age(p{age}) = {age}\nlabel {'' if age >= 18 else '~'}Adult(p{age})\n" for age in range(5, 40))
+    kb = lnnkit.loads(f"number age(p)\nrule Adult(X) <-> age(X) >= ?{name}\n{ages}")
+    assert 17 < kb.fit(epochs=5).values[name] <= 18
+    module = kb.module()
+    module.load_state_dict(module.state_dict())
+    assert kb.evaluate().predicates["Adult"].accuracy == 1.0
+
+
+def test_rules_may_have_periods_in_their_names() -> None:
+    kb = lnnkit.loads(
+        'rule "Art. 5%": Late(X)@? & Poor(X) -> Refused(X)\nfact Late(a) = 0.8\nfact Poor(a)\nlabel Refused(a) = 0.6\n'
+    )
+    assert kb.fit(epochs=20).values["Art. 5%/weight1"] != 1.0
+    assert list(kb.module().state_dict()) == ["values.Art%2E 5%25/weight1"]
+
+
+BANDS = [
+    ("", "Adult(X) <-> ?low <= age(X) < ?high"),
+    ("closed", "age(X) >= ?low & age(X) < ?high -> Adult(X)"),
+    ("closed", "?high > age(X) & ?low <= age(X) -> Adult(X)"),
+    ("closed", "~(age(X) < ?low) & ~(age(X) >= ?high) -> Adult(X)"),
+    ("closed", "10 * age(X) >= 10 * ?low & -age(X) > -?high -> Adult(X)"),
+]
+
+
+@pytest.mark.parametrize(("closed", "rule"), BANDS)
+@pytest.mark.parametrize("band", [(18, 65), (10, 40), (60, 70), (5, 95)])
+def test_both_ends_of_a_band_are_found(band: tuple[int, int], closed: str, rule: str) -> None:
+    low, high = band
+    rng = random.Random(low)
+    ages = [rng.uniform(0, 100) for _ in range(60)]
+    said = "".join(
+        f"fact age(p{i}) = {age}\nlabel {'' if low <= age < high else '~'}Adult(p{i})\n" for i, age in enumerate(ages)
+    )
+    kb = lnnkit.loads(f"number age(p)\npredicate Adult(p) {closed}\nrule band: {rule}\n{said}")
+    values = kb.fit(epochs=30).values
+    assert kb.evaluate().predicates["Adult"].accuracy == 1.0
+    assert values["low"] < values["high"]
+
+
+def test_what_lies_outside_a_band_is_found() -> None:
+    ages = range(0, 100, 3)
+    said = "".join(f"fact age(p{age}) = {age}\nlabel {'~' if 20 <= age < 70 else ''}Cheap(p{age})\n" for age in ages)
+    kb = lnnkit.loads(
+        f"number age(p)\npredicate Cheap(p) closed\nrule age(X) < ?low | age(X) >= ?high -> Cheap(X)\n{said}"
+    )
+    kb.fit(epochs=30)
+    assert kb.evaluate().predicates["Cheap"].accuracy == 1.0
