@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from lnnkit.data.files import write_whole
@@ -28,6 +29,13 @@ def require_writable(path: str | os.PathLike[str]) -> None:
         raise _unwritable(path, "there is no such folder")
     if not os.access(target if target.exists() else target.parent, os.W_OK):
         raise _unwritable(path, "it is write-protected")
+
+
+def require_apart(path: str | os.PathLike[str], files: Iterable[Path]) -> None:
+    """`Error` where ``path`` is one of the ``files`` that are read."""
+    if Path(path).resolve() in {each.resolve() for each in files}:
+        message = f'"{os.fspath(path)}" is read by the program, and would be lost'
+        raise Error([Diagnostic("overwritten-source", message, "nothing was changed; name another file")])
 
 
 def _unwritable(path: str | os.PathLike[str], reason: str) -> Error:

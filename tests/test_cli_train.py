@@ -89,3 +89,27 @@ def test_options_beyond_all_measure_are_refused(
 ) -> None:
     assert main(["train", "any.lnn", "-o", "out.lnn", *options]) == 2
     assert told in capsys.readouterr().err
+
+
+def test_no_file_overwrites_another(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program, table = tmp_path / "p.lnn", tmp_path / "a.csv"
+    program.write_text('load A from "a.csv"\nrule A(X)@? -> B(X)\nlabel B(x) = 0.5\n')
+    table.write_text("who\nx\n")
+    before = program.read_text(), table.read_text()
+    out, other = str(tmp_path / "t.lnn"), str(tmp_path / "a.csv")
+    for options, said in (
+        (["-o", out, "--report", out], "the same file"),
+        (["-o", out, "--checkpoint", out], "the same file"),
+        (["-o", out, "--report", str(program)], "overwrite the program"),
+        (["-o", other], "neither .lnn nor .safetensors"),
+        (["-o", out, "--report", other], "read by the program"),
+        (["-o", out, "--checkpoint", other], "read by the program"),
+    ):
+        assert main(["train", str(program), "--epochs", "1", *options]) in (1, 2)
+        assert said in capsys.readouterr().err
+    assert main(["draw", str(program), "-o", other, "--format", "svg"]) == 1
+    with pytest.raises(lnnkit.Error, match="overwritten-source"):
+        lnnkit.load(program).save(table)
+    assert (program.read_text(), table.read_text()) == before
+    assert not (tmp_path / "t.lnn").exists()
+    assert main(["train", str(program), "--epochs", "1", "--soft", "-o", out]) == 0

@@ -8,7 +8,7 @@ from pathlib import Path
 from lnnkit.cli import streams, values
 from lnnkit.cli.program import load
 from lnnkit.cli.progress import ProgressLine
-from lnnkit.output import write_text
+from lnnkit.output import require_apart, write_text
 
 SUMMARY = "draw a program's formulas, or what an atom rests on"
 DESCRIPTION = """\
@@ -56,6 +56,7 @@ def command(arguments: argparse.Namespace) -> int:
         streams.in_utf8()
         streams.write([text])
     else:
+        require_apart(arguments.output, [Path(arguments.file), *kb.files])
         write_text(arguments.output, text)
     return 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from lnnkit.cli.program import load
 from lnnkit.cli.progress import STOPPING, ProgressLine
 from lnnkit.cli.threads import use_threads
 from lnnkit.interrupt import Interruption, is_pythons_own
-from lnnkit.output import write_text
+from lnnkit.output import require_apart, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,6 +56,9 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--loss", choices=("squared", "log"), default="squared", help="distance of bounds from labels")
     parser.add_argument("--balanced", action="store_true", help="true and false labels count the same")
     parser.add_argument(
+        "--soft", action="store_true", help="all that could tell a labelled atom learns, not the best alone"
+    )
+    parser.add_argument(
         "--classical", action="append", default=[], metavar="RULE", help="its neurons stay classical; may be repeated"
     )
     parser.add_argument("--alpha", type=values.alpha, default=1.0, metavar="A", help="threshold of --classical")
@@ -76,9 +80,14 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
+    if wrong := _outputs(arguments):
+        streams.note(f"lnnkit train: error: {wrong}")
+        return 2
     shown = not arguments.quiet
     with ProgressLine(f"reading {streams.printable(arguments.file, keep='')}", shown=shown):
         kb = load(arguments.file)
+    for path in filter(None, (arguments.output, arguments.report, arguments.checkpoint)):
+        require_apart(path, kb.files)
     streams.findings(finding for finding in kb.warnings if finding.code not in ("untrained", "untrained-relation"))
     use_threads(arguments.threads)
     with ProgressLine("training", shown=shown) as line:
@@ -105,6 +114,7 @@ def command(arguments: argparse.Namespace) -> int:
                 freeze=arguments.freeze,
                 loss=arguments.loss,
                 balanced=arguments.balanced,
+                soft=arguments.soft,
                 classical=arguments.classical,
                 alpha=arguments.alpha,
                 slack=arguments.slack,
@@ -122,6 +132,20 @@ def command(arguments: argparse.Namespace) -> int:
     else:
         streams.write(_table(found, arguments.output))
     return streams.INTERRUPTED if found.stopped == "interrupted" else 0
+
+
+def _outputs(arguments: argparse.Namespace) -> str | None:
+    """What is wrong with the files that are to be written."""
+    if Path(arguments.output).suffix not in (".lnn", ".safetensors"):
+        return f"-o {arguments.output} ends in neither .lnn nor .safetensors"
+    named = {"-o": arguments.output, "--report": arguments.report, "--checkpoint": arguments.checkpoint}
+    places = {option: Path(path).resolve() for option, path in named.items() if path is not None}
+    for one, other in itertools.combinations(places, 2):
+        if places[one] == places[other]:
+            return f"{one} and {other} are the same file"
+    read = Path(arguments.file).resolve()
+    lost = [option for option, place in places.items() if option != "-o" and place == read]
+    return f"{lost[0]} would overwrite the program" if lost else None
 
 
 def _table(found: Fit, output: str) -> Iterator[str]:

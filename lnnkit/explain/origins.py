@@ -97,7 +97,7 @@ class _Table:
         if self._order is None or self._first is None:
             self._order = np.argsort(self._columns[0], kind="stable")
             self._first = self._columns[0].take(self._order)
-        low, high = np.searchsorted(self._first, (codes[0], codes[0] + 1))
+        low, high = np.searchsorted(self._first, np.array((codes[0], codes[0] + 1), self._first.dtype))
         rows = self._order[low:high]
         for column, code in zip(self._columns[1:], codes[1:], strict=True):
             rows = rows[column.take(rows) == code]

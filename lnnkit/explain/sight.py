@@ -207,7 +207,7 @@ class _Columns:
         found: list[Inner] = []
         for block, own in enumerate(self.batch.blocks[1:], 1):
             order, ends = self._owned[block - 1]
-            low, high = np.searchsorted(ends, (top, top + 1))
+            low, high = np.searchsorted(ends, np.array((top, top + 1), ends.dtype))
             rows = np.sort(order[low:high])
             group = own.group.values.cpu().numpy()[rows]
             rows, group = rows[group >= 0], group[group >= 0]

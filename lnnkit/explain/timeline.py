@@ -87,7 +87,7 @@ class Timeline:
 
     def _numbers(self, row: int, side: int) -> np.ndarray:
         rows, numbers = self._sorted[side]
-        low, high = np.searchsorted(rows, (row, row + 1))
+        low, high = np.searchsorted(rows, np.array((row, row + 1), rows.dtype))  # of another type, all would be copied
         return numbers[low:high]
 
     def _event(self, number: int) -> Event:

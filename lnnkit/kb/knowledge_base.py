@@ -71,6 +71,13 @@ class KnowledgeBase:
         return self._session.graph().graph.copy(as_view=True)
 
     @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that the program's text names: what it imports, and its tables."""
+        from lnnkit.syntax.relocate import paths
+
+        return tuple(self._home / path for path in paths(self.program))
+
+    @property
     def queries(self) -> tuple[str, ...]:
         """The program's queries, as they were written."""
         return tuple(query.text for query in self._checked.queries)
@@ -340,10 +347,12 @@ class KnowledgeBase:
         file: the program's text, and the exact numbers.
 
         Imports stay imports, and labels of `label` are left out: what was learned from them is kept. Raises `Error`,
-        and writes nothing, when facts were told, since no file holds them.
+        and writes nothing, when facts were told, since no file holds them, and for a path of `files`.
         """
         from lnnkit.kb.saving import refuse_told, save
+        from lnnkit.output import require_apart
 
+        require_apart(path, self.files)
         told = [(table.predicate, len(table)) for table in self._told]
         refuse_told([*told, *((fact.predicate, 1) for fact in self._theory.assumed)])
         save(self._theory.written(), self._home, self._theory.values, path)

@@ -86,8 +86,9 @@ def fit(
     except NotFinite as problem:
         raise not_finite(problem) from None
     except OtherRun:
-        message = f'"{checkpoint}" is the checkpoint of another run'
-        raise Error([Diagnostic("other-checkpoint", message, "remove it, or name another file")]) from None
+        message = f'"{checkpoint}" is no checkpoint of this run'
+        hint = "name another file, or remove it if it is that of a run that is over"
+        raise Error([Diagnostic("other-checkpoint", message, hint)]) from None
     after = learner.texts(theory.checked)
     return Fit(
         found.after.train,

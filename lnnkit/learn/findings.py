@@ -70,7 +70,7 @@ def _no_gradient(fitting: Fitting, found: Inferred) -> Diagnostic:
 
 
 def _hint(fitting: Fitting) -> str:
-    soft = "" if fitting.settings.soft else "`soft=True` (all that could tell an atom learns), "
+    soft = "" if fitting.settings.soft else "`soft=True` (`--soft`: all that could tell an atom learns), "
     logic = "" if fitting.logic == "product" else "`logic product` (a conjunction of small truths is not 0), "
     return f"try {soft}{logic}or other values to start from"
 

@@ -31,6 +31,12 @@ def relocate(program: ast.Program, old: Path, new: Path) -> str:
     return "".join([*pieces, source.text[done:]])
 
 
+def paths(program: ast.Program) -> list[str]:
+    """The paths that ``program`` names, as they are written."""
+    named = [statement for statement in program.statements if isinstance(statement, Naming)]
+    return [each.path if isinstance(each, ast.ImportStatement) else each.table.path for each in named]
+
+
 def _moved(path: str, old: Path, new: Path) -> str:
     if Path(path).is_absolute() or _same(old, new):
         return path
