@@ -198,13 +198,17 @@ class Instances:
                 rest = [other.read(self, 0, lengths[j]) for j, other in enumerate(sources) if j > i]
                 relations = [new, *old, *rest]
                 if self._recorder is None:
-                    found.append(self._complete(join(relations, self._guard), wanted))
+                    found.append(self._complete(join(relations, self._guard, None, self._only(wanted)), wanted))
                 else:
                     order = (source, *sources[:i], *sources[i + 1 :])
                     found.append(self._recorded(number, [each.reads for each in order], relations, wanted))
         for source, length in zip(sources, lengths, strict=True):
             source.seen = length
         return found
+
+    def _only(self, wanted: Sequence[int]) -> Sequence[int] | None:
+        """The variables that a join has to find values of; None for all, where rows carry those of atoms too."""
+        return None if self._distinct else wanted
 
     def _recorded(
         self, number: int, reads: Sequence[Reads], relations: Sequence[Relation], wanted: Sequence[int]
@@ -213,7 +217,7 @@ class Instances:
         assert self._recorder is not None
         trace = Trace()
         placed = [replace(r, origin=trace.place(what, r.length)) for what, r in zip(reads, relations, strict=True)]
-        found = self._complete(join(placed, self._guard, trace.made), wanted, trace)
+        found = self._complete(join(placed, self._guard, trace.made, self._only(wanted)), wanted, trace)
         self._recorder.joined(self.member, number, trace.finished())
         return found
 

@@ -29,20 +29,28 @@ Guard = Callable[[int], None]  # raises when so many rows would exceed the budge
 _TRIED = 6  # among so many relations any two may be joined first; among more, the smallest is one of them
 
 
-def join(relations: Sequence[Relation], guard: Guard, made: Made | None = None) -> Relation:
+def join(
+    relations: Sequence[Relation],
+    guard: Guard,
+    made: Made | None = None,
+    wanted: Sequence[int] | None = None,
+) -> Relation:
     """The natural join, greedily: from the smallest relation on, always the one with which the fewest rows come out.
 
     Where every join of the smallest gives more rows than all relations have, any two may be first. Relations that share
-    no variable are multiplied only when nothing else is left.
+    no variable are multiplied only when nothing else is left. Of variables other than those ``wanted`` (None: all of
+    them) it is only found whether there is a value: they are left out as soon as nothing else is joined by them.
     """
     if not relations:
         return Relation((), (), 1)
+    if wanted is not None:
+        relations = [_narrowed(each, wanted, relations) for each in relations]
     if len(relations) == 2:
         return pair(relations[0], relations[1], guard, made)
     rest = list(relations)
     parts: list[Relation] = []
     while rest and all(part.length for part in (*parts, *rest)):
-        parts.append(_connected(rest, guard, made))
+        parts.append(_connected(rest, guard, made, wanted))
     parts += rest
     if not all(part.length for part in parts):  # nothing satisfies all of them
         names = tuple(dict.fromkeys(v for part in parts for v in part.variables))
@@ -60,7 +68,7 @@ def pair(left: Relation, right: Relation, guard: Guard, made: Made | None = None
     return _made(_match(left, right), guard, made)
 
 
-def _connected(rest: list[Relation], guard: Guard, made: Made | None) -> Relation:
+def _connected(rest: list[Relation], guard: Guard, made: Made | None, wanted: Sequence[int] | None) -> Relation:
     """Takes out of ``rest`` the smallest relation and all that hang together with it, and joins them."""
     count = len(rest)
     start = min(range(count), key=lambda i: rest[i].length)
@@ -73,12 +81,38 @@ def _connected(rest: list[Relation], guard: Guard, made: Made | None) -> Relatio
         match, places = best
         for place in sorted(places, reverse=True):
             del rest[place]
-        rest.append(_made(match, guard, made))
+        found = _made(match, guard, made)
+        rest.append(found if wanted is None else _narrowed(found, wanted, rest))
         if not rest[-1].length:
             break
         last = len(rest) - 1
         best = _least(rest, ((last, i) for i in range(last)))
     return rest.pop()
+
+
+def _narrowed(relation: Relation, wanted: Sequence[int], others: Sequence[Relation]) -> Relation:
+    """Without the variables that are neither wanted nor those of other relations; then each row once."""
+    needed = {*wanted, *(v for other in others if other is not relation for v in other.variables)}
+    kept = [place for place, variable in enumerate(relation.variables) if variable in needed]
+    if len(kept) == len(relation.variables):
+        return relation
+    variables = tuple(relation.variables[place] for place in kept)
+    columns = [relation.columns[place] for place in kept]
+    if not columns:
+        return Relation((), (), min(relation.length, 1), relation.origin)
+    rows = _distinct_rows(columns)
+    return Relation(variables, tuple(column[rows] for column in columns), len(rows), relation.origin)
+
+
+def _distinct_rows(columns: Sequence[Tensor]) -> Tensor:
+    """The first row of each combination of values, in order."""
+    key = columns[0].long()
+    for column in columns[1:]:
+        key = torch.unique(key, return_inverse=True)[1] * (int(column.max()) + 1 if len(column) else 1) + column
+    _, inverse = torch.unique(key, return_inverse=True)
+    first = torch.full((int(inverse.max()) + 1 if len(inverse) else 0,), len(key))
+    first.scatter_reduce_(0, inverse, torch.arange(len(key)), "amin")
+    return first.sort().values
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,26 @@ def test_joins_as_nested_loops_would(seed: int) -> None:
     assert rows_of(found, order) == sorted(expected)
 
 
+@pytest.mark.parametrize("seed", range(300))
+def test_what_is_not_wanted_is_left_out(seed: int) -> None:
+    rng = random.Random(seed)
+    entities = rng.choice([2, 3, 100_000])
+    parts = [relation(rng, tuple(rng.sample(range(5), rng.randrange(4))), entities) for _ in range(rng.randrange(1, 6))]
+    order = sorted({v for part in parts for v in part.variables})
+    wanted = [v for v in order if rng.random() < 0.5]
+    expected = {tuple(row[order.index(v)] for v in wanted) for row in rows_of(join(parts, no_limit), order)}
+    found = join(parts, no_limit, None, wanted)
+    assert set(wanted) <= set(found.variables)
+    assert {tuple(row) for row in rows_of(found, wanted)} == expected
+
+
+def test_what_is_not_wanted_is_not_multiplied() -> None:
+    one, many = torch.zeros(4000, dtype=torch.int32), torch.arange(4000, dtype=torch.int32)
+    friends, things = Relation((0, 1), (one, many), 4000), Relation((0, 2), (one, many), 4000)
+    rich = Relation((1,), (many,), 4000)
+    assert join([friends, things, rich], at_most(4000, []), None, [0]).length == 1
+
+
 def test_counts_before_it_makes() -> None:
     """A product of 10^12 rows is refused by its number, not by the machine's memory."""
     column = torch.zeros(1_000_000, dtype=torch.int32)
