@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lnnkit.answers import format_bounds, state_in_words
+from lnnkit.check.walk import nodes
 from lnnkit.explain.explanation import Explanation, uses
 from lnnkit.explain.proof import Step
 from lnnkit.syntax import ast
@@ -88,8 +89,13 @@ def _tree(
 
 
 def subject(step: Step) -> str:
-    """What a step bounds; a comparison in parentheses, so that its sign is not taken for the bound's."""
-    return f"({step.atom})" if isinstance(step.conclusion, ast.Comparison) else step.atom
+    """What a step bounds."""
+    return set_apart(step.conclusion, step.atom)
+
+
+def set_apart(formula: ast.Expression, text: str) -> str:
+    """The text of a formula; with a comparison in parentheses, so that its sign is not taken for that of a bound."""
+    return f"({text})" if any(isinstance(each, ast.Comparison) for each in nodes(formula)) else text
 
 
 def because(step: Step) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import torch
 
 from lnnkit.explain.necessary import minimal
 from lnnkit.explain.readings import Reading
@@ -102,7 +103,10 @@ class Attempt:
         return self._says([[(each, degree) for each in met] for degree in degrees], leaf, side)
 
     def _says(self, ways: Sequence[Sequence[tuple[Wanted, float]]], leaf: int, side: int) -> list[float]:
-        return self.sight.says(values_of(self.sight, [self._with(way) for way in ways]), leaf, 0, side).tolist()
+        """What it says in each of several ways: nothing where no truth of its atoms could satisfy it."""
+        values = values_of(self.sight, [self._with(way) for way in ways])
+        said, bad = self.sight.says(values, leaf, 0, side), self.sight.contradictory(values)
+        return torch.where(bad, float(side), said).tolist()
 
     def _with(self, met: Sequence[tuple[Wanted, float]]) -> list[Read]:
         """The reads with some premises met to a degree; the other bound of each gives way."""

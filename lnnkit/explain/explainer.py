@@ -77,8 +77,8 @@ class Explainer:
 
     def why_not(self, predicate: str, arguments: Sequence[str], side: int, goal: float) -> WhyNot:
         """What could take one side of an atom's bounds to ``goal``."""
-        bound = self._prover.bound(predicate, arguments, side)
-        return self._lacking.why_not(predicate, arguments, side, bound, goal)
+        bounds = self._prover.bound(predicate, arguments, 0), self._prover.bound(predicate, arguments, 1)
+        return self._lacking.why_not(predicate, arguments, side, bounds, goal)
 
     def conflicts(self, inconsistent: Inconsistent, most: int) -> list[Conflict]:
         """What the contradictions rest on, ``most`` of them."""

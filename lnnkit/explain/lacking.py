@@ -8,16 +8,19 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from lnnkit.check.program import Assertion
+from lnnkit.explain.as_text import set_apart
 from lnnkit.explain.assemble import assemble
 from lnnkit.explain.attempt import Attempt, Wanted
+from lnnkit.explain.compared import compared
 from lnnkit.explain.nearest import Literal, nearest
 from lnnkit.explain.proof import Side
-from lnnkit.explain.readings import Readings
+from lnnkit.explain.readings import Reading, Readings
 from lnnkit.explain.reads import Read, leaf_reads
 from lnnkit.explain.sight import Sight
 from lnnkit.explain.timeline import END
 from lnnkit.explain.why_not import Missing, Way, WhyNot
 from lnnkit.explain.wording import Argument, Wording
+from lnnkit.graph.lifted import COMPARISON
 from lnnkit.ground.formula import Formula, unfold
 from lnnkit.ground.polarity import Polarity
 from lnnkit.infer.prepared import Prepared
@@ -45,14 +48,21 @@ class Lacking:
             for root in prepared.lifted.statements
         ]
 
-    def why_not(self, predicate: str, arguments: Sequence[str], side: int, bound: float, goal: float) -> WhyNot:
-        """What could take one side of an atom from ``bound`` towards ``goal``."""
+    def why_not(
+        self, predicate: str, arguments: Sequence[str], side: int, bounds: tuple[float, float], goal: float
+    ) -> WhyNot:
+        """What could take one side of an atom from its bound towards ``goal``, or as far as its other bound lets it.
+        That of a closed predicate is no limit, but only rules that define it make it truer."""
+        closed = side == 0 and self._prepared.lifted.graph.nodes[predicate]["closed"]
+        bound, other = bounds[side], bounds[1 - side]
+        ruled_out = not closed and (goal > other + self._eps if side == 0 else goal < other - self._eps)
+        limit = other if ruled_out else goal
         ways = [
             way
             for formula in self._formulas
             for leaf in formula.leaves
-            if formula.neurons[leaf].source == predicate
-            for way in self._ways(formula, leaf, arguments, side, bound, goal)
+            if formula.neurons[leaf].source == predicate and (leaf in formula.heads or not closed)
+            for way in self._ways(formula, leaf, arguments, side, bound, limit)
         ]
         unique: dict[object, Way] = {}
         for way in ways:
@@ -61,7 +71,8 @@ class Lacking:
         ordered = sorted(unique.values(), key=_effort)
         possible = [way for way in ordered if all(each.against is None for each in way.missing)]
         atom = format_expression(self._wording.conclusion(predicate, arguments))
-        return WhyNot(atom, SIDES[side], bound, goal, (possible or ordered[:_EXCLUDED])[:_LISTED])
+        shown = (possible or ordered[:_EXCLUDED])[:_LISTED]
+        return WhyNot(atom, SIDES[side], bound, goal, shown, other if ruled_out else None)
 
     def _ways(
         self, formula: Formula, leaf: int, arguments: Sequence[str], side: int, bound: float, goal: float
@@ -117,11 +128,23 @@ class Lacking:
             if any(argument in free for argument in formula.neurons[leaf].arguments):
                 continue
             about = self._wording.pattern(formula, leaf, known)
+            found += self._compared(sight, leaf, about)
             for side in (0, 1):
                 found += leaf_reads(
                     self._grounding, self._readings, sight, leaf, side, END, lambda _, about=about: about
                 )
         return found
+
+    def _compared(self, sight: Sight, leaf: int, about: Sequence[Argument]) -> list[Read]:
+        """What its numbers make a comparison that inference did not look at."""
+        source, default = sight.table(leaf), self._grounding.atoms.tables[sight.table(leaf)].default_row
+        kind = self._prepared.lifted.graph.nodes.get(source, {}).get("kind")
+        named = [each for each in about if isinstance(each, str)]
+        if kind != COMPARISON or len(named) < len(about) or (sight.rows[leaf] != default).any():
+            return []
+        places = tuple(range(len(sight.rows[leaf])))
+        ends = compared(self._prepared, source, named)
+        return [Read(leaf, places, side, Reading(end, None)) for side, end in enumerate(ends)]
 
     def _wanted(
         self,
@@ -183,7 +206,8 @@ class Lacking:
 
     def _missing(self, formula: Formula, wanted: Wanted, needed: float) -> Missing:
         about = self._wording.pattern(formula, wanted.leaf, wanted.named)
-        atom = format_expression(self._wording.conclusion(formula.neurons[wanted.leaf].source, about))
+        missing = self._wording.conclusion(formula.neurons[wanted.leaf].source, about)
+        atom = set_apart(missing, format_expression(missing))
         excluded = needed > wanted.other + self._eps if wanted.side == 0 else needed < wanted.other - self._eps
         return Missing(
             atom, SIDES[wanted.side], wanted.now, needed, wanted.other if excluded else None, wanted.arrested

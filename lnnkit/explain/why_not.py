@@ -73,18 +73,20 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class WhyNot:
-    """What could take one ``side`` of an atom from ``bound`` to ``goal``: ``ways``, those first that lack least."""
+    """What could take one ``side`` of an atom from ``bound`` to ``goal``: ``ways``, those first that lack least.
+    ``against`` is its other bound where that rules the goal out: they lead no further."""
 
     atom: str
     side: Side
     bound: float
     goal: float
     ways: Sequence[Way]
+    against: float | None = None
 
     def as_dict(self) -> dict[str, object]:
         """The object that ``lnnkit explain --why-not --format json`` prints."""
         found: dict[str, object] = {"atom": self.atom, "side": self.side, "bound": finite(self.bound)}
-        return found | {"goal": self.goal, "ways": [way.as_dict() for way in self.ways]}
+        return found | {"goal": self.goal, "against": self.against, "ways": [way.as_dict() for way in self.ways]}
 
     def lines(self) -> Iterator[str]:
         relation = RELATION[self.side]
@@ -93,7 +95,10 @@ class WhyNot:
             yield f"{now}: nothing is missing"
             return
         yield f"{now}; why not {format_bound(self.goal)}?"
-        if not self.ways:
+        if self.against is not None:
+            other = RELATION["upper" if self.side == "lower" else "lower"]
+            yield f"  it is {other} {format_bound(self.against)}: what says more would contradict that"
+        elif not self.ways:
             yield "  no statement could change that; only a fact"
         for way in self.ways:
             span = way.statement.span

@@ -206,3 +206,37 @@ def test_numbers_are_neither_true_nor_false() -> None:
     kb = lnnkit.loads("number age(p)\nfact age(ann) = 3\n")
     with pytest.raises(lnnkit.ProgramError, match="neither true nor false"):
         kb.why_not("age(ann)")
+
+
+def test_comparisons_that_nothing_needed_are_looked_at() -> None:
+    kb = lnnkit.loads(
+        "number age(p)\npredicate Old(p)\npredicate R(p)\nfact age(anna) = 70\nfact age(bob) = 20\n"
+        "rule age(X) >= 60 & R(X) -> Old(X)\n"
+    )
+    (way,) = kb.why_not("Old(anna)").ways
+    assert [each.atom for each in way.missing] == ["R(anna)"]
+    (way,) = kb.why_not("Old(bob)").ways
+    assert [(each.atom, each.against) for each in way.missing] == [("(age(bob) >= 60)", 0.0), ("R(bob)", None)]
+
+
+@pytest.mark.parametrize(
+    ("program", "atom"),
+    [
+        ("predicate D(s)\nfact A(x)\nfact C(x) in [0.1, 0.4]\nrule A(X) | ~C(X) -> D(X) & C(X) in [0.8, 1]", "D(x)"),
+        ("predicate G(s) closed\npredicate D(s)\nfact A(x)\nrule A(X) & ~G(X) -> ~D(X)", "G(x)"),
+        ("predicate S(t) closed\nfact S(zoo)\nfact Town(alm)\nrule Town(X) & ~S(X) -> Remote(X)", "S(alm)"),
+        ("fact ~P(a)\nfact A(a)\nfact ~N(a)\nrule A(X) & ~P(X) -> N(X)", "P(a)"),
+        ("fact P(a) in [0.1, 0.4]\nfact A(a)\nrule A(X) & Q(X) -> P(X)\npredicate Q(e)", "P(a)"),
+    ],
+)
+def test_nothing_is_promised_that_what_is_known_rules_out(program: str, atom: str) -> None:
+    kb = lnnkit.loads(program + "\n")
+    for way in kb.why_not(atom).ways:
+        assert lower(kb.assume({each.atom: (each.needed, 1.0) for each in way.missing}), atom) >= way.gives - 1e-4
+
+
+def test_a_bound_that_rules_the_goal_out_is_said() -> None:
+    kb = lnnkit.loads("fact P(a) in [0.1, 0.4]\nfact A(a)\nrule A(X) & Q(X) -> P(X)\npredicate Q(e)\n")
+    found = kb.why_not("P(a)")
+    assert (found.against, [way.gives for way in found.ways]) == (0.4, [0.4])
+    assert "it is <= 0.4" in str(found)
