@@ -13,6 +13,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from lnnkit.flags import where_set
 from lnnkit.ground.atoms import Atoms
 from lnnkit.ground.bindings import Bindings, Matched
 from lnnkit.ground.domain import Domain
@@ -143,8 +144,12 @@ class Visitor:
             for trigger in self.found_triggers():
                 self.fresh_rows(trigger)
             return
+        once = Once(self.formula.blocks[0].variables, joins.radix)
         for trigger in self.found_triggers():
-            yield from ((trigger.need, share, found) for share, found in self._triggered(trigger, moved))
+            for share, found in self._triggered(trigger, moved):
+                fresh = once.fresh(found)
+                if fresh is not None:
+                    yield trigger.need, share, fresh
 
     def _triggered(self, trigger: Trigger, moved: Moved) -> Iterator[tuple[float, Bindings]]:
         joins, own = self.joins, trigger.pattern
@@ -202,6 +207,39 @@ class Visitor:
     def radix(self) -> int:
         """All entity ids are below it."""
         return self.joins.radix
+
+
+class Once:
+    """Leaves out assignments that another atom of the same instance has found in the same round, where that is cheap to
+    tell: of one variable, or of none. A wide formula may read a hundred atoms that all have moved."""
+
+    def __init__(self, variables: Sequence[int], radix: int) -> None:
+        self._variables = variables
+        self._radix = radix
+        self._seen: Tensor | None = None
+        self._last: Bindings | None = None
+
+    def fresh(self, found: Bindings) -> Bindings | None:
+        """Those of the assignments that have not been found before; None if there are none."""
+        if len(self._variables) > 1:
+            return found
+        if self._last is None:
+            self._last = found
+            return found
+        if not self._variables:
+            return None
+        (variable,) = self._variables
+        if self._seen is None:
+            self._seen = torch.zeros(self._radix, dtype=torch.bool)
+            self._note(self._last.column(variable))
+        ids = found.column(variable)
+        new = where_set(~self._seen.index_select(0, ids))
+        self._note(ids)
+        return found if new.numel() == ids.numel() else found.at(new) if new.numel() else None
+
+    def _note(self, ids: Tensor) -> None:
+        assert self._seen is not None
+        self._seen.index_fill_(0, ids.long(), True)
 
 
 def _wanted(formula: Formula, needs: Sequence[Need]) -> dict[tuple[Matched, int], None]:

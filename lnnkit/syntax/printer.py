@@ -125,11 +125,8 @@ class _Printer:
                 return self._quantified("exists", variables, body, scope)
             case ast.Negate(operand=operand):
                 return "-" + self._term(operand, _NEGATE, scope)
-            case ast.Arithmetic(operator=operator, left=left, right=right):
-                own = _ARITHMETIC[operator]
-                first = self._term(left, _PRIMARY if operator == "^" else own, scope)
-                second = self._term(right, _NEGATE if operator == "^" else own + 1, scope)
-                return f"{first}^{second}" if operator == "^" else f"{first} {operator} {second}"
+            case ast.Arithmetic():
+                return self._arithmetic(node, scope)
             case ast.Function(name=name, operand=operand):
                 return f"{name}({self.expression(operand, _SUM, True, scope)})"
             case ast.Unit(name=name, operands=operands, attributes=attributes):
@@ -137,6 +134,18 @@ class _Printer:
                 return f"{name}({terms}){_attributes(attributes)}"
             case _:
                 return self._connective(node, last, scope)
+
+    def _arithmetic(self, node: ast.Arithmetic, scope: frozenset[str]) -> str:
+        """Sums and products without recursion to the left: units make them of hundreds of operands."""
+        if node.operator == "^":
+            return f"{self._term(node.left, _PRIMARY, scope)}^{self._term(node.right, _NEGATE, scope)}"
+        level, first = _ARITHMETIC[node.operator], node.left
+        rest = [(node.operator, node.right)]
+        while isinstance(first, ast.Arithmetic) and _ARITHMETIC[first.operator] == level:
+            rest.append((first.operator, first.right))
+            first = first.left
+        terms = [f" {operator} {self._term(operand, level + 1, scope)}" for operator, operand in reversed(rest)]
+        return self._term(first, level, scope) + "".join(terms)
 
     def _connective(
         self,

@@ -348,3 +348,12 @@ def test_a_long_chain_is_no_drift() -> None:
     kb.tell("s", [(f"p{i}", 0.0, math.inf) for i in range(links + 1)])
     assert kb.infer().status == "converged"
     assert kb.ask(f"s(p{links})")[0].lower == links
+
+
+def test_a_unit_of_many_operands() -> None:
+    """Written as a sum, they are nested hundreds deep."""
+    names = [f"n{i}" for i in range(400)]
+    facts = "".join(f"number {name}\nfact {name} in [0, 9]\n" for name in names)
+    unit = f"nau({', '.join(names)}){{weight: [{', '.join('1' * 400)}]}}"
+    kb = lnnkit.loads(f"{facts}rule {unit} >= 0 -> P\nquery P\n")
+    assert kb.ask("P")[0].lower == 1.0
