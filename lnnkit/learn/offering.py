@@ -46,7 +46,7 @@ def offers(
     known, found = dict(started), list[Offer]()
     while waiting:
         generator = torch.Generator().manual_seed(seed)
-        offered = [proposals(each.comparison, each.shown, rest, known, generator) for each in waiting]
+        offered = [_proposed(each, rest, known, generator) for each in waiting]
         first = max(range(len(waiting)), key=lambda place: offered[place][0].gain if offered[place] else -1.0)
         own, some = waiting.pop(first), offered[first]
         if some:
@@ -54,6 +54,17 @@ def offers(
             known |= some[0].values
             rest = _less(own, known, rest)
     return found
+
+
+def _proposed(offer: Offer, truth: Tensor, started: Mapping[str, float], generator: torch.Generator) -> list[Proposal]:
+    """For a comparison; where its relation is to be found, with its constants where they start, and elsewhere: which
+    relation holds at a start tells little of where it holds best."""
+    own = offer.comparison
+    found = proposals(own, offer.shown, truth, started, generator)
+    elsewhere = {name: value for name, value in started.items() if name not in own.constants}
+    if set(own.relation) - started.keys() and len(elsewhere) < len(started):
+        found += proposals(own, offer.shown, truth, elsewhere, generator)
+    return sorted(found, key=lambda each: -round(each.gain, 9))
 
 
 def _waiting(
