@@ -102,6 +102,8 @@ def _comparing(node: ast.Expression, visit: Visit) -> str:
         first = other.antecedent if isinstance(other, ast.Implies) else other
         if source[node.span.end : other.span.start].strip() in ("=>", "⇒"):
             return f"`=>` is implication; at least is `>=`: `{_short(node)} >= {_short(first)}`"
+    if isinstance(node, ast.Negate) and isinstance(node.operand, ast.Atom):
+        return f"a negation is `~{_short(node.operand)}`; a number is compared: `{_short(node)} > 0`"
     return f"compare it: `{_short(node)} > 0`"
 
 

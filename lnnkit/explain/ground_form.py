@@ -142,16 +142,25 @@ def _settled(node: object, starts: Mapping[str, float]) -> object:
     return replace(node, **{each.name: _settled(getattr(node, each.name), starts) for each in fields(node)})
 
 
-def filled(body: Form, entities: tuple[str, ...], between: int = 0) -> Form:
+def filled(body: Form, entities: tuple[str, ...]) -> Form:
     """What a quantifier says of these entities: its ``body`` with the variables that it binds replaced."""
-    if body.operands:
-        inside = between + (body.kind in ("forall", "exists"))
-        operands = tuple(filled(operand, entities, inside) for operand in body.operands)
-        if body.arithmetic is not None:
-            return _calculated(body.kind, body.arithmetic, operands)
-        return replace(body, operands=operands)
-    terms = tuple(entities[t.place] if isinstance(t, Slot) and t.between == between else t for t in body.terms)
-    return Form(body.kind, body.name, terms)
+    return _replaced(body, lambda t, around: entities[t.place] if isinstance(t, Slot) and t.between == around else t, 0)
+
+
+def about(form: Form, entities: Mapping[Free, str]) -> Form:
+    """A form with its free variables replaced."""
+    return _replaced(form, lambda term, _: entities.get(term, term) if isinstance(term, Free) else term, 0)
+
+
+def _replaced(form: Form, put: Callable[[Term, int], Term], around: int) -> Form:
+    """A form with each term replaced, which stands beneath so many quantifiers."""
+    if form.operands:
+        inside = around + (form.kind in ("forall", "exists"))
+        operands = tuple(_replaced(operand, put, inside) for operand in form.operands)
+        if form.arithmetic is not None:
+            return _calculated(form.kind, form.arithmetic, operands)
+        return replace(form, operands=operands)
+    return Form(form.kind, form.name, tuple(put(term, around) for term in form.terms))
 
 
 def free_sorts(form: Form, predicates: Mapping[str, Predicate]) -> dict[str, str]:

@@ -15,6 +15,7 @@ from lnnkit.explain.ground_form import (
     Form,
     Free,
     Term,
+    about,
     bound_sorts,
     filled,
     form_of,
@@ -29,6 +30,7 @@ from lnnkit.explain.proof import Proof, Step
 from lnnkit.syntax import ast
 
 _EPS = 1e-9
+_TRIED = 1000  # assignments of the variables of a formula that are tried to see it as an instance of another
 _MOST = 100_000  # assignments of one rule's variables that are tried one by one
 
 
@@ -178,7 +180,22 @@ def _covers(pattern: Form, form: Form) -> bool:
                 return False
         return all(fits(a, b) for a, b in zip(one.operands, other.operands, strict=True))
 
-    return len(list(leaves(pattern))) == len(list(leaves(form))) and fits(pattern, form)
+    if len(list(leaves(pattern))) == len(list(leaves(form))) and fits(pattern, form):
+        return True
+    return _covers_calculated(pattern, form)
+
+
+def _covers_calculated(pattern: Form, form: Form) -> bool:
+    """The same where variables of the pattern are entities that it names: arithmetic has their numbers once."""
+    own, theirs = list(leaves(pattern)), list(leaves(form))
+    free = list(dict.fromkeys(term for leaf in own for term in leaf.terms if isinstance(term, Free)))
+    entities = list(dict.fromkeys(term for leaf in theirs for term in leaf.terms if isinstance(term, str)))
+    if len(own) <= len(theirs) or len(entities) ** len(free) > _TRIED:
+        return False
+    return any(
+        about(pattern, dict(zip(free, some, strict=True))) == form
+        for some in itertools.product(entities, repeat=len(free))
+    )
 
 
 def _entities(form: Form) -> tuple[str, ...]:
@@ -268,7 +285,8 @@ def _read(form: Form, known: _Known, world: World) -> Box:
     if found is not None:
         return found
     for pattern, box, excepted in known.blanket:
-        if pattern.kind == form.kind and pattern.name == form.name and _covers(pattern, form):
+        alike = pattern.name == form.name or pattern.arithmetic is not None  # whose text may be shorter
+        if pattern.kind == form.kind and alike and _covers(pattern, form):
             if form.kind != "atom":
                 return box
             named = all(isinstance(term, str) and not term.startswith(OTHER) for term in form.terms)

@@ -140,7 +140,7 @@ class KnowledgeBase:
         though it may be loose. A second one raises. Without ``record`` nothing is kept that explanations could be read
         from, until the next call.
         """
-        check_limits(max_groundings, max_rounds)
+        check_limits(max_groundings=max_groundings, max_rounds=max_rounds)
         self._session.recording = record
         return self._session.infer(max_groundings, max_rounds, computing(precision, device), watch).outcome
 
@@ -160,7 +160,7 @@ class KnowledgeBase:
         from lnnkit.plan import Plan
 
         recorder = Recorder()
-        check_limits(max_groundings, max_rounds)
+        check_limits(max_groundings=max_groundings, max_rounds=max_rounds)
         rested = self._session.infer(max_groundings, max_rounds, computing(precision, device), watch, recorder)
         fixpoint = rested.fixpoint
         return Plan(statement_plans(fixpoint, recorder), table_plans(fixpoint), rested.outcome)
@@ -221,7 +221,8 @@ class KnowledgeBase:
 
     def conflicts(self, most: int = 20) -> list[Conflict]:
         """The contradictions, each with the facts and the statements that meet in it; the first ``most``. Infers first
-        when stale."""
+        when stale. Raises ``ValueError`` for a number that is no count."""
+        check_limits(most=most)
         from lnnkit.kb.explaining import conflicts
 
         return conflicts(self._session, most)
@@ -237,6 +238,7 @@ class KnowledgeBase:
     def replace_queries(self, queries: Sequence[str]) -> None:
         """Ask these instead of the program's own queries. Raises `ProgramError` with the findings of all; what they
         have short of an error joins ``warnings``."""
+        queries = [queries] if isinstance(queries, str) else queries
         checked, findings = with_queries(self._theory, queries)
         self.warnings += tuple(findings)
         self._session.change(checked)

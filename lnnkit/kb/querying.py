@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from numbers import Real
 from typing import TYPE_CHECKING
 
 from lnnkit.check import check_query
@@ -58,13 +59,13 @@ def _checked(text: str, theory: Theory) -> tuple[Query | None, list[Diagnostic]]
 
 def check_alpha(alpha: float) -> None:
     """Raises ``ValueError`` for a threshold from which nothing can count as true."""
-    if not 0.5 < alpha <= 1:
-        raise ValueError(f"alpha is {alpha}; it is above 0.5 and at most 1")
+    if not isinstance(alpha, Real) or not 0.5 < float(alpha) <= 1:
+        raise ValueError(f"alpha is {alpha!r}; it is above 0.5 and at most 1")
 
 
-def check_limits(max_groundings: int | None, max_rounds: int) -> None:
+def check_limits(**limits: int | None) -> None:
     """Raises ``ValueError`` for limits that are no counts."""
-    for name, limit in (("max_groundings", max_groundings), ("max_rounds", max_rounds)):
+    for name, limit in limits.items():
         if limit is not None and not (isinstance(limit, int) and limit >= 0):
             raise ValueError(f"{name} is {limit!r}; it is a whole number from 0 on")
 

@@ -30,6 +30,6 @@ def split(own: Labels, share: float, seed: int) -> Split:
     for each in torch.unique(stratum).tolist() if share > 0 else []:
         mine = where_set(stratum == each)
         if len(mine) >= _LEAST:
-            picked = torch.randperm(len(mine), generator=generator)[: round(share * len(mine))]
+            picked = torch.randperm(len(mine), generator=generator)[: min(round(share * len(mine)), len(mine) - 1)]
             held[mine[picked]] = True
     return Split(where_set(~held), where_set(held))

@@ -129,8 +129,11 @@ def fact_formula(fault: Fault) -> Diagnostic | None:
         return fault.report("fact-formula", f"a {word} is one atom or its negation, not several", hint)
     compared = re.fullmatch(r"([<>]=?|≤|≥)\s*(-?[\d.]+)\s*", fault.rest)
     if compared:
-        bounds = f"-inf, {compared[2]}" if compared[1][0] in "<≤" else f"{compared[2]}, inf"
-        return fault.report("fact-formula", f"a {word} gives bounds, not a comparison", f"write `in [{bounds}]`")
+        upward = compared[1][0] in ">≥"
+        number = f"[{compared[2]}, inf]" if upward else f"[-inf, {compared[2]}]"
+        truth = f"[{compared[2]}, 1]" if upward else f"[0, {compared[2]}]"
+        hint = f"write `in {number}` of a number" + (f", `in {truth}` of a truth" if float(compared[2]) <= 1 else "")
+        return fault.report("fact-formula", f"a {word} gives bounds, not a comparison", hint)
     if fault.token in ("OR", "IMPLIES", "IFF", "XOR", "QUANTIFIER", "COMPARE"):
         return fault.report(
             "fact-formula",

@@ -122,6 +122,8 @@ def shouted(fault: Fault) -> Diagnostic | None:
         if lexeme is None or lexeme.kind != "word" or fault.in_arguments:
             continue
         text = lexeme.text
+        if fault.keyword in ("fact", "label") and fault.previous is not None and fault.previous.text == "=":
+            return None  # a value
         if text.upper() in ("IF", "THEN") and fault.keyword in _FORMULA_KEYWORDS:
             return fault.report_at(
                 lexeme, "if-then", f"`{text}` is no word of the language", "write `P -> Q` for if P then Q"
