@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from lnnkit.data.choose import Choice
 from lnnkit.data.grid import Fault, Grid, Sheet, Unreadable
 from lnnkit.data.numbers import Reals, reals_of
+from lnnkit.data.numerals import meant
 from lnnkit.data.table import FactTable
 from lnnkit.data.texts import Texts, compacted, outer_blanks, reunited, texts_together
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -123,8 +124,8 @@ def _bounds(
 def _value_fault(real: Reals, title: str, numeric: bool) -> Callable[[int], Fault]:
     def fault(row: int) -> Fault:
         if numeric:
-            hint = "leave the cell empty where the value is unknown"
-            return Fault("bad-number", f"{title} is {real.shown(row)}, not a number", hint)
+            shown = real.shown(row)
+            return Fault("bad-number", f"{title} is {shown}, not a number", meant(shown))
         hint = f"write a number from 0 to 1; {UNKNOWN}"
         return Fault("bad-truth", f"{title} is {real.shown(row)}, not a truth value", hint)
 

@@ -56,7 +56,9 @@ def reals_of(column: Column, title: str, truth: bool) -> Reals:
         return _from_arrow(column, kind)
     if "string" in str(kind) or "binary" in str(kind):
         return _from_texts(column, title)
-    raise Unreadable("bad-column", f"{title} holds {kind}, not numbers")
+    timed = types.is_temporal(kind)
+    hint = "cast it to numbers" + (", such as the days since some day" if timed else "")
+    raise Unreadable("bad-column", f"{title} holds {kind}, not numbers", hint)
 
 
 def _from_arrow(column: pa.Array | pa.ChunkedArray, kind: pa.DataType) -> Reals:

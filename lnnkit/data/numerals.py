@@ -1,0 +1,31 @@
+"""What was meant by a text that spells no number, and how to write it."""
+
+from __future__ import annotations
+
+import re
+
+_UNKNOWN = "leave the cell empty where the value is unknown"
+_SEPARATED = re.compile(r"[+-]?\d{1,3}(?:[,_' \u00a0\u202f]\d{3})+(?:\.\d+)?")
+_WRITTEN = re.compile(r"[+-]?\d*\.?\d+(?:[eE][+-]?\d+)?")
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
+
+
+def meant(text: str) -> str:
+    """A hint for a value that is no number, as it was written."""
+    text = text.strip("'\" ")
+    if _SEPARATED.fullmatch(text):
+        return f"a number holds no separators: write {re.sub(r'[^0-9.+-]', '', text)}"
+    if re.fullmatch(r"[+-]?\d+,\d+", text):
+        return f"a number has a point, not a comma: write {text.replace(',', '.')}"
+    if text.lower() in ("true", "false"):
+        return f"write {int(text.lower() == 'true')}"
+    if _DATE.match(text):
+        return "a date is no number: write how many days, or years, it is after another"
+    if _WRITTEN.fullmatch(text):
+        return "it is too large for a float of 64 bits: write it in larger units"
+    number = _WRITTEN.search(text)
+    if number and text.endswith("%"):
+        return f"write {float(number[0]) / 100:.15g}, or the number alone"
+    if number and re.fullmatch(r"(?:[^\w\s]|\w{0,4}\s)?\s*[+-]?[\d.]+\s*(?:[^\W\d]{1,4}|[^\w\s])?", text):
+        return f"a number has no unit: write {number[0]}, and say the unit in the name"
+    return _UNKNOWN
