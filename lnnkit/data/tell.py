@@ -93,14 +93,21 @@ def _from_rows(arity: int, numeric: bool, rows: list[Any]) -> Sheet:
     lost: list[tuple[int, Fault]] = []
     for number, (row, cells) in enumerate(zip(rows, split, strict=True), start=1):
         if cells is None or len(cells) != len(names):
-            message = f"{row!r:.60} does not have the columns of the others: {', '.join(names) or 'none'}"
-            lost.append((number, Fault("bad-row", message)))
+            lost.append((number, _lost(row, names, any(each is not None for each in split))))
         else:
             good.append(cells)
             numbers.append(number)
     columns: dict[int, Any] = {place: [row[place] for row in good] for place in range(len(names))}
     grid = Grid(columns, np.array(numbers, np.int64), {}, tuple(lost))
     return Sheet(SOURCE, names, bool(rows) and isinstance(rows[0], Mapping), lambda _: grid)
+
+
+def _lost(row: Any, names: tuple[str, ...], others: bool) -> Fault:
+    if others:
+        message = f"{row!r:.60} does not have the columns of the others: {', '.join(names) or 'none'}"
+        return Fault("bad-row", message)
+    message = f"{row!r:.60} is no row of {len(names)} columns"
+    return Fault("bad-row", message, f"write each row as a tuple of {len(names)}, and all of them as a list")
 
 
 def _by_key(row: Any, keys: tuple[Any, ...]) -> tuple[Any, ...] | None:

@@ -137,3 +137,9 @@ def test_a_table_that_raises() -> None:
     only = tell(Broken()).only()
     assert only.code == "wrong-table"
     assert "out of reach" in only.message
+
+
+def test_rows_that_are_none() -> None:
+    found = tell(["a", "b"]).diagnostics
+    assert [each.message for each in found] == ["'a' is no row of 2 columns", "'b' is no row of 2 columns"]
+    assert "tuple of 2" in found[0].hint
