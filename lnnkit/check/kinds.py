@@ -240,6 +240,11 @@ def _mixed(entity: ast.Expression, number: ast.Expression, visit: Visit, symbols
     quoted = entity.text if isinstance(entity, ast.Entity) else ""
     if re.fullmatch(r"-?\d+(?:\.\d+)?", quoted):
         hint = f"a number stands without quotes: `{quoted}`"
+    elif isinstance(number, ast.Number) and (holder := _holder(entity, symbols)) is not None:
+        *own, _ = map(_short_argument, holder.arguments)
+        value = f"{holder.name}({', '.join(own)})"
+        declared = f"number {holder.name}({', '.join(['entity'] * len(own))})"
+        hint = f"numbers are no arguments: declare `{declared}`, give `fact {holder.name}(...) = 5`, compare `{value}`"
     elif isinstance(number, ast.Number):
         name = _short(entity)
         hint = f'an entity of that name is quoted: `"{_short(number)}"`; a number of `{name}` is applied: `age({name})`'
@@ -249,6 +254,25 @@ def _mixed(entity: ast.Expression, number: ast.Expression, visit: Visit, symbols
     else:
         hint = "compare two numbers, or two entities"
     return error("mixed-comparison", entity.span, message, hint)
+
+
+def _holder(entity: ast.Expression, symbols: Symbols) -> ast.Atom | None:
+    """The atom that holds a variable in its last place, as `age(X, A)` does where numbers are arguments."""
+    if not isinstance(entity, ast.Atom) or entity.arguments:
+        return None
+    for formula in symbols.formulas:
+        span = formula.root.span
+        if span.source is entity.span.source and span.start <= entity.span.start < span.end:
+            for each in nodes(formula.root):
+                if isinstance(each, ast.Atom) and len(each.arguments) > 1:
+                    last = each.arguments[-1]
+                    if isinstance(last, ast.Variable) and last.name == entity.name:
+                        return each
+    return None
+
+
+def _short_argument(argument: ast.Argument) -> str:
+    return argument.name if isinstance(argument, ast.Variable) else argument.text
 
 
 def _signature(atom: ast.Atom) -> str:
