@@ -33,7 +33,11 @@ def require_writable(path: str | os.PathLike[str]) -> None:
 
 def require_apart(path: str | os.PathLike[str], files: Iterable[Path]) -> None:
     """`Error` where ``path`` is one of the ``files`` that are read."""
-    if Path(path).resolve() in {each.resolve() for each in files}:
+    try:
+        place = Path(path).resolve()
+    except ValueError:  # a null character in the path: nothing is there
+        return
+    if place in {each.resolve() for each in files}:
         message = f'"{os.fspath(path)}" is read by the program, and would be lost'
         raise Error([Diagnostic("overwritten-source", message, "nothing was changed; name another file")])
 
