@@ -455,6 +455,7 @@ def test_a_closed_predicate_with_a_rule_is_completed_not_contradicted() -> None:
     assert kb.infer().contradictions == ()
 
 
+@pytest.mark.slow
 def test_results_do_not_depend_on_the_hash_seed() -> None:
     """A Python set orders the rows of a negation there."""
     program = (

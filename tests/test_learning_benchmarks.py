@@ -51,6 +51,7 @@ def test_gaps_are_as_many_as_asked_for() -> None:
     assert frame.isna().to_numpy().mean() == pytest.approx(0.2, abs=0.02)
 
 
+@pytest.mark.slow
 def test_planted_weights_of_smokers_are_recovered() -> None:
     exact, _ = smokers.outcomes(people=200, epochs=200)
     assert exact.figure < 1e-3

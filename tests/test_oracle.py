@@ -476,6 +476,7 @@ def test_no_answer_excludes_the_hidden_world_in_many_programs(mode: str) -> None
 # --- the generator, and what holds of all programs --------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_generated_programs_say_something() -> None:
     """Most converge; most answers are not [0, 1]; much of what was unknown gets known; some take several rounds."""
     seen: Counter[str] = Counter()

@@ -91,6 +91,7 @@ def test_dates_are_refused() -> None:
         RuleClassifier().fit(pd.DataFrame({"d": pd.date_range("2020", periods=60)}), LABELS)
 
 
+@pytest.mark.slow
 def test_a_small_table_with_noise_is_weighed_not_covered() -> None:
     table, kinds = load_breast_cancer(return_X_y=True)
     accuracy = cross_val_score(RuleClassifier(random_state=0), table, kinds, cv=3).mean()

@@ -153,7 +153,7 @@ def test_a_second_ctrl_c_ends_at_once(long: str) -> None:
     ("options", "settings"),
     [
         (["--quiet"], {}),
-        ([], {"TERM": "dumb"}),
+        pytest.param([], {"TERM": "dumb"}, marks=pytest.mark.slow),
     ],
 )
 def test_no_progress_where_none_is_wanted(long: str, options: list[str], settings: dict[str, str]) -> None:

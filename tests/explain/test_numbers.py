@@ -11,6 +11,7 @@ import pytest
 
 import lnnkit
 from tests import programs
+from tests.blocks import at_length
 from tests.explain.proving import known_atoms, replay
 from tests.numeric_programs import MODES, generate
 from tests.oracle import Formula, Program
@@ -70,7 +71,7 @@ def replay_random(seeds: range) -> None:
         assert not wrong, f"seed {seed}:\n{text}\n" + "\n".join(wrong)
 
 
-@pytest.mark.parametrize("block", range(0, 40, 10))
+@pytest.mark.parametrize("block", at_length(range(0, 40, 10), plain=2))
 def test_random_programs(block: int) -> None:
     replay_random(range(block, block + 10))
 

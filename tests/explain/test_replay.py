@@ -14,6 +14,7 @@ import lnnkit
 from benchmarks import lubm
 from lnnkit.explain.explanation import Explanation
 from lnnkit.explain.proof import Proof, Step
+from tests.blocks import at_length
 from tests.creeping import creeping
 from tests.explain.proving import known_atoms, replay
 from tests.programs import MODES, generate, to_text
@@ -47,7 +48,7 @@ def test_random_programs_at_length(block: int) -> None:
     replay_random(range(block, block + BLOCK))
 
 
-@pytest.mark.parametrize("seed", [4, 20, 35])
+@pytest.mark.parametrize("seed", at_length([4, 20, 35], plain=1))
 def test_cycles_that_creep(seed: int) -> None:
     kb = lnnkit.loads(to_text(creeping(seed)))
     _, wrong = replay(kb, known_atoms(kb))

@@ -12,6 +12,7 @@ from lnnkit.ground import joining
 from lnnkit.ground.keys import KeyIndex
 from lnnkit.infer import visit, visits
 from tests.agreement import disagreements
+from tests.blocks import at_length
 from tests.programs import MODES, generate
 
 CRISP = """
@@ -39,7 +40,7 @@ def test_a_tuple_of_another_need_may_be_at_its_default() -> None:
         ]
 
 
-@pytest.mark.parametrize("size", [1, 3])
+@pytest.mark.parametrize("size", at_length([1, 3], plain=1))
 def test_the_work_may_be_cut_anywhere(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(joining, "CHUNK", size)
     monkeypatch.setattr(visit, "STRIP", size)

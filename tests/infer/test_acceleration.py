@@ -238,7 +238,7 @@ def test_the_setters_are_still_known_after_a_leap() -> None:
     assert formula.key == "axiom B -> C"
 
 
-@pytest.mark.parametrize("block", at_length(range(0, QUICK, BLOCK), plain=1))
+@pytest.mark.parametrize("block", at_length(range(0, QUICK, BLOCK), plain=0))
 def test_creeping_programs_against_the_oracle(block: int) -> None:
     check(range(block, block + BLOCK))
 

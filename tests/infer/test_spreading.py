@@ -16,6 +16,7 @@ from lnnkit.infer.classes import Classes
 from lnnkit.infer.inference import Fixpoint
 from lnnkit.infer.spreading import Spreading
 from lnnkit.infer.watch import RoundReport
+from tests.blocks import at_length
 from tests.programs import MODES, generate, to_text
 
 CHAIN = """
@@ -201,7 +202,7 @@ def test_more_random_recursive_programs(block: int, both: Callable[..., Any]) ->
         assert differences(left(without), left(within)) == [], seed
 
 
-@pytest.mark.parametrize("block", range(2))
+@pytest.mark.parametrize("block", at_length(range(2), plain=1))
 def test_random_programs(block: int, both: Callable[..., Any]) -> None:
     for seed in range(40 * block, 40 * block + 40):
         without, within, _ = both(to_text(generate(seed, 1 + seed % 5, MODES[seed % 3]).program))

@@ -326,6 +326,7 @@ def test_rules_that_are_not_trained_stay() -> None:
     assert "rule s: a(X) > ?t=2 -> P(X)" in kb.text
 
 
+@pytest.mark.slow
 def test_the_same_seed_finds_the_same() -> None:
     found = [planted("nested", noise=0.05, count=120).fit(epochs=6, seed=3).values for _ in range(2)]
     assert found[0] == found[1]

@@ -182,8 +182,8 @@ def test_single_precision(logic: str, kind: str) -> None:
 @pytest.mark.parametrize("logic", LOGICS)
 def test_twenty_thousand_operands(logic: str) -> None:
     """Ten times the operands take about ten times the time, not a hundred times."""
-    wide(logic, 2000)
-    assert wide(logic, 20_000) < 40 * wide(logic, 2000) + 0.1
+    few, many = (min(wide(logic, count) for _ in range(3)) for count in (2000, 20_000))  # others share the processor
+    assert many < 40 * few + 0.1
 
 
 def wide(logic: str, count: int) -> float:
