@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from typing import Literal
 
@@ -19,6 +20,7 @@ from lnnkit.check.walk import NumericNode, Scope, Visit, nodes
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.names import FOREIGN_FUNCTIONS
+from lnnkit.syntax.printer import format_expression
 
 Kind = Literal["number", "truth", "entity", "unknown"]
 
@@ -42,7 +44,7 @@ def _formula(formula: Formula, symbols: Symbols) -> Iterator[Diagnostic]:
             case _:
                 finding = None
         if finding is None and isinstance(node, ast.Comparison):
-            finding = _comparison(node, visit, symbols)
+            finding = _comparison(node, visit, formula, symbols)
         if finding is not None:
             silenced.add(id(node))
             yield finding
@@ -186,7 +188,7 @@ def _truth_as_number(node: ast.Expression) -> Diagnostic:
 # --- comparisons ----------------------------------------------------------------------------------------------------
 
 
-def _comparison(node: ast.Comparison, visit: Visit, symbols: Symbols) -> Diagnostic | None:
+def _comparison(node: ast.Comparison, visit: Visit, formula: Formula, symbols: Symbols) -> Diagnostic | None:
     found = [_kind(operand, visit, symbols) for operand in node.operands]
     equalities = all(operator in ("=", "!=") for operator in node.operators)
     if "truth" in found:
@@ -202,7 +204,7 @@ def _comparison(node: ast.Comparison, visit: Visit, symbols: Symbols) -> Diagnos
     for operator, (left, right) in zip(node.operators, pairwise(zip(node.operands, found, strict=True)), strict=True):
         if left[1] != right[1]:
             entity, number = (left[0], right[0]) if left[1] == "entity" else (right[0], left[0])
-            return _mixed(entity, number, visit, symbols)
+            return _mixed(entity, number, visit, formula, symbols)
         if left[1] == "entity" and operator not in ("=", "!="):
             message = f"`{operator}` compares numbers, but `{_short(left[0])}` and `{_short(right[0])}` are entities"
             hint = "entities are compared with `=` and `!=`; compare a number of each: `age(X) > age(Y)`"
@@ -231,7 +233,9 @@ def _is_truth(atom: ast.Atom, visit: Visit, symbols: Symbols) -> bool:
     return atom.name in symbols.declared or any(use.how != "term" for use in symbols.uses.get(atom.name, ()))
 
 
-def _mixed(entity: ast.Expression, number: ast.Expression, visit: Visit, symbols: Symbols) -> Diagnostic | None:
+def _mixed(
+    entity: ast.Expression, number: ast.Expression, visit: Visit, formula: Formula, symbols: Symbols
+) -> Diagnostic | None:
     constant = isinstance(entity, ast.Atom) and symbols.bare_kind(entity, visit.scope) == "constant"
     if isinstance(entity, ast.Atom) and constant and not known(symbols, [entity.name]):
         return _unknown_number(entity, symbols)
@@ -240,11 +244,10 @@ def _mixed(entity: ast.Expression, number: ast.Expression, visit: Visit, symbols
     quoted = entity.text if isinstance(entity, ast.Entity) else ""
     if re.fullmatch(r"-?\d+(?:\.\d+)?", quoted):
         hint = f"a number stands without quotes: `{quoted}`"
-    elif isinstance(number, ast.Number) and (holder := _holder(entity, symbols)) is not None:
-        *own, _ = map(_short_argument, holder.arguments)
-        value = f"{holder.name}({', '.join(own)})"
-        declared = f"number {holder.name}({', '.join(['entity'] * len(own))})"
-        hint = f"numbers are no arguments: declare `{declared}`, give `fact {holder.name}(...) = 5`, compare `{value}`"
+    elif isinstance(number, ast.Number) and (holder := _holder(entity, formula)) is not None:
+        own = replace(holder, arguments=holder.arguments[:-1])
+        given = f"declare `number {_signature(own)}`, give `fact {own.name}(...) = 5`"
+        hint = f"numbers are no arguments: {given}, compare `{format_expression(own)}`"
     elif isinstance(number, ast.Number):
         name = _short(entity)
         hint = f'an entity of that name is quoted: `"{_short(number)}"`; a number of `{name}` is applied: `age({name})`'
@@ -256,23 +259,16 @@ def _mixed(entity: ast.Expression, number: ast.Expression, visit: Visit, symbols
     return error("mixed-comparison", entity.span, message, hint)
 
 
-def _holder(entity: ast.Expression, symbols: Symbols) -> ast.Atom | None:
+def _holder(entity: ast.Expression, formula: Formula) -> ast.Atom | None:
     """The atom that holds a variable in its last place, as `age(X, A)` does where numbers are arguments."""
     if not isinstance(entity, ast.Atom) or entity.arguments:
         return None
-    for formula in symbols.formulas:
-        span = formula.root.span
-        if span.source is entity.span.source and span.start <= entity.span.start < span.end:
-            for each in nodes(formula.root):
-                if isinstance(each, ast.Atom) and len(each.arguments) > 1:
-                    last = each.arguments[-1]
-                    if isinstance(last, ast.Variable) and last.name == entity.name:
-                        return each
+    for node in (visit.node for visit in formula.visits):
+        if isinstance(node, ast.Atom) and len(node.arguments) > 1:
+            last = node.arguments[-1]
+            if isinstance(last, ast.Variable) and last.name == entity.name:
+                return node
     return None
-
-
-def _short_argument(argument: ast.Argument) -> str:
-    return argument.name if isinstance(argument, ast.Variable) else argument.text
 
 
 def _signature(atom: ast.Atom) -> str:

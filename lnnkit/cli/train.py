@@ -13,6 +13,7 @@ from lnnkit.cli.evaluate import table
 from lnnkit.cli.program import load
 from lnnkit.cli.progress import STOPPING, ProgressLine
 from lnnkit.cli.threads import use_threads
+from lnnkit.data.model_file import is_model
 from lnnkit.interrupt import Interruption, is_pythons_own
 from lnnkit.output import require_apart, write_text
 
@@ -136,7 +137,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 def _outputs(arguments: argparse.Namespace) -> str | None:
     """What is wrong with the files that are to be written."""
-    if Path(arguments.output).suffix not in (".lnn", ".safetensors"):
+    if Path(arguments.output).suffix != ".lnn" and not is_model(Path(arguments.output)):
         return f"-o {arguments.output} ends in neither .lnn nor .safetensors"
     named = {"-o": arguments.output, "--report": arguments.report, "--checkpoint": arguments.checkpoint}
     places = {option: Path(path).resolve() for option, path in named.items() if path is not None}

@@ -88,12 +88,13 @@ def _from_rows(arity: int, numeric: bool, rows: list[Any]) -> Sheet:
         widths = [len(row) for row in split if row is not None]
         width = next((width for width in widths if width in allowed), widths[0] if widths else allowed[0])
         names = tuple(str(position + 1) for position in range(width))
+    others = any(each is not None for each in split)
     good: list[tuple[Any, ...]] = []
     numbers: list[int] = []
     lost: list[tuple[int, Fault]] = []
     for number, (row, cells) in enumerate(zip(rows, split, strict=True), start=1):
         if cells is None or len(cells) != len(names):
-            lost.append((number, _lost(row, names, any(each is not None for each in split))))
+            lost.append((number, _lost(row, names, others=others)))
         else:
             good.append(cells)
             numbers.append(number)
@@ -102,7 +103,7 @@ def _from_rows(arity: int, numeric: bool, rows: list[Any]) -> Sheet:
     return Sheet(SOURCE, names, bool(rows) and isinstance(rows[0], Mapping), lambda _: grid)
 
 
-def _lost(row: Any, names: tuple[str, ...], others: bool) -> Fault:
+def _lost(row: Any, names: tuple[str, ...], *, others: bool) -> Fault:
     if others:
         message = f"{row!r:.60} does not have the columns of the others: {', '.join(names) or 'none'}"
         return Fault("bad-row", message)

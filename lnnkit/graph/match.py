@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import networkx as nx
 
 from lnnkit.graph.lifted import NEURONS, NUMBER, Reference
+from lnnkit.graph.operands import operand_edges, operands_about
 
 _Bound = tuple[int, int]  # a quantified variable: the depth of its quantifier, and its place there
 _Argument = int | str | _Bound
@@ -16,8 +17,7 @@ def below_negations(graph: nx.MultiDiGraph, reference: Reference) -> tuple[Refer
     """What stands beneath the negations at the head of what is referred to, and whether their number is odd."""
     negated = False
     while graph.nodes[reference.node]["kind"] == "not":
-        _, operand, edge = next(iter(graph.out_edges(reference.node, data=True)))
-        arguments = tuple(reference.arguments[a] if isinstance(a, int) else a for a in edge["arguments"])
+        ((operand, arguments),) = operands_about(graph, reference.node, reference.arguments)
         reference, negated = Reference(operand, arguments), not negated
     return reference, negated
 
@@ -73,8 +73,8 @@ def _match(
             for a, b in zip(own["arguments"], other["arguments"], strict=True)
         )
     bound: tuple[_Argument, ...] = tuple((depth, place) for place in range(len(own.get("bound_sorts", ()))))
-    pairs = [sorted(graph.out_edges(each, data=True), key=lambda edge: edge[2]["position"]) for each in (query, node)]
-    if len(pairs[0]) != len(pairs[1]):
+    mine, theirs = operand_edges(graph, query), operand_edges(graph, node)
+    if len(mine) != len(theirs):
         return False
     return all(
         (left["weight"], left["parameter"]) == (right["weight"], right["parameter"])
@@ -87,7 +87,7 @@ def _match(
             depth + 1,
             bindings,
         )
-        for (_, a, left), (_, b, right) in zip(pairs[0], pairs[1], strict=True)
+        for (a, left), (b, right) in zip(mine, theirs, strict=True)
     )
 
 

@@ -9,8 +9,7 @@ import networkx as nx
 from lnnkit.graph.laws import EVERY, SIGNS, mirrored
 from lnnkit.graph.lifted import COMPARISON, Reference
 from lnnkit.graph.match import matched
-
-_Arguments = tuple[int | str, ...]
+from lnnkit.graph.operands import Arguments, operands_about
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +55,11 @@ def _is_plain(graph: nx.MultiDiGraph, node: str) -> bool:
     return not any(graph.nodes[each].get("learned") for each in (node, *nx.descendants(graph, node)))
 
 
-def _terms(graph: nx.MultiDiGraph, node: str, arguments: _Arguments) -> list[tuple[str, _Arguments]]:
+def _terms(graph: nx.MultiDiGraph, node: str, arguments: Arguments) -> list[tuple[str, Arguments]]:
     """The two terms that are compared; those of a difference that is compared to 0."""
-    (left, its), (right, others) = _operands(graph, node, arguments)
+    (left, its), (right, others) = operands_about(graph, node, arguments)
     if graph.nodes[left]["kind"] == "subtract" and graph.nodes[right].get("value") == 0:
-        return _operands(graph, left, its)
+        return operands_about(graph, left, its)
     if graph.nodes[right]["kind"] == "subtract" and graph.nodes[left].get("value") == 0:
-        return _operands(graph, right, others)[::-1]
+        return operands_about(graph, right, others)[::-1]
     return [(left, its), (right, others)]
-
-
-def _operands(graph: nx.MultiDiGraph, node: str, arguments: _Arguments) -> list[tuple[str, _Arguments]]:
-    edges = sorted(graph.out_edges(node, data=True), key=lambda edge: edge[2]["position"])
-    return [
-        (operand, tuple(arguments[a] if isinstance(a, int) else a for a in edge["arguments"]))
-        for _, operand, edge in edges
-    ]

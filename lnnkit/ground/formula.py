@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from lnnkit.graph.laws import Law
 from lnnkit.graph.lifted import COMPARISON, NUMBER, TERMS, LiftedGraph, Root
+from lnnkit.graph.operands import operand_edges
 from lnnkit.ground.terms import comparison, parameters, term
 from lnnkit.logic import logic_named
 from lnnkit.logic.logic import Logic
@@ -153,7 +154,7 @@ def unfold(
                 Neuron(own, operands, block, node, arguments, learned=learned, numeric=numeric, arithmetic=arithmetic)
             )
             continue
-        edges = sorted(graph.out_edges(node, data=True), key=lambda edge: edge[2]["position"])
+        edges = operand_edges(graph, node)
         if not ready:
             inner = -1
             visible = arguments
@@ -164,7 +165,7 @@ def unfold(
                 blocks.append(Block(block, blocks[block].variables + bound, bound))
                 visible = arguments + bound
             stack.append((node, arguments, block, inner, True))
-            for _, operand, edge in reversed(edges):
+            for operand, edge in reversed(edges):
                 passed = tuple(visible[a] if isinstance(a, int) else a for a in edge["arguments"])
                 stack.append((operand, passed, inner if inner >= 0 else block, -1, False))
             continue
@@ -181,11 +182,11 @@ def unfold(
                 block,
                 node,
                 arguments,
-                tuple(edge["weight"] for _, _, edge in edges),
+                tuple(edge["weight"] for _, edge in edges),
                 data.get("bias", 1.0),
                 logic_named(data["logic"]) if "logic" in data else None,
                 inner,
-                (*(edge.get("parameter") for _, _, edge in edges), data.get("learned", {}).get("bias")),
+                (*(edge.get("parameter") for _, edge in edges), data.get("learned", {}).get("bias")),
             )
         )
     heads = _heads(neurons, root.defines) if root.defines else frozenset()

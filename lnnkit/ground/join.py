@@ -106,12 +106,9 @@ def _narrowed(relation: Relation, wanted: Sequence[int], others: Sequence[Relati
 
 def _distinct_rows(columns: Sequence[Tensor]) -> Tensor:
     """The first row of each combination of values, in order."""
-    key = columns[0].long()
-    for column in columns[1:]:
-        key = torch.unique(key, return_inverse=True)[1] * (int(column.max()) + 1 if len(column) else 1) + column
-    _, inverse = torch.unique(key, return_inverse=True)
-    first = torch.full((int(inverse.max()) + 1 if len(inverse) else 0,), len(key))
-    first.scatter_reduce_(0, inverse, torch.arange(len(key)), "amin")
+    number = _numbered([column.long() for column in columns])
+    first = torch.full((int(number.max()) + 1 if len(number) else 0,), len(number))
+    first.scatter_reduce_(0, number, torch.arange(len(number)), "amin")
     return first.sort().values
 
 
@@ -186,10 +183,14 @@ def _dense_keys(left: Sequence[Tensor], right: Sequence[Tensor]) -> tuple[Tensor
         size = 1 + max((int(column.max()) for column in (left[0], right[0]) if len(column)), default=0)
         if size <= 4 * (len(left[0]) + len(right[0])) + 65536:
             return left[0].long(), right[0].long(), size
-    both = [torch.cat([a, b]).long() for a, b in zip(left, right, strict=True)]
-    key = both[0]
-    for column in both[1:]:
+    number = _numbered([torch.cat([a, b]).long() for a, b in zip(left, right, strict=True)])
+    return number[: len(left[0])], number[len(left[0]) :], int(number.max()) + 1 if len(number) else 1
+
+
+def _numbered(columns: Sequence[Tensor]) -> Tensor:
+    """The number of each row's combination of values, from 0 on."""
+    key = columns[0]
+    for column in columns[1:]:
         key = torch.unique(key, return_inverse=True)[1]
         key = key * (int(column.max()) + 1 if len(column) else 1) + column
-    inverse = torch.unique(key, return_inverse=True)[1]
-    return inverse[: len(left[0])], inverse[len(left[0]) :], int(inverse.max()) + 1 if len(inverse) else 1
+    return torch.unique(key, return_inverse=True)[1]

@@ -11,6 +11,7 @@ import networkx as nx
 
 from lnnkit.check.units import UNIT_ATTRIBUTES
 from lnnkit.graph.lifted import NUMBER, OPERATIONS
+from lnnkit.graph.operands import Arguments, operands_about
 from lnnkit.numeric import (
     Comparison,
     Operation,
@@ -23,7 +24,6 @@ from lnnkit.numeric import (
     undetermined,
 )
 
-Arguments = tuple[int | str, ...]
 NumberAtom = tuple[str, Arguments]  # a number's name and its arguments
 
 
@@ -43,7 +43,7 @@ class Numbers:
 def comparison(graph: nx.MultiDiGraph, node: str, arguments: Arguments) -> tuple[Comparison, Sequence[NumberAtom]]:
     """A ``compare`` node seen with these ``arguments``, over the number atoms that it mentions."""
     numbers = Numbers()
-    left, right = (_term(graph, operand, passed, numbers) for operand, passed in _operands(graph, node, arguments))
+    left, right = (_term(graph, operand, passed, numbers) for operand, passed in operands_about(graph, node, arguments))
     data = graph.nodes[node]
     return Comparison(left, right, relation(data["operator"], data["weight"], data["scale"] or 0.0)), numbers.atoms
 
@@ -68,14 +68,6 @@ def parameters(graph: nx.MultiDiGraph, node: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _operands(graph: nx.MultiDiGraph, node: str, arguments: Arguments) -> list[tuple[str, Arguments]]:
-    edges = sorted(graph.out_edges(node, data=True), key=lambda edge: edge[2]["position"])
-    return [
-        (operand, tuple(arguments[a] if isinstance(a, int) else a for a in edge["arguments"]))
-        for _, operand, edge in edges
-    ]
-
-
 def _term(graph: nx.MultiDiGraph, node: str, arguments: Arguments, numbers: Numbers) -> Term:
     """Post-order without recursion: terms may be nested deeper than Python's stack."""
     done: list[Term] = []
@@ -83,7 +75,7 @@ def _term(graph: nx.MultiDiGraph, node: str, arguments: Arguments, numbers: Numb
     while stack:
         node, arguments, ready = stack.pop()
         data = graph.nodes[node]
-        operands = _operands(graph, node, arguments)
+        operands = operands_about(graph, node, arguments)
         if data["kind"] == NUMBER:
             done.append(number(numbers.index((node, arguments))))
         elif not ready and operands:

@@ -144,7 +144,7 @@ class Visitor:
             for trigger in self.found_triggers():
                 self.fresh_rows(trigger)
             return
-        once = Once(self.formula.blocks[0].variables, joins.radix)
+        once = _Once(self.formula.blocks[0].variables, joins.radix)
         for trigger in self.found_triggers():
             for share, found in self._triggered(trigger, moved):
                 fresh = once.fresh(found)
@@ -209,7 +209,7 @@ class Visitor:
         return self.joins.radix
 
 
-class Once:
+class _Once:
     """Leaves out assignments that another atom of the same instance has found in the same round, where that is cheap to
     tell: of one variable, or of none. A wide formula may read a hundred atoms that all have moved."""
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 import networkx as nx
 
 from lnnkit.graph.lifted import COMPARISON, LiftedGraph
+from lnnkit.graph.operands import operand_edges
 
 _Signs = Mapping[str, int]
 
@@ -43,11 +44,11 @@ def _across(graph: nx.MultiDiGraph, top: str, reached: _Signs) -> list[tuple[str
 def _sides(graph: nx.MultiDiGraph, top: str) -> tuple[list[_Signs], int]:
     """What a statement sets against each other, and whether it makes them alike (1) or opposite (-1)."""
     kind = graph.nodes[top]["kind"]
-    below = _operands(graph, top) if kind != COMPARISON else []
+    below = [operand for operand, _ in operand_edges(graph, top)] if kind != COMPARISON else []
     if kind == "forall":
         return _sides(graph, below[0])
     if kind == "not" and graph.nodes[below[0]]["kind"] == "and":
-        return [_signs(graph, operand) for operand in _operands(graph, below[0])], -1
+        return [_signs(graph, operand) for operand, _ in operand_edges(graph, below[0])], -1
     alike = {"implies": 1, "iff": 1, "or": -1, "xor": -1}.get(kind)
     return ([], 0) if alike is None else ([_signs(graph, operand) for operand in below], alike)
 
@@ -65,12 +66,7 @@ def _signs(graph: nx.MultiDiGraph, top: str) -> _Signs:
         kind = graph.nodes[node]["kind"]
         if kind == COMPARISON:
             continue
-        for place, operand in enumerate(_operands(graph, node)):
+        for place, (operand, _) in enumerate(operand_edges(graph, node)):
             flips = kind == "not" or (kind == "implies" and place == 0)
             waiting.append((operand, 0 if kind in ("iff", "xor") else -sign if flips else sign))
     return found
-
-
-def _operands(graph: nx.MultiDiGraph, node: str) -> list[str]:
-    edges = sorted(graph.out_edges(node, data=True), key=lambda edge: edge[2]["position"])
-    return [operand for _, operand, _ in edges]

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from lnnkit.flags import all_set
 from lnnkit.graph.lifted import LiftedGraph, Root
+from lnnkit.graph.operands import operand_edges
 from lnnkit.learn.classical import Conditions, conditions
 from lnnkit.learn.parameters import Parameter
 
@@ -60,12 +61,12 @@ def learned_neurons(lifted: LiftedGraph, rules: Mapping[int, str]) -> list[Learn
         while stack:
             node = stack.pop()
             data = lifted.graph.nodes[node]
-            edges = sorted(lifted.graph.out_edges(node, data=True), key=lambda edge: edge[2]["position"])
-            stack.extend(operand for _, operand, _ in reversed(edges))
+            edges = operand_edges(lifted.graph, node)
+            stack.extend(operand for operand, _ in reversed(edges))
             if data["kind"] in _CLASSICAL and node not in seen:
                 seen.add(node)
-                weights = tuple(edge["weight"] for _, _, edge in edges)
-                named = (*(edge["parameter"] for _, _, edge in edges), data["learned"].get("bias"))
+                weights = tuple(edge["weight"] for _, edge in edges)
+                named = (*(edge["parameter"] for _, edge in edges), data["learned"].get("bias"))
                 text = " ".join(data["span"].text.split())
                 found.append(
                     LearnedNeuron(rules[place], text, data["kind"], data["logic"], (*weights, data["bias"]), named)

@@ -62,8 +62,9 @@ def _proposed(offer: Offer, truth: Tensor, started: Mapping[str, float], generat
     own = offer.comparison
     found = proposals(own, offer.shown, truth, started, generator)
     elsewhere = {name: value for name, value in started.items() if name not in own.constants}
-    if set(own.relation) - started.keys() and len(elsewhere) < len(started):
-        found += proposals(own, offer.shown, truth, elsewhere, generator)
+    if set(own.relation) <= started.keys() or len(elsewhere) == len(started):
+        return found
+    found += proposals(own, offer.shown, truth, elsewhere, generator)
     return sorted(found, key=lambda each: -round(each.gain, 9))
 
 

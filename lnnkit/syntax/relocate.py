@@ -22,7 +22,7 @@ def relocate(program: ast.Program, old: Path, new: Path) -> str:
     for statement in program.statements:
         if not isinstance(statement, Naming):
             continue
-        written = statement.path if isinstance(statement, ast.ImportStatement) else statement.table.path
+        written = _path(statement)
         moved = _moved(written, old, new)
         if moved != written:
             literal = _literal(statement)
@@ -33,8 +33,11 @@ def relocate(program: ast.Program, old: Path, new: Path) -> str:
 
 def paths(program: ast.Program) -> list[str]:
     """The paths that ``program`` names, as they are written."""
-    named = [statement for statement in program.statements if isinstance(statement, Naming)]
-    return [each.path if isinstance(each, ast.ImportStatement) else each.table.path for each in named]
+    return [_path(statement) for statement in program.statements if isinstance(statement, Naming)]
+
+
+def _path(statement: Naming) -> str:
+    return statement.path if isinstance(statement, ast.ImportStatement) else statement.table.path
 
 
 def _moved(path: str, old: Path, new: Path) -> str:

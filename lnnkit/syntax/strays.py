@@ -39,10 +39,9 @@ def stray(source: Source, shadow: str, piece: Slice) -> Diagnostic:
     if mistake:
         return mistake
     line = " ".join(text.split())
-    if truth := truth_before(text):
-        return Diagnostic("leading-truth", "the truth of a statement stands at its end", f"write `rule {truth}`", span)
-    if told := _TOLD.fullmatch(line):
-        hint = f"write `fact {told[2]} = {told[1]}`"
+    truth, told = truth_before(text), _TOLD.fullmatch(line)
+    if truth or told:
+        hint = f"write `rule {truth}`" if told is None else f"write `fact {told[2]} = {told[1]}`"
         return Diagnostic("leading-truth", "the truth of a statement stands at its end", hint, span)
     keyword = "rule" if ARROW.search(text) else "fact" if _LITERAL.fullmatch(text) else None
     hint = (

@@ -22,6 +22,13 @@ def relation(rng: random.Random, variables: tuple[int, ...], entities: int) -> R
     return Relation(variables, columns, len(rows))
 
 
+def drawn(rng: random.Random, most: int) -> list[Relation]:
+    """Up to so many relations over five variables."""
+    entities = rng.choice([2, 3, 100_000])
+    some = range(rng.randrange(1, most + 1))
+    return [relation(rng, tuple(rng.sample(range(5), rng.randrange(4))), entities) for _ in some]
+
+
 def rows_of(found: Relation, order: list[int]) -> list[tuple[int, ...]]:
     columns = [found.columns[found.variables.index(v)].tolist() for v in order]
     return sorted(zip(*columns, strict=True)) if columns else [()] * found.length
@@ -30,8 +37,7 @@ def rows_of(found: Relation, order: list[int]) -> list[tuple[int, ...]]:
 @pytest.mark.parametrize("seed", range(200))
 def test_joins_as_nested_loops_would(seed: int) -> None:
     rng = random.Random(seed)
-    entities = rng.choice([2, 3, 100_000])
-    parts = [relation(rng, tuple(rng.sample(range(5), rng.randrange(4))), entities) for _ in range(rng.randrange(1, 5))]
+    parts = drawn(rng, 4)
     order = sorted({v for part in parts for v in part.variables})
     expected = []
     for chosen in itertools.product(*(range(part.length) for part in parts)):
@@ -50,8 +56,7 @@ def test_joins_as_nested_loops_would(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(300))
 def test_what_is_not_wanted_is_left_out(seed: int) -> None:
     rng = random.Random(seed)
-    entities = rng.choice([2, 3, 100_000])
-    parts = [relation(rng, tuple(rng.sample(range(5), rng.randrange(4))), entities) for _ in range(rng.randrange(1, 6))]
+    parts = drawn(rng, 5)
     order = sorted({v for part in parts for v in part.variables})
     wanted = [v for v in order if rng.random() < 0.5]
     expected = {tuple(row[order.index(v)] for v in wanted) for row in rows_of(join(parts, no_limit), order)}
