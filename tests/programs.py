@@ -136,12 +136,12 @@ def place_of(atom: Formula, env: dict[str, str]) -> tuple[str, tuple[str, ...]]:
 # --- the generator ----------------------------------------------------------------------------------------------------
 
 
-def generate(seed: int, size: int = 4, mode: str = "fuzzy", equal: float = 0.0) -> Generated:
+def generate(seed: int, size: int = 4, mode: str = "fuzzy", equal: float = 0.0, ground: float = 0.0) -> Generated:
     """A valid program with about ``size`` statements. A share of ``equal`` and some more of its literals are equalities
-    of entities."""
+    of entities, a share of ``ground`` quantifiers without free variables instead."""
     for attempt in range(100):
         try:
-            return _Generator(random.Random(f"{seed} {size} {mode} {attempt}"), size, mode, equal).build(seed)
+            return _Generator(random.Random(f"{seed} {size} {mode} {attempt}"), size, mode, equal, ground).build(seed)
         except (ProgramError, _Retry):
             continue
     raise AssertionError(f"no valid program for seed {seed}")
@@ -157,6 +157,7 @@ class _Generator:
     size: int
     mode: str
     equal: float
+    ground: float
     pool: list[Formula] = field(default_factory=list)  # subformulas to repeat
     taken: list[str] = field(default_factory=list)  # variables that a quantifier around binds
 
@@ -239,6 +240,8 @@ class _Generator:
         rng = self.rng
         if self.equal and scope and rng.random() < self.equal:
             return self._equality(scope, denied=0.4)
+        if self.ground and scope and rng.random() < self.ground:
+            return self._quantified(rng.choice(QUANTIFIERS), [], 1, among)
         atom = self._atom(scope, among)
         chance = rng.random()
         if chance < 0.03:

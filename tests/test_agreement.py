@@ -16,10 +16,10 @@ PLAIN, ALL = 240, 2100
 BLOCK = 30
 
 
-def compare(seeds: range, equal: float = 0.0) -> int:
+def compare(seeds: range, equal: float = 0.0, ground: float = 0.0) -> int:
     compared = 0
     for seed in seeds:
-        generated = generate(seed, 1 + seed % 6, MODES[seed % 3], equal)
+        generated = generate(seed, 1 + seed % 6, MODES[seed % 3], equal, ground)
         found = disagreements(generated.program)
         if found is not None:
             compared += 1
@@ -41,6 +41,11 @@ def test_oracle_at_length(block: int) -> None:
 @pytest.mark.parametrize("block", at_length(range(0, 600, BLOCK), plain=1))
 def test_equalities(block: int) -> None:
     assert compare(range(block, block + BLOCK), equal=0.25) >= BLOCK - 3
+
+
+@pytest.mark.parametrize("block", at_length(range(0, 900, BLOCK), plain=2))
+def test_quantifiers_that_stand_for_themselves(block: int) -> None:
+    assert compare(range(block, block + BLOCK), ground=0.25) >= BLOCK - 3
 
 
 @pytest.mark.parametrize(
@@ -78,6 +83,21 @@ query Qred(X)
     wanted = ("Qred(X)", frozenset({("X", "anna")})), pytest.approx((0.7, 1.0))
     assert wanted in answers_of(text).items()
     assert wanted in answers_of(text + "query X = anna & Qred(X)\n").items()
+
+
+def test_what_a_shared_neuron_says_of_its_parts_is_heard() -> None:
+    """Nobody asks for the quantifier, nor lists what it is about: the query hears of a part of it."""
+    text = """
+logic godel
+predicate P(entity)
+predicate Q
+fact ~P(anna)
+axiom ~P(X) -> (exists U: P(U) & Q) in [0, 0]
+query P(U) & Q
+"""
+    assert answers_of(text) == {("P(U) & Q", frozenset({("U", "anna")})): (0.0, 0.0)}
+    text = text.replace("fact ~P(anna)\n", "axiom P(X) in [0, 0.5]\n").replace("~P(X) ->", "R(X) ->") + "fact R(anna)\n"
+    assert answers_of(text) == {("P(U) & Q", frozenset({("U", "anna")})): (0.0, 0.0)}
 
 
 def answers_of(text: str) -> dict[tuple[str, frozenset[tuple[str, str]]], tuple[float, float]]:

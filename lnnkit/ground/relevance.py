@@ -107,7 +107,8 @@ def decide(
     for reading in readings:  # what an observed neuron hears matters as much as an asked atom
         for family in reading.observed.values():
             if any(relevance.available(reading, support) for support in family):
-                _keep((Element(leaf, "either") for leaf in reading.formula.leaves), reading, keep)
+                read = (*reading.formula.leaves, *((AUXILIARY,) if reading.formula.auxiliary is not None else ()))
+                _keep((Element(leaf, "either") for leaf in read), reading, keep)
     done: set[tuple[int, int, str]] = set()
     while queue:
         name, side = queue.pop()

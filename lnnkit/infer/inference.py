@@ -180,10 +180,10 @@ def _infer(prepared: Prepared, leaps: Leaps, round_limit: int, watch: Watch | No
 
 def _settle(prepared: Prepared, space: Workspace, round_limit: int, watch: Watch | None) -> None:
     """Completion and rounds, in turns, until neither changes anything."""
-    _renew(space, loosen_comparisons(prepared))
+    space.renew(loosen_comparisons(prepared))
     initialise_comparisons(space)
     catch_up(space, changes(complete(prepared, space, first=True, watch=watch), space.grounding.atoms))
-    _renew(space, initialise_shared(prepared))
+    space.renew(initialise_shared(prepared, len(prepared.strata)))
     changed = no_rows()
     while True:
         before = space.progress.rounds
@@ -194,7 +194,3 @@ def _settle(prepared: Prepared, space: Workspace, round_limit: int, watch: Watch
         if not changed.numel():
             return
         catch_up(space, changes(changed, space.grounding.atoms))
-
-
-def _renew(space: Workspace, names: set[str | None]) -> None:
-    space.classes.renew(table for table in space.grounding.atoms.numbered if table.name in names)

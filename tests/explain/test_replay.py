@@ -24,12 +24,12 @@ PLAIN, ALL, BLOCK = 36, 600, 12
 SLOW = {15}  # two wide equivalences, whose compilation takes long
 
 
-def replay_random(seeds: range) -> Counter[str]:
+def replay_random(seeds: range, ground: float = 0.0) -> Counter[str]:
     found: Counter[str] = Counter()
     for seed in seeds:
         if seed in SLOW:
             continue
-        text = to_text(generate(seed, 1 + seed % 6, MODES[seed % 3]).program)
+        text = to_text(generate(seed, 1 + seed % 6, MODES[seed % 3], ground=ground).program)
         kb = lnnkit.loads(text)
         reasons, wrong = replay(kb, known_atoms(kb))
         assert not wrong, f"seed {seed}:\n{text}\n" + "\n".join(wrong)
@@ -46,6 +46,12 @@ def test_random_programs(block: int) -> None:
 @pytest.mark.parametrize("block", range(PLAIN, ALL, BLOCK))
 def test_random_programs_at_length(block: int) -> None:
     replay_random(range(block, block + BLOCK))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(0, 120, BLOCK))
+def test_quantifiers_that_stand_for_themselves(block: int) -> None:
+    replay_random(range(block, block + BLOCK), ground=0.3)
 
 
 @pytest.mark.parametrize("seed", at_length([4, 20, 35], plain=1))

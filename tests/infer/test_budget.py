@@ -146,6 +146,18 @@ def test_a_shared_formula_is_named() -> None:
     assert finding.line == 3
 
 
+def test_a_quantifier_about_fewer_variables_is_better_concluded_apart() -> None:
+    """Each of 60 P(X) & P(Y) has the 60 rows of E(X, Z) & P(Z) again."""
+    text = "predicate E(x, x) closed\nfact E(e0, e0)\nfact R(e0, e0)\nrule r: {} & P(X) & P(Y) -> Q(X, Y)\n"
+    for part, remedy in (
+        ("(exists Z: E(X, Z) & P(Z))", True),
+        ("(exists Z: R(X, Z) | R(Y, Z))", False),
+        ("P(X)", False),
+    ):
+        finding = finding_of(kb(60, "predicate R(x, x)\npredicate P(x)\n" + text.format(part)), 50)
+        assert ("conclude the quantified part by a rule of its own" in finding.hint) == remedy
+
+
 def test_a_query_has_the_budget_of_inference() -> None:
     program = kb(100, "query P(X)\n")
     program.infer(max_groundings=5000)
