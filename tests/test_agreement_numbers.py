@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tests.agreement import disagreements_about_numbers
+from tests.blocks import at_length
 from tests.numeric_programs import MODES, generate
 from tests.programs import to_text
 from tests.test_agreement import answers_of
@@ -56,7 +57,7 @@ def test_oracle_at_length_where_terms_are_compared_again(block: int) -> None:
     assert compare(range(block, block + BLOCK), related=0.6) >= BLOCK - 5
 
 
-@pytest.mark.parametrize("seed", range(5000, 5030))
+@pytest.mark.parametrize("seed", at_length(range(5000, 5030), plain=10))
 def test_order_is_nothing(seed: int) -> None:
     """Bitwise, with contradictions or without."""
     program = generate(seed, 1 + seed % 6, MODES[seed % 3], 0.6 * (seed >= 5020)).program

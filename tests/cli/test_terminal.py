@@ -185,6 +185,7 @@ def test_short_work_shows_nothing(small: str) -> None:
     subprocess.run([sys.executable, "-c", code, small], check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
 
 
+@pytest.mark.slow
 def test_pipes_see_no_progress(long: str) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "lnnkit", "run", long, "--format", "json"],

@@ -11,6 +11,7 @@ import lnnkit
 from lnnkit.ground import growing, room
 from lnnkit.infer import classes, forward, truth_table, visits
 from tests.agreement import disagreements
+from tests.blocks import at_length
 from tests.programs import MODES, generate, to_text
 
 LOGICS = ("lukasiewicz", "product", "godel")
@@ -42,7 +43,7 @@ def agree(seeds: range) -> None:
 
 
 @pytest.mark.usefixtures("soft")
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", at_length(range(40), plain=15))
 def test_the_same_as_looking_at_all(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     text, tables = clauses(seed)
     counts: list[int] = []

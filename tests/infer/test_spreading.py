@@ -184,7 +184,7 @@ def both(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[lnnkit.Knowledg
     return infer
 
 
-@pytest.mark.parametrize("block", range(4))
+@pytest.mark.parametrize("block", at_length(range(4), plain=1))
 def test_random_recursive_programs(block: int, both: Callable[..., Any]) -> None:
     apart = 0
     for seed in range(15 * block, 15 * block + 15):

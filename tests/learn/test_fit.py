@@ -10,6 +10,7 @@ import pytest
 
 import lnnkit
 from lnnkit.scores import Epoch
+from tests.blocks import at_length
 
 
 def scored(weights: tuple[float, float], bias: float, people: int = 40, seed: int = 0) -> list[str]:
@@ -302,7 +303,7 @@ BANDS = [
 
 
 @pytest.mark.parametrize(("closed", "rule"), BANDS)
-@pytest.mark.parametrize("band", [(18, 65), (10, 40), (60, 70), (5, 95)])
+@pytest.mark.parametrize("band", at_length([(18, 65), (10, 40), (60, 70), (5, 95)], plain=2))
 def test_both_ends_of_a_band_are_found(band: tuple[int, int], closed: str, rule: str) -> None:
     low, high = band
     rng = random.Random(low)

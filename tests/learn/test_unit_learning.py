@@ -213,7 +213,7 @@ KEPT = {
 }
 
 
-@pytest.mark.parametrize("suffix", ["lnn", "safetensors"])
+@pytest.mark.parametrize("suffix", at_length(["lnn", "safetensors"], plain=1))
 @pytest.mark.parametrize("formula", KEPT.values(), ids=KEPT)
 def test_what_was_learned_is_kept(formula: str, suffix: str, tmp_path: Path) -> None:
     some = rows({"a": whole(1, 9), "b": whole(1, 9)}, 80, seed=7)
