@@ -104,12 +104,16 @@ def test_no_file_overwrites_another(tmp_path: Path, capsys: pytest.CaptureFixtur
         (["-o", other], "neither .lnn nor .safetensors"),
         (["-o", out, "--report", other], "read by the program"),
         (["-o", out, "--checkpoint", other], "read by the program"),
+        (["-o", out, "--slack", "1"], "--slack is about the rules that --classical names"),
+        (["-o", out, "--alpha", "0.8"], "--alpha is about the rules that --classical names"),
     ):
         assert main(["train", str(program), "--epochs", "1", *options]) in (1, 2)
         assert said in capsys.readouterr().err
     assert main(["draw", str(program), "-o", other, "--format", "svg"]) == 1
     with pytest.raises(lnnkit.Error, match="overwritten-source"):
         lnnkit.load(program).save(table)
+    with pytest.raises(lnnkit.Error, match="overwritten-source"):
+        lnnkit.load(program).fit(epochs=1, checkpoint=table)
     assert (program.read_text(), table.read_text()) == before
     assert not (tmp_path / "t.lnn").exists()
     assert main(["train", str(program), "--epochs", "1", "--soft", "-o", out]) == 0

@@ -11,11 +11,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from lnnkit.check.polarity import signed
-from lnnkit.check.report import error, name_span
+from lnnkit.check.report import error, name_span, warning
 from lnnkit.check.symbols import Formula, Symbols
 from lnnkit.check.walk import strip_foralls, unweighted
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.printer import format_expression
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,33 @@ class Dependency:
 
 
 def strata(symbols: Symbols) -> list[Diagnostic]:
-    return stratify(symbols)[1]
+    return [*stratify(symbols)[1], *_not_completed(symbols)]
+
+
+def _not_completed(symbols: Symbols) -> Iterator[Diagnostic]:
+    """Equivalences that look as if they defined a closed predicate which nothing else makes true: it stays false."""
+    given = {name for name, uses in symbols.uses.items() if any(use.how in ("fact", "load") for use in uses)}
+    given |= {table.predicate for table in symbols.told}
+    given |= {atom.name for formula in symbols.formulas if formula.kind != "query" for atom in _concluded(formula)}
+    empty = {name for name, declared in symbols.declared.items() if declared.closed} - given
+    for formula in symbols.formulas if empty else ():
+        root = strip_foralls(formula.root)
+        if formula.kind == "query" or not isinstance(root, ast.Iff):
+            continue
+        sides = unweighted(root.left), unweighted(root.right)
+        for atom, other in (sides, sides[::-1]):
+            if isinstance(atom, ast.Atom) and atom.name in empty:
+                reason = "no fact, table or rule makes it true, and `<->` does not complete it"
+                rule = f"rule {format_expression(other)} -> {format_expression(atom)}"
+                hint = f"write `{rule}`: it is false of all else anyway"
+                yield warning(
+                    "closed-equivalence", name_span(atom), f"closed `{atom.name}` stays false: {reason}", hint
+                )
+
+
+def _concluded(formula: Formula) -> Iterator[ast.Atom]:
+    root = _implication(formula)
+    return iter(()) if root is None else defined(root.consequent)
 
 
 def defined(atoms: ast.Expression) -> Iterator[ast.Atom]:

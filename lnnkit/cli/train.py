@@ -81,7 +81,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    if wrong := _outputs(arguments):
+    if wrong := _outputs(arguments) or _idle(arguments):
         streams.note(f"lnnkit train: error: {wrong}")
         return 2
     shown = not arguments.quiet
@@ -147,6 +147,13 @@ def _outputs(arguments: argparse.Namespace) -> str | None:
     read = Path(arguments.file).resolve()
     lost = [option for option, place in places.items() if option != "-o" and place == read]
     return f"{lost[0]} would overwrite the program" if lost else None
+
+
+def _idle(arguments: argparse.Namespace) -> str | None:
+    """Which option says nothing for want of another."""
+    given = {"--alpha": arguments.alpha != 1.0, "--slack": arguments.slack is not None}
+    idle = [option for option, stands in given.items() if stands and not arguments.classical]
+    return f"{idle[0]} is about the rules that --classical names, and it names none" if idle else None
 
 
 def _table(found: Fit, output: str) -> Iterator[str]:

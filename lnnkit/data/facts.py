@@ -198,6 +198,8 @@ def _warnings(
 
     if not len(grid.rows) and not grid.lost and sheet.format in TEXT_FORMATS and sheet.named:
         warn("no-rows", "there is a header and no row below it", 'end the statement in "no header" if it is a row')
+    elif not len(grid.rows) and not grid.lost and sheet.format == "parquet":
+        warn("no-rows", "there are columns and no row", "")
     elif len(grid.rows) and choice.where and not len(table) and not keep.any():
         filters = " and ".join(f'{sheet.title(position)} = "{text}"' for position, text in choice.where)
         warn("no-rows", f"no row has {filters}", "")

@@ -291,10 +291,13 @@ class KnowledgeBase:
 
         Raises `Error` where there is nothing to learn, no label, or no classical neuron; `BudgetError` as `infer` does.
         """
-        from lnnkit.kb.training import fit, trained_rules
+        from lnnkit.kb.training import fit, rule_names, trained_rules
         from lnnkit.learn.fitting import Settings
         from lnnkit.learn.objective import Objective
+        from lnnkit.output import require_apart
 
+        if checkpoint is not None:
+            require_apart(checkpoint, self.files)
         trained = trained_rules(self._theory, only, freeze, classical)
         settings = Settings(
             epochs=epochs,
@@ -307,7 +310,7 @@ class KnowledgeBase:
             seed=seed,
             balanced=balanced,
             soft=soft,
-            classical=frozenset(classical),
+            classical=frozenset(rule_names(classical)),
             alpha=alpha,
             objective=Objective(loss, contradictions, uncertainty, decay, slack),
             max_rounds=ROUND_LIMIT,

@@ -31,7 +31,7 @@ def trained_rules(
     theory: Theory, only: Collection[str] | None, freeze: Collection[str], classical: Collection[str]
 ) -> frozenset[str]:
     """The rules that learn; an `Error` where a name is none of them, or nothing is left. One name may stand alone."""
-    only, freeze, classical = None if only is None else _names(only), _names(freeze), _names(classical)
+    only, freeze, classical = None if only is None else rule_names(only), rule_names(freeze), rule_names(classical)
     learner = theory.learning()
     if not learner.states_equations(learner.rules if only is None else only):
         _require_labels(theory.checked)
@@ -50,7 +50,8 @@ def trained_rules(
     return trained
 
 
-def _names(given: Collection[str]) -> Collection[str]:
+def rule_names(given: Collection[str]) -> Collection[str]:
+    """Several names of rules, or one that stands alone."""
     return (given,) if isinstance(given, str) else given
 
 

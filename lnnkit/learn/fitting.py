@@ -70,6 +70,8 @@ class Settings:
             raise ValueError(f"validation is {self.validation}; it is a share of the labels, from 0 to below 1")
         if not 0.5 < self.alpha <= 1:
             raise ValueError(f"alpha is {self.alpha}; it is above 0.5 and at most 1")
+        if not self.classical and (self.alpha != 1 or self.objective.slack is not None):
+            raise ValueError("alpha and slack are about classical rules, and no rule is named to stay classical")
 
 
 class Unstarted(Exception):

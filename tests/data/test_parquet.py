@@ -29,6 +29,11 @@ def typed(read: Reader) -> Any:
     return reader
 
 
+def test_no_rows(typed: Any) -> None:
+    got = typed({"who": pa.array([], pa.string())}, arity=1)
+    assert (got.keys, got.found) == ([], [("no-rows", None)])
+
+
 ENTITIES = [
     (pa.array(["007", "b", None]), ["007", "b"]),
     (pa.array(["a", "cafe\u0301", ""], pa.large_string()), ["a", "caf\u00e9"]),

@@ -134,7 +134,7 @@ def test_declared_neurons_stay_classical(logic: str) -> None:
         seen.append(True)
 
     alpha = 0.9 if logic == "lukasiewicz" else 1.0
-    kb.fit(epochs=20, classical=["risk"], alpha=alpha, listen=look)
+    kb.fit(epochs=20, classical="risk", alpha=alpha, listen=look)
     assert seen and [each.classical for each in kb.classical(alpha) if each.kind == "and"] == [True]
     if logic != "product":  # there any weights above 0 will do at 1
         kb.fit(epochs=40)
@@ -143,6 +143,10 @@ def test_declared_neurons_stay_classical(logic: str) -> None:
 
 def test_what_cannot_be_classical_is_refused() -> None:
     kb = lnnkit.loads(program("rule risk: A(X) & B(X) -> Risk(X)"))
+    with pytest.raises(ValueError, match="no rule is named to stay classical"):
+        kb.fit(epochs=2, alpha=0.8)
+    with pytest.raises(ValueError, match="no rule is named to stay classical"):
+        kb.fit(epochs=2, slack=1.0)
     with pytest.raises(lnnkit.Error, match="not-classical"):
         kb.fit(epochs=2, classical=["risk"], alpha=0.6)
 
