@@ -29,15 +29,7 @@ def fast_start(fitting: Fitting) -> Tensor:
     known = fitting.told_starts()
     names = [each.name for each in fitting.parameters]
     start = torch.tensor([known.get(name, 0.0) for name in names], dtype=torch.float64)
-    if len(known) == len(names):
-        return start
-    offered = fitting.offers(known)
-    reached = {name for each in offered for name in each.proposals[0].values} | known.keys()
-    for each in fitting.parameters:
-        if each.name not in reached:
-            raise Unstarted(each)
     constraints = fitting.constraints(start)
-
     known_losses: dict[tuple[float, ...], float] = {}
 
     def judged(values: Tensor) -> float:
@@ -46,6 +38,13 @@ def fast_start(fitting: Fitting) -> Tensor:
             known_losses[key] = fitting.infer(values, constraints).losses.total
         return known_losses[key]
 
+    if len(known) == len(names):
+        return _solved(fitting, start, judged)
+    offered = fitting.offers(known)
+    reached = {name for each in offered for name in each.proposals[0].values} | known.keys()
+    for each in fitting.parameters:
+        if each.name not in reached:
+            raise Unstarted(each)
     start, best = chosen(fitting.parameters, start, [each.proposals for each in offered], judged)
     for proposal in best:
         for name, spread in proposal.spreads.items():
@@ -62,6 +61,21 @@ def fast_start(fitting: Fitting) -> Tensor:
         if soft.losses.total < hard.losses.total and not no_worse(fitting, hard, soft):
             start, hard = free, soft
     return start
+
+
+def _solved(fitting: Fitting, start: Tensor, judge: Judge) -> Tensor:
+    """``start``, or where that is better with the constants of equations as the data have them: far from a solution,
+    gradients of products and powers hardly lead there."""
+    solvable = fitting.solved_for()
+    if not solvable:
+        return start
+    names = [each.name for each in fitting.parameters]
+    elsewhere = {name: value for name, value in zip(names, start.tolist(), strict=True) if name not in solvable}
+    offered = [each.proposals for each in fitting.offers(elsewhere) if each.comparison.sign == "="]
+    if not offered:
+        return start
+    solved, _ = chosen(fitting.parameters, start, offered, judge)
+    return solved if judge(solved) < judge(start) else start
 
 
 def _told(offer: Offer, start: Tensor, judge: Judge, names: list[str]) -> bool:

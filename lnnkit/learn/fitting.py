@@ -22,7 +22,7 @@ from lnnkit.learn.labels import Labels, Told, labels, told_of
 from lnnkit.learn.metrics import scores, truths
 from lnnkit.learn.nearest import nearest
 from lnnkit.learn.objective import Objective, decay
-from lnnkit.learn.offering import Offer, offers
+from lnnkit.learn.offering import Offer, offers, solved_for
 from lnnkit.learn.parameters import Parameter, at, rule_names
 from lnnkit.learn.split import Split, split
 from lnnkit.learn.starts import Start, starts
@@ -153,6 +153,10 @@ class Fitting:
         program = bound(self._program, self.bindings)
         own = self.labels.some(self.split.train)
         return offers(program, self.parameters, started, own, self._mentioned, self.settings.seed)
+
+    def solved_for(self) -> frozenset[str]:
+        """The parameters that are constants of equations."""
+        return solved_for(bound(self._program, self.bindings), self.parameters)
 
     def told_by(self, parameters: Sequence[Parameter]) -> list[frozenset[str]]:
         """For each of some parameters, the labelled predicates and numbers that tell most directly of its rules."""

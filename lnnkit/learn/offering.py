@@ -56,13 +56,23 @@ def offers(
     return found
 
 
+def solved_for(program: CheckedProgram, parameters: Sequence[Parameter]) -> frozenset[str]:
+    """The parameters that are constants of equations."""
+    zeros = {each.name: each.start or 0.0 for each in parameters}
+    graph = build(at(program, zeros)).graph
+    equations = [node for node, data in graph.nodes(data=True) if data["kind"] == "compare" and data["operator"] == "="]
+    learned = (learned_comparison(graph, node, zeros) for node in equations)
+    return frozenset(name for each in learned if each is not None for name in each.constants)
+
+
 def _proposed(offer: Offer, truth: Tensor, started: Mapping[str, float], generator: torch.Generator) -> list[Proposal]:
-    """For a comparison; where its relation is to be found, with its constants where they start, and elsewhere: which
-    relation holds at a start tells little of where it holds best."""
+    """For a comparison; where its relation is to be found, or an equation solved, with its constants where they start,
+    and elsewhere: which relation holds at a start tells little of where it holds best."""
     own = offer.comparison
     found = proposals(own, offer.shown, truth, started, generator)
     elsewhere = {name: value for name, value in started.items() if name not in own.constants}
-    if set(own.relation) <= started.keys() or len(elsewhere) == len(started):
+    settled = set(own.relation) <= started.keys() and own.sign != "="
+    if settled or len(elsewhere) == len(started):
         return found
     found += proposals(own, offer.shown, truth, elsewhere, generator)
     return sorted(found, key=lambda each: -round(each.gain, 9))

@@ -338,3 +338,24 @@ def test_a_start_does_not_keep_a_register_from_the_threshold_that_tells(rule: st
     found = kb.fit(epochs=20)
     assert kb.evaluate().predicates["H"].accuracy == 1.0
     assert not found.warnings
+
+
+@pytest.mark.parametrize(
+    ("equation", "law", "expected"),
+    [
+        ("(?m=1) * size(X)^(?e=1)", lambda x: 2.5 * x**1.7, {"m": 2.5, "e": 1.7}),
+        ("?m * size(X)^(?e=1)", lambda x: 2.5 * x**1.7, {"m": 2.5, "e": 1.7}),
+        ("(?m=1) * size(X) + (?b=0)", lambda x: 2.5 * x - 7, {"m": 2.5, "b": -7.0}),
+        ("(?m=2.5) * size(X) + (?b=-7)", lambda x: 2.5 * x - 7, {"m": 2.5, "b": -7.0}),
+    ],
+)
+def test_equations_are_solved_wherever_their_constants_start(
+    equation: str, law: Callable[[float], float], expected: dict[str, float]
+) -> None:
+    rng = random.Random(0)
+    sizes = {f"i{i}": rng.uniform(1, 9) for i in range(40)}
+    said = "".join(f"fact size({name}) = {x}\nlabel total({name}) = {law(x)}\n" for name, x in sizes.items())
+    kb = lnnkit.loads(f"number size(item)\nnumber total(item)\nrule eq: total(X) = {equation}\n{said}")
+    found = kb.fit()
+    assert found.values == pytest.approx(expected)
+    assert found.train.numbers["total"].rmse == pytest.approx(0, abs=1e-9)
