@@ -82,6 +82,12 @@ def _as_formula(visit: Visit, symbols: Symbols) -> Diagnostic | None:
         case ast.Number() | ast.Learnable():
             return _bare_number(node, visit)
         case ast.Arithmetic() | ast.Negate() | ast.Function() | ast.Unit():
+            if (exponent := _exponent(node, symbols, visit)) is not None:
+                message = f"`^` is the power of numbers, and `{_short(node)}` is no power of one"
+                hint = (
+                    f"leave out `^{_short(exponent)}`; an operand's weight is `@2`, a statement's truth `in [0.8, 1]`"
+                )
+                return error("truth-as-number", node.span, message, hint)
             truths = [leaf for leaf in nodes(node) if isinstance(leaf, ast.Atom) and _is_truth(leaf, visit, symbols)]
             if truths:
                 return _arithmetic_on_truth(node, truths[0])
@@ -127,6 +133,14 @@ _WORDS = {
     "-": "`-` subtracts numbers; write `~` for not",
     "/": "`/` divides numbers",
 }
+
+
+def _exponent(node: ast.Expression, symbols: Symbols, visit: Visit) -> ast.Number | None:
+    """Of a power of what is no number, as `P(X)^2`: there it is no connective, but weighs a rule in other languages."""
+    if not isinstance(node, ast.Arithmetic) or node.operator != "^" or not isinstance(node.right, ast.Number):
+        return None
+    base = node.left
+    return node.right if isinstance(base, ast.Atom) and not may_be_numeric(base, symbols, visit.scope) else None
 
 
 def _arithmetic_on_truth(node: ast.Expression, atom: ast.Atom) -> Diagnostic:

@@ -27,6 +27,9 @@ def rule_name(fault: Fault) -> Diagnostic | None:
 
 def reserved(fault: Fault) -> Diagnostic | None:
     """`fact and(a)`, `predicate in(entity)`: words of the language in place of names."""
+    previous = fault.previous
+    if previous is not None and previous.text == "not" and fault.rest.startswith("(") and "NAME" in fault.expected:
+        return fault.report_at(previous, "reserved-word", "`not` denies, and is no name", "write `~P(a)` for not P(a)")
     word = re.match(r"(\w+)\(", fault.rest)
     if word is None or word[1] not in WORDS or fault.previous is None or "NAME" not in fault.expected:
         return None

@@ -128,6 +128,9 @@ def shouted(fault: Fault) -> Diagnostic | None:
             return fault.report_at(
                 lexeme, "if-then", f"`{text}` is no word of the language", "write `P -> Q` for if P then Q"
             )
+        if text.upper() == "ELSE" and fault.keyword in _FORMULA_KEYWORDS:
+            hint = "end the statement before it, and write a second one: `~P -> Q` for else Q"
+            return fault.report_at(lexeme, "if-then", f"`{text}` is no word of the language", hint)
         if text in SHOUTED:
             return fault.report_at(
                 lexeme, "capital-operator", f"`{text}` in capitals is no operator", f"write `{text.lower()}`"

@@ -22,6 +22,10 @@ def number_text(fault: Fault) -> Diagnostic | None:
         hint = f"write `{underscored[0].replace('_', '')}`"
         end = fault.start + underscored.end()
         return fault.report("thousands-separator", "a number holds no separators", hint, end=end)
+    based = re.match(r"0(?:[xX][0-9a-fA-F]+|[bB][01]+|[oO][0-7]+)(?!\w)", fault.rest)
+    if based and not fault.in_arguments and fault.token in (None, "ENTITY"):
+        end, value = fault.start + based.end(), int(based[0], 0)
+        return fault.report("number-base", f"numbers are decimal, not `{based[0]}`", f"write `{value}`", end=end)
     glued = re.match(r"(\d+(?:\.\d+)?)([^\W\d_]\w*)", fault.rest)
     if glued and not fault.in_arguments and fault.token in (None, "ENTITY"):
         start = fault.start + glued.end(1)
