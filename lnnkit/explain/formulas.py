@@ -14,7 +14,7 @@ from lnnkit.explain.readings import Reading
 from lnnkit.explain.reads import values_of
 from lnnkit.explain.steps import Steps
 from lnnkit.explain.timeline import END
-from lnnkit.explain.wording import bound_names
+from lnnkit.explain.wording import names_within
 from lnnkit.graph.laws import EVERY, among
 from lnnkit.graph.lifted import LiftedGraph, Reference, Root
 from lnnkit.graph.match import below_negations, instances
@@ -31,7 +31,7 @@ def prove_formula(prover: Prover, prepared: Prepared, lifted: LiftedGraph, root:
     formula = unfold(lifted, root)
     sight = assemble(prepared.grounding, formula, {})
     whole = unfold(lifted, root, through_shared=True)
-    conclusion = as_expression(whole, {}, bound_names(whole), logic=lifted.program.logic)
+    conclusion = as_expression(whole, {}, names_within(whole), logic=lifted.program.logic)
     positive, negated = below_negations(lifted.graph, root.reference)
     atomic = lifted.graph.nodes[positive.node]["kind"] == "predicate"
     heard = [positive] if atomic else instances(lifted.graph, positive)
@@ -56,7 +56,7 @@ def prove_formula(prover: Prover, prepared: Prepared, lifted: LiftedGraph, root:
             continue
         ends.append(steps.add(Step(conclusion, SIDES[side], value, "neuron", formula=conclusion, premises=premises)))
     prover.expand(steps)
-    return Proof(format_expression(as_expression(whole, {})), steps.done(), *ends)
+    return Proof(format_expression(as_expression(whole, {}, names_within(whole))), steps.done(), *ends)
 
 
 def _below_negations(formula: ast.Expression) -> ast.Expression:

@@ -20,7 +20,7 @@ from lnnkit.explain.reads import Read, leaf_reads, values_of
 from lnnkit.explain.sight import Sight, Sights
 from lnnkit.explain.steps import Steps
 from lnnkit.explain.timeline import Event, Timeline
-from lnnkit.explain.wording import Argument, Wording
+from lnnkit.explain.wording import Argument, Wording, names_within
 from lnnkit.flags import any_set
 from lnnkit.graph.lifted import Root
 from lnnkit.ground.formula import AUXILIARY, LEAF, Formula
@@ -369,7 +369,7 @@ class Prover:
         found = {name: names[sight.bindings[v]] for v, name in enumerate(formula.root.variables)}
         block = 0 if event.leaf == AUXILIARY else formula.neurons[event.leaf].block
         if block:
-            named = self.wording.bound_names(formula)
+            named = names_within(formula)
             inner = self._sights.inner_bindings(event.batch, sight, block, place)
             found |= {named.get(v, f"X{v}"): names[id_] for v, id_ in inner.items() if v not in sight.bindings}
         return found

@@ -7,12 +7,12 @@ from typing import cast
 
 import numpy as np
 
-from lnnkit.check.program import Assertion, Query
+from lnnkit.check.program import Assertion
 from lnnkit.explain.origins import ground_atom
 from lnnkit.graph.build import stripped
 from lnnkit.graph.lifted import Root
 from lnnkit.ground.formula import Formula, unfold
-from lnnkit.ground.read_back import as_expression
+from lnnkit.ground.read_back import as_expression, bound_names
 from lnnkit.infer.auxiliaries import neuron_root
 from lnnkit.infer.prepared import Prepared
 from lnnkit.syntax import ast
@@ -80,9 +80,7 @@ class Wording:
     def pattern(self, formula: Formula, leaf: int, known: Mapping[int, Argument]) -> tuple[Argument, ...]:
         """What a leaf is about; variables that are not ``known`` stay variables."""
         assert formula.root is not None
-        asked = isinstance(formula.root.origin, Query)  # which the program's graph does not have
-        bound = bound_names(formula) if asked else self.bound_names(formula)
-        named = {**dict(enumerate(formula.root.variables)), **bound}
+        named = {**dict(enumerate(formula.root.variables)), **names_within(formula)}
         return tuple(
             argument
             if isinstance(argument, str)
@@ -90,19 +88,10 @@ class Wording:
             for argument in formula.neurons[leaf].arguments
         )
 
-    def bound_names(self, formula: Formula) -> Mapping[int, str]:
-        """The names that a formula's quantified variables have in its statement, as far as that tells them."""
-        assert formula.root is not None
-        names = bound_names(formula)
-        if names:
-            return names
-        _, named = self._unfolded(formula.auxiliary or id(formula.root), formula.root)
-        return named
-
     def _unfolded(self, key: object, root: Root) -> tuple[Formula, Mapping[int, str]]:
         if key not in self._whole:
             whole = unfold(self._prepared.lifted, root, through_shared=True)
-            self._whole[key] = whole, bound_names(whole)
+            self._whole[key] = whole, names_within(whole)
         return self._whole[key]
 
 
@@ -111,8 +100,9 @@ def _node(table: str) -> str:
     return table.removeprefix("?")
 
 
-def bound_names(formula: Formula) -> Mapping[int, str]:
-    """The names of the quantified variables of a formula that is unfolded as far as it was written; else none."""
+def names_within(formula: Formula) -> Mapping[int, str]:
+    """The names of a formula's quantified variables: as in its own statement, if it is unfolded as far as it was
+    written there, else as they are written somewhere."""
     root = formula.root
     if root is None:
         return {}
@@ -121,7 +111,8 @@ def bound_names(formula: Formula) -> Mapping[int, str]:
     written = [variable.name for quantifier in _quantifiers(whole) for variable in quantifier]
     bound = [variable for block in formula.blocks[1:] for variable in block.bound]
     if formula.auxiliary is not None or len(written) != len(bound):
-        return {}
+        named = bound_names(formula, dict(enumerate(root.variables)))
+        return {variable: named[variable] for variable in bound}
     return dict(zip(bound, written, strict=True))
 
 

@@ -227,6 +227,9 @@ class _Builder:
         name = self.nodes.get(key)
         if name is None:
             name = self.nodes[key] = self._add(described, edges, len(names), len(index), formula.span, key)
+        data = self.graph.nodes[name]
+        if bound and not data["stated"]:  # of several ways to write it that are alike, whatever their order
+            data["bound_names"] = min(bound, data.get("bound_names", bound))
         return _Part(name, names)
 
     def _weight(self, operand: Formula) -> tuple[float, str | None]:

@@ -7,7 +7,8 @@ term (``"divide#7"``), with attributes
   attribute) and the other ``TERMS``
 - ``sorts``: one sort a parameter (a predicate's arguments, a neuron's or term's free variables in order of first
   occurrence)
-- ``bound_sorts``: the sorts of the variables that a quantifier binds; its operand sees them after the parameters
+- ``bound_sorts``: the sorts of the variables that a quantifier binds; its operand sees them after the parameters;
+  ``bound_names``: how they are written, once if there are several ways
 - ``logic``, ``bias``, ``span``; a predicate has ``closed``
 - ``stated``: a statement holds it, not a query alone; ``defining``: an implication that completes a closed predicate,
   or a conjunction in its consequent

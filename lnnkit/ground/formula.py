@@ -7,7 +7,7 @@ its variables: those of the blocks around it, then those that its quantifier bin
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from lnnkit.graph.laws import Law
@@ -69,6 +69,7 @@ class Formula:
     root: Root | None = None
     heads: frozenset[int] = field(default=frozenset())  # leaves that a defining statement defines
     key: str = ""  # canonical text, for breaking ties
+    written: Mapping[int, str] = field(default_factory=dict, compare=False)  # the names of quantified variables
 
     @property
     def top(self) -> int:
@@ -130,6 +131,7 @@ def unfold(
     neurons: list[Neuron] = []
     blocks = [Block(-1, tuple(range(len(root.variables))), ())]
     sorts = list(root.sorts)
+    written: dict[int, str] = {}
     done: list[int] = []  # indices of finished operands, a stack
     stack: list[tuple[str, tuple[int | str, ...], int, int, bool]] = [
         (root.reference.node, root.reference.arguments, 0, -1, False)
@@ -164,6 +166,7 @@ def unfold(
             if kind in ("forall", "exists"):
                 bound = tuple(range(len(sorts), len(sorts) + len(data["bound_sorts"])))
                 sorts.extend(data["bound_sorts"])
+                written.update(zip(bound, data["bound_names"], strict=True))
                 inner = len(blocks)
                 blocks.append(Block(block, blocks[block].variables + bound, bound))
                 visible = arguments + bound
@@ -193,8 +196,8 @@ def unfold(
             )
         )
     heads = _heads(neurons, root.defines) if root.defines else frozenset()
-    formula = Formula(tuple(neurons), tuple(blocks), tuple(sorts), root.lower, root.upper, auxiliary, root, heads)
-    return formula
+    ends = root.lower, root.upper
+    return Formula(tuple(neurons), tuple(blocks), tuple(sorts), *ends, auxiliary, root, heads, written=written)
 
 
 def _heads(neurons: list[Neuron], defines: frozenset[str]) -> frozenset[int]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
+from dataclasses import replace
 
 from lnnkit.ground.formula import Formula
 from lnnkit.ground.written import arithmetic_expression
@@ -16,9 +18,9 @@ _NOWHERE = Span(Source("", ""), 0, 0)
 def as_expression(
     formula: Formula, bindings: Mapping[int, str], names: Mapping[int, str] | None = None, *, logic: str | None = None
 ) -> ast.Expression:
-    """The formula's syntax, its variables replaced by the entities in ``bindings``; others have their ``names``, or are
-    named X0, X1, ... Connectives of another ``logic`` than this say so."""
-    names = names or {}
+    """The formula's syntax, its variables replaced by the entities in ``bindings``; others have their ``names``, those
+    of quantifiers else as they are written, the rest X0, X1, ... Connectives of another ``logic`` than this say so."""
+    names = bound_names(formula, names or {})
     built: list[ast.Expression] = []
     for neuron in formula.neurons:
         operands = tuple(built[operand] for operand in neuron.operands)
@@ -43,10 +45,7 @@ def as_expression(
             case "not":
                 node = ast.Not(operands[0], span=_NOWHERE)
             case "forall" | "exists":
-                bound = tuple(
-                    ast.Variable(names.get(variable, f"X{variable}"), span=_NOWHERE)
-                    for variable in formula.blocks[neuron.inner].bound
-                )
+                bound = tuple(ast.Variable(names[v], span=_NOWHERE) for v in formula.blocks[neuron.inner].bound)
                 node = (ast.Forall if neuron.kind == "forall" else ast.Exists)(bound, operands[0], span=_NOWHERE)
             case "compare" | "term":
                 assert neuron.arithmetic is not None
@@ -63,6 +62,26 @@ def as_expression(
 def as_text(formula: Formula, bindings: Mapping[int, str]) -> str:
     """The formula as a person would write it."""
     return format_expression(as_expression(formula, bindings))
+
+
+def canonical_text(formula: Formula) -> str:
+    """The formula, the same however its variables are named."""
+    return as_text(replace(formula, written={}), {})
+
+
+def bound_names(formula: Formula, names: Mapping[int, str]) -> Mapping[int, str]:
+    """These ``names`` of variables, and one for each other that is quantified: as it is written, unless a variable
+    around it has that name."""
+    found = dict(names)
+    for block in formula.blocks[1:]:
+        taken = {found.get(variable, f"X{variable}") for variable in formula.blocks[block.parent].variables}
+        for variable in block.bound:
+            own = found.get(variable) or formula.written.get(variable)
+            if own is None or (own in taken and variable not in names):
+                own = next(name for n in itertools.count(variable) if (name := f"X{n}") not in taken)
+            found[variable] = own
+            taken.add(own)
+    return found
 
 
 def _argument(argument: int | str, bindings: Mapping[int, str], names: Mapping[int, str]) -> ast.Argument:

@@ -17,7 +17,7 @@ from lnnkit.ground.formula import AUXILIARY, Formula, unfold
 from lnnkit.ground.grounding import Grounding, leaf_modes
 from lnnkit.ground.join import Relation, join
 from lnnkit.ground.needs import Needs
-from lnnkit.ground.read_back import as_text
+from lnnkit.ground.read_back import canonical_text
 from lnnkit.ground.relevance import ALL
 from lnnkit.infer.history import ROOT, Kind
 from lnnkit.infer.look import entering
@@ -63,7 +63,7 @@ def add_shared_tables(lifted: LiftedGraph, grounding: Grounding, analyses: Analy
         if root.lower > root.upper + tolerance(torch.float64):
             impossible.append(node)
         else:
-            formula = replace(unfold(lifted, root, auxiliary=node), key=as_text(bare, {}))
+            formula = replace(unfold(lifted, root, auxiliary=node), key=canonical_text(bare))
             values = analyses.of(formula).upward.default_values(formula.top)
             lower = max(min(low for low, _ in values), root.lower)
             upper = min(max(high for _, high in values), root.upper)

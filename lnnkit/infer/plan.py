@@ -9,7 +9,7 @@ from lnnkit.graph.lifted import NUMBER, LiftedGraph
 from lnnkit.ground.formula import Formula, unfold
 from lnnkit.ground.needs import EQUAL, Literal
 from lnnkit.ground.plan import PARENTS, Entered, JoinStep, Reads, Recorder
-from lnnkit.ground.read_back import as_text
+from lnnkit.ground.read_back import canonical_text
 from lnnkit.ground.relevance import ALL, LISTED, SIDES, Relevance
 from lnnkit.ground.visitor import Visitor
 from lnnkit.infer.auxiliaries import neuron_root
@@ -117,7 +117,7 @@ def _name(lifted: LiftedGraph, table: str) -> str:
     """A predicate's name, or the text of a shared formula."""
     if lifted.graph.nodes[table]["kind"] in ("predicate", NUMBER):
         return table
-    return f"[{as_text(unfold(lifted, neuron_root(lifted, table), through_shared=True), {})}]"
+    return f"[{canonical_text(unfold(lifted, neuron_root(lifted, table), through_shared=True))}]"
 
 
 def table_plans(fixpoint: Fixpoint) -> tuple[TablePlan, ...]:

@@ -88,4 +88,29 @@ def test_proofs_name_the_quantifier() -> None:
     explanation = kb.explain("Hold(a)")
     assert (explanation.lower, explanation.upper) == pytest.approx((0.7, 1.0))
     assert explanation.verify() == []
-    assert "exists X0: Alarm(X0) >= 0.7" in str(explanation)
+    assert "exists Y: Alarm(Y) >= 0.7" in str(explanation)
+
+
+def test_quantified_variables_keep_their_names() -> None:
+    """Of two ways to write one formula the same is shown in either order; a name that stands around it is none."""
+    facts = "predicate E(n, n) closed\nfact E(a, b)\nfact B(a)\nfact B(b)\nfact ~S(a)\nfact ~T(a)\n"
+    rules = (
+        "rule (exists Z: E(X, Z)) & B(X) -> P(X)\n",
+        "rule (exists V: E(U, V)) & B(U) -> Q(U)\n",
+        "rule (exists V: B(V) & (exists W: E(V, W))) & B(X) -> S(X)\n",
+        "rule (exists Z: B(Z) & (exists U: E(Z, U))) -> T(a)\n",
+    )
+    for some in (rules, rules[::-1]):
+        kb = lnnkit.loads(facts + "".join(some))
+        told = sorted(each.atom for each in kb.infer().contradictions)
+        assert told == [
+            '(exists V: B(V) & exists U: E(V, U)) & B("a") -> S("a")',
+            '(exists V: B(V) & exists U: E(V, U)) -> T("a")',
+        ]
+        assert 'exists U: E("a", U) >= 1' in str(kb.explain("P(a)"))
+    kb = lnnkit.loads(
+        "predicate E(n, n) closed\nfact E(a, b)\nfact B(a)\nfact ~R(a)\n"
+        "rule (exists Y: E(X, Y)) -> P(X)\nrule (exists Y: B(Y) & (exists Z: E(Y, Z))) & B(X) -> R(X)\n"
+    )
+    (found,) = kb.infer().contradictions
+    assert found.atom == '(exists Y: B(Y) & exists X2: E(Y, X2)) & B("a") -> R("a")'
