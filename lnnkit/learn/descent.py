@@ -18,13 +18,14 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from lnnkit.flags import all_set
+from lnnkit.flags import all_set, where_set
 from lnnkit.learn.batches import LabelBatch
 from lnnkit.learn.checkpoint import Best, Checkpoint, Saved
 from lnnkit.learn.constraints import Constraints
 from lnnkit.learn.fitting import Fitting, Inferred, Losses
 from lnnkit.learn.hardening import no_worse, whole_weights
 from lnnkit.learn.sameness import same_derivations
+from lnnkit.learn.unreached import restored, unreached
 from lnnkit.scores import Epoch, Scores
 
 _AGREE = 1e-6  # a replay's loss that differs from that of inference by no more is exact
@@ -59,7 +60,8 @@ class Standing:
 @dataclass(frozen=True, slots=True)
 class Fitted:
     """The values with the least loss, in the order of the parameters, and how the answers stand ``before`` and
-    ``after``. ``kept`` is the place of those values in the history; None if they are of a run before a kill."""
+    ``after``. ``kept`` is the place of those values in the history; None if they are of a run before a kill. ``idle``
+    marks those in rules that the labels tell nothing of."""
 
     values: Tensor
     losses: Losses
@@ -68,6 +70,7 @@ class Fitted:
     history: tuple[Epoch, ...]
     kept: int | None
     stopped: Stop
+    idle: Tensor
 
 
 def descend(fitting: Fitting, start: Tensor, listen: Listen | None, checkpoint: Checkpoint | None) -> Fitted:
@@ -107,10 +110,12 @@ class _Descent:
         assert self._best is not None and self._before is not None
         for each, state in zip(self._fitting.bindings, self._modules, strict=True):
             each.module.load_state_dict(state)
-        values = self._rounded(self._hardened(self._best.values, start))
+        idle = unreached(self._fitting, self._best.values, self._constraints)
+        values = restored(self._fitting, self._best.values, start, self._constraints, idle)
+        values = self._rounded(self._hardened(values, start), idle)
         found = self._fitting.infer(values, self._constraints)
         after, history = self._standing(found), tuple(self._history)
-        return Fitted(values, found.losses, self._before, after, history, self._kept, self._stopped)
+        return Fitted(values, found.losses, self._before, after, history, self._kept, self._stopped, idle)
 
     def _standing(self, found: Inferred) -> Standing:
         return Standing(*self._fitting.scores(found), self._fitting.truths(found))
@@ -255,12 +260,13 @@ class _Descent:
                         break
         return values
 
-    def _rounded(self, values: Tensor) -> Tensor:
-        """The values with as few digits as cost nothing: the constraints hold, neither loss grows by more than
-        next to nothing, and no atom less is taken right. Thresholds first, if they are few one by one."""
+    def _rounded(self, values: Tensor, idle: Tensor) -> Tensor:
+        """The values but for ``idle`` ones with as few digits as cost nothing: the constraints hold, neither loss grows
+        by more than next to nothing, and no atom less is taken right. Thresholds first, if they are few one by one."""
         exact = self._measures(values)
-        thresholds = [place for place, each in enumerate(self._fitting.parameters) if each.kind == "value"]
-        others = [place for place in range(len(values)) if place not in thresholds]
+        places = where_set(~idle).tolist()
+        thresholds = [place for place in places if self._fitting.parameters[place].kind == "value"]
+        others = [place for place in places if place not in thresholds]
         groups = [[place] for place in thresholds] if len(thresholds) <= _FEW else [thresholds]
         for group in [*groups, others] if others else groups:
             for digits in _DIGITS:

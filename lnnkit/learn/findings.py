@@ -22,8 +22,20 @@ _NAMED = 3  # atoms
 
 def findings(fitting: Fitting, fitted: Fitted) -> tuple[Diagnostic, ...]:
     """Warnings about a fit: ``alike-labels`` where all labels say the same and something had to be found from them,
-    else ``no-gradient`` where its loss did not depend on anything that is learned."""
-    return tuple(_alike(fitting, fitted)) or tuple(_stuck(fitting, fitted))
+    else ``no-gradient`` where its loss did not depend on anything that is learned, else ``untold-rule`` for rules that
+    no label tells anything of."""
+    return tuple(_alike(fitting, fitted)) or tuple(_stuck(fitting, fitted)) or tuple(_idle(fitting, fitted))
+
+
+def _idle(fitting: Fitting, fitted: Fitted) -> Iterator[Diagnostic]:
+    idle = [each for each, marked in zip(fitting.parameters, fitted.idle.tolist(), strict=True) if marked]
+    rules = list(dict.fromkeys(rule for each in idle for rule in each.rules))
+    if rules and fitted.stopped != "interrupted":
+        named = ", ".join(f"`{rule}`" for rule in rules[:_NAMED])
+        more = f" and {len(rules) - _NAMED:,} more" if len(rules) > _NAMED else ""
+        stays = "it stays" if len(rules) == 1 else "they stay"
+        message = f"no label depends on {named}{more}: {stays} as written"
+        yield Diagnostic("untold-rule", message, "label what it concludes, if it is to learn", severity="warning")
 
 
 def _stuck(fitting: Fitting, fitted: Fitted) -> Iterator[Diagnostic]:

@@ -240,3 +240,26 @@ def test_a_bound_that_rules_the_goal_out_is_said() -> None:
     found = kb.why_not("P(a)")
     assert (found.against, [way.gives for way in found.ways]) == (0.4, [0.4])
     assert "it is <= 0.4" in str(found)
+
+
+def test_what_is_there_is_not_missing_where_several_literals_are() -> None:
+    kb = lnnkit.loads(
+        "predicate Visit(patient, ward) closed\nfact Visit(p1, w1)\nfact Visit(p2, w2)\nfact Fever(p2)\nfact Bed(w1)\n"
+        "fact Referred(p2)\nrule Visit(P, W) & Fever(P) & Bed(W) & Referred(P) -> Admit(P)\n"
+    )
+    (way,) = kb.why_not("Admit(p1)").ways
+    assert (way.bindings, [each.atom for each in way.missing]) == (
+        {"P": "p1", "W": "w1"},
+        ["Fever(p1)", "Referred(p1)"],
+    )
+
+
+def test_the_nearest_among_a_thousand_is_found() -> None:
+    kb = lnnkit.loads(
+        "predicate Partner(p, p) closed\npredicate Poor(p)\npredicate Old(p)\nfact Old(a999) = 0.9\nfact Poor(a999)\n"
+        "rule Partner(X, Y) & Poor(X) & Old(X) & Retired(Y) -> Elig(Y)\npredicate Retired(p)\n"
+    )
+    kb.tell("Partner", [(f"a{i}", "hub") for i in range(1000)])
+    (way,) = kb.why_not("Elig(hub)").ways
+    assert way.bindings == {"X": "a999", "Y": "hub"}
+    assert [(each.atom, round(each.now, 9)) for each in way.missing] == [("Old(a999)", 0.9), ("Retired(hub)", 0.0)]

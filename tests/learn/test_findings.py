@@ -158,3 +158,21 @@ def test_labels_of_other_rules_do_not_tell_of_one() -> None:
     assert warning.code == "alike-labels"
     assert "`P` (2) all say true" in warning.message
     assert "`Q`" not in warning.message
+
+
+@pytest.mark.parametrize("restarts", [1, 3])
+def test_rules_that_no_label_reaches_stay_as_written(restarts: int) -> None:
+    kb = lnnkit.loads(
+        "fact Retired(anna)\nfact Retired(bob) = 0.6\nfact Vip(cora) = 0.9\n"
+        "rule poor: Retired(X)@0.5 -> Poor(X)\n"
+        "rule other: (Vip(X)@0.6 & Retired(X)@0.35){bias: 0.95} -> Priority(X) in [0.7, 1]\n"
+        "rule marked: Retired(X)@?0.6 & Vip(X) -> Kind(X)\n"
+        "label Poor(anna) in [0.7, 1]\nlabel Poor(bob) in [0.2, 1]\n"
+    )
+    found = kb.fit(epochs=30, restarts=restarts)
+    written = {"other/weight1": 0.6, "other/weight2": 0.35, "other/bias1": 0.95, "other/lower1": 0.7}
+    written |= {"marked/weight1": 0.6}
+    assert {name: found.values[name] for name in written} == written
+    (warning,) = found.warnings
+    assert warning.code == "untold-rule"
+    assert warning.message == "no label depends on `other`, `marked`: they stay as written"
