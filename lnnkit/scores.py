@@ -17,8 +17,8 @@ class Score:
     """How the answers for ``n`` labelled atoms of one predicate agree with their labels.
 
     The *score* of an atom is the midpoint of its bounds; of a predicate whose upper ends no rule can tell, and which is
-    thus read as false where nothing is known, its lower end (and the other way round). It is taken as true above one
-    half; a label is true if its midpoint is above one half. ``auroc`` and ``aupr`` are None where all labels are alike.
+    thus read as false where nothing is known, its lower end (and the other way round). That of a label is taken in the
+    same way from its bounds. Either is true above one half. ``auroc`` and ``aupr`` are None where all labels are alike.
     ``calibration`` is the expected calibration error over ten bins of equal width; ``coverage`` the share of atoms that
     are decided: true (lower above one half) or false (upper below one half); ``distance`` the mean absolute distance of
     the bounds from those of the labels; ``contradictions`` counts atoms whose bounds are crossed.

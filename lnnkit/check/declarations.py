@@ -85,6 +85,11 @@ def _sorts(symbols: Symbols) -> Iterator[Diagnostic]:
             span = find(places[0].span, sort, len("number") + len(places[0].name))
             message = f"sort `{sort}` is named only here; `{near}` is named elsewhere"
             yield warning("near-miss-sort", span, message, f"if `{near}` is meant, correct it; else add `sort {sort}`")
+    for sort, statement in first.items():
+        if sort not in used and (near := nearest(sort, known & used.keys(), cutoff=0.8)):
+            message = f"no predicate or number has the sort `{sort}`; `{near}` is one that some have"
+            span = find(statement.span, sort, len("sort"))
+            yield warning("near-miss-sort", span, message, f"if `{near}` is meant, correct it; else take this line out")
 
 
 def _openness(statement: ast.SortStatement) -> str:

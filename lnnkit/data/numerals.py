@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 _UNKNOWN = "leave the cell empty where the value is unknown"
@@ -21,6 +22,8 @@ def meant(text: str) -> str:
         return f"write {int(text.lower() == 'true')}"
     if _DATE.match(text):
         return "a date is no number: write how many days, or years, it is after another"
+    if _WRITTEN.fullmatch(text) and math.isfinite(float(text)):
+        return f"it is a text: give the number {text} itself"
     if _WRITTEN.fullmatch(text):
         return "it is too large for a float of 64 bits: write it in larger units"
     number = _WRITTEN.search(text)

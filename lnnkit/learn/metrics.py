@@ -30,7 +30,8 @@ def scores(found: Trace, own: Labels, told: Told, which: Tensor | None = None) -
             if any_set(own.numeric[mine]):
                 numbers[name] = number_score(bounds, (own.lower[mine], own.upper[mine]))
                 continue
-            predicates[name] = score(bounds, (own.lower[mine], own.upper[mine]), truth_of(found, name, *bounds))
+            wanted = own.lower[mine], own.upper[mine]
+            predicates[name] = score(bounds, wanted, truth_of(found, name, *bounds), truth_of(found, name, *wanted))
     return Scores(predicates, contradiction_count(found), numbers)
 
 
@@ -57,10 +58,9 @@ def truth_of(found: Trace, name: str, lower: Tensor, upper: Tensor) -> Tensor:
     return ((lower + upper) / 2).clamp(0.0, 1.0)
 
 
-def score(bounds: tuple[Tensor, Tensor], label: tuple[Tensor, Tensor], truth: Tensor) -> Score:
-    """The score of ``n`` atoms, given their bounds, those of their labels, and their truth as single numbers."""
+def score(bounds: tuple[Tensor, Tensor], label: tuple[Tensor, Tensor], truth: Tensor, wanted: Tensor) -> Score:
+    """The score of ``n`` atoms, given their bounds, those of their labels, and either's truth as single numbers."""
     lower, upper = bounds
-    wanted = (label[0] + label[1]) / 2
     positive = wanted > 0.5
     sure = truth.clamp(_LEAST, 1 - _LEAST)
     entropy = -(wanted * sure.log() + (1 - wanted) * (1 - sure).log())

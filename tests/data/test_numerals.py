@@ -20,6 +20,7 @@ from tests.data.reading import Reader
         ("'True'", "write 1"),
         ("'2020-01-01'", "a date"),
         ("'1e400'", "too large"),
+        ("' 12 '", "give the number 12"),
         ("'old'", "leave the cell empty"),
         ("'3-4'", "leave the cell empty"),
         ("'0x10'", "leave the cell empty"),

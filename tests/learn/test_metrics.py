@@ -9,6 +9,7 @@ import random
 import pytest
 import torch
 
+import lnnkit
 from lnnkit.learn.metrics import area_under_roc, average_precision, score
 
 
@@ -45,7 +46,7 @@ def test_areas(seed: int) -> None:
 def test_scores_of_soft_labels() -> None:
     lower, upper = torch.tensor([0.6, 0.0, 0.1, 0.9]).double(), torch.tensor([1.0, 0.4, 0.9, 0.8]).double()
     label = torch.tensor([1.0, 0.0, 1.0, 0.7]).double()
-    found = score((lower, upper), (label, label), (lower + upper) / 2)
+    found = score((lower, upper), (label, label), (lower + upper) / 2, label)
     assert found.n == 4 and found.positives == 3 and found.contradictions == 1
     assert found.accuracy == 0.75  # [0.1, 0.9] is not above one half
     assert found.coverage == 0.75
@@ -55,3 +56,14 @@ def test_scores_of_soft_labels() -> None:
     assert found.calibration == pytest.approx((abs(1.0 + 0.7 - 0.8 - 0.85) + 0.2 + 0.5) / 4)
     ends = [0.4 + 0.0, 0.0 + 0.4, 0.9 + 0.1, 0.2 + 0.1]
     assert found.distance == pytest.approx(sum(ends) / 8)
+
+
+def test_labels_that_are_met_are_right() -> None:
+    """Nothing can tell the upper end of Poor, so labels count by their lower ends, as the answers do."""
+    kb = lnnkit.loads(
+        "fact Retired(anna)\nfact Retired(bob) = 0.6\nrule Retired(X) -> Poor(X) in [0.8, 1]\n"
+        "label Poor(anna) in [0.8, 1]\nlabel Poor(bob) in [0.4, 1]\n"
+    )
+    found = kb.evaluate().predicates["Poor"]
+    assert (found.accuracy, found.positives, found.distance) == (1.0, 1, pytest.approx(0.0))
+    assert found.brier == pytest.approx(0.0)
