@@ -91,7 +91,7 @@ class Wording:
     def _unfolded(self, key: object, root: Root) -> tuple[Formula, Mapping[int, str]]:
         if key not in self._whole:
             whole = unfold(self._prepared.lifted, root, through_shared=True)
-            self._whole[key] = whole, names_within(whole)
+            self._whole[key] = whole, bound_names(whole, {}) if isinstance(key, str) else names_within(whole)
         return self._whole[key]
 
 

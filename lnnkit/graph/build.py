@@ -13,7 +13,7 @@ from lnnkit.check.walk import children
 from lnnkit.graph.defining import Formula, conjunctions, conjuncts, defined_predicates, stripped
 from lnnkit.graph.describe import Description, describe
 from lnnkit.graph.laws import laws
-from lnnkit.graph.lifted import COMPARISON, NEURONS, TERMS, LiftedGraph, Reference, Root, is_ground_quantifier
+from lnnkit.graph.lifted import COMPARISON, NEURONS, TERMS, LiftedGraph, Reference, Root
 from lnnkit.graph.match import below_negations, instances
 from lnnkit.graph.parameters import Parameters, starts
 from lnnkit.syntax import ast
@@ -133,19 +133,15 @@ class _Builder:
 
     def close(self, statements: Sequence[Root]) -> None:
         """Decide which neurons keep bounds of their own, and which truth statements give them. Comparisons always do,
-        for what they say of their numbers rests on them; so do quantifiers without free variables within something
-        else, lest each instance around them keeps their rows."""
+        for what they say of their numbers rests on them."""
         learned = {root.reference.node for root in statements if any(root.learned)}
         beneath = {self._negations(root.reference.node)[1] for root in statements}
-        neurons = [node for node, kind in self.graph.nodes(data="kind") if kind in NEURONS]
-        parts = {self._negations(part)[1] for node in neurons for part in self.graph.successors(node)}
         for node, data in self.graph.nodes(data=True):
             data["stated"] = True
             if data["kind"] in NEURONS:
                 fixed = not (data["defining"] or node in learned or self._trainable(node))
-                common = data["uses"] >= 2 or (node in parts and is_ground_quantifier(data))
                 data["asserted"] = fixed and node in beneath
-                data["shared"] = data["kind"] == COMPARISON or (fixed and common)
+                data["shared"] = data["kind"] == COMPARISON or (fixed and data["uses"] >= 2)
         for root in map(self._beneath_negations, statements):
             data = self.graph.nodes[root.reference.node]
             if data["kind"] in NEURONS:

@@ -37,9 +37,7 @@ an entity's text (a str).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import networkx as nx
 
@@ -52,11 +50,6 @@ NUMBER = "number"
 OPERATIONS = frozenset({"add", "subtract", "multiply", "divide", "power", "negate", "abs", "sqrt"})
 UNITS = frozenset({"nac", "nalu", "inalu", "nau", "nmu", "npu", "realnpu"})
 TERMS = frozenset({NUMBER, "constant", *OPERATIONS, *UNITS})
-
-
-def is_ground_quantifier(data: Mapping[str, Any]) -> bool:
-    """Whether a node with these attributes is a quantifier without free variables."""
-    return data["kind"] in ("forall", "exists") and not data["sorts"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ its variables: those of the blocks around it, then those that its quantifier bin
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from lnnkit.graph.laws import Law
@@ -121,11 +121,9 @@ def unfold(
     auxiliary: str | None = None,
     through_shared: bool = False,
     through_comparisons: bool | None = None,
-    standing: Collection[str] = (),
 ) -> Formula:
     """The tree under ``root``: the root itself is always unfolded, shared neurons below it are leaves unless
-    ``through_shared``, shared comparisons unless ``through_comparisons`` (by default the same); those ``standing`` are
-    leaves in any case."""
+    ``through_shared``, shared comparisons unless ``through_comparisons`` (by default the same)."""
     through = {True: through_shared if through_comparisons is None else through_comparisons, False: through_shared}
     graph = lifted.graph
     neurons: list[Neuron] = []
@@ -142,7 +140,7 @@ def unfold(
         first, opened = not opened, True
         data = graph.nodes[node]
         kind = data["kind"]
-        kept = data["shared"] and (node in standing or not through[kind == COMPARISON]) and not ready and not first
+        kept = data["shared"] and not through[kind == COMPARISON] and not ready and not first
         if kind in ("predicate", NUMBER) or kept:
             done.append(len(neurons))
             neurons.append(Neuron(LEAF, (), block, node, arguments, numeric=kind == NUMBER))

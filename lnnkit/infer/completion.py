@@ -24,7 +24,7 @@ from lnnkit.infer.history import Kind
 from lnnkit.infer.look import completing
 from lnnkit.infer.messages import Messages, Queue
 from lnnkit.infer.moves import Moves, rise, rise_new
-from lnnkit.infer.prepare import completed, initialise_shared
+from lnnkit.infer.prepare import completed
 from lnnkit.infer.prepared import Prepared
 from lnnkit.infer.round import Round
 from lnnkit.infer.state import distinct, no_rows
@@ -44,8 +44,6 @@ def complete(prepared: Prepared, space: Workspace, *, first: bool, watch: Watch 
     state, atoms = space.state, space.grounding.atoms
     moved_rows: list[Tensor] = []
     for position, (predicates, members) in enumerate(prepared.strata):
-        if first:
-            space.renew(initialise_shared(prepared, position))
         before = completed(prepared, predicates)
         old = state.read(before)
         start = _restart(before, space)

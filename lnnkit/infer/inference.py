@@ -180,10 +180,11 @@ def _infer(prepared: Prepared, leaps: Leaps, round_limit: int, watch: Watch | No
 
 def _settle(prepared: Prepared, space: Workspace, round_limit: int, watch: Watch | None) -> None:
     """Completion and rounds, in turns, until neither changes anything."""
-    space.renew(loosen_comparisons(prepared))
+    _renew(space, loosen_comparisons(prepared))
     initialise_comparisons(space)
     catch_up(space, changes(complete(prepared, space, first=True, watch=watch), space.grounding.atoms))
-    space.renew(initialise_shared(prepared, len(prepared.strata)))
+    begun = _renew(space, initialise_shared(prepared))
+    catch_up(space, changes(begun, space.grounding.atoms))
     changed = no_rows()
     while True:
         before = space.progress.rounds
@@ -194,3 +195,10 @@ def _settle(prepared: Prepared, space: Workspace, round_limit: int, watch: Watch
         if not changed.numel():
             return
         catch_up(space, changes(changed, space.grounding.atoms))
+
+
+def _renew(space: Workspace, names: set[str | None]) -> Tensor:
+    """Classify the rows of these tables anew; returns them."""
+    tables = [table for table in space.grounding.atoms.numbered if table.name in names]
+    space.classes.renew(tables)
+    return torch.cat([table.rows for table in tables]) if tables else no_rows()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-import networkx as nx
 import torch
 
 from lnnkit.graph.lifted import LiftedGraph, Reference, Root
@@ -15,7 +14,6 @@ from lnnkit.ground.analyses import Analyses
 from lnnkit.ground.formula import LEAF, Formula, unfold
 from lnnkit.ground.grounding import Grounding
 from lnnkit.ground.relevance import SIDES, Reading, Relevance, Side, decide
-from lnnkit.infer.stages import standing
 from lnnkit.infer.state import State
 
 
@@ -43,7 +41,6 @@ def list_asked(lifted: LiftedGraph, grounding: Grounding, state: State) -> set[s
         if root.defines:
             formula = unfold(lifted, root, through_shared=True, through_comparisons=False)
             asked |= {formula.neurons[leaf].source for leaf in formula.leaves if leaf not in formula.heads}
-            asked |= standing(lifted, len(lifted.program.strata)) & nx.descendants(lifted.graph, root.reference.node)
     return asked
 
 

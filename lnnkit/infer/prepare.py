@@ -29,7 +29,6 @@ from lnnkit.infer.history import History, Trace
 from lnnkit.infer.interest import asked_alone, list_asked, positive_queries, reading, relevance
 from lnnkit.infer.prepared import Prepared
 from lnnkit.infer.query_needs import heard_by, query_needs
-from lnnkit.infer.stages import stages, standing
 from lnnkit.infer.state import State
 from lnnkit.numeric import Comparison
 
@@ -75,8 +74,8 @@ def prepare(
         name: name in lifted.closed_derived or any(relevant.mode(name, side) == ALL for side in SIDES)
         for name in atoms.tables
     }
-    prepared = Prepared(lifted, grounding, state, analyses, shared, observers, relevant, kept, stages(lifted))
-    strata = [(stratum, _of_stratum(lifted, place)) for place, stratum in enumerate(lifted.program.strata)]
+    prepared = Prepared(lifted, grounding, state, analyses, shared, observers, relevant, kept)
+    strata = [(stratum, _of_stratum(lifted, stratum)) for stratum in lifted.program.strata]
     completing = [formula for _, own in strata for formula in own]
     for each, needs in zip(readings, _needs(prepared, readings, completing), strict=True):
         prepared.inference.append(_enter(prepared, each, needs))
@@ -94,7 +93,7 @@ def completed(prepared: Prepared, predicates: frozenset[str]) -> Tensor:
     return rows[~(atoms.flags("given").index_select(0, rows) | prepared.state.frozen.index_select(0, rows))]
 
 
-def loosen_comparisons(prepared: Prepared) -> set[str]:
+def loosen_comparisons(prepared: Prepared) -> set[str | None]:
     """A comparison whose terms are undefined for the numbers that are given says less than it does of unknown ones:
     such rows start from what their own numbers give them. The names of the tables."""
     tables = prepared.grounding.atoms.tables
@@ -104,12 +103,10 @@ def loosen_comparisons(prepared: Prepared) -> set[str]:
     )
 
 
-def initialise_shared(prepared: Prepared, stage: int) -> set[str]:
-    """Give shared neurons, operands first, the bounds that their operands give them before the first round: those that
-    read what is complete after so many strata; comparisons have theirs already. The names of the tables."""
-    return _initialise(
-        prepared, lambda formula: not formula.compares and prepared.stages[str(formula.auxiliary)] == stage
-    )
+def initialise_shared(prepared: Prepared) -> set[str | None]:
+    """Give shared neurons, operands first, the bounds that their operands give them before the first round; comparisons
+    have theirs already. The names of the tables."""
+    return _initialise(prepared, lambda formula: not formula.compares)
 
 
 def _partial(formula: Formula) -> bool:
@@ -117,12 +114,12 @@ def _partial(formula: Formula) -> bool:
     return isinstance(comparison, Comparison) and not comparison.total
 
 
-def _initialise(prepared: Prepared, wanted: Callable[[Formula], bool]) -> set[str]:
+def _initialise(prepared: Prepared, wanted: Callable[[Formula], bool]) -> set[str | None]:
     chosen = list(filter(wanted, prepared.shared.formulas))
     for formula in chosen:
         needs = prepared.finder(formula).initial()
         initialise(formula, needs, prepared.analyses, prepared.kept, prepared.grounding, prepared.state)
-    return {str(formula.auxiliary) for formula in chosen}
+    return {formula.auxiliary for formula in chosen}
 
 
 def _needs(prepared: Prepared, readings: Sequence[Reading], completing: Iterable[Formula]) -> list[Needs]:
@@ -161,13 +158,12 @@ def _matters_anyway(prepared: Prepared, formula: Formula, alone: set[str]) -> bo
     return comparison.partial or table.name in alone or table.default != (0.0, 1.0)
 
 
-def _of_stratum(lifted: LiftedGraph, place: int) -> list[Formula]:
+def _of_stratum(lifted: LiftedGraph, stratum: frozenset[str]) -> list[Formula]:
     """The defining statements of a stratum, unfolded as their completion reads them: through shared neurons."""
     found: list[Formula] = []
-    stratum, kept = lifted.program.strata[place], standing(lifted, place)
     for root in sorted(lifted.statements, key=lambda root: root.origin.span.text):
         if root.defines & stratum:
-            formula = unfold(lifted, root, through_shared=True, through_comparisons=False, standing=kept)
+            formula = unfold(lifted, root, through_shared=True, through_comparisons=False)
             heads = frozenset(leaf for leaf in formula.heads if formula.neurons[leaf].source in stratum)
             found.append(replace(formula, heads=heads, key=root.origin.span.text))
     return found

@@ -19,8 +19,7 @@ from lnnkit.infer.state import State
 class Prepared:
     """What inference works on. ``inference`` are the members that rounds extend, ``strata`` those that complete each
     stratum of closed derived predicates; ``kept`` says whose atoms are materialised as instances mention them;
-    ``observers`` maps queried neurons to the tables that listen for them; ``stages`` are those of shared neurons
-    (`lnnkit.infer.stages`)."""
+    ``observers`` maps queried neurons to the tables that listen for them."""
 
     lifted: LiftedGraph
     grounding: Grounding
@@ -30,7 +29,6 @@ class Prepared:
     observers: Mapping[str, str]
     relevance: Relevance
     kept: Mapping[str, bool]
-    stages: Mapping[str, int]
     inference: list[int] = field(default_factory=list)
     strata: list[tuple[frozenset[str], list[int]]] = field(default_factory=list)
     partly_known: set[str] = field(default_factory=set)  # comparisons that are known only where a formula may want them

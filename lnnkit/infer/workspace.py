@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property, partial
@@ -74,10 +74,6 @@ class Workspace:
                 behind = partial(batch.behind, rows)
                 flags.index_copy_(0, rows, visits.arrests.holds(columns, len(rows), behind))
         return flags
-
-    def renew(self, names: Collection[str]) -> None:
-        """Classify anew what the tables of these names hold."""
-        self.classes.renew(table for table in self.grounding.atoms.numbered if table.name in names)
 
     @cached_property
     def comparisons(self) -> tuple[Visits, ...]:

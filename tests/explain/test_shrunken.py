@@ -112,6 +112,15 @@ PROGRAMS = {
         fact Tred(anna, bob) = 0.745
         axiom ~Pred(Y1, Y1) | (~Pred(anna, Y1) xor Tred(Y1, X1)) in [0.75, 1.0]
         """,
+    "a shared formula has as many quantified variables as the first statement": """
+        predicate B(entity)
+        fact A(a)
+        fact C(a, b)
+        rule (exists U: A(U)) & (exists U: B(U)) -> Z
+        rule C(X, Y) -> D(X, Y)
+        rule (exists V, W: D(V, W)) & A(X) -> R(X)
+        rule (exists V, W: D(V, W)) & A(X) -> S(X)
+        """,
 }
 
 

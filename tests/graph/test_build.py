@@ -69,13 +69,6 @@ def test_a_negated_use_is_a_use_and_a_query_is_none() -> None:
     assert neurons(graph, "and")[0]["uses"] == 1
 
 
-def test_a_quantifier_without_free_variables_keeps_bounds_within_something_else() -> None:
-    graph = graph_of("axiom (exists Y: B(Y)) & A(X) -> B(X)\n")
-    assert [quantifier["shared"] for quantifier in neurons(graph, "exists")] == [True]
-    for alone in ("axiom ~(exists Y: B(Y))\n", "axiom A(X) -> exists Y: R(X, Y)\n"):
-        assert [quantifier["shared"] for quantifier in neurons(graph_of(alone), "exists")] == [False]
-
-
 def test_leading_quantifiers_of_a_statement_are_its_variables() -> None:
     """``forall X: F`` at least l says as much as ``F`` for each X at least l; with an upper truth it says more."""
     assert not neurons(graph_of("axiom forall X: A(X) -> B(X)\n"), "forall")

@@ -357,3 +357,16 @@ def test_a_unit_of_many_operands() -> None:
     unit = f"nau({', '.join(names)}){{weight: [{', '.join('1' * 400)}]}}"
     kb = lnnkit.loads(f"{facts}rule {unit} >= 0 -> P\nquery P\n")
     assert kb.ask("P")[0].lower == 1.0
+
+
+def test_a_shared_neuron_asks_for_comparisons_from_the_start() -> None:
+    """What it is before the first round moves it, and so do the comparisons that it stands beside."""
+    kb = lnnkit.loads(
+        "number age(entity)\nfact A(b)\nfact B(c)\nfact age(b) = 66\nfact age(c) = 62\n"
+        "rule (A(X) | B(X)) & age(X) > 65 -> C(X)\nrule (A(X) | B(X)) & age(X) > 60 -> D(X)\n"
+        "query C(X)\nquery D(X)\n"
+    )
+    assert [[(a.bindings["X"], a.lower) for a in answers] for answers in kb.answers()] == [
+        [("b", 1.0)],
+        [("b", 1.0), ("c", 1.0)],
+    ]

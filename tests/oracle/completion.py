@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from .network import Ground, Key, Network, Place
+from .network import Ground, Network, Place
 from .neurons import TOL, Empty, downward, upward
 from .passes import go_up
 from .program import UNKNOWN, Box
@@ -16,7 +16,7 @@ CAP = 10_000
 
 @dataclass
 class Clause:
-    """An instance of a defining statement, the neurons in it without state but for standing quantifiers."""
+    """An instance of a defining statement, every neuron in it without state."""
 
     root: Ground
     truth: float  # the statement's lower truth
@@ -72,24 +72,18 @@ class Completion:
 
     def __init__(self, network: Network) -> None:
         self.network = network
-        self.clauses = [self._clauses(network.standing(number)) for number in range(len(network.strata))]
-
-    def _clauses(self, standing: set[Key]) -> list[Clause]:
-        network = self.network
-        return [
-            Clause(network.ground(rule.root, env, sharing=False, standing=standing), rule.truth[0])
+        self.clauses = [
+            Clause(network.ground(rule.root, dict(zip(rule.free, row, strict=True)), sharing=False), rule.truth[0])
             for rule in network.rules
             if rule.heads
             for row in network.assignments(rule.free, rule.root.sorts)
-            for env in [dict(zip(rule.free, row, strict=True))]
         ]
 
-    def stratum(self, number: int, read: Callable[[Place], Box], arrested: set[Place]) -> dict[Place, Box] | None:
-        """Bounds of a stratum's unlisted atoms that get any, from ``[0, 0]`` up; None if that does not settle.
+    def stratum(self, names: set[str], read: Callable[[Place], Box], arrested: set[Place]) -> dict[Place, Box] | None:
+        """Bounds of the unlisted atoms that get any, from ``[0, 0]`` up; None if that does not settle.
 
         ``L`` is the least fixpoint from the lower ends of the antecedents, ``U`` that from their upper ends.
         """
-        names = self.network.strata[number]
         found: dict[Place, Box] = {}
 
         def reading(leaf: Ground) -> Box:
@@ -98,7 +92,7 @@ class Completion:
             own = place[0] in names and place not in self.network.listed and place not in arrested
             return found.get(place, (0.0, 0.0)) if own else read(place)
 
-        clauses = [clause for clause in self.clauses[number] if names & {place[0] for place in clause.heads}]
+        clauses = [clause for clause in self.clauses if names & {place[0] for place in clause.heads}]
         for _ in range(CAP):
             new = dict(found)
             for clause in clauses:

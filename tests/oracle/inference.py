@@ -140,6 +140,7 @@ class Inference:
         self._start_atoms()
         self._start_shared(comparisons=True)
         settled = self._complete(first=True) is not None
+        self._start_shared(comparisons=False)
         initial = self._atoms()
         while settled:
             changed = True
@@ -170,13 +171,11 @@ class Inference:
         for place in sorted(self.network.listed):
             self._settle(place, self.state[place])
 
-    def _start_shared(self, comparisons: bool, stage: int = 0) -> None:
+    def _start_shared(self, comparisons: bool) -> None:
         """Bottom-up: given meet upward; where that crosses, given alone, and round 1 arrests the instance. Comparisons
-        come before all else, since completion reads them; the others as soon as what they read is complete."""
+        come before all else, since completion reads them."""
         for instance in self.instances:
             if instance.state is not None and (instance.root.kind == "compare") == comparisons:
-                if not comparisons and self.network.stage(instance.state[0]) != stage:
-                    continue
                 given = self.given[instance.state[0]]
                 box = meet(go_up(instance.root, self._read), given)
                 self._settle(instance.state, given if crosses(box) else box)
@@ -275,21 +274,15 @@ class Inference:
     def _complete(self, first: bool = False) -> bool | None:
         """All strata in order. Says whether anything changed; None if it does not settle."""
         changed = False
-        failed = False
-        for number, names in enumerate(self.network.strata):
-            if first:
-                self._start_shared(comparisons=False, stage=number)
-            found = None if failed else self.completion.stratum(number, self._bounds, self.arrested)
+        for names in self.network.strata:
+            found = self.completion.stratum(names, self._bounds, self.arrested)
             if found is None:
-                failed = True
-                continue
+                return None
             for place in [p for p in self.state if p[0] in names]:
                 if place not in self.network.listed and place not in self.arrested:
                     box = found.get(place, (0.0, 0.0))
                     changed |= self._settle(place, box if first else meet(self.state[place], box))
-        if first:
-            self._start_shared(comparisons=False, stage=len(self.network.strata))
-        return None if failed else changed
+        return changed
 
     # --- queries (D9) -------------------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,7 +27,6 @@ from .program import (
     map_numbers,
     numbers,
     operands,
-    subformulas,
     weights,
 )
 from .reals import ALL, between
@@ -231,24 +230,19 @@ class Network:
     def _shared(self) -> dict[Key, Node]:
         """Neurons with at least two uses, smallest first (D3); never a defining root or its consequent (D8).
 
-        A comparison is always one: what it says of its numbers rests on its own bounds. So is a quantifier without
-        free variables within something else: each instance around it would be a use of its own.
+        A comparison is always one: what it says of its numbers rests on its own bounds.
         """
         uses: Counter[Key] = Counter()
-        parts: set[Key] = set()
 
-        def use(node: Node) -> Key | None:
+        def use(node: Node) -> None:
             while node.kind == "not":
                 node = node.operands[0]
             if node.key is not None:
                 uses[node.key] += 1
-            return node.key
 
         for neuron in self.neurons.values():
             for part in neuron.operands:
-                key = use(part)
-                if key is not None and self.neurons[key].kind in QUANTIFIERS and not self.neurons[key].free:
-                    parts.add(key)
+                use(part)
         kept_apart = self.kept_apart
         for rule in self.rules:
             use(rule.root)
@@ -257,8 +251,7 @@ class Network:
         chosen = [
             key
             for key, count in uses.items()
-            if ((count >= 2 or key in parts or key in self.asked_for) and key not in kept_apart)
-            or self.neurons[key].kind == "compare"
+            if ((count >= 2 or key in self.asked_for) and key not in kept_apart) or self.neurons[key].kind == "compare"
         ]
         return {key: self.neurons[key] for key in sorted(chosen, key=lambda key: _depth(self.neurons[key]))}
 
@@ -334,27 +327,8 @@ class Network:
 
     # --- grounding ----------------------------------------------------------------------------------------------------
 
-    def stage(self, key: Key) -> int:
-        """How many strata must be complete before all is known that a shared neuron reads."""
-        names = {part[1] for part in subformulas(self.shared[key].formula) if part[0] == "atom"}
-        return max((place + 1 for place, stratum in enumerate(self.strata) if names & stratum), default=0)
-
-    def standing(self, stratum: int) -> set[Key]:
-        """The ground quantifiers whose own bounds the completion of a stratum reads."""
-        quantified = {key for key, node in self.shared.items() if node.kind in QUANTIFIERS and not node.free}
-        return {key for key in quantified if self.stage(key) <= stratum}
-
-    def ground(
-        self,
-        node: Node,
-        env: dict[str, str],
-        *,
-        sharing: bool = True,
-        standing: Collection[Key] = (),
-        top: bool = True,
-    ) -> Ground:
-        """The instance of ``node`` under ``env``. Shared neurons below it, or those ``standing`` where not all are
-        read, are leaves; ``top`` itself is opened up.
+    def ground(self, node: Node, env: dict[str, str], *, sharing: bool = True, top: bool = True) -> Ground:
+        """The instance of ``node`` under ``env``. Shared neurons below it are leaves; ``top`` itself is opened up.
 
         Leaves that mention the generic entity are at their defaults; a shared neuron that does is unknown (D6).
         """
@@ -381,11 +355,11 @@ class Network:
         place = (node.key, here) if node.key is not None and GENERIC not in here else None
         if node.kind == "compare":
             return self._comparison(node, env, place, top)
-        if not top and node.key in (self.shared if sharing else standing):
+        if sharing and not top and node.key in self.shared:
             return Ground("leaf", place=place) if place else Ground("fixed", box=UNKNOWN)
 
         def inner(part: Node, new: dict[str, str]) -> Ground:
-            return self.ground(part, new, sharing=sharing, standing=standing, top=False)
+            return self.ground(part, new, sharing=sharing, top=False)
 
         if node.kind == "not":
             return Ground("not", [inner(node.operands[0], env)])
