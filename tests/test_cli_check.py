@@ -91,12 +91,42 @@ def test_files_that_cannot_be_read(command: str, file: str, said: str, capsys: p
     assert said in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("arguments", [[], ["rnu", "x.lnn"], ["run"], ["x.lnn"], ["check", "a.lnn", "b.lnn"], ["--x"]])
+@pytest.mark.parametrize(
+    "arguments", [[], ["rnu", "x.lnn"], ["run"], ["x.lnn"], ["check", "a.lnn", "b.lnn"], ["--x"], ["run", "--why-not"]]
+)
 def test_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith("usage: lnnkit")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["explain", "FILE", "--format", "json", "A(anna)"], '"atom": "A(anna)"'),
+        (["explain", "--depth", "2", "FILE", "A(anna)"], "A(anna) >= 1"),
+        (["explain", "FILE", "--why-not", "B(anna)"], "B(anna) is >= 0; why not 1?"),
+        (["explain", "--why-not", "FILE", "B(anna)"], "B(anna) is >= 0; why not 1?"),
+        (["explain", "FILE", "--why-not", "false", "B(anna)"], "B(anna) is <= 1; why not 0?"),
+        (["explain", "FILE", "B(anna)", "--why-not"], "B(anna) is >= 0; why not 1?"),
+        (["explain", "--why-not", "--", "FILE", "B(anna)"], "B(anna) is >= 0; why not 1?"),
+        (["draw", "FILE", "--format", "dot", "A(anna)"], "digraph"),
+    ],
+)
+def test_options_between_the_file_and_the_atom(
+    arguments: list[str], said: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "atom.lnn").write_text("fact A(anna)\nfact C(bert)\nrule C(X) -> B(X)\n")
+    assert main([each.replace("FILE", "atom.lnn") for each in arguments]) == 0
+    out, err = capsys.readouterr()
+    assert said in out
+    assert err == ""
+
+
+def test_a_file_after_two_hyphens_may_start_with_one(folder: Path) -> None:
+    (folder / "-x.lnn").write_text("")
+    assert main(["check", "--", "-x.lnn"]) == 0
 
 
 def test_forgotten_command(capsys: pytest.CaptureFixture[str]) -> None:

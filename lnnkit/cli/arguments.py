@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
 from collections.abc import Sequence
 
@@ -33,6 +34,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--version", action="version", version=f"lnnkit {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    by_name: dict[str, argparse.ArgumentParser] = {}
     for name, module in (
         ("run", run),
         ("explain", explain),
@@ -54,9 +56,22 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         command.add_argument("file", metavar="FILE", help="a .lnn program; - reads standard input")
         module.options(command)
         command.set_defaults(command=module.command)
+        by_name[name] = command
     if not given:
         parser.print_help(sys.stderr)
         raise SystemExit(2)
     if given[0].endswith(".lnn"):
         parser.error(f"name a command first, as in `lnnkit run {given[0]}`")
+    if given[0] == "explain":
+        given = _settled(given)
+    if given[0] in by_name and "--" not in given:  # by itself: only so can options stand between FILE and ATOM
+        return by_name[given[0]].parse_intermixed_args(given[1:])
     return parser.parse_args(given)
+
+
+def _settled(given: list[str]) -> list[str]:
+    """The arguments with the default of a bare ``--why-not`` written out: what follows it may be FILE or ATOM."""
+    return [
+        f"{text}=true" if text == "--why-not" and after not in explain.STATES else text
+        for text, after in itertools.pairwise([*given, ""])
+    ]

@@ -30,6 +30,7 @@ example:
   lnnkit explain triage.lnn 'AtRisk(emil)' --why-not
   lnnkit explain triage.lnn --minimal
 """
+STATES = ("true", "false")
 _COLOURS = {"lower": "green", "upper": "red"}
 
 
@@ -40,7 +41,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--why-not",
         nargs="?",
-        choices=("true", "false"),
+        choices=STATES,
         const="true",
         metavar="STATE",
         help="show instead what keeps the atom from being true (default), or false",
