@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lnnkit.check.program import LogicName
-from lnnkit.check.report import error
+from lnnkit.check.report import error, quote
 from lnnkit.check.symbols import Entry
+from lnnkit.data.source import is_table
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 
@@ -67,6 +68,10 @@ def _read(statement: ast.ImportStatement, path: Path, diagnostics: list[Diagnost
     from lnnkit.syntax.parse import parse  # lark is loaded only by programs that import others
 
     span = statement.span
+    if is_table(path) and path.is_file():
+        hint = f"read it instead: `load P from {quote(statement.path)}`"
+        diagnostics.append(error("table-as-program", span, f"`{path}` is a table, not a program", hint))
+        return None
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:

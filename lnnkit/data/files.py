@@ -9,8 +9,9 @@ from pathlib import Path
 
 from lnnkit.data.grid import Unreadable
 from lnnkit.data.model_file import NoModel, is_model, read_text
-from lnnkit.data.source import names_beside, nearest_file, nearest_name, read_bytes
+from lnnkit.data.source import is_table, names_beside, nearest_file, nearest_name, read_bytes
 from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.printer import format_string
 from lnnkit.syntax.span import Span
 
 _RETURN = re.compile(r"\r(?!\n)")
@@ -56,6 +57,9 @@ def read_program(path: Path, span: Span | None = None) -> tuple[str | None, list
         except (NoModel, OSError) as problem:
             reason = (problem.strerror if isinstance(problem, OSError) else None) or str(problem)
             return failed("no-model", f'"{path}" cannot be read: {reason}', "name what `lnnkit train` or `save` wrote")
+    if is_table(path) and path.is_file():
+        hint = f"read it in a .lnn file beside it: `load P from {format_string(path.name)}`"
+        return failed("table-as-program", f'"{path}" is a table, not a program', hint)
     try:
         data = read_bytes(path, nearest_program if span is None else nearest_file)
     except Unreadable as problem:

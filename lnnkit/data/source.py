@@ -52,6 +52,14 @@ def format_of(path: Path) -> tuple[Format, str | None]:
     return kind, compression
 
 
+def is_table(path: Path) -> bool:
+    """Whether the name ends as those of tables alone do: a ``.txt`` or ``.tab`` may hold a program."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] in COMPRESSIONS:
+        suffixes.pop()
+    return bool(suffixes) and suffixes[-1] in FORMATS and suffixes[-1] not in (".txt", ".tab")
+
+
 def nearest_file(path: Path) -> str:
     """A hint that names what is there instead: the folder that is missing, or the file with the nearest name."""
     if _FETCHED.search(path.as_posix()):

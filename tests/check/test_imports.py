@@ -82,6 +82,13 @@ def test_missing_and_unreadable(tmp_path: Path) -> None:
     ]
 
 
+def test_a_table_is_loaded_not_imported(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("id,age\n1,20\n2,30\n", encoding="utf-8")
+    (found,) = findings('import "people.csv"\nrule people(X) -> Q(X)\n', tmp_path)
+    assert (found.code, found.line) == ("table-as-program", 1)
+    assert '`load P from "people.csv"`' in found.hint
+
+
 def test_errors_of_imported_files_carry_their_path(tmp_path: Path) -> None:
     write(tmp_path, other="fact P(X)\nrule P(X) ->\nfact P(anna)\n")
     found = findings('import "other.lnn"\nfact Q(Y)\n', tmp_path)

@@ -73,6 +73,20 @@ def test_program_texts(tmp_path: Path) -> None:
     assert "UTF-16" in read_program(path)[1][0].message
 
 
+@pytest.mark.parametrize("name", ["pat.csv", "PAT.CSV", "pat.tsv.gz", "pat.parquet", "pat.csv.bz2"])
+def test_a_table_is_no_program(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"id,age\n1,20\n2,30\n")
+    text, (only,) = read_program(tmp_path / name)
+    assert (text, only.code, only.file) == (None, "table-as-program", str(tmp_path / name))
+    assert f'`load P from "{name}"`' in only.hint
+
+
+@pytest.mark.parametrize("name", ["p.lnn", "p.csv.lnn", "p.txt", "p", "csv"])
+def test_a_program_with_commas_is_no_table(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("fact P(a, b, c)\n")
+    assert read_program(tmp_path / name) == ("fact P(a, b, c)\n", [])
+
+
 def test_lines_may_end_as_on_old_machines(tmp_path: Path) -> None:
     path = tmp_path / "p.lnn"
     path.write_bytes(b"fact P(a)\rfact P(b)\r\n\rquery P(X)\n")
