@@ -10,6 +10,7 @@ from lnnkit.check.report import error, find, place, warning
 from lnnkit.check.symbols import Symbols
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.printer import format_statement
 
 Declaration = ast.PredicateStatement | ast.NumberStatement
 
@@ -37,10 +38,7 @@ def _names(symbols: Symbols) -> Iterator[Diagnostic]:
 
 
 def _shown(statement: Declaration) -> str:
-    kind = "number" if isinstance(statement, ast.NumberStatement) else "predicate"
-    closed = " closed" if isinstance(statement, ast.PredicateStatement) and statement.closed else ""
-    sorts = f"({', '.join(statement.sorts)})" if statement.sorts else ""
-    return f"`{kind} {statement.name}{sorts}{closed}`"
+    return f"`{format_statement(statement)}`"
 
 
 def _logics(symbols: Symbols) -> Iterator[Diagnostic]:

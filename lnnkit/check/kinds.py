@@ -14,13 +14,13 @@ from typing import Literal
 
 from lnnkit.check.entities import known
 from lnnkit.check.nearest import did_you_mean, nearest
-from lnnkit.check.report import error, name_span
+from lnnkit.check.report import error, name_span, signature
 from lnnkit.check.symbols import Formula, Symbols
 from lnnkit.check.walk import NumericNode, Scope, Visit, nodes
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.names import FOREIGN_FUNCTIONS
-from lnnkit.syntax.printer import format_expression
+from lnnkit.syntax.printer import format_expression, format_predicate
 
 Kind = Literal["number", "truth", "entity", "unknown"]
 
@@ -186,7 +186,8 @@ def _unknown_number(atom: ast.Atom, symbols: Symbols) -> Diagnostic | None:
         hint = f"put spaces around the minus: `{atom.name.replace('-', ' - ')}`"
     else:
         near = nearest(atom.name, symbols.numbers)
-        hint = did_you_mean(near, f"declare it: `number {_signature(atom)}`")
+        meant = format_predicate(near) if near else None
+        hint = did_you_mean(meant, f"declare it: `number {_signature(atom)}`")
     return error("unknown-number", name_span(atom), message, hint)
 
 
@@ -260,13 +261,14 @@ def _mixed(
         hint = f"a number stands without quotes: `{quoted}`"
     elif isinstance(number, ast.Number) and (holder := _holder(entity, formula)) is not None:
         own = replace(holder, arguments=holder.arguments[:-1])
-        given = f"declare `number {_signature(own)}`, give `fact {own.name}(...) = 5`"
+        fact = f"fact {format_predicate(own.name)}(...) = 5"
+        given = f"declare `number {_signature(own)}`, give `{fact}`"
         hint = f"numbers are no arguments: {given}, compare `{format_expression(own)}`"
     elif isinstance(number, ast.Number):
         name = _short(entity)
         hint = f'an entity of that name is quoted: `"{_short(number)}"`; a number of `{name}` is applied: `age({name})`'
     elif isinstance(number, ast.Atom) and number.arguments:
-        other = f"{number.name}({_short(entity)})"
+        other = f"{format_predicate(number.name)}({_short(entity)})"
         hint = "compare two numbers" + (f", as `{other}`" if other != _short(number) else "") + ", or two entities"
     else:
         hint = "compare two numbers, or two entities"
@@ -286,7 +288,7 @@ def _holder(entity: ast.Expression, formula: Formula) -> ast.Atom | None:
 
 
 def _signature(atom: ast.Atom) -> str:
-    return f"{atom.name}({', '.join(['entity'] * len(atom.arguments))})" if atom.arguments else atom.name
+    return signature(atom.name, len(atom.arguments))
 
 
 def _short(node: ast.Expression) -> str:

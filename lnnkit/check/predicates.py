@@ -18,11 +18,13 @@ from collections import Counter
 from collections.abc import Iterator, Set
 
 from lnnkit.check.nearest import did_you_mean, nearest
-from lnnkit.check.report import error, place, warning
+from lnnkit.check.report import error, place, quote, signature, warning
 from lnnkit.check.symbols import Formula, Symbols, Use
 from lnnkit.check.walk import nodes, strip_foralls, unweighted
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.names import is_name
+from lnnkit.syntax.printer import format_predicate
 
 SEARCHES = 40  # near names are looked up for so many findings; it is the one thing here that is not linear
 
@@ -81,15 +83,17 @@ def _unknown(symbols: Symbols) -> Iterator[Diagnostic]:
         candidates = {other for other in known if _fits(symbols, other, use)} if searches <= SEARCHES else set()
         if name not in known:
             near = nearest(name, candidates)
+            meant = format_predicate(near) if near else None
             more = f" ({len(truths)} places)" if len(truths) > 1 else ""
             message = f"nothing supplies `{name}`{more}: it has no fact, table or rule, and is not declared"
-            hint = did_you_mean(near, f"declare it, if it is meant: `predicate {_signature(name, use)}`")
+            hint = did_you_mean(meant, f"declare it, if it is meant: `predicate {signature(name, use.arity)}`")
             yield error("unknown-predicate", use.span, message, hint)
         elif near := nearest(name, _others(name, candidates - beside.get(name, set())), 0.85):
             if near in beside and order[near] > order[name]:
                 continue  # of two names that occur once, the later is reported
             message = f"`{name}` occurs only here; `{near}` occurs elsewhere"
-            hint = f"if `{near}` is meant, correct it; else declare `predicate {_signature(name, use)}`"
+            declare = f"predicate {signature(name, use.arity)}"
+            hint = f"if `{format_predicate(near)}` is meant, correct it; else declare `{declare}`"
             yield warning("near-miss-predicate", use.span, message, hint)
 
 
@@ -114,10 +118,6 @@ def _fits(symbols: Symbols, name: str, use: Use) -> bool:
         return False
     arity = _reference(symbols, name)[0]
     return use.arity is None or arity is None or arity == use.arity
-
-
-def _signature(name: str, use: Use) -> str:
-    return f"{name}({', '.join(['entity'] * use.arity)})" if use.arity else name
 
 
 def _reference(symbols: Symbols, name: str) -> tuple[int | None, Use | None]:
@@ -150,7 +150,7 @@ def _arities(symbols: Symbols) -> Iterator[Diagnostic]:
             hint = _arity_hint(name, arity, use)
             if reference is None and arity == 0 and name in symbols.declared:
                 word = "number" if name in symbols.numbers else "predicate"
-                hint = f"declare `{word} {_signature(name, use)}`, or {hint}"
+                hint = f"declare `{word} {signature(name, use.arity)}`, or {hint}"
             yield error("wrong-arity", use.span, message, hint)
 
 
@@ -161,7 +161,8 @@ def _arguments(count: int) -> str:
 def _arity_hint(name: str, arity: int, use: Use) -> str:
     if use.how in ("fact", "label"):
         return f"write {_arguments(arity)}, or give the other relation a name of its own"
-    shape = f"{name}({', '.join('XYZUVW'[i] if i < 6 else f'X{i}' for i in range(arity))})" if arity else name
+    variables = ", ".join("XYZUVW"[i] if i < 6 else f"X{i}" for i in range(arity))
+    shape = f"{format_predicate(name)}({variables})" if arity else name if is_name(name) else f"{quote(name)}()"
     return f"write `{shape}`, or give the other relation a name of its own"
 
 

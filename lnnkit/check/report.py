@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.printer import format_predicate
 from lnnkit.syntax.span import Span
 
 
@@ -44,6 +45,11 @@ def name_span(atom: ast.Atom) -> Span:
     end = text.find('"', 1) + 1 if text.startswith('"') else text.find("(")
     width = len(text[:end].rstrip()) if end > 0 else len(text)
     return Span(atom.span.source, atom.span.start, atom.span.start + width)
+
+
+def signature(name: str, arity: int | None) -> str:
+    """What declares a predicate or number that takes so many arguments, behind its keyword."""
+    return f"{format_predicate(name)}({', '.join(['entity'] * arity)})" if arity else format_predicate(name)
 
 
 def quote(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from lnnkit.check.report import error
+from lnnkit.check.report import error, signature
 from lnnkit.check.symbols import Symbols
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -43,8 +43,7 @@ def _fact(statement: ast.FactStatement | ast.LabelStatement, numeric: bool) -> I
                 message = f"the value {bounds.lower.span.text} is not finite"
                 yield error("value-not-finite", bounds.lower.span, message, "write an unknown end as `in [0, inf]`")
     elif bounds is not None:
-        signature = ", ".join(["entity"] * len(statement.atom.arguments))
-        declare = f"number {name}({signature})" if signature else f"number {name}"
+        declare = f"number {signature(name, len(statement.atom.arguments))}"
         yield from _truth(bounds, f"; if `{name}` is a number, declare `{declare}`")
 
 

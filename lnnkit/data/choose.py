@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from lnnkit.data.grid import Sheet, Unreadable
 from lnnkit.syntax.ast import Column, Where
+from lnnkit.syntax.printer import format_predicate
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,11 @@ def _wrong_width(predicate: str, arity: int, numeric: bool, sheet: Sheet) -> Unr
     has = f"{sheet.source} has {count}"
     if sheet.named:
         has += f": {_listing(sheet.names)}"
-    hint = f"list those to read, by name or position: load {predicate} from ... (1, 2)" if sheet.format else ""
+    hint = (
+        f"list those to read, by name or position: load {format_predicate(predicate)} from ... (1, 2)"
+        if sheet.format
+        else ""
+    )
     if count == 1 and sheet.format in ("csv", "tsv"):
         for mark, word in (("\t", "tabs"), (";", "semicolons"), (",", "commas"), ("|", "bars")):
             if mark in sheet.names[0]:

@@ -42,6 +42,13 @@ def format_string(text: str) -> str:
     return f'"{text.translate(_ESCAPES)}"'
 
 
+def format_predicate(name: str) -> str:
+    """A predicate's name before parentheses or in a declaration: in quotes where formulas read it otherwise."""
+    free = name not in AGGREGATES and name != "query"  # a lone query may start with its keyword
+    free = free and name not in FUNCTIONS and name not in UNITS and name not in SHOUTED
+    return _name(name) if free else format_string(name)
+
+
 def format_number(value: float) -> str:
     """A literal that reads as ``value`` again: floats by ``repr``."""
     return repr(value)
@@ -68,15 +75,15 @@ class _Printer:
             case ast.SortStatement(name=name, open=is_open):
                 return f"sort {_name(name)}{' open' if is_open else ''}"
             case ast.PredicateStatement(name=name, sorts=sorts, closed=closed):
-                return f"predicate {_declared(name)}{_sorts(sorts)}{' closed' if closed else ''}"
+                return f"predicate {format_predicate(name)}{_sorts(sorts)}{' closed' if closed else ''}"
             case ast.NumberStatement(name=name, sorts=sorts):
-                return f"number {_declared(name)}{_sorts(sorts)}"
+                return f"number {format_predicate(name)}{_sorts(sorts)}"
             case ast.ImportStatement(path=path):
                 return f"import {format_string(path)}"
             case ast.LoadStatement(name=name, table=table):
-                return f"load {_declared(name)} from {_table(table)}"
+                return f"load {format_predicate(name)} from {_table(table)}"
             case ast.LabelTableStatement(name=name, table=table):
-                return f"label {_declared(name)} from {_table(table)}"
+                return f"label {format_predicate(name)} from {_table(table)}"
             case ast.FactStatement(atom=atom, negated=negated, bounds=bounds):
                 return f"fact {'~' if negated else ''}{self.atom(atom, frozenset())}{_bounds(bounds)}"
             case ast.LabelStatement(atom=atom, negated=negated, bounds=bounds):
@@ -192,7 +199,7 @@ class _Printer:
         if not atom.arguments:
             return atom.name if is_name(atom.name) and atom.name != "query" else f"{format_string(atom.name)}()"
         arguments = ", ".join([self._argument(argument, scope) for argument in atom.arguments])
-        return f"{_declared(atom.name)}({arguments})"
+        return f"{format_predicate(atom.name)}({arguments})"
 
     def _argument(self, argument: ast.Argument, scope: frozenset[str]) -> str:
         if isinstance(argument, ast.Variable):
@@ -244,13 +251,6 @@ def _chain(operands: list[str], operators: Sequence[str]) -> str:
 
 def _name(name: str) -> str:
     return name if is_name(name) else format_string(name)
-
-
-def _declared(name: str) -> str:
-    """A predicate's name before parentheses or in a declaration: one that formulas read otherwise is quoted."""
-    free = name not in AGGREGATES and name != "query"  # a lone query may start with its keyword
-    free = free and name not in FUNCTIONS and name not in UNITS and name not in SHOUTED
-    return _name(name) if free else format_string(name)
 
 
 def _title(name: str | None) -> str:
