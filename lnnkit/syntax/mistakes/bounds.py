@@ -12,6 +12,7 @@ _FORMULA_KEYWORDS = ("rule", "axiom", "query", None)
 _OPERATORS = frozenset(("AND", "OR", "XOR", "IMPLIES", "IFF"))
 _LED = re.compile(r"(?P<truth>\d*\.?\d+)\s*(?P<colon>:{0,2})\s*(?=[~¬∀∃(\w])")
 _OPENING = re.compile(r"[~¬]?[\w-]+\([^()]*\)\s*(?:[&|,]|[-=]>|and\b|or\b|implies\b|$)")
+_UNIT = re.compile(r"0?\.\d+|[01](?:\.0*)?")
 ARROW = re.compile(r"->|→|=>|⇒|(?<!\w)implies(?!\w)")
 
 
@@ -50,9 +51,11 @@ def interval_in_body(fault: Fault) -> Diagnostic | None:
     if fault.keyword == "query" and not fault.open and not fault.source.text[end : fault.piece.end].strip():
         return fault.report("query-bounds", "a query takes no bounds: it asks for them", "remove them", start, end)
     operand = between(fault, place)
-    hint = (
-        f"write `{match[1]} <= {operand} <= {match[2]}`" if operand and "(" in operand else "write `l <= age(X) <= u`"
-    )
+    compared = f"{match[1]} <= {operand} <= {match[2]}" if operand and "(" in operand else "l <= age(X) <= u"
+    hint = f"write `{compared}`"
+    if _UNIT.fullmatch(match[1]) and _UNIT.fullmatch(match[2]):  # of a truth, or of a number
+        own = f"the bounds of a statement stand at its end: `{match[0]}`"
+        hint = f"a number is compared: `{compared}`; {'a query takes no bounds' if fault.keyword == 'query' else own}"
     return fault.report("interval-in-body", "`in [l, u]` bounds a whole statement, not a part of it", hint, start, end)
 
 
