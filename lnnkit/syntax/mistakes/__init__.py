@@ -19,6 +19,7 @@ from lnnkit.syntax.mistakes import (
     connectives,
     declarations,
     foreign,
+    membership,
     numbers,
     quantifiers,
 )
@@ -59,6 +60,7 @@ MISTAKES: tuple[Recogniser, ...] = (
     brackets.brackets,
     declarations.reserved,
     declarations.arity,
+    membership.membership,
     bounds.open_interval,
     brackets.unclosed_group,
     bounds.interval_in_body,
