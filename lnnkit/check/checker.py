@@ -20,7 +20,7 @@ from lnnkit.check.rules import rules
 from lnnkit.check.sorts import resolve_predicates, sorts
 from lnnkit.check.strata import strata
 from lnnkit.check.symbols import Symbols
-from lnnkit.check.tables import read_tables, unread
+from lnnkit.check.tables import READING, read_tables, unread
 from lnnkit.check.terms import terms
 from lnnkit.check.units import units
 from lnnkit.check.untrained import untrained
@@ -70,7 +70,8 @@ def check(
     """
     merged = merge(program, base)
     symbols = gather(merged.entries, told=told)
-    symbols = replace(symbols, left_out=frozenset(merged.left_out), whole=merged.whole)
+    complete = not merged.left_out.intersection(READING)
+    symbols = replace(symbols, left_out=frozenset(merged.left_out), whole=merged.whole, complete=complete)
     if read_data:
         symbols, problems = read_tables(symbols)
     else:

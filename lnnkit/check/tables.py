@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from lnnkit.data.table import FactTable
 
 Reading = ast.LoadStatement | ast.LabelTableStatement
+READING = frozenset({"load", "from"})
+"""The words of such a statement, one of which stands where it did not parse."""
 
 
 def read_tables(symbols: Symbols) -> tuple[Symbols, list[Diagnostic]]:
@@ -30,7 +32,7 @@ def read_tables(symbols: Symbols) -> tuple[Symbols, list[Diagnostic]]:
     labels: list[FactTable] = []
     diagnostics: list[Diagnostic] = []
     arities: dict[str, int] = {}
-    complete = True
+    complete = symbols.complete
     sheets = Sheets(_key(entry) for entry in wanted)
     for entry in wanted:
         statement = entry.statement
@@ -41,9 +43,8 @@ def read_tables(symbols: Symbols) -> tuple[Symbols, list[Diagnostic]]:
             arity = arities.setdefault(name, _width(table, entry.base, sheets))
         result, found = read_table(name, arity, name in symbols.numbers, table, entry.base, statement.span, sheets)
         diagnostics.extend(found)
-        if result is None:
-            complete = False
-        else:
+        complete = complete and not any(finding.severity == "error" for finding in found)
+        if result is not None:
             (tables if isinstance(statement, ast.LoadStatement) else labels).append(result)
     read = replace(symbols, tables=tuple(tables), label_tables=tuple(labels), complete=complete, arities=arities)
     return read, _distinct(diagnostics)
@@ -78,4 +79,4 @@ def unread(symbols: Symbols) -> Symbols:
     """The program with its files left closed; what they hold is then unknown."""
     loads = [each for each in symbols.statements() if isinstance(each, Reading)]
     arities = {load.name: len(load.table.columns) for load in loads if load.table.columns is not None}
-    return replace(symbols, complete=not loads, arities=arities)
+    return replace(symbols, complete=symbols.complete and not loads, arities=arities)

@@ -55,6 +55,25 @@ def test_data_errors_are_reported_with_the_rest(folder: Path) -> None:
     assert [finding.code for finding in found] == ["missing-file", "unknown-predicate"]
 
 
+@pytest.mark.parametrize(
+    ("table", "code"),
+    [
+        ('load Contact from "contacts.csv" where a != "x"', "syntax"),
+        ('load Contact from "contacts.csv" (a, c)', "unknown-column"),
+        ('label Contact from "contacts.csv" where a > "x"', "fact-formula"),
+        ('load Contact from "ragged.csv"', "bad-row"),
+    ],
+)
+def test_nothing_is_said_of_entities_that_a_failed_table_may_hold(folder: Path, table: str, code: str) -> None:
+    (folder / "ragged.csv").write_text("a,b\nanna\n", encoding="utf-8")
+    text = f"fact Contact(zoe, zoe)\nrule Contact(X, anna) & Contact(z, X) -> Near(X)\n{table}\n"
+    program, found = parse(text, "test.lnn")
+    found += check(program, folder)[1]
+    severe = [finding.code for finding in found if finding.severity == "error"]
+    assert severe == [code]
+    assert "unknown-entity" not in [finding.code for finding in found]
+
+
 def test_labels_supply_nothing(folder: Path) -> None:
     assert [finding.code for finding in findings('label Ill from "contacts.csv"\n', folder)] == ["unknown-predicate"]
 
