@@ -66,6 +66,15 @@ def test_what_cannot_be_trained_is_said(
     assert (result, text) == (1, "") and f"error[{code}]" in err and not out.exists()
 
 
+def test_frozen_rules_are_named(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = str(program.with_name("trained.lnn"))
+    _, _, err = run(capsys, "train", str(program), "-o", out, "--freeze", "r")
+    assert "hint: `only` and `freeze` leave out all that learn: r\n" in err
+    program.write_text("fact A(x)\naxiom a: A(X) -> B(X)\nlabel B(x)\n", encoding="utf-8")
+    _, _, err = run(capsys, "train", str(program), "-o", out)
+    assert "hint: axioms and imported rules learn nothing" in err
+
+
 def test_a_program_without_labels_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "program.lnn"
     path.write_text("fact A(x)\nrule A(X) -> B(X)\n", encoding="utf-8")

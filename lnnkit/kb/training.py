@@ -44,9 +44,11 @@ def trained_rules(
     if findings:
         raise Error(findings)
     trained = frozenset(learner.rules if only is None else only).difference(freeze)
-    learns = any(trained.intersection(each.rules) for each in learner.module.parameters_of_program)
-    if not learns and not theory.bindings:
-        raise Error([Diagnostic("nothing-to-learn", "no rule is left that learns", _TEACHES_NOTHING)])
+    learning = {name for each in learner.module.parameters_of_program for name in each.rules}
+    if not trained & learning and not theory.bindings:
+        listed = ", ".join(sorted(learning))
+        hint = f"`only` and `freeze` leave out all that learn: {listed}" if learning else _TEACHES_NOTHING
+        raise Error([Diagnostic("nothing-to-learn", "no rule is left that learns", hint)])
     return trained
 
 
