@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+from lnnkit.check.nearest import nearest
+from lnnkit.errors import ProgramError
 from lnnkit.kb.querying import asked, check_alpha
 from lnnkit.kb.session import Session
 from lnnkit.picture.lifted import lifted_picture
 from lnnkit.picture.picture import Picture
+from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.names import is_name
 
 
 def picture(session: Session, atom: str | None, depth: int, most: int, alpha: float) -> Picture:
@@ -17,6 +23,7 @@ def picture(session: Session, atom: str | None, depth: int, most: int, alpha: fl
         return lifted_picture(session.graph(), title, None, most)
     if atom in predicates and predicates[atom].sorts:
         return lifted_picture(session.graph(), f"{atom} in {title}", atom, most)
+    _require_near_none(atom, predicates)
     check_alpha(alpha)
     query, _ = asked(theory, atom)
     from lnnkit.kb.explaining import placed  # infers, which drawing formulas does not
@@ -26,3 +33,10 @@ def picture(session: Session, atom: str | None, depth: int, most: int, alpha: fl
     explanation = explainer.explain(lifted, root, alpha)
     numbers = {name for name, predicate in predicates.items() if predicate.numeric}
     return neighbourhood(explanation.proof, explainer.bounds, numbers, depth, most, alpha)
+
+
+def _require_near_none(name: str, predicates: Collection[str]) -> None:
+    """Raises `ProgramError` for a name that is no predicate's, and is like one."""
+    if is_name(name) and name not in predicates and (near := nearest(name, predicates)):
+        hint = f"did you mean `{near}`?"
+        raise ProgramError([Diagnostic("unknown-predicate", f"no predicate is named `{name}`", hint)])

@@ -106,6 +106,13 @@ def test_the_command_writes_each_format(tmp_path: Path) -> None:
         assert "http" not in text.replace("http://www.w3.org", "").replace("https://www.w3.org", "")
 
 
+def test_a_misspelt_predicate_is_corrected(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["draw", str(TRACING), "Infectedd"]) == 1
+    assert "no predicate is named `Infectedd`\n  hint: did you mean `Infected`?\n" in capsys.readouterr().err
+    assert main(["draw", str(TRACING), "Zebra"]) == 1
+    assert "declare it, if it is meant: `predicate Zebra`" in capsys.readouterr().err
+
+
 def test_other_formats_are_not_written_under_their_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "picture.png"
     assert main(["draw", str(TRACING), "-o", str(out)]) == 2
