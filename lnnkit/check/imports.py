@@ -10,7 +10,7 @@ from pathlib import Path
 from lnnkit.check.program import LogicName
 from lnnkit.check.report import error, quote
 from lnnkit.check.symbols import Entry
-from lnnkit.data.source import is_table
+from lnnkit.data.source import is_table, nearest_file
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 
@@ -75,7 +75,7 @@ def _read(statement: ast.ImportStatement, path: Path, diagnostics: list[Diagnost
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        hint = "the path is relative to the folder of the file that imports it"
+        hint = nearest_file(path if path.suffix else path.with_suffix(".lnn"))
         diagnostics.append(error("import-not-found", span, f"there is no file `{path}` to import", hint))
     except UnicodeDecodeError as fault:
         message = f"`{path}` is not UTF-8 text (byte {fault.start})"

@@ -82,6 +82,18 @@ def test_missing_and_unreadable(tmp_path: Path) -> None:
     ]
 
 
+def test_the_nearest_program_is_offered(tmp_path: Path) -> None:
+    write(tmp_path, people="fact P(anna)\n")
+    (tmp_path / "people.csv").write_text("id\nanna\n", encoding="utf-8")
+    hints = [findings(f'import "{name}"\n', tmp_path)[0].hint for name in ("people", "peple.lnn", "no/people", "zebra")]
+    assert hints == [
+        'did you mean "people.lnn"?',
+        'did you mean "people.lnn"?',
+        f'there is no folder "{tmp_path / "no"}"; paths are relative to the .lnn file',
+        "paths are relative to the .lnn file",
+    ]
+
+
 def test_a_table_is_loaded_not_imported(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text("id,age\n1,20\n2,30\n", encoding="utf-8")
     (found,) = findings('import "people.csv"\nrule people(X) -> Q(X)\n', tmp_path)
