@@ -107,11 +107,11 @@ def test_no_file_overwrites_another(tmp_path: Path, capsys: pytest.CaptureFixtur
     before = program.read_text(), table.read_text()
     out, other = str(tmp_path / "t.lnn"), str(tmp_path / "a.csv")
     for options, said in (
-        (["-o", out, "--report", out], "the same file"),
+        (["-o", out, "--report", str(tmp_path / "x.pdf")], "x.pdf is a page, and ends in .html or .htm"),
+        (["-o", out, "--report", out], "is a page, and ends in .html or .htm"),
         (["-o", out, "--checkpoint", out], "the same file"),
-        (["-o", out, "--report", str(program)], "overwrite the program"),
+        (["-o", out, "--checkpoint", str(program)], "overwrite the program"),
         (["-o", other], "neither .lnn nor .safetensors"),
-        (["-o", out, "--report", other], "read by the program"),
         (["-o", out, "--checkpoint", other], "read by the program"),
         (["-o", out, "--slack", "1"], "--slack is about the rules that --classical names"),
         (["-o", out, "--alpha", "0.8"], "--alpha is about the rules that --classical names"),

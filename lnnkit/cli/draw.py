@@ -40,7 +40,11 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    form = arguments.format or _ending(arguments.output)
+    ending = _ending(arguments.output)
+    form = arguments.format or ending
+    if arguments.output and Path(arguments.output).suffix and ending not in (None, form):
+        streams.note(f"lnnkit draw: error: {arguments.output} ends as {ending} does, and --format is {form}")
+        return 2
     if form is None:
         known = ", ".join(FORMATS)
         streams.note(f"lnnkit draw: error: {arguments.output} ends like none of {known}; --format names one")

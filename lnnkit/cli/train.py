@@ -139,6 +139,8 @@ def _outputs(arguments: argparse.Namespace) -> str | None:
     """What is wrong with the files that are to be written."""
     if Path(arguments.output).suffix != ".lnn" and not is_model(Path(arguments.output)):
         return f"-o {arguments.output} ends in neither .lnn nor .safetensors"
+    if arguments.report is not None and Path(arguments.report).suffix.lower() not in ("", ".html", ".htm"):
+        return f"--report {arguments.report} is a page, and ends in .html or .htm"
     named = {"-o": arguments.output, "--report": arguments.report, "--checkpoint": arguments.checkpoint}
     places = {option: Path(path).resolve() for option, path in named.items() if path is not None}
     for one, other in itertools.combinations(places, 2):

@@ -121,6 +121,22 @@ def test_other_formats_are_not_written_under_their_names(tmp_path: Path, capsys:
     assert main(["draw", str(TRACING), "-o", str(out), "--format", "svg"]) == 0
 
 
+def test_a_format_is_not_written_under_the_ending_of_another(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, form, code in (
+        ("a.svg", "dot", 2),
+        ("a.htm", "svg", 2),
+        ("a.gv", "dot", 0),
+        ("a.txt", "dot", 0),
+        ("a", "dot", 0),
+    ):
+        out = tmp_path / name
+        assert main(["draw", str(TRACING), "-o", str(out), "--format", form]) == code
+        assert out.exists() == (code == 0)
+    assert "a.svg ends as svg does, and --format is dot" in capsys.readouterr().err
+
+
 def test_graphviz_is_asked_where_it_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     picture = lnnkit.loads("fact A\naxiom A -> B\n").draw()
     stand_in = tmp_path / "dot"
