@@ -10,6 +10,9 @@ from lnnkit.data.grid import Sheet, Unreadable
 from lnnkit.syntax.ast import Column, Where
 from lnnkit.syntax.printer import format_predicate
 
+_SEPARATORS = {"csv": ("commas", "tabs", ".tsv"), "tsv": ("tabs", "commas", ".csv")}
+"""For each format: what separates its columns, and what those of the other, which has this ending."""
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -71,13 +74,19 @@ def _wrong_width(predicate: str, arity: int, numeric: bool, sheet: Sheet) -> Unr
         if sheet.format
         else ""
     )
-    if count == 1 and sheet.format in ("csv", "tsv"):
-        for mark, word in (("\t", "tabs"), (";", "semicolons"), (",", "commas"), ("|", "bars")):
-            if mark in sheet.names[0]:
-                hint = f"its columns seem to be separated by {word}; a {sheet.format} file has "
-                hint += "commas" if sheet.format == "csv" else "tabs"
-                break
-    return Unreadable("wrong-columns", f"{_needs(predicate, arity, numeric)}; {has}", hint)
+    return Unreadable("wrong-columns", f"{_needs(predicate, arity, numeric)}; {has}", _separated(sheet) or hint)
+
+
+def _separated(sheet: Sheet) -> str | None:
+    """What to do about a file of one column whose first row holds another separator than is read."""
+    if len(sheet.names) != 1 or sheet.format not in _SEPARATORS:
+        return None
+    own, other, ending = _SEPARATORS[sheet.format]
+    for mark, word in (("\t", "tabs"), (";", "semicolons"), (",", "commas"), ("|", "bars")):
+        if mark in sheet.names[0]:
+            renamed = f", or name it {ending}" if word == other else ""
+            return f"its columns seem to be separated by {word}: write the file anew with {own}{renamed}"
+    return None
 
 
 def _position(column: Column, sheet: Sheet) -> int:
@@ -86,7 +95,7 @@ def _position(column: Column, sheet: Sheet) -> int:
         if 1 <= column <= count:
             return column - 1
         message = f"no column {column}: {sheet.source} has {count} column{'' if count == 1 else 's'}"
-        raise Unreadable("unknown-column", message, "positions count from 1")
+        raise Unreadable("unknown-column", message, _separated(sheet) or "positions count from 1")
     if not sheet.named:
         message = f'no column "{column}": {sheet.source} is read without a header'
         raise Unreadable("unknown-column", message, "give its position, counted from 1")
@@ -98,6 +107,8 @@ def _position(column: Column, sheet: Sheet) -> int:
             places = " and ".join(str(position + 1) for position in found)
             message = f'{sheet.source} has several columns "{column}": {places}'
             raise Unreadable("ambiguous-column", message, "give its position instead")
+    if hint := _separated(sheet):
+        raise Unreadable("unknown-column", f'{sheet.source} has no column "{column}"', hint)
     import difflib
 
     folded = {name.casefold(): name for name in sheet.names}

@@ -137,6 +137,22 @@ def test_the_wrong_separator_is_named(read: Reader) -> None:
     assert "commas" in read("a,b\nc,d\n", name="f.txt", header=False).only().hint
 
 
+@pytest.mark.parametrize(
+    ("content", "name", "columns", "hint"),
+    [
+        ("id|v\nx|1\n", "f.csv", ("id", "v"), "separated by bars: write the file anew with commas"),
+        ("id;v\nx;1\n", "f.csv", (1, 2), "separated by semicolons: write the file anew with commas"),
+        ("id\tv\nx\t1\n", "f.csv", ("id",), "separated by tabs: write the file anew with commas, or name it .tsv"),
+        ("id,v\nx,1\n", "f.tsv", ("id",), "separated by commas: write the file anew with tabs, or name it .csv"),
+    ],
+)
+def test_columns_behind_the_wrong_separator(
+    read: Reader, content: str, name: str, columns: tuple[str | int, ...], hint: str
+) -> None:
+    only = read(content, columns, arity=len(columns), name=name).only()
+    assert (only.code, only.hint) == ("unknown-column", f"its columns seem to be {hint}")
+
+
 def test_unknown_columns(read: Reader) -> None:
     text = "name,friend\nanna,bob\n"
     only = read(text, ("name", "freind")).only()
