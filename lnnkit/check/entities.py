@@ -17,6 +17,7 @@ from lnnkit.check.report import error, quote, warning
 from lnnkit.check.symbols import Formula, Mention, Symbols
 from lnnkit.check.walk import Quantifier
 from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.names import is_name, starts_upper
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -71,8 +72,7 @@ def _suspects(formula: Formula) -> Iterator[Mention]:
 
 def _variable_like_entity(mention: Mention, entity: str) -> Diagnostic:
     message = f"`{mention.name}` is a variable (it starts upper-case), but there is an entity `{entity}`"
-    written = quote(entity) if entity[:1].isupper() or not entity.isidentifier() else entity
-    hint = f"write `{written}` for the entity; else rename the variable"
+    hint = f"write `{_written(entity)}` for the entity; else rename the variable"
     return error("variable-like-entity", mention.span, message, hint)
 
 
@@ -89,7 +89,7 @@ def _unknown(mention: Mention, symbols: Symbols | None) -> Diagnostic:
     near = nearest(name, _names(symbols)) if symbols else None
     message = f"no fact or table knows the entity `{name}`"
     capital = _capital(name)
-    hint = f"did you mean `{near}`? " if near else ""
+    hint = f"did you mean `{_written(near)}`? " if near else ""
     hint += f"A variable starts upper-case: `{capital}`. " if capital else ""
     return warning(
         "unknown-entity", mention.span, message, f"{hint}An entity that is meant to be new is quoted: {quote(name)}"
@@ -97,9 +97,14 @@ def _unknown(mention: Mention, symbols: Symbols | None) -> Diagnostic:
 
 
 def _capital(name: str) -> str | None:
-    """The variable that a lower-case name may be meant for; digits and letters without case have none."""
+    """The variable that a lower-case name may be meant for; digits, letters without case and `c+` have none."""
     capital = name[:1].upper() + name[1:]
-    return capital if capital != name else None
+    return capital if capital != name and is_name(capital) and starts_upper(capital) else None
+
+
+def _written(entity: str) -> str:
+    """An entity as an atom or a comparison names it: in quotes where it would read as a variable, or as no name."""
+    return entity if is_name(entity) and not starts_upper(entity) else quote(entity)
 
 
 # --- what is known --------------------------------------------------------------------------------------------------
