@@ -115,7 +115,7 @@ def because(step: Step) -> str:
         case "completed" if free_names(step.conclusion):
             return f"for any other {' and '.join(free_names(step.conclusion))}: no rule makes it truer"
         case "completed":
-            if not step.premises:
+            if not step.premises and step.bound == 0:
                 return "no rule concludes it, and the predicate is closed"
             return f"no rule makes it truer{'' if step.all_seen else ' (not all that holds them back is listed)'}"
         case "neuron":

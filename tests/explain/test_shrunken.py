@@ -140,3 +140,10 @@ def test_what_holds_of_all_others_is_checked_of_each() -> None:
     assert (one.lower, other.lower) == (1.0, 0.0)
     assert not one.verify()
     assert replace(one, _world=other._world).verify()
+
+
+def test_a_rule_that_leaves_an_atom_less_than_true_is_no_lack_of_rules() -> None:
+    text = "predicate D(entity) closed\npredicate P(entity)\nfact A(a)\nrule P(X) -> D(X) in [0.7, 1]\n"
+    assert "<= 0.7   no rule makes it truer" in str(lnnkit.loads(text).explain("D(a)"))
+    text = text.replace("[0.7, 1]", "[0, 1]")
+    assert "<= 0   no rule concludes it" in str(lnnkit.loads(text).explain("D(a)"))
