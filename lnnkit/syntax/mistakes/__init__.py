@@ -40,6 +40,7 @@ MISTAKES: tuple[Recogniser, ...] = (
     numbers.number_text,
     numbers.decimal_comma,
     calculations.remainder,
+    calculations.floor_division,
     foreign.foreign_comment,
     foreign.period,
     foreign.semicolon,

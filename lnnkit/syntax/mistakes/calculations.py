@@ -35,6 +35,23 @@ def remainder(fault: Fault) -> Diagnostic | None:
     return fault.report("unknown-operator", "`%` is no operator: remainders are not computed", hint)
 
 
+_DIVIDED = re.compile(  # by a number; or by an atom, and then compared or calculated with
+    r"//\s*(?:\d[\d.]*\s*(?:[<>=!≤≥≠+*^&|)-]|$)|\(?\s*[^\W\d_][\w-]*\s*\([^()]*\)\s*\)?\s*(?:[<>!≤≥≠+*^]|=(?!>)))"
+)
+
+
+def floor_division(fault: Fault) -> Diagnostic | None:
+    """`income(X) // 2 > 3`; a comment after `//` begins with words."""
+    if fault.keyword not in _FORMULA_KEYWORDS or fault.previous is None or fault.token is not None:
+        return None
+    ends_term = fault.previous.text == ")" or fault.previous.kind in ("number", "word")
+    line = fault.rest.split("\n", 1)[0]
+    if not ends_term or not _DIVIDED.match(line):
+        return None
+    hint = "write `/`, which keeps the fraction; a whole part is compared with both ends: `3 <= a / b < 4`"
+    return fault.report("unknown-operator", "`//` is no operator", hint, end=fault.start + 2)
+
+
 def between_words(fault: Fault) -> Diagnostic | None:
     """`age(X) between 3 and 5`, `age(X) is 3`."""
     if fault.keyword not in _FORMULA_KEYWORDS or fault.previous is None or fault.previous.text != ")":
