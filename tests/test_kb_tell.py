@@ -242,3 +242,13 @@ def test_whoever_is_labelled_is_there(tmp_path: Path, way: str) -> None:
         kb.label("P", [("zoe",)])
     assert kb.ask("forall X: P(X)")[0].lower == 0.0
     assert [dict(answer.bindings) for answer in kb.ask("Q(X)")] == [{"X": "x"}, {"X": "zoe"}]
+
+
+def test_tables_that_are_told_one_after_another_are_told_apart() -> None:
+    kb = lnnkit.loads("number n(t)\nquery n(X)\n")
+    kb.tell("n", [("x", 5)])
+    kb.tell("n", [("x", 6)])
+    text = str(kb.explain("n(x)"))
+    assert "<told n>:1" in text and "<told n 2>:1" in text
+    with pytest.raises(lnnkit.DataError, match="<told n 3>:1"):
+        kb.tell("n", [("x", "old")])

@@ -15,16 +15,19 @@ from lnnkit.syntax.diagnostic import Diagnostic
 SOURCE = "the table"
 
 
-def told_table(predicate: str, arity: int, numeric: bool, table: object) -> tuple[FactTable | None, list[Diagnostic]]:
+def told_table(
+    predicate: str, arity: int, numeric: bool, table: object, before: int = 0
+) -> tuple[FactTable | None, list[Diagnostic]]:
     """The facts that a Python object states for a predicate (or ``numeric`` attribute), and what is wrong with it.
 
     ``table`` is a pandas or polars frame, a DuckDB relation, an Arrow table or stream (whatever has
     ``__arrow_c_stream__`` or ``__dataframe__``); a mapping of column name to values; a two-dimensional array; or an
     iterable of rows, each a tuple, list or mapping, or for one argument a bare entity. Columns are taken by position
     as ``read_table`` does without a list: the arguments, then a truth value or two bounds (a number: its value or its
-    two ends). Diagnostics name the file ``<told NAME>`` and the row from 1.
+    two ends). Diagnostics name the file ``<told NAME>`` and the row from 1; where so many tables have been told of it
+    ``before``, the file has the number of this one: ``<told NAME 2>``.
     """
-    source = f"<told {predicate}>"
+    source = f"<told {predicate} {before + 1}>" if before else f"<told {predicate}>"
     try:
         sheet = _sheet(arity, numeric, table)
         choice = choose(predicate, arity, numeric, sheet)

@@ -21,7 +21,9 @@ def told(checked: CheckedProgram, name: str, table: object) -> tuple[FactTable, 
         near = nearest(name, checked.predicates)
         hint = f"did you mean `{near}`?" if near else "declare it in the program: `predicate NAME(sort, ...)`"
         raise DataError([Diagnostic("unknown-predicate", f"no predicate is named `{name}`", hint)])
-    found, findings = told_table(name, predicate.arity, predicate.numeric, table)
+    tables = (*checked.tables, *checked.label_tables)
+    before = sum(each.predicate == name and each.source.startswith(f"<told {name}") for each in tables)
+    found, findings = told_table(name, predicate.arity, predicate.numeric, table, before)
     if found is None or any(finding.severity == "error" for finding in findings):
         raise DataError([finding for finding in findings if finding.severity == "error"])
     return found, findings
