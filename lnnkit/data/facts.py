@@ -153,7 +153,7 @@ def _outside_fault(real: Reals, title: str) -> Callable[[int], Fault]:
 def _key_fault(texts: Texts, title: str) -> Callable[[int], Fault]:
     def fault(row: int) -> Fault:
         empty = texts.codes[row] < 0
-        hint = "fill it in, or leave the row out: without all of its entities it states no fact" if empty else ""
+        hint = "fill it in, or take the row out of the file: without it, the row states no fact" if empty else ""
         return Fault("bad-row", f"{title} {texts.fault(row)}", hint)
 
     return fault

@@ -13,6 +13,7 @@ _OPERATORS = frozenset(("AND", "OR", "XOR", "IMPLIES", "IFF"))
 _LED = re.compile(r"(?P<truth>\d*\.?\d+)\s*(?P<colon>:{0,2})\s*(?=[~¬∀∃(\w])")
 _OPENING = re.compile(r"[~¬]?[\w-]+\([^()]*\)\s*(?:[&|,]|[-=]>|and\b|or\b|implies\b|$)")
 _UNIT = re.compile(r"0?\.\d+|[01](?:\.0*)?")
+_GOES_ON = re.compile(r"\s*(?:[&|)]|<?->|=>|→|(?:and|or|xor|implies|iff)\b)")
 ARROW = re.compile(r"->|→|=>|⇒|(?<!\w)implies(?!\w)")
 
 
@@ -26,6 +27,12 @@ def open_interval(fault: Fault) -> Diagnostic | None:
         return None
     match = re.match(r"\(\s*([^,()\[\]]+),\s*([^,()\[\]]+)[\])]", fault.rest) if wrong_start else None
     ends = [match[1].strip(), match[2].strip()] if match else words[-3::2] if wrong_end else ["l", "u"]
+    within = match is not None and bool(_GOES_ON.match(fault.rest, match.end()))
+    operand = between(fault, len(fault.before) - 1) if within and fault.keyword in _FORMULA_KEYWORDS else None
+    if operand and "(" in operand:  # a part of a formula: numbers, which are compared
+        closing = "<=" if match and match[0].endswith("]") else "<"
+        hint = f"a number is compared: `{ends[0]} < {operand} {closing} {ends[1]}`"
+        return fault.report("interval-in-body", "`in [l, u]` bounds a whole statement, not a part of it", hint)
     hint = f"write `in [{', '.join(ends)}]`"
     return fault.report("open-interval", "bounds are closed: both ends belong to them", hint)
 
