@@ -13,11 +13,12 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from lnnkit.check.nearest import MOST, nearest
-from lnnkit.check.report import error, quote, warning
+from lnnkit.check.report import error, warning
 from lnnkit.check.symbols import Formula, Mention, Symbols
 from lnnkit.check.walk import Quantifier
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.names import is_name, starts_upper
+from lnnkit.syntax.printer import format_string
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -79,7 +80,7 @@ def _variable_like_entity(mention: Mention, entity: str) -> Diagnostic:
 def _one_letter(mention: Mention, complete: bool) -> Diagnostic:
     name = mention.name
     message = f"`{name}` is read as an entity, but no fact or table knows it"
-    hint = f"a variable starts upper-case: `{name.upper()}`; an entity of that name is quoted: {quote(name)}"
+    hint = f"a variable starts upper-case: `{name.upper()}`; an entity of that name is quoted: {format_string(name)}"
     make = error if complete else warning
     return make("lower-case-variable", mention.span, message, hint)
 
@@ -92,7 +93,10 @@ def _unknown(mention: Mention, symbols: Symbols | None) -> Diagnostic:
     hint = f"did you mean `{_written(near)}`? " if near else ""
     hint += f"A variable starts upper-case: `{capital}`. " if capital else ""
     return warning(
-        "unknown-entity", mention.span, message, f"{hint}An entity that is meant to be new is quoted: {quote(name)}"
+        "unknown-entity",
+        mention.span,
+        message,
+        f"{hint}An entity that is meant to be new is quoted: {format_string(name)}",
     )
 
 
@@ -104,7 +108,7 @@ def _capital(name: str) -> str | None:
 
 def _written(entity: str) -> str:
     """An entity as an atom or a comparison names it: in quotes where it would read as a variable, or as no name."""
-    return entity if is_name(entity) and not starts_upper(entity) else quote(entity)
+    return entity if is_name(entity) and not starts_upper(entity) else format_string(entity)
 
 
 # --- what is known --------------------------------------------------------------------------------------------------

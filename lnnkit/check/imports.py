@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lnnkit.check.program import LogicName
-from lnnkit.check.report import error, quote
+from lnnkit.check.report import error
 from lnnkit.check.symbols import Entry
 from lnnkit.data.source import is_table, nearest_file
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.printer import format_string
 
 _COMMENT = re.compile(r"#[^\n]*")
 _WORD = re.compile(r"[^\W_][\w-]*")
@@ -69,7 +70,7 @@ def _read(statement: ast.ImportStatement, path: Path, diagnostics: list[Diagnost
 
     span = statement.span
     if is_table(path) and path.is_file():
-        hint = f"read it instead: `load P from {quote(statement.path)}`"
+        hint = f"read it instead: `load P from {format_string(statement.path)}`"
         diagnostics.append(error("table-as-program", span, f"`{path}` is a table, not a program", hint))
         return None
     try:

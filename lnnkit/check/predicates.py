@@ -18,13 +18,13 @@ from collections import Counter
 from collections.abc import Iterator, Set
 
 from lnnkit.check.nearest import did_you_mean, nearest
-from lnnkit.check.report import error, place, quote, signature, warning
+from lnnkit.check.report import error, place, signature, warning
 from lnnkit.check.symbols import Formula, Symbols, Use
 from lnnkit.check.walk import nodes, strip_foralls, unweighted
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.names import is_name
-from lnnkit.syntax.printer import format_predicate
+from lnnkit.syntax.printer import format_predicate, format_string
 
 SEARCHES = 40  # near names are looked up for so many findings; it is the one thing here that is not linear
 
@@ -162,7 +162,7 @@ def _arity_hint(name: str, arity: int, use: Use) -> str:
     if use.how in ("fact", "label"):
         return f"write {_arguments(arity)}, or give the other relation a name of its own"
     variables = ", ".join("XYZUVW"[i] if i < 6 else f"X{i}" for i in range(arity))
-    shape = f"{format_predicate(name)}({variables})" if arity else name if is_name(name) else f"{quote(name)}()"
+    shape = f"{format_predicate(name)}({variables})" if arity else name if is_name(name) else f"{format_string(name)}()"
     return f"write `{shape}`, or give the other relation a name of its own"
 
 

@@ -50,9 +50,3 @@ def name_span(atom: ast.Atom) -> Span:
 def signature(name: str, arity: int | None) -> str:
     """What declares a predicate or number that takes so many arguments, behind its keyword."""
     return f"{format_predicate(name)}({', '.join(['entity'] * arity)})" if arity else format_predicate(name)
-
-
-def quote(text: str) -> str:
-    """An entity as a string literal."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
-    return f'"{escaped}"'

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from lnnkit.check.report import error, place, quote, warning
+from lnnkit.check.report import error, place, warning
 from lnnkit.check.symbols import Formula, Symbols
 from lnnkit.check.walk import Quantifier, Visit, proposition
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.printer import format_string
 
 
 def variables(symbols: Symbols) -> list[Diagnostic]:
@@ -26,7 +27,7 @@ def _in_facts(symbols: Symbols) -> Iterator[Diagnostic]:
                 if isinstance(argument, ast.Variable):
                     name = argument.name
                     message = f"`{name}` is a variable (it starts upper-case), and a {kind} is about entities"
-                    hint = f"an entity is written {quote(name)} or in lower case; for all entities write a rule"
+                    hint = f"an entity is written {format_string(name)} or in lower case; for all entities write a rule"
                     yield error(f"variable-in-{kind}", argument.span, message, hint)
 
 

@@ -13,6 +13,7 @@ from lnnkit.data.table import FactTable
 from lnnkit.syntax.diagnostic import Diagnostic
 
 SOURCE = "the table"
+TOLD = "<told"  # how the names of such files begin
 
 
 def told_table(
@@ -27,7 +28,7 @@ def told_table(
     two ends). Diagnostics name the file ``<told NAME>`` and the row from 1; where so many tables have been told of it
     ``before``, the file has the number of this one: ``<told NAME 2>``.
     """
-    source = f"<told {predicate} {before + 1}>" if before else f"<told {predicate}>"
+    source = f"{TOLD} {predicate} {before + 1}>" if before else f"{TOLD} {predicate}>"
     try:
         sheet = _sheet(arity, numeric, table)
         choice = choose(predicate, arity, numeric, sheet)

@@ -31,7 +31,8 @@ def prove_formula(prover: Prover, prepared: Prepared, lifted: LiftedGraph, root:
     formula = unfold(lifted, root)
     sight = assemble(prepared.grounding, formula, {})
     whole = unfold(lifted, root, through_shared=True)
-    conclusion = as_expression(whole, {}, names_within(whole), logic=lifted.program.logic)
+    names = names_within(whole)
+    conclusion = as_expression(whole, {}, names, logic=lifted.program.logic)
     positive, negated = below_negations(lifted.graph, root.reference)
     atomic = lifted.graph.nodes[positive.node]["kind"] == "predicate"
     heard = [positive] if atomic else instances(lifted.graph, positive)
@@ -56,7 +57,7 @@ def prove_formula(prover: Prover, prepared: Prepared, lifted: LiftedGraph, root:
             continue
         ends.append(steps.add(Step(conclusion, SIDES[side], value, "neuron", formula=conclusion, premises=premises)))
     prover.expand(steps)
-    return Proof(format_expression(as_expression(whole, {}, names_within(whole))), steps.done(), *ends)
+    return Proof(format_expression(as_expression(whole, {}, names)), steps.done(), *ends)
 
 
 def _below_negations(formula: ast.Expression) -> ast.Expression:

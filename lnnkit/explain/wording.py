@@ -62,7 +62,7 @@ class Wording:
             if all(isinstance(a, str) for a in arguments):
                 return ground_atom(table, cast("Sequence[str]", arguments))
             return ast.Atom(table, terms, span=NOWHERE)
-        whole, _ = self._unfolded(_node(table), neuron_root(self._prepared.lifted, _node(table)))
+        whole, _ = self._unfolded(neuron_root(self._prepared.lifted, _node(table)), _node(table))
         bindings = {place: a for place, a in enumerate(arguments) if isinstance(a, str)}
         names = {place: a.name for place, a in enumerate(arguments) if isinstance(a, ast.Variable)}
         return as_expression(whole, bindings, names, logic=self._prepared.lifted.program.logic)
@@ -70,8 +70,7 @@ class Wording:
     def instance(self, formula: Formula, bindings: Mapping[int, int]) -> ast.Expression:
         """A formula with its free variables bound, every connective with its logic."""
         assert formula.root is not None
-        key = formula.auxiliary or id(formula.root)
-        whole, names = self._unfolded(key, formula.root)
+        whole, names = self._unfolded(formula.root, formula.auxiliary)
         free = range(len(formula.root.variables))
         return as_expression(
             whole, {v: self.names[bindings[v]] for v in free}, names, logic=self._prepared.lifted.program.logic
@@ -88,10 +87,12 @@ class Wording:
             for argument in formula.neurons[leaf].arguments
         )
 
-    def _unfolded(self, key: object, root: Root) -> tuple[Formula, Mapping[int, str]]:
+    def _unfolded(self, root: Root, neuron: str | None) -> tuple[Formula, Mapping[int, str]]:
+        """The whole of a statement, or of a ``neuron``, whose root has the origin of another statement."""
+        key = neuron or id(root)
         if key not in self._whole:
             whole = unfold(self._prepared.lifted, root, through_shared=True)
-            self._whole[key] = whole, bound_names(whole, {}) if isinstance(key, str) else names_within(whole)
+            self._whole[key] = whole, names_within(whole) if neuron is None else bound_names(whole, {})
         return self._whole[key]
 
 

@@ -6,7 +6,7 @@ from lnnkit.check.nearest import nearest
 from lnnkit.check.program import CheckedProgram
 from lnnkit.check.told import add_told
 from lnnkit.data.table import FactTable
-from lnnkit.data.tell import told_table
+from lnnkit.data.tell import TOLD, told_table
 from lnnkit.errors import DataError
 from lnnkit.syntax.diagnostic import Diagnostic
 
@@ -22,7 +22,7 @@ def told(checked: CheckedProgram, name: str, table: object) -> tuple[FactTable, 
         hint = f"did you mean `{near}`?" if near else "declare it in the program: `predicate NAME(sort, ...)`"
         raise DataError([Diagnostic("unknown-predicate", f"no predicate is named `{name}`", hint)])
     tables = (*checked.tables, *checked.label_tables)
-    before = sum(each.predicate == name and each.source.startswith(f"<told {name}") for each in tables)
+    before = sum(each.predicate == name and each.source.startswith(TOLD) for each in tables)
     found, findings = told_table(name, predicate.arity, predicate.numeric, table, before)
     if found is None or any(finding.severity == "error" for finding in findings):
         raise DataError([finding for finding in findings if finding.severity == "error"])

@@ -14,6 +14,7 @@ from torch import Tensor
 from lnnkit.flags import all_set, any_set
 from lnnkit.learn.choosing import Judge, chosen
 from lnnkit.learn.comparison_fit import fitted_to_labels
+from lnnkit.learn.constraints import Constraints
 from lnnkit.learn.fitting import Fitting, Unstarted
 from lnnkit.learn.hardening import no_worse
 from lnnkit.learn.offering import Offer
@@ -29,22 +30,15 @@ def fast_start(fitting: Fitting) -> Tensor:
     known = fitting.told_starts()
     names = [each.name for each in fitting.parameters]
     start = torch.tensor([known.get(name, 0.0) for name in names], dtype=torch.float64)
-    constraints = fitting.constraints(start)
-    known_losses: dict[tuple[float, ...], float] = {}
-
-    def judged(values: Tensor) -> float:
-        key = tuple(values.tolist())
-        if key not in known_losses:
-            known_losses[key] = fitting.infer(values, constraints).losses.total
-        return known_losses[key]
-
     if len(known) == len(names):
-        return _solved(fitting, start, judged)
+        return _solved(fitting, start)
     offered = fitting.offers(known)
     reached = {name for each in offered for name in each.proposals[0].values} | known.keys()
     for each in fitting.parameters:
         if each.name not in reached:
             raise Unstarted(each)
+    constraints = fitting.constraints(start)
+    judged = _judge(fitting, constraints)
     start, best = chosen(fitting.parameters, start, [each.proposals for each in offered], judged)
     for proposal in best:
         for name, spread in proposal.spreads.items():
@@ -63,10 +57,24 @@ def fast_start(fitting: Fitting) -> Tensor:
     return start
 
 
-def _solved(fitting: Fitting, start: Tensor, judge: Judge) -> Tensor:
+def _judge(fitting: Fitting, constraints: Constraints) -> Judge:
+    """The loss of inference at some values, each found once."""
+    known: dict[tuple[float, ...], float] = {}
+
+    def judged(values: Tensor) -> float:
+        key = tuple(values.tolist())
+        if key not in known:
+            known[key] = fitting.infer(values, constraints).losses.total
+        return known[key]
+
+    return judged
+
+
+def _solved(fitting: Fitting, start: Tensor) -> Tensor:
     """``start``, or where that is better with the constants of equations as the data have them: far from a solution,
     gradients of products and powers hardly lead there."""
-    solvable = fitting.solved_for()
+    constants = any(each.kind == "value" for each in fitting.parameters)
+    solvable = fitting.solved_for() if constants else frozenset[str]()
     if not solvable:
         return start
     names = [each.name for each in fitting.parameters]
@@ -74,6 +82,7 @@ def _solved(fitting: Fitting, start: Tensor, judge: Judge) -> Tensor:
     offered = [each.proposals for each in fitting.offers(elsewhere) if each.comparison.sign == "="]
     if not offered:
         return start
+    judge = _judge(fitting, fitting.constraints(start))
     solved, _ = chosen(fitting.parameters, start, offered, judge)
     return solved if judge(solved) < judge(start) else start
 

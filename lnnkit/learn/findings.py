@@ -17,7 +17,7 @@ from lnnkit.syntax.diagnostic import Diagnostic
 
 _MET = 1e-6  # a loss that is as good as none
 _GAIN = 1e-9
-_NAMED = 3  # atoms
+_NAMED = 3  # atoms, or rules
 
 
 def findings(fitting: Fitting, fitted: Fitted) -> tuple[Diagnostic, ...]:
@@ -31,10 +31,8 @@ def _idle(fitting: Fitting, fitted: Fitted) -> Iterator[Diagnostic]:
     idle = [each for each, marked in zip(fitting.parameters, fitted.idle.tolist(), strict=True) if marked]
     rules = list(dict.fromkeys(rule for each in idle for rule in each.rules))
     if rules and fitted.stopped != "interrupted":
-        named = ", ".join(f"`{rule}`" for rule in rules[:_NAMED])
-        more = f" and {len(rules) - _NAMED:,} more" if len(rules) > _NAMED else ""
         stays = "it stays" if len(rules) == 1 else "they stay"
-        message = f"no label depends on {named}{more}: {stays} as written"
+        message = f"no label depends on {_listed(rules[:_NAMED], len(rules))}: {stays} as written"
         yield Diagnostic("untold-rule", message, "label what it concludes, if it is to learn", severity="warning")
 
 
@@ -122,7 +120,12 @@ def _reached(fitting: Fitting, which: Tensor) -> Tensor:
 def _atoms(fitting: Fitting, found: Inferred, which: Tensor) -> str:
     """The first of some labels' atoms, and how many there are."""
     named = [_atom(fitting, found.trace.entities.names, int(label)) for label in which[:_NAMED]]
-    rest = f" and {len(which) - len(named):,} more" if len(which) > len(named) else ""
+    return _listed(named, len(which))
+
+
+def _listed(named: Sequence[str], count: int) -> str:
+    """The first of so many."""
+    rest = f" and {count - len(named):,} more" if count > len(named) else ""
     return ", ".join(f"`{each}`" for each in named) + rest
 
 

@@ -20,7 +20,7 @@ from lnnkit.learn.places import Kind, Number, Range, chains, opened, plain, rang
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Span
 
-_NOT_NEGATIVE = frozenset({"weight", "bias", "lower", "upper"})
+OF_LOGIC = frozenset({"weight", "bias", "lower", "upper"})  # kinds: weights and truths, none of them below 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Parameter:
         """The least value: connectives and truths have none below 0."""
         if self.limits is not None:
             return self.limits[0]
-        return 0.0 if self.kind in _NOT_NEGATIVE else -math.inf
+        return 0.0 if self.kind in OF_LOGIC else -math.inf
 
     @property
     def high(self) -> float:
@@ -128,7 +128,7 @@ def parametrised(
 
 def _placed(each: Parameter, limits: Range | None) -> Parameter:
     """With what its place says of it: numbers of connectives, and truths, start at 1."""
-    start = 1.0 if each.start is None and each.kind in _NOT_NEGATIVE else each.start
+    start = 1.0 if each.start is None and each.kind in OF_LOGIC else each.start
     return replace(each, start=start, limits=limits)
 
 

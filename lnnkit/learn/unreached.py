@@ -8,8 +8,8 @@ from torch import Tensor
 from lnnkit.flags import any_set
 from lnnkit.learn.constraints import Constraints
 from lnnkit.learn.fitting import Fitting, Losses
+from lnnkit.learn.parameters import OF_LOGIC
 
-_CONNECTIVES = ("weight", "bias", "lower", "upper")  # kinds of parameters
 _SAME = 1e-12  # of a loss
 _IDLE = ("decay", "slack")  # terms that tell nothing of the labels
 
@@ -17,6 +17,11 @@ _IDLE = ("decay", "slack")  # terms that tell nothing of the labels
 def unreached(fitting: Fitting, values: Tensor, constraints: Constraints) -> Tensor:
     """(k,) which parameters are weights, biases and truths of rules that have no others, and on none of which the
     bounds of a labelled atom, or a contradiction, depend."""
+    reached = {
+        rule for each in fitting.parameters if each.kind not in OF_LOGIC for rule in each.rules
+    }  # data place them
+    if all(not reached.isdisjoint(each.rules) for each in fitting.parameters):
+        return torch.zeros(len(values), dtype=torch.bool)
     found = fitting.infer(values, constraints, softness=1.0)
     open_values = values.clone().requires_grad_()
     told = torch.zeros(len(values), dtype=torch.bool)
@@ -28,12 +33,9 @@ def unreached(fitting: Fitting, values: Tensor, constraints: Constraints) -> Ten
             (slope,) = torch.autograd.grad(total, open_values, allow_unused=True)
             if slope is not None:
                 told |= slope != 0
-    reached = {
-        rule
-        for each, depended in zip(fitting.parameters, told.tolist(), strict=True)
-        if depended or each.kind not in _CONNECTIVES  # data place the others
-        for rule in each.rules
-    }
+    for each, depended in zip(fitting.parameters, told.tolist(), strict=True):
+        if depended:
+            reached.update(each.rules)
     return torch.tensor([reached.isdisjoint(each.rules) for each in fitting.parameters], dtype=torch.bool)
 
 
