@@ -518,7 +518,13 @@ def test_asking_changes_nothing(generated: Generated) -> None:
     p = generated.program
     silent = Program(p.predicates, p.facts, p.statements, [], p.sorts, p.logic)
     if Network(silent).sorts.domains == Network(p).sorts.domains:
-        assert run(silent).atoms == run(p).atoms
+        before, after = run(silent).atoms, run(p).atoms
+        assert before.keys() == after.keys()
+        for (
+            place,
+            box,
+        ) in before.items():  # a gain below 1e-12 is rounding and is not recorded: which comes first may differ
+            assert box == pytest.approx(after[place], abs=1e-12), place
 
 
 @settings(max_examples=60, deadline=None)
