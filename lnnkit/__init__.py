@@ -13,8 +13,8 @@ from lnnkit.errors import Error as Error
 from lnnkit.errors import ProgramError as ProgramError
 
 if TYPE_CHECKING:
-    from lnnkit.answers import Answer as Answer
-    from lnnkit.answers import Answers as Answers
+    from lnnkit.answer_table import Answer as Answer
+    from lnnkit.answer_table import Answers as Answers
     from lnnkit.explain.explanation import Explanation as Explanation
     from lnnkit.kb import KnowledgeBase as KnowledgeBase
     from lnnkit.kb import load as load
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Answer": "lnnkit.answers",
-    "Answers": "lnnkit.answers",
+    "Answer": "lnnkit.answer_table",
+    "Answers": "lnnkit.answer_table",
     "Explanation": "lnnkit.explain.explanation",
     "KnowledgeBase": "lnnkit.kb",
     "load": "lnnkit.kb",

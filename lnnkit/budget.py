@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lnnkit.check.program import Assertion, Query
+from lnnkit.engine.inference import Budget, TooLarge
 from lnnkit.errors import BudgetError
+from lnnkit.formula.unfolding import Formula
 from lnnkit.graph.lifted import LiftedGraph
-from lnnkit.ground.formula import Formula
-from lnnkit.infer.inference import Budget, TooLarge
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.span import Span
 

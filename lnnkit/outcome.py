@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from operator import eq
 from typing import Literal, overload
 
-from lnnkit.answers import finite, format_bounds
+from lnnkit.answer_table import finite, format_bounds
 from lnnkit.syntax.digits import in_digits
 
 _LISTED = 10

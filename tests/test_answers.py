@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import lnnkit
-from lnnkit.answers import STATES, Answers, finite, format_range, shown_bounds, shown_state, truth_state
-from lnnkit.cli import report
+from lnnkit.answer_table import STATES, Answers, finite, format_range, shown_bounds, shown_state, truth_state
+from lnnkit.cli import answer_report as report
 from lnnkit.data.arrow import strings
 from lnnkit.data.column import EntityColumn
 from lnnkit.data.names import Names
@@ -146,7 +146,7 @@ def test_as_arrow_and_pandas() -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_printed_as_one_after_another(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lnnkit.cli.cells._BLOCK", 7)
+    monkeypatch.setattr("lnnkit.cli.text_cells._BLOCK", 7)
     numeric = bool(seed % 2)
     answers = [some(seed, numeric=numeric), some(seed, 0), some(seed, 1, 0), some(seed, 1, 1, numeric=True)]
     said = json.dumps(

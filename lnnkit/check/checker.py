@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lnnkit.check.assemble import assemble
+from lnnkit.check.assembly import assemble
 from lnnkit.check.declarations import declarations
-from lnnkit.check.entities import entities
+from lnnkit.check.entity_names import entities
 from lnnkit.check.gather import gather
 from lnnkit.check.imports import logic_of, merge
 from lnnkit.check.kinds import kinds
@@ -21,10 +21,10 @@ from lnnkit.check.sorts import resolve_predicates, sorts
 from lnnkit.check.strata import strata
 from lnnkit.check.symbols import Symbols
 from lnnkit.check.tables import READING, read_tables, unread
-from lnnkit.check.terms import terms
+from lnnkit.check.term_values import terms
+from lnnkit.check.truth_values import values
 from lnnkit.check.units import units
 from lnnkit.check.untrained import untrained
-from lnnkit.check.values import values
 from lnnkit.check.variables import variables
 from lnnkit.check.weights import weights
 from lnnkit.syntax import ast

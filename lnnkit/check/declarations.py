@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from lnnkit.check.findings import error, find, place, warning
 from lnnkit.check.nearest import nearest
 from lnnkit.check.program import ENTITY
-from lnnkit.check.report import error, find, place, warning
 from lnnkit.check.symbols import Symbols
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
+from lnnkit.check.findings import find, name_span
 from lnnkit.check.program import Predicate
-from lnnkit.check.report import find, name_span
 from lnnkit.check.symbols import Entry, Formula, Mention, Symbols, Use, bare_kind
 from lnnkit.check.walk import Role, Scope, Visit, proposition, unweighted, visits
 from lnnkit.syntax import ast

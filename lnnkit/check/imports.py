@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from lnnkit.check.findings import error
 from lnnkit.check.program import LogicName
-from lnnkit.check.report import error
 from lnnkit.check.symbols import Entry
 from lnnkit.data.source import is_table, nearest_file
 from lnnkit.syntax import ast

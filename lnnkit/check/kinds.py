@@ -12,14 +12,14 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Literal
 
-from lnnkit.check.entities import known
+from lnnkit.check.entity_names import known
+from lnnkit.check.findings import error, name_span, signature
 from lnnkit.check.nearest import did_you_mean, nearest
-from lnnkit.check.report import error, name_span, signature
 from lnnkit.check.symbols import Formula, Symbols
 from lnnkit.check.walk import NumericNode, Scope, Visit, nodes
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.names import FOREIGN_FUNCTIONS
+from lnnkit.syntax.identifiers import FOREIGN_FUNCTIONS
 from lnnkit.syntax.printer import format_expression, format_predicate
 
 Kind = Literal["number", "truth", "entity", "unknown"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import cast
 
+from lnnkit.check.findings import error, place
 from lnnkit.check.program import Assertion
-from lnnkit.check.report import error, place
 from lnnkit.check.symbols import Formula, Symbols
 from lnnkit.check.walk import nodes
 from lnnkit.syntax import ast

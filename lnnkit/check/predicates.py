@@ -17,13 +17,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Set
 
+from lnnkit.check.findings import error, place, signature, warning
 from lnnkit.check.nearest import did_you_mean, nearest
-from lnnkit.check.report import error, place, signature, warning
 from lnnkit.check.symbols import Formula, Symbols, Use
 from lnnkit.check.walk import nodes, strip_foralls, unweighted
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.names import is_name
+from lnnkit.syntax.identifiers import is_name
 from lnnkit.syntax.printer import format_predicate, format_string
 
 SEARCHES = 40  # near names are looked up for so many findings; it is the one thing here that is not linear

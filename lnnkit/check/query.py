@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
-from lnnkit.check.assemble import query
+from lnnkit.check.assembly import query
 from lnnkit.check.checker import Pass, ordered, run
-from lnnkit.check.entities import entities
+from lnnkit.check.entity_names import entities
 from lnnkit.check.gather import gather
 from lnnkit.check.kinds import kinds
 from lnnkit.check.learnables import in_assertion, in_formula, learnables
@@ -18,7 +18,7 @@ from lnnkit.check.program import CheckedProgram, LogicName, Query, SameEntity
 from lnnkit.check.rules import rules
 from lnnkit.check.sorts import sorts
 from lnnkit.check.symbols import Entry
-from lnnkit.check.terms import terms
+from lnnkit.check.term_values import terms
 from lnnkit.check.units import units
 from lnnkit.check.untrained import untrained
 from lnnkit.check.variables import variables

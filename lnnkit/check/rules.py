@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from lnnkit.check.findings import error, find, place, warning
 from lnnkit.check.polarity import measured, positive
 from lnnkit.check.predicates import heads
 from lnnkit.check.program import ENTITY
-from lnnkit.check.report import error, find, place, warning
 from lnnkit.check.sorts import grouped, variable_sorts
 from lnnkit.check.symbols import Formula, Mention, Symbols
 from lnnkit.check.walk import strip_foralls, unweighted

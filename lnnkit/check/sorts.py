@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
+from lnnkit.check.findings import error, place
 from lnnkit.check.predicates import arity_of
 from lnnkit.check.program import ENTITY, Predicate
-from lnnkit.check.report import error, place
 from lnnkit.check.symbols import Formula, Mention, Symbols
 from lnnkit.syntax.diagnostic import Diagnostic
 

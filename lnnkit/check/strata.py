@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from lnnkit.check.findings import error, name_span, warning
 from lnnkit.check.polarity import signed
-from lnnkit.check.report import error, name_span, warning
 from lnnkit.check.symbols import Formula, Symbols
 from lnnkit.check.walk import strip_foralls, unweighted
 from lnnkit.syntax import ast

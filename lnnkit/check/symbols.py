@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from lnnkit.check.program import LogicName, Predicate
 from lnnkit.check.walk import Scope, Visit
 from lnnkit.syntax import ast
-from lnnkit.syntax.names import starts_upper
+from lnnkit.syntax.identifiers import starts_upper
 from lnnkit.syntax.span import Span
 
 if TYPE_CHECKING:

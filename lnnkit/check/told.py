@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
-from lnnkit.check.entities import entities
+from lnnkit.check.entity_names import entities
 from lnnkit.check.gather import gather
 from lnnkit.check.program import Assertion, CheckedProgram, Query
 from lnnkit.check.symbols import Entry

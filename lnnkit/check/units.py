@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from lnnkit.check.report import error
+from lnnkit.check.findings import error
 from lnnkit.check.symbols import Symbols
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from lnnkit.check.findings import warning
 from lnnkit.check.learnables import in_value, starting_values
-from lnnkit.check.report import warning
 from lnnkit.check.symbols import Formula, Symbols
 from lnnkit.check.units import shapes_of
 from lnnkit.syntax import ast

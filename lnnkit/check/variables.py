@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from lnnkit.check.report import error, place, warning
+from lnnkit.check.findings import error, place, warning
 from lnnkit.check.symbols import Formula, Symbols
 from lnnkit.check.walk import Quantifier, Visit, proposition
 from lnnkit.syntax import ast

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from lnnkit.check.findings import error
 from lnnkit.check.kinds import may_be_numeric
 from lnnkit.check.nearest import did_you_mean, nearest
 from lnnkit.check.program import LogicName
-from lnnkit.check.report import error
 from lnnkit.check.symbols import Formula, Symbols
 from lnnkit.check.units import RELATION_ATTRIBUTES, UNIT_ATTRIBUTES
 from lnnkit.check.walk import Connective, Visit

@@ -13,7 +13,7 @@ from types import FrameType
 from typing import NoReturn
 
 from lnnkit.cli import streams
-from lnnkit.cli.arguments import parse_arguments
+from lnnkit.cli.command_line import parse_arguments
 from lnnkit.errors import Error
 
 DONE, WRONG, USAGE, INTERRUPTED = 0, 1, 2, streams.INTERRUPTED

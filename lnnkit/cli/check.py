@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 
 from lnnkit.cli import streams
-from lnnkit.cli.program import read
+from lnnkit.cli.program_file import read
 from lnnkit.syntax.diagnostic import Diagnostic
 
 SUMMARY = "say what is wrong with a program and its data"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from lnnkit.cli import streams, values
-from lnnkit.cli.program import load
+from lnnkit.cli import option_values as values
+from lnnkit.cli import streams
+from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import ProgressLine
 from lnnkit.output import require_apart, write_text
 

@@ -6,8 +6,9 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from lnnkit.cli import streams, values
-from lnnkit.cli.program import load
+from lnnkit.cli import option_values as values
+from lnnkit.cli import streams
+from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import ProgressLine
 from lnnkit.cli.threads import use_threads
 

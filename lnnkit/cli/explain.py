@@ -8,8 +8,9 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from lnnkit.cli import streams, values
-from lnnkit.cli.program import load
+from lnnkit.cli import option_values as values
+from lnnkit.cli import streams
+from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import ProgressLine
 from lnnkit.explain.as_text import Line
 

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from lnnkit.cli import streams
-from lnnkit.cli.program import STANDARD_INPUT, read
+from lnnkit.cli.program_file import STANDARD_INPUT, read
 from lnnkit.data.model_file import is_model
 from lnnkit.errors import ProgramError
 

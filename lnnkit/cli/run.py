@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from lnnkit.cli import report, streams, values
-from lnnkit.cli.program import load
+from lnnkit.cli import answer_report as report
+from lnnkit.cli import option_values as values
+from lnnkit.cli import streams
+from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import STOPPING, ProgressLine
 from lnnkit.cli.threads import use_threads
 from lnnkit.computing import is_device
@@ -16,7 +18,7 @@ from lnnkit.plan import Plan
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lnnkit.answers import Answers
+    from lnnkit.answer_table import Answers
     from lnnkit.kb import KnowledgeBase
     from lnnkit.outcome import Outcome
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lnnkit.cli import streams
-from lnnkit.cli.program import read
+from lnnkit.cli.program_file import read
 from lnnkit.errors import ProgramError
 
 if TYPE_CHECKING:

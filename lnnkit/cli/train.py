@@ -8,9 +8,10 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lnnkit.cli import streams, values
+from lnnkit.cli import option_values as values
+from lnnkit.cli import streams
 from lnnkit.cli.evaluate import table
-from lnnkit.cli.program import load
+from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import STOPPING, ProgressLine
 from lnnkit.cli.threads import use_threads
 from lnnkit.data.model_file import is_model

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lnnkit.answers import format_bounds, state_in_words
+from lnnkit.answer_table import format_bounds, state_in_words
 from lnnkit.check.walk import nodes
 from lnnkit.explain.explanation import Explanation, uses
 from lnnkit.explain.proof import Step

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import torch
 
-from lnnkit.ground.terms import comparison
-from lnnkit.infer.prepared import Prepared
+from lnnkit.engine.prepared import Prepared
+from lnnkit.formula.number_terms import comparison
 from lnnkit.numeric import Interval
 
 

@@ -11,16 +11,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from lnnkit.explain.assemble import assemble
+from lnnkit.engine.prepared import Prepared
 from lnnkit.explain.blankets import for_every_entity
 from lnnkit.explain.necessary import minimal_at_once
 from lnnkit.explain.readings import Completed, Reading, Readings
 from lnnkit.explain.reads import Read, leaf_reads, values_of
+from lnnkit.explain.reassembly import assemble
 from lnnkit.explain.sight import Sight
 from lnnkit.explain.timeline import Timeline
 from lnnkit.explain.wording import Argument, Wording
-from lnnkit.ground.formula import Formula
-from lnnkit.infer.prepared import Prepared
+from lnnkit.formula.unfolding import Formula
 from lnnkit.logic.bounds import tolerance
 
 _MOST = 2000  # instances that are looked at one by one

@@ -9,14 +9,14 @@ from typing import cast
 
 from lnnkit.check.program import Assertion, CheckedProgram, Fact
 from lnnkit.check.walk import nodes
+from lnnkit.engine.inference import Fixpoint
 from lnnkit.explain.conflict import Conflict
 from lnnkit.explain.explanation import Explanation
 from lnnkit.explain.members import Inconsistent, Loosened, Member, StatedFact, StatedRule, bounds_of
 from lnnkit.explain.proof import Proof, Step
+from lnnkit.explain.proof_checker import World
 from lnnkit.explain.prover import Prover
-from lnnkit.explain.replay import World
 from lnnkit.graph.laws import Law
-from lnnkit.infer.inference import Fixpoint
 from lnnkit.outcome import Contradiction
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Source, Span

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
+from lnnkit.answers.query_rows import answer
 from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.data.names import Names
+from lnnkit.engine.inference import Budget, Fixpoint
 from lnnkit.explain.conflict import Conflict, Inconsistent
 from lnnkit.explain.conflicts import conflicts
 from lnnkit.explain.explanation import Explanation
@@ -14,18 +16,16 @@ from lnnkit.explain.formulas import prove_formula
 from lnnkit.explain.lacking import Lacking
 from lnnkit.explain.origins import Origins
 from lnnkit.explain.proof import Proof
+from lnnkit.explain.proof_checker import World
 from lnnkit.explain.prover import Prover
-from lnnkit.explain.replay import World
 from lnnkit.explain.timeline import Timeline
 from lnnkit.explain.why_not import WhyNot
 from lnnkit.flags import any_set
-from lnnkit.graph.build import add_queries
+from lnnkit.graph.initial_parameters import starts
 from lnnkit.graph.lifted import TERMS, LiftedGraph, Root
-from lnnkit.graph.parameters import starts
-from lnnkit.infer.answers import answer
-from lnnkit.infer.history import History
-from lnnkit.infer.inference import Budget, Fixpoint
+from lnnkit.graph.lifting import add_queries
 from lnnkit.syntax import ast
+from lnnkit.trail.events import History
 
 _UNLIMITED = Budget(instances=2**62)  # a proof looks at all instances anyway
 

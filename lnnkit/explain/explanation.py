@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from lnnkit.answers import TruthState, finite, number_state, truth_state
+from lnnkit.answer_table import TruthState, finite, number_state, truth_state
 from lnnkit.explain.proof import Proof, Step
 
 if TYPE_CHECKING:
-    from lnnkit.explain.replay import World
+    from lnnkit.explain.proof_checker import World
 
 TOLERANCE = 1e-9
 _NESTED = 100  # steps within steps in one JSON value: readers of JSON have stacks
@@ -62,7 +62,7 @@ class Explanation:
 
     def verify(self) -> list[str]:
         """What does not hold of it; empty where all does."""
-        from lnnkit.explain.replay import faults
+        from lnnkit.explain.proof_checker import faults
 
         assert self._world is not None
         return faults(self.proof, self._world())
@@ -79,13 +79,13 @@ class Explanation:
 
     def to_dot(self, depth: int | None = None) -> str:
         """A graph for Graphviz: arrows lead from premises to conclusions."""
-        from lnnkit.explain.as_dot import dot
+        from lnnkit.explain.proof_dot import dot
 
         return dot(self, depth)
 
     def to_html(self, depth: int | None = None) -> str:
         """A page that needs nothing beside it."""
-        from lnnkit.explain.as_page import page
+        from lnnkit.explain.proof_page import page
 
         return page(self, depth)
 
@@ -101,7 +101,7 @@ class Explanation:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from lnnkit.explain.as_page import fragment
+        from lnnkit.explain.proof_page import fragment
 
         return fragment(self)
 

@@ -7,21 +7,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from lnnkit.explain.assemble import assemble
+from lnnkit.engine.prepared import Prepared
 from lnnkit.explain.proof import Premise, Proof, Step
+from lnnkit.explain.proof_steps import Steps
 from lnnkit.explain.prover import SIDES, Prover
 from lnnkit.explain.readings import Reading
 from lnnkit.explain.reads import values_of
-from lnnkit.explain.steps import Steps
+from lnnkit.explain.reassembly import assemble
 from lnnkit.explain.timeline import END
 from lnnkit.explain.wording import names_within
+from lnnkit.formula.as_syntax import as_expression
+from lnnkit.formula.unfolding import unfold
 from lnnkit.graph.laws import EVERY, among
 from lnnkit.graph.lifted import LiftedGraph, Reference, Root
 from lnnkit.graph.match import below_negations, instances
 from lnnkit.graph.relatives import Kin, relatives
-from lnnkit.ground.formula import unfold
-from lnnkit.ground.read_back import as_expression
-from lnnkit.infer.prepared import Prepared
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 

@@ -7,23 +7,23 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from lnnkit.analysis.leaf_polarity import Polarity
 from lnnkit.check.program import Assertion
+from lnnkit.engine.prepared import Prepared
 from lnnkit.explain.as_text import set_apart
-from lnnkit.explain.assemble import assemble
 from lnnkit.explain.attempt import Attempt, Wanted
 from lnnkit.explain.compared import compared
-from lnnkit.explain.nearest import Literal, nearest
+from lnnkit.explain.nearest_instances import Literal, nearest
 from lnnkit.explain.proof import Side
 from lnnkit.explain.readings import Reading, Readings
 from lnnkit.explain.reads import Read, leaf_reads
+from lnnkit.explain.reassembly import assemble
 from lnnkit.explain.sight import Sight
 from lnnkit.explain.timeline import END
 from lnnkit.explain.why_not import Missing, Way, WhyNot
 from lnnkit.explain.wording import Argument, Wording
+from lnnkit.formula.unfolding import Formula, unfold
 from lnnkit.graph.lifted import COMPARISON
-from lnnkit.ground.formula import Formula, unfold
-from lnnkit.ground.polarity import Polarity
-from lnnkit.infer.prepared import Prepared
 from lnnkit.logic.bounds import tolerance
 from lnnkit.syntax.printer import format_expression
 

@@ -8,30 +8,30 @@ from dataclasses import replace
 
 import torch
 
+from lnnkit.analysis.leaf_polarity import Polarity
 from lnnkit.check.program import Assertion
-from lnnkit.explain.assemble import assemble
+from lnnkit.engine.inference import Fixpoint
 from lnnkit.explain.blankets import Enough, for_every_entity
 from lnnkit.explain.completions import Completions
 from lnnkit.explain.necessary import minimal, minimal_at_once
 from lnnkit.explain.origins import Origins
 from lnnkit.explain.proof import Premise, Proof, Side, Step
+from lnnkit.explain.proof_steps import Steps
 from lnnkit.explain.readings import Completed, Listed, Reading, Readings, Sent, Source, Unlisted
 from lnnkit.explain.reads import Read, leaf_reads, values_of
+from lnnkit.explain.reassembly import assemble
 from lnnkit.explain.sight import Sight, Sights
-from lnnkit.explain.steps import Steps
 from lnnkit.explain.timeline import Event, Timeline
 from lnnkit.explain.wording import Argument, Wording, names_within
 from lnnkit.flags import any_set
+from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
 from lnnkit.graph.lifted import Root
-from lnnkit.ground.formula import AUXILIARY, LEAF, Formula
-from lnnkit.ground.polarity import Polarity
-from lnnkit.infer.history import Kind
-from lnnkit.infer.inference import Fixpoint
 from lnnkit.logic.bounds import tolerance
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 from lnnkit.syntax.span import Source as Text
 from lnnkit.syntax.span import Span
+from lnnkit.trail.events import Kind
 
 SIDES: tuple[Side, Side] = ("lower", "upper")
 _NOWHERE = Span(Text("", ""), 0, 0)

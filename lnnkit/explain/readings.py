@@ -6,14 +6,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from lnnkit.engine.prepared import Prepared
 from lnnkit.explain.origins import Origins
 from lnnkit.explain.proof import Given
 from lnnkit.explain.timeline import END, Event, Timeline
 from lnnkit.explain.wording import Argument, Wording
-from lnnkit.ground.atoms import FALSE, TRUE, UNKNOWN
-from lnnkit.infer.history import Kind
-from lnnkit.infer.prepared import Prepared
 from lnnkit.logic.bounds import tolerance
+from lnnkit.store.atoms import FALSE, TRUE, UNKNOWN
+from lnnkit.trail.events import Kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,10 @@ import torch
 from lnnkit.explain.readings import Reading, Readings
 from lnnkit.explain.sight import Sight
 from lnnkit.explain.wording import Argument
-from lnnkit.ground.atoms import TRUE, UNKNOWN
-from lnnkit.ground.formula import AUXILIARY
-from lnnkit.ground.grounding import Grounding
+from lnnkit.formula.unfolding import AUXILIARY
+from lnnkit.join.grounding import Grounding
 from lnnkit.logic.bounds import Bounds
+from lnnkit.store.atoms import TRUE, UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lnnkit.ground.batch import Batch
-from lnnkit.ground.evaluate import Grouping, downward, least_heads, neuron_upward, upward
-from lnnkit.ground.formula import AUXILIARY, Formula
-from lnnkit.ground.grounding import Grounding
-from lnnkit.ground.visitor import Visitor
-from lnnkit.infer.saying import completed, told
+from lnnkit.engine.response.leaf_response import completed, told
+from lnnkit.formula.passes import Grouping, downward, least_heads, neuron_upward, upward
+from lnnkit.formula.unfolding import AUXILIARY, Formula
+from lnnkit.join.delta_rule import Visitor
+from lnnkit.join.grounding import Grounding
+from lnnkit.join.rule_shape import Batch
 from lnnkit.logic.bounds import Bounds, enter, ordered, tolerance
 
 

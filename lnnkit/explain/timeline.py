@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from torch import Tensor
 
-from lnnkit.infer.history import Completion, Events, History, Kind
+from lnnkit.trail.events import Completion, Events, History, Kind
 
 END = 2**31 - 1  # a tick after all others
 

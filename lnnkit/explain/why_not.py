@@ -6,7 +6,7 @@ import html
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from lnnkit.answers import finite
+from lnnkit.answer_table import finite
 from lnnkit.check.program import Assertion
 from lnnkit.explain.as_text import RELATION, format_bound
 from lnnkit.explain.proof import Side

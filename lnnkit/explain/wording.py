@@ -8,13 +8,13 @@ from typing import cast
 import numpy as np
 
 from lnnkit.check.program import Assertion
+from lnnkit.engine.prepared import Prepared
+from lnnkit.engine.shared_neurons import neuron_root
 from lnnkit.explain.origins import ground_atom
-from lnnkit.graph.build import stripped
+from lnnkit.formula.as_syntax import as_expression, bound_names
+from lnnkit.formula.unfolding import Formula, unfold
 from lnnkit.graph.lifted import Root
-from lnnkit.ground.formula import Formula, unfold
-from lnnkit.ground.read_back import as_expression, bound_names
-from lnnkit.infer.auxiliaries import neuron_root
-from lnnkit.infer.prepared import Prepared
+from lnnkit.graph.lifting import stripped
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Source, Span
 

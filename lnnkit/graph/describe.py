@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from lnnkit.check.program import SameEntity
-from lnnkit.graph.parameters import Names, Numbers, Parameters
+from lnnkit.graph.initial_parameters import Names, Numbers, Parameters
 from lnnkit.syntax import ast
 
 CONNECTIVES = frozenset({"and", "or", "implies", "iff", "xor"})

@@ -42,7 +42,7 @@ from dataclasses import dataclass, field
 import networkx as nx
 
 from lnnkit.check.program import Assertion, CheckedProgram, Query
-from lnnkit.graph.parameters import Parameters
+from lnnkit.graph.initial_parameters import Parameters
 
 COMPARISON = "compare"
 NEURONS = frozenset({"and", "or", "implies", "iff", "xor", "forall", "exists", COMPARISON})

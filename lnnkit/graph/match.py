@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import networkx as nx
 
 from lnnkit.graph.lifted import NEURONS, NUMBER, Reference
-from lnnkit.graph.operands import operand_edges, operands_about
+from lnnkit.graph.ordered_operands import operand_edges, operands_about
 
 _Bound = tuple[int, int]  # a quantified variable: the depth of its quantifier, and its place there
 _Argument = int | str | _Bound

@@ -9,7 +9,7 @@ import networkx as nx
 from lnnkit.graph.laws import EVERY, SIGNS, mirrored
 from lnnkit.graph.lifted import COMPARISON, Reference
 from lnnkit.graph.match import matched
-from lnnkit.graph.operands import Arguments, operands_about
+from lnnkit.graph.ordered_operands import Arguments, operands_about
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from lnnkit.answers import Answers
+from lnnkit.answer_table import Answers
+from lnnkit.answers.query_rows import answer
 from lnnkit.budget import allowed, too_large
 from lnnkit.check.program import Query
 from lnnkit.data.column import EntityColumn
-from lnnkit.graph.build import add_queries
-from lnnkit.infer.answers import answer
-from lnnkit.infer.inference import TooLarge
-from lnnkit.kb.covering import covering
+from lnnkit.engine.inference import TooLarge
+from lnnkit.graph.lifting import add_queries
+from lnnkit.kb.covering_fixpoints import covering
 from lnnkit.kb.session import Session
 from lnnkit.outcome import Outcome
 from lnnkit.syntax.diagnostic import Diagnostic

@@ -8,10 +8,10 @@ from lnnkit.check.nearest import nearest
 from lnnkit.errors import ProgramError
 from lnnkit.kb.querying import asked, check_alpha
 from lnnkit.kb.session import Session
-from lnnkit.picture.lifted import lifted_picture
+from lnnkit.picture.lifted_picture import lifted_picture
 from lnnkit.picture.picture import Picture
 from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.names import is_name
+from lnnkit.syntax.identifiers import is_name
 
 
 def picture(session: Session, atom: str | None, depth: int, most: int, alpha: float) -> Picture:

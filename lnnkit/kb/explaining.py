@@ -12,7 +12,7 @@ from lnnkit.explain.explanation import Explanation
 from lnnkit.explain.members import Loosened, Member
 from lnnkit.explain.why_not import WhyNot
 from lnnkit.graph.lifted import LiftedGraph, Root
-from lnnkit.kb.covering import covering_widely
+from lnnkit.kb.covering_fixpoints import covering_widely
 from lnnkit.kb.querying import check_bound, neither_true_nor_false, no_atom
 from lnnkit.kb.session import Session
 

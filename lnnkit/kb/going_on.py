@@ -1,13 +1,13 @@
-"""Going on from a fixpoint once some atoms are known better: what `lnnkit.infer.assuming` does, of atoms by name."""
+"""Goes on from a fixpoint once some atoms are known better: `lnnkit.engine.continuation`, of atoms by name."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lnnkit.answers.contradictions import contradictions
 from lnnkit.check.program import Fact
 from lnnkit.computing import Computing
-from lnnkit.infer.assuming import Assumption, assumed
-from lnnkit.infer.contradictions import contradictions
+from lnnkit.engine.continuation import Assumption, assumed
 from lnnkit.kb.rested import Rested
 from lnnkit.kb.theory import Theory
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from lnnkit.answers import Answers
+from lnnkit.answer_table import Answers
 from lnnkit.check import check
 from lnnkit.check.checker import ordered
 from lnnkit.check.program import CheckedProgram
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     import torch
 
     from lnnkit.data.table import FactTable
+    from lnnkit.engine.watch import Watch
     from lnnkit.explain.conflict import Conflict
     from lnnkit.explain.explanation import Explanation
     from lnnkit.explain.why_not import WhyNot
-    from lnnkit.infer.watch import Watch
     from lnnkit.learn.module import ProgramModule
     from lnnkit.picture.picture import Picture
     from lnnkit.plan import Plan
@@ -155,8 +155,8 @@ class KnowledgeBase:
     ) -> Plan:
         """Infer, as `infer` does, and return the plan of it: what each statement joined, in which order, with the rows
         that went in and came out, and which sides of which predicates were computed. Print it."""
-        from lnnkit.ground.plan import Recorder
-        from lnnkit.infer.plan import statement_plans, table_plans
+        from lnnkit.answers.plan_report import statement_plans, table_plans
+        from lnnkit.join.join_plan import Recorder
         from lnnkit.plan import Plan
 
         recorder = Recorder()
@@ -339,7 +339,7 @@ class KnowledgeBase:
         given, one stack for all. Of ``name(entity)`` the module gives one truth, or the number itself, a row; of
         ``name(entity, class)`` one for each of the ``classes`` (by default ``0``, ``1``, ...). `fit` trains it jointly
         with the rules. Facts of the predicate stand besides."""
-        from lnnkit.kb.binding import binding
+        from lnnkit.kb.module_binding import binding
 
         self._theory.bind(binding(self._checked, name, module, inputs, classes))
         self._session.forget()

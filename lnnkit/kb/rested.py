@@ -7,26 +7,26 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from lnnkit.analysis.analyses import Known
+from lnnkit.answers.contradictions import contradictions
+from lnnkit.answers.creeping_rules import creeping
 from lnnkit.budget import too_large, too_many_entities
 from lnnkit.check.program import CheckedProgram
 from lnnkit.computing import Computing
 from lnnkit.data.names import Names
+from lnnkit.engine.inference import Budget, Fixpoint, TooLarge, infer
 from lnnkit.errors import Error
 from lnnkit.graph.lifted import LiftedGraph
-from lnnkit.ground.analyses import Known
-from lnnkit.ground.given import Gathering
-from lnnkit.ground.layout import constants
-from lnnkit.infer.contradictions import contradictions
-from lnnkit.infer.creepers import creeping
-from lnnkit.infer.inference import Budget, Fixpoint, TooLarge, infer
 from lnnkit.kb.theory import Theory
 from lnnkit.outcome import Contradiction, Outcome
+from lnnkit.store.layout import constants
+from lnnkit.store.stated_facts import Gathering
 from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
+    from lnnkit.engine.watch import Watch
     from lnnkit.explain.explainer import Explainer
-    from lnnkit.ground.plan import Recorder
-    from lnnkit.infer.watch import Watch
+    from lnnkit.join.join_plan import Recorder
 
 
 class Rested:
@@ -67,7 +67,7 @@ def inferred(
     record: bool,
     assumable: frozenset[str],
 ) -> Rested:
-    """The fixpoint of a theory, from its facts, as `lnnkit.infer.inference.infer` makes it. Raises `BudgetError`."""
+    """The fixpoint of a theory, from its facts, as `lnnkit.engine.inference.infer` makes it. Raises `BudgetError`."""
     mentioned = {text for texts in constants(lifted).values() for text in texts}
     with computing.scope():
         try:

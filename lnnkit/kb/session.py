@@ -15,12 +15,12 @@ from lnnkit.interrupt import Interruption, is_pythons_own
 from lnnkit.kb.theory import Theory
 
 if TYPE_CHECKING:
+    from lnnkit.analysis.analyses import Known
+    from lnnkit.engine.watch import Watch
     from lnnkit.graph.lifted import LiftedGraph
-    from lnnkit.ground.analyses import Known
-    from lnnkit.ground.given import Gathering
-    from lnnkit.ground.plan import Recorder
-    from lnnkit.infer.watch import Watch
+    from lnnkit.join.join_plan import Recorder
     from lnnkit.kb.rested import Rested
+    from lnnkit.store.stated_facts import Gathering
 
 ROUND_LIMIT = 100_000
 
@@ -65,7 +65,7 @@ class Session:
         being evaluated."""
         self.theory.require_evaluated()
         if self._lifted is None:
-            from lnnkit.graph.build import build
+            from lnnkit.graph.lifting import build
 
             self._lifted = build(replace(self.theory.settled(), queries=()))
         return self._lifted
@@ -113,8 +113,8 @@ class Session:
     ) -> Rested:
         """The fixpoint that was made for these queries, or is made now. Raises `BudgetError`, and `ProgramError` where
         something keeps the program from being evaluated."""
-        from lnnkit.ground.analyses import Known
-        from lnnkit.ground.given import Gathering
+        from lnnkit.analysis.analyses import Known
+        from lnnkit.store.stated_facts import Gathering
 
         self._known = self._known or Known()
         self._gathering = self._gathering or Gathering()
@@ -137,7 +137,7 @@ class Session:
         gathering: Gathering,
     ) -> Rested:
         from lnnkit.budget import allowed
-        from lnnkit.graph.build import add_queries
+        from lnnkit.graph.lifting import add_queries
         from lnnkit.kb.rested import inferred
 
         return inferred(

@@ -112,7 +112,7 @@ class Theory:
         """The main file, with the numbers that it has learned."""
         if self.learner is None:
             return self.file
-        from lnnkit.learn.written import with_values
+        from lnnkit.learn.trained_text import with_values
 
         return with_values(self.file, self.checked, self.learner.module.current())
 

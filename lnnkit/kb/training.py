@@ -9,8 +9,8 @@ from pathlib import Path
 from lnnkit.budget import allowed, too_large
 from lnnkit.check.nearest import nearest
 from lnnkit.check.program import CheckedProgram
+from lnnkit.engine.inference import TooLarge
 from lnnkit.errors import Error, ProgramError
-from lnnkit.infer.inference import TooLarge
 from lnnkit.kb.session import ROUND_LIMIT, Session
 from lnnkit.kb.theory import Theory, not_finite
 from lnnkit.learn.binding import NotFinite

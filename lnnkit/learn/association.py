@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 import networkx as nx
 
 from lnnkit.graph.lifted import COMPARISON, LiftedGraph
-from lnnkit.graph.operands import operand_edges
+from lnnkit.graph.ordered_operands import operand_edges
 
 _Signs = Mapping[str, int]
 

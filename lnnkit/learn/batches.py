@@ -13,7 +13,7 @@ from lnnkit.learn.binding import Binding, BoundPlaces, bound_atoms, bound_places
 from lnnkit.learn.labels import Labels, Told, last_events
 from lnnkit.learn.objective import Targets, class_weights, crossing
 from lnnkit.learn.replay import Replay
-from lnnkit.learn.supports import SoftEnds, Supports, supports
+from lnnkit.learn.soft_supports import SoftEnds, Supports, supports
 from lnnkit.learn.tracing import Trace
 
 

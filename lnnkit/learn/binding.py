@@ -14,9 +14,9 @@ from torch import Tensor, nn
 from lnnkit.check.program import CheckedProgram
 from lnnkit.data.tell import told_table
 from lnnkit.flags import all_set, where_set
-from lnnkit.ground.atoms import Atoms
 from lnnkit.learn.replay import Replay
 from lnnkit.learn.tracing import Trace
+from lnnkit.store.atoms import Atoms
 
 if TYPE_CHECKING:
     from lnnkit.data.table import FactTable

@@ -4,7 +4,7 @@ For ``antecedent -> head`` with truth ``[l, u]``, weights ``wx``, ``wy`` and bia
 ``clamp((l + b - 1 - wx (1 - a)) / wy)``, where ``a`` is the antecedent's lower end, worked out upward: an end of a
 conjunction or disjunction is the clamped sum of one end of each of its operands. So one end of each leaf is read, and
 the operands of a neuron that are atoms are one product of a matrix and its weights. This is the same as the kernels say
-(`lnnkit.learn.instances`), and less work.
+(`lnnkit.learn.instance_messages`), and less work.
 
 A clamp passes no gradient where it cuts: a rule that says nothing yet would never learn. If asked for, a clamp lets
 through a gradient that draws the sum back between 0 and 1.
@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.flags import all_set, any_set
-from lnnkit.ground.formula import LEAF, Formula
+from lnnkit.formula.unfolding import LEAF, Formula
 from lnnkit.logic.bounds import tolerance
 from lnnkit.logic.lukasiewicz import Lukasiewicz
 

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from lnnkit.flags import all_set
 from lnnkit.graph.lifted import LiftedGraph, Root
-from lnnkit.graph.operands import operand_edges
+from lnnkit.graph.ordered_operands import operand_edges
 from lnnkit.learn.classical import Conditions, conditions
 from lnnkit.learn.parameters import Parameter
 

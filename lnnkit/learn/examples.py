@@ -10,12 +10,12 @@ import torch
 from torch import Tensor
 
 from lnnkit.flags import any_set, where_set
-from lnnkit.ground.layout import Given
-from lnnkit.ground.terms import comparison
-from lnnkit.learn.comparisons import LearnedComparison
+from lnnkit.formula.number_terms import comparison
 from lnnkit.learn.known_rows import joined, known_rows
 from lnnkit.learn.labels import Labels
+from lnnkit.learn.learned_comparisons import LearnedComparison
 from lnnkit.numeric import Interval, same
+from lnnkit.store.layout import Given
 
 _MOST = 2000  # rows that are looked at
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from lnnkit.ground.batch import Batch
-from lnnkit.ground.evaluate import Grouping
+from lnnkit.formula.passes import Grouping
+from lnnkit.join.rule_shape import Batch
 
 
 @dataclass(frozen=True, slots=True)

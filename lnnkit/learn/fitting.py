@@ -10,21 +10,21 @@ from numbers import Integral
 import torch
 from torch import Tensor
 
+from lnnkit.analysis.analyses import Known
 from lnnkit.check.program import CheckedProgram
-from lnnkit.graph.build import build
-from lnnkit.ground.analyses import Known
-from lnnkit.infer.inference import Budget
+from lnnkit.engine.inference import Budget
+from lnnkit.graph.lifting import build
 from lnnkit.learn.batches import LabelBatch, batches, crossings, targets
 from lnnkit.learn.binding import Binding, bound
-from lnnkit.learn.comparisons import Softness
 from lnnkit.learn.constraints import Constraints, learned_neurons
+from lnnkit.learn.holdout import Split, split
 from lnnkit.learn.labels import Labels, Told, labels, told_of
+from lnnkit.learn.learned_comparisons import Softness
 from lnnkit.learn.metrics import scores, truths
-from lnnkit.learn.nearest import nearest
+from lnnkit.learn.nearest_labels import nearest
 from lnnkit.learn.objective import Objective, decay
 from lnnkit.learn.offering import Offer, offers, solved_for
 from lnnkit.learn.parameters import Parameter, at, rule_names
-from lnnkit.learn.split import Split, split
 from lnnkit.learn.starts import Start, starts
 from lnnkit.learn.supplied import comparison_queries
 from lnnkit.learn.tracing import Trace, label_queries, mentioned, trace
@@ -37,7 +37,7 @@ _SHARE = 0.3  # of its spread: what a threshold moves while a weight moves by 1
 class Settings:
     """How to fit. ``batch`` labels make a step (None: all); ``patience`` is in epochs (None: no early stopping);
     ``spread`` is the standard deviation by which restarts after the first move the weights that they start from;
-    ``soft`` replays all supports of a label (`lnnkit.learn.supports`)."""
+    ``soft`` replays all supports of a label (`lnnkit.learn.soft_supports`)."""
 
     epochs: int = 200
     rate: float = 0.05

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from lnnkit.learn.comparisons import LearnedComparison
 from lnnkit.learn.fitting import Fitting, Inferred
+from lnnkit.learn.learned_comparisons import LearnedComparison
 from lnnkit.learn.parameters import Parameter
 from lnnkit.learn.rounding import by_chance
 from lnnkit.learn.unit_grid import grid

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from lnnkit.flags import any_set, where_set
-from lnnkit.ground.layout import Given
 from lnnkit.learn.labels import Labels
 from lnnkit.numeric import Interval
+from lnnkit.store.layout import Given
 
 
 def known_rows(

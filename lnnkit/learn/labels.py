@@ -10,10 +10,10 @@ from torch import Tensor
 
 from lnnkit.check.program import CheckedProgram
 from lnnkit.flags import all_set, where_set
-from lnnkit.ground.atoms import Atoms
-from lnnkit.ground.given import given_labels
-from lnnkit.ground.layout import Given
 from lnnkit.learn.tracing import Trace
+from lnnkit.store.atoms import Atoms
+from lnnkit.store.layout import Given
+from lnnkit.store.stated_facts import given_labels
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,22 +11,22 @@ from pathlib import Path
 import torch
 
 from lnnkit.check.program import CheckedProgram
-from lnnkit.graph.build import build
-from lnnkit.infer.inference import Budget
+from lnnkit.engine.inference import Budget
+from lnnkit.graph.lifting import build
 from lnnkit.learn.binding import Binding
 from lnnkit.learn.checkpoint import Checkpoint
 from lnnkit.learn.constraints import LearnedNeuron, learned_neurons
 from lnnkit.learn.descent import Fitted, Listen, descend
 from lnnkit.learn.evidence import evidence
 from lnnkit.learn.fast_start import fast_start
-from lnnkit.learn.findings import findings
+from lnnkit.learn.fit_findings import findings
 from lnnkit.learn.fitting import Fitting, Settings
 from lnnkit.learn.labels import labels, told_of
 from lnnkit.learn.metrics import scores
 from lnnkit.learn.module import ProgramModule
 from lnnkit.learn.parameters import parametrised, settled, trainable
 from lnnkit.learn.tracing import label_queries, mentioned, trace
-from lnnkit.learn.written import with_values
+from lnnkit.learn.trained_text import with_values
 from lnnkit.scores import Evidence, Scores
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -102,7 +102,7 @@ class Learner:
         bindings: Sequence[Binding] = (),
     ) -> tuple[Fitted, Evidence, tuple[Diagnostic, ...]]:
         """Fit the parameters of the rules ``trained``; the module takes the values. What a report shows of it comes
-        without the texts of the rules; last is what is to be said of it (`lnnkit.learn.findings`). Raises
+        without the texts of the rules; last is what is to be said of it (`lnnkit.learn.fit_findings`). Raises
         `lnnkit.learn.fitting.Unstarted`, and what `descend` does."""
         learned, parameters = parametrised(self.settled(program), self._file, trained)
         fitting = Fitting(learned, parameters, settings, budget, [self.rules[name] for name in trained], bindings)

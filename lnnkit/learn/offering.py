@@ -9,17 +9,17 @@ import torch
 from torch import Tensor
 
 from lnnkit.check.program import CheckedProgram
-from lnnkit.graph.build import build
-from lnnkit.ground.given import given_facts
-from lnnkit.learn.cells import signs
-from lnnkit.learn.comparisons import LearnedComparison, learned_comparison
+from lnnkit.graph.lifting import build
 from lnnkit.learn.examples import Examples, examples
 from lnnkit.learn.known_rows import with_labels
+from lnnkit.learn.label_cells import signs
 from lnnkit.learn.labels import Labels
-from lnnkit.learn.nearest import nearest
+from lnnkit.learn.learned_comparisons import LearnedComparison, learned_comparison
+from lnnkit.learn.nearest_labels import nearest
 from lnnkit.learn.parameters import Parameter, at
 from lnnkit.learn.proposal import Proposal
 from lnnkit.learn.proposals import proposals
+from lnnkit.store.stated_facts import given_facts
 
 
 @dataclass(frozen=True, slots=True)

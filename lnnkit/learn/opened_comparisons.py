@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Set
 
+from lnnkit.formula.unfolding import Formula
 from lnnkit.graph.lifted import LiftedGraph
-from lnnkit.ground.formula import Formula
-from lnnkit.ground.grounding import Grounding
-from lnnkit.infer.history import History
-from lnnkit.learn.comparisons import LearnedComparison, learned_comparison
+from lnnkit.join.grounding import Grounding
+from lnnkit.learn.learned_comparisons import LearnedComparison, learned_comparison
+from lnnkit.trail.events import History
 
 
 def opened_comparisons(

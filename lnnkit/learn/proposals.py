@@ -14,10 +14,10 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from lnnkit.learn.cells import signs, told_by_cells, told_by_cut, told_by_value
-from lnnkit.learn.comparisons import LearnedComparison
 from lnnkit.learn.equations import equation_proposals
 from lnnkit.learn.examples import Examples
+from lnnkit.learn.label_cells import signs, told_by_cells, told_by_cut, told_by_value
+from lnnkit.learn.learned_comparisons import LearnedComparison
 from lnnkit.learn.proposal import Proposal
 from lnnkit.learn.unit_grid import Grid, grid
 from lnnkit.numeric.nac import SATURATED

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.flags import where_set
-from lnnkit.learn.steps import Reads, Step
+from lnnkit.learn.replay_steps import Reads, Step
 
 
 @dataclass(frozen=True)

@@ -9,23 +9,23 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from lnnkit.engine.bounds_state import State, distinct
 from lnnkit.flags import all_set, any_set, where_set
+from lnnkit.formula.passes import Grouping
+from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.graph.lifted import LiftedGraph
-from lnnkit.ground.atoms import UNKNOWN, Atoms
-from lnnkit.ground.batch import Batch
-from lnnkit.ground.evaluate import Grouping
-from lnnkit.ground.formula import AUXILIARY
-from lnnkit.ground.grounding import Grounding
-from lnnkit.infer.history import ROOT, History
-from lnnkit.infer.state import State, distinct
+from lnnkit.join.grounding import Grounding
+from lnnkit.join.rule_shape import Batch
 from lnnkit.learn.clauses import Clause, End, clause_of
-from lnnkit.learn.comparisons import Softness
-from lnnkit.learn.events import EventIndex
 from lnnkit.learn.expansion import expand
+from lnnkit.learn.learned_comparisons import Softness
 from lnnkit.learn.opened_comparisons import opened_comparisons
 from lnnkit.learn.replay import Replay
-from lnnkit.learn.steps import ClauseStep, ComparisonStep, ContractionStep, InstanceStep, Step
+from lnnkit.learn.replay_events import EventIndex
+from lnnkit.learn.replay_steps import ClauseStep, ComparisonStep, ContractionStep, InstanceStep, Step
 from lnnkit.numeric import Interval
+from lnnkit.store.atoms import UNKNOWN, Atoms
+from lnnkit.trail.events import ROOT, History
 
 
 @dataclass(frozen=True, slots=True)

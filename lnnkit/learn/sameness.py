@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import torch
 
-from lnnkit.ground.atoms import Atoms
-from lnnkit.ground.batch import Batch
-from lnnkit.ground.formula import LEAF, Formula
-from lnnkit.learn.events import EventIndex
+from lnnkit.formula.unfolding import LEAF, Formula
+from lnnkit.join.rule_shape import Batch
+from lnnkit.learn.replay_events import EventIndex
 from lnnkit.learn.tracing import Trace
+from lnnkit.store.atoms import Atoms
 
 
 def same_derivations(earlier: Trace, later: Trace) -> bool:

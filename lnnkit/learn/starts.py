@@ -16,16 +16,16 @@ from torch import Tensor
 
 from lnnkit.check.program import CheckedProgram
 from lnnkit.flags import any_set, where_set
-from lnnkit.graph.build import build
-from lnnkit.ground.given import given_facts
-from lnnkit.ground.terms import comparison
+from lnnkit.formula.number_terms import comparison
+from lnnkit.graph.lifting import build
 from lnnkit.learn.association import association
-from lnnkit.learn.comparisons import LearnedComparison, learned_comparison
 from lnnkit.learn.known_rows import joined, known_rows
 from lnnkit.learn.labels import Labels
-from lnnkit.learn.nearest import nearest
+from lnnkit.learn.learned_comparisons import LearnedComparison, learned_comparison
+from lnnkit.learn.nearest_labels import nearest
 from lnnkit.learn.parameters import Parameter, at
 from lnnkit.numeric import Interval, same
+from lnnkit.store.stated_facts import given_facts
 
 _QUANTILES = 64
 

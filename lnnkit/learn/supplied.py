@@ -2,7 +2,7 @@
 
 A crisp comparison that is false tells no rule anything, so that inference leaves it out; softened, it is where the
 module learns from. It is asked for like a query, and what rules make of it is replayed by all supports
-(`lnnkit.learn.supports`).
+(`lnnkit.learn.soft_supports`).
 """
 
 from __future__ import annotations

@@ -8,20 +8,20 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from lnnkit.analysis.analyses import Known
 from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.data.entities import Entities
-from lnnkit.graph.build import build
-from lnnkit.ground.analyses import Known
-from lnnkit.ground.given import given_facts
-from lnnkit.ground.layout import constants
-from lnnkit.infer.history import Trace as Traced
-from lnnkit.infer.inference import Budget, Fixpoint, infer
-from lnnkit.infer.watch import Watch
-from lnnkit.learn.comparisons import Softness
+from lnnkit.engine.inference import Budget, Fixpoint, infer
+from lnnkit.engine.watch import Watch
+from lnnkit.graph.lifting import build
+from lnnkit.learn.learned_comparisons import Softness
 from lnnkit.learn.parameters import at
 from lnnkit.learn.replayer import Replayer
+from lnnkit.store.layout import constants
+from lnnkit.store.stated_facts import given_facts
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Source, Span
+from lnnkit.trail.events import Trace as Traced
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +49,9 @@ def trace(
 ) -> Trace:
     """Infer a parametrised program at some values of its parameters, by name, and keep the history. A replay takes
     them in this order; if asked, gradients pass ``through`` the clamps of rules (see `lnnkit.learn.clauses`), and crisp
-    comparisons are softened (see `lnnkit.learn.comparisons`), those of numbers that modules supply (``supplied``) too.
-    The atoms ``listed``, by predicates and the columns of their entities, have rows of their own though nothing may be
-    known of them. Raises `TooLarge`."""
+    comparisons are softened (see `lnnkit.learn.learned_comparisons`), those of numbers that modules supply
+    (``supplied``) too. The atoms ``listed``, by predicates and the columns of their entities, have rows of their own
+    though nothing may be known of them. Raises `TooLarge`."""
     lifted = build(replace(at(program, values), queries=tuple(queries)))
     mentioned = {text for texts in constants(lifted).values() for text in texts}
     index, given, labelled = given_facts(lifted.program, mentioned)

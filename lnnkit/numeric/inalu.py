@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from lnnkit.numeric.nac import SATURATED, assign_weight, gated_weight, nac
-from lnnkit.numeric.product import product
+from lnnkit.numeric.safe_product import product
 from lnnkit.numeric.unit import Unit, Weights, matrix, within
 
 EPSILON = 1e-7

@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 import torch
 from torch import Tensor, nn
 
-from lnnkit.numeric.product import product
+from lnnkit.numeric.safe_product import product
 from lnnkit.numeric.schedule import Ramp
 from lnnkit.numeric.unit import Unit, Weights, matrix, within
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
 
-from lnnkit.answers import format_bounds, truth_state
+from lnnkit.answer_table import format_bounds, truth_state
 from lnnkit.explain.as_text import because
 from lnnkit.explain.explanation import one_line
 from lnnkit.explain.proof import Proof, Step

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from lnnkit.answers import TruthState
+from lnnkit.answer_table import TruthState
 
 Kind = Literal["atom", "connective", "statement", "fact", "more"]
 

@@ -9,7 +9,7 @@ from lark import Token, Tree
 
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.names import AGGREGATES, FUNCTIONS, SHOUTED, UNITS, is_name, normalise, starts_upper, unglued
+from lnnkit.syntax.identifiers import AGGREGATES, FUNCTIONS, SHOUTED, UNITS, is_name, normalise, starts_upper, unglued
 from lnnkit.syntax.span import Source, Span
 
 MAX_DEPTH = 150  # of nested nodes: later passes may recurse, and Python allows a thousand frames

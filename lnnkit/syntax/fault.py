@@ -9,7 +9,7 @@ from lark import Token
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
 from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.names import FUNCTIONS, UNITS
+from lnnkit.syntax.identifiers import FUNCTIONS, UNITS
 from lnnkit.syntax.span import Source, Span
 from lnnkit.syntax.split import Slice
 

@@ -9,7 +9,7 @@ from lnnkit.syntax import ast
 from lnnkit.syntax.build import Builder, Rejected
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.grammar import parser
-from lnnkit.syntax.names import shadow
+from lnnkit.syntax.identifiers import shadow
 from lnnkit.syntax.span import Source, Span, as_source
 from lnnkit.syntax.split import Slice, split
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lnnkit.syntax import ast
 from lnnkit.syntax.fault import Lexeme, lexemes
-from lnnkit.syntax.names import shadow
+from lnnkit.syntax.identifiers import shadow
 from lnnkit.syntax.printer import format_string
 
 Naming = ast.ImportStatement | ast.LoadStatement | ast.LabelTableStatement

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lnnkit.syntax.names import KEYWORDS
+from lnnkit.syntax.identifiers import KEYWORDS
 
 _FIRST = re.compile(rf"({'|'.join(KEYWORDS)})(?!-?\w)")
 # Directly followed by a parenthesis, these are predicates: `fact(X)`.

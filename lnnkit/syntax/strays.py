@@ -10,9 +10,9 @@ from lark.exceptions import UnexpectedInput
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.fault import Fault, visible
 from lnnkit.syntax.grammar import parser
+from lnnkit.syntax.identifiers import KEYWORDS
 from lnnkit.syntax.mistakes import diagnose
-from lnnkit.syntax.mistakes.bounds import ARROW, truth_before
-from lnnkit.syntax.names import KEYWORDS
+from lnnkit.syntax.mistakes.truth_bounds import ARROW, truth_before
 from lnnkit.syntax.span import Source, Span
 from lnnkit.syntax.split import Slice
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.fault import lexemes
-from lnnkit.syntax.names import shadow
+from lnnkit.syntax.identifiers import shadow
 from lnnkit.syntax.parse import parse_parts
 from lnnkit.syntax.printer import format_statement
 from lnnkit.syntax.span import as_source

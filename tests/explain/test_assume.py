@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import lnnkit
-from lnnkit.infer import inference
+from lnnkit.engine import inference
 from tests.blocks import at_length
 from tests.oracle import Fact
 from tests.programs import MODES, generate, to_text

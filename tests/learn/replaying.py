@@ -11,7 +11,7 @@ from torch import Tensor
 
 from lnnkit.check import check
 from lnnkit.check.program import CheckedProgram
-from lnnkit.infer.inference import Budget
+from lnnkit.engine.inference import Budget
 from lnnkit.learn.parameters import Parameter, parametrised, trainable
 from lnnkit.learn.tracing import Trace, trace
 from lnnkit.syntax.parse import parse

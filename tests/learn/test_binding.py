@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 import lnnkit
-from lnnkit.infer.inference import Budget
+from lnnkit.engine.inference import Budget
 from lnnkit.learn.binding import Binding
 from lnnkit.learn.fitting import Fitting, Settings
 from tests.learn.replaying import learning

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from lnnkit.learn.supports import SoftEnds, supports
+from lnnkit.learn.soft_supports import SoftEnds, supports
 from tests.learn.replaying import learning
 
 TEXT = """

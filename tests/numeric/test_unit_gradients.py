@@ -10,7 +10,7 @@ from torch.func import functional_call
 
 from lnnkit.numeric.nmu import NMU, nmu
 from lnnkit.numeric.npu import NPU
-from lnnkit.numeric.product import product
+from lnnkit.numeric.safe_product import product
 from lnnkit.numeric.unit import Unit
 from tests.numeric.units import UNITS, rows, shaken
 

@@ -7,7 +7,7 @@ import unicodedata
 from hypothesis import strategies as st
 
 from lnnkit.syntax import ast
-from lnnkit.syntax.names import is_name
+from lnnkit.syntax.identifiers import is_name
 from lnnkit.syntax.span import Source, Span
 
 HERE = Span(Source("<built>", ""), 0, 0)

@@ -6,7 +6,7 @@ import re
 
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.fault import END, Fault
-from lnnkit.syntax.names import FUNCTIONS, UNITS
+from lnnkit.syntax.identifiers import FUNCTIONS, UNITS
 
 
 def unclosed_string(fault: Fault) -> Diagnostic | None:

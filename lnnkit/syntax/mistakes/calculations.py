@@ -6,7 +6,7 @@ import re
 
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.fault import Fault
-from lnnkit.syntax.names import FOREIGN_FUNCTIONS
+from lnnkit.syntax.identifiers import FOREIGN_FUNCTIONS
 from lnnkit.syntax.rewrite import between
 
 _FORMULA_KEYWORDS = ("rule", "axiom", "query", None)

@@ -6,7 +6,7 @@ import re
 
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.fault import Fault
-from lnnkit.syntax.names import SHOUTED
+from lnnkit.syntax.identifiers import SHOUTED
 from lnnkit.syntax.rewrite import as_rule
 
 _FORMULA_KEYWORDS = ("rule", "axiom", "query", None)

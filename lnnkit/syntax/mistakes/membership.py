@@ -6,7 +6,7 @@ import re
 
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.fault import Fault
-from lnnkit.syntax.names import is_name
+from lnnkit.syntax.identifiers import is_name
 from lnnkit.syntax.printer import format_string
 from lnnkit.syntax.rewrite import between
 

@@ -6,7 +6,7 @@ import re
 
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.fault import Fault
-from lnnkit.syntax.names import unglued
+from lnnkit.syntax.identifiers import unglued
 
 
 def quantifier_sort(fault: Fault) -> Diagnostic | None:

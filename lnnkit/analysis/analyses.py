@@ -1,0 +1,90 @@
+"""The supports of a program's formulas, found once for each shape."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, field
+
+from lnnkit.analysis.causes import Cause, Port
+from lnnkit.analysis.supports import NARROW, Analysis
+from lnnkit.formula.shape import shape
+from lnnkit.formula.unfolding import Formula
+
+Bounds = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What was found out of shapes of formulas: the same whatever the facts, so that it outlives an inference."""
+
+    analyses: dict[object, Analysis] = field(default_factory=dict)
+    neurons: dict[object, dict[Port, list[Cause]]] = field(default_factory=dict)
+
+
+class Analyses:
+    """``defaults`` gives each table's default bounds, ``unpredictable`` are tables whose atoms of unnamed individuals
+    may differ from it; both may still grow while formulas are analysed. ``empty`` sorts have no entity, ``open_`` ones
+    may have unnamed individuals."""
+
+    def __init__(
+        self,
+        defaults: Mapping[str, Bounds],
+        empty: Set[str],
+        open_: Set[str],
+        known: Known,
+        unpredictable: Set[str],
+    ) -> None:
+        self.defaults: dict[str, Bounds] = dict(defaults)
+        self._empty = empty
+        self._open = open_
+        self.known = known
+        self.unpredictable: set[str] = set(unpredictable)
+
+    def over(self, defaults: Mapping[str, Bounds]) -> Analyses:
+        """The same for tables with other defaults."""
+        return Analyses(defaults, self._empty, self._open, self.known, self.unpredictable)
+
+    def of(self, formula: Formula) -> Analysis:
+        """The analysis of a formula. Formulas of one shape over tables of the same defaults share it."""
+        vacant, doubtful = self._vacant(formula), self._doubtful(formula)
+        key = (
+            shape(formula, {}, ()),
+            self.defaults[formula.auxiliary] if formula.auxiliary is not None else None,
+            tuple(self.defaults[formula.neurons[leaf].source] for leaf in formula.leaves),
+            tuple(sorted(vacant.items())),
+            doubtful,
+            tuple(n.arguments for n in formula.neurons)
+            if any(len(n.operands) > NARROW for n in formula.neurons)
+            else (),
+        )
+        found = self.known.analyses.get(key)
+        if found is None:
+            found = self.known.analyses[key] = Analysis(formula, self.defaults, vacant, doubtful, self.known.neurons)
+        return found
+
+    def _vacant(self, formula: Formula) -> dict[int, Bounds]:
+        """The quantifiers over a sort that has no entities: ``forall`` is true and ``exists`` false. Where the sort is
+        open there may be some, so neither is sure."""
+        found: dict[int, Bounds] = {}
+        for index, neuron in enumerate(formula.neurons):
+            if neuron.inner < 0:
+                continue
+            sorts = {formula.sorts[variable] for variable in formula.blocks[neuron.inner].bound}
+            if sorts & self._empty:
+                true = neuron.kind == "forall"
+                found[index] = (0.0, 1.0) if sorts & self._open else (float(true), float(true))
+        return found
+
+    def _doubtful(self, formula: Formula) -> frozenset[int]:
+        """The quantifiers over an open sort whose body reads what is unknown of a stranger, whatever its default."""
+        return frozenset(
+            index
+            for index, neuron in enumerate(formula.neurons)
+            if neuron.inner >= 0
+            and {formula.sorts[variable] for variable in formula.blocks[neuron.inner].bound} & self._open
+            and any(
+                formula.neurons[leaf].source in self.unpredictable
+                for leaf in formula.leaves
+                if set(formula.neurons[leaf].arguments) & set(formula.blocks[neuron.inner].bound)
+            )
+        )

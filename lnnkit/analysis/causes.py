@@ -1,0 +1,355 @@
+"""What one neuron can say, and on which of its operands' ends that rests: found by running its kernels.
+
+A *cause* is a set of ports. A port is an end of an operand, or of the neuron itself as heard from above, that has
+left its base (the bounds that defaults give it). Only minimal causes are kept; smaller ones than needed are right too.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from typing import cast
+
+import torch
+from torch import Tensor
+
+from lnnkit.formula.passes import neuron_downward, neuron_upward
+from lnnkit.formula.unfolding import Neuron
+from lnnkit.logic.bounds import Bounds, ordered, tolerance
+
+Box = tuple[float, float]
+Port = tuple[int, str]  # an operand's place, or NODE; "lower" or "upper"
+Cause = frozenset[Port]
+Moves = tuple[tuple[bool, bool], tuple[bool, bool]]  # of the lower and the upper end: whether it can tighten, loosen
+
+NODE = -1
+_EPS = tolerance(torch.float64)
+_GRID = (0.0, 0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 1.0)
+_EXHAUSTIVE = 10  # so many ports are tried in all combinations
+_COUNTS = 512  # so many ways to count alike ports
+_WIDE = 256  # so many ports at most for that
+_CHOICES = 32  # so many subsets of alike ports are told apart
+
+
+def convex(neuron: Neuron) -> bool:
+    """Whether the neuron maps boxes onto intervals, each end of which rests on one end of each operand."""
+    logic = neuron.logic
+    return neuron.kind not in ("iff", "xor") and not (
+        neuron.kind == "implies" and logic is not None and logic.name == "godel"
+    )
+
+
+def other(end: str) -> str:
+    return "upper" if end == "lower" else "lower"
+
+
+def rising(neuron: Neuron, place: int) -> bool:
+    """Whether the neuron rises with the operand; of equivalences nothing can be said."""
+    return not (neuron.kind == "implies" and place == 0)
+
+
+def upward_causes(neuron: Neuron, bases: Sequence[Box], bests: Sequence[Box], end: str, limit: float) -> list[Cause]:
+    """The minimal causes that can take the neuron's upward ``end`` past ``limit``, operands' ends going as far as
+    ``bests``. For neurons whose upward ends are monotone (all but equivalences)."""
+    ports = [
+        (place, end if rising(neuron, place) else other(end))
+        for place in range(len(bases))
+        if neuron.weights[place] != 0.0
+    ]
+
+    def test(boxes: list[Bounds]) -> Tensor:
+        value = neuron_upward(neuron, boxes)
+        return value.lower > limit + _EPS if end == "lower" else value.upper < limit - _EPS
+
+    return _causes(neuron, ports, bases, bests, {}, test, (end, limit))
+
+
+def message_side(neuron: Neuron, heard: str, place: int) -> str:
+    """Which end of the operand at ``place`` a convex neuron can tighten when its ``heard`` end is given."""
+    return heard if rising(neuron, place) else other(heard)
+
+
+def message_causes(
+    neuron: Neuron,
+    bases: Sequence[Box],
+    bests: Sequence[Box],
+    heard: str,
+    level: float,
+    place: int,
+    lost: float,
+) -> list[Cause]:
+    """For a convex neuron whose ``heard`` end is at ``level``: the minimal causes among the other operands that take
+    the value ``lost`` from the operand at ``place``, since with it the level is out of reach."""
+    against = other(heard)  # siblings conspire to keep the neuron from its level
+    ports = [
+        (sibling, against if rising(neuron, sibling) else other(against))
+        for sibling in range(len(bases))
+        if sibling != place and neuron.weights[sibling] != 0.0
+    ]
+    if neuron.weights[place] == 0.0:
+        return []
+
+    def test(boxes: list[Bounds]) -> Tensor:
+        value = neuron_upward(neuron, boxes)
+        return value.upper < level - _EPS if heard == "lower" else value.lower > level + _EPS
+
+    alike = (heard, level, lost, neuron.weights[place], bases[place], bests[place], rising(neuron, place))
+    return _causes(neuron, ports, bases, bests, {place: (lost, lost)}, test, alike)
+
+
+def _causes(
+    neuron: Neuron,
+    ports: Sequence[Port],
+    bases: Sequence[Box],
+    bests: Sequence[Box],
+    fixed: dict[int, Box],
+    test: Callable[[list[Bounds]], Tensor],
+    alike: object,
+) -> list[Cause]:
+    """Minimal sets of ports at their best with which a monotone ``test`` holds; ``alike`` tells tests apart, but for
+    which of several operands that are alike they are about. Ports of such operands are counted, not listed."""
+    memory = _found(_bare(neuron), tuple(bases), tuple(bests))
+    ports = [(p, e) for p, e in ports if bests[p][e == "upper"] != bases[p][e == "upper"]]
+
+    def run(masks: Tensor) -> list[bool]:
+        at = {port: column for column, port in enumerate(ports)}
+        boxes = []
+        for place, base in enumerate(bases):
+            low, high = fixed.get(place, base)
+            lower = torch.full((len(masks),), low, dtype=torch.float64)
+            upper = torch.full((len(masks),), high, dtype=torch.float64)
+            if (place, "lower") in at:
+                lower = torch.where(masks[:, at[place, "lower"]], bests[place][0], lower)
+                upper = torch.maximum(lower, upper)
+            if (place, "upper") in at:
+                upper = torch.where(masks[:, at[place, "upper"]], bests[place][1], upper)
+                lower = torch.minimum(lower, upper)
+            boxes.append(Bounds(lower, upper))
+        return test(boxes).tolist()
+
+    kinds: list[object] = [(neuron.weights[p], end, bases[p], bests[p], rising(neuron, p)) for p, end in ports]
+    if len(ports) > _EXHAUSTIVE:
+        return _counted(ports, kinds, run, memory, alike)
+    key = (alike, tuple(kinds))
+    if key not in memory:
+        memory[key] = _least_codes(len(ports), run)
+    kept = cast("list[int]", memory[key])
+    return [frozenset(port for i, port in enumerate(ports) if code >> i & 1) for code in kept]
+
+
+@lru_cache(maxsize=2**10)
+def _found(neuron: Neuron, bases: tuple[Box, ...], bests: tuple[Box, ...]) -> dict[object, object]:
+    """What has been found out about a neuron between these boxes: it depends on nothing else, so other formulas and
+    other programs that have it need not find it out again."""
+    return {}
+
+
+def _bare(neuron: Neuron) -> Neuron:
+    """The neuron itself, wherever it stands."""
+    return Neuron(neuron.kind, (), 0, "", (), neuron.weights, neuron.bias, neuron.logic)
+
+
+def _least_codes(count: int, run: Callable[[Tensor], list[bool]]) -> list[int]:
+    """The minimal sets of ``count`` ports with which the test holds, as bits. What holds with one port alone, or with
+    nothing less than all, is seen before all combinations are tried."""
+    every = 2**count - 1
+    alone = [1 << port for port in range(count)]
+    tried = [0, every, *alone, *(every ^ port for port in alone)]
+    holds = dict(zip(tried, run(_masks(torch.tensor(tried), count)), strict=True))
+    if holds[0] or not holds[every]:
+        return [0] if holds[0] else []
+    kept = [port for port in alone if holds[port]]
+    if not kept and not any(holds[every ^ port] for port in alone):
+        return [every]
+    rest = [port for port in range(count) if not holds[1 << port]]
+    if len(rest) < 2:
+        return kept
+    masks = _masks(torch.arange(2 ** len(rest)), len(rest))
+    codes = (masks * (2 ** torch.tensor(rest))).sum(1)
+    order = masks.sum(1).argsort(stable=True)  # smaller sets first
+    codes = codes.index_select(0, order)
+    for code, hit in zip(codes.tolist(), run(_masks(codes, count)), strict=True):
+        if hit and not any(code & smaller == smaller for smaller in kept):
+            kept.append(code)
+    return kept
+
+
+def _masks(codes: Tensor, count: int) -> Tensor:
+    """(n, ``count``) the bits of codes, the lowest first."""
+    return (codes.unsqueeze(1) >> torch.arange(count).unsqueeze(0) & 1).bool()
+
+
+def _counted(
+    ports: Sequence[Port],
+    each: Sequence[object],
+    run: Callable[[Tensor], list[bool]],
+    memory: dict[object, object],
+    alike: object,
+) -> list[Cause]:
+    """As `_causes`, for many ports, ``each`` of a kind."""
+    kinds: dict[object, list[int]] = {}
+    for column, kind in enumerate(each):
+        kinds.setdefault(kind, []).append(column)
+    key = (alike, frozenset((kind, len(group)) for kind, group in kinds.items()))
+    if key not in memory:
+        memory[key] = [dict(zip(kinds, vector, strict=True)) for vector in _least_counts(list(kinds.values()), run)]
+    found = cast("list[dict[object, int]]", memory[key])
+    return [
+        frozenset(ports[column] for column in columns)
+        for counts in found
+        for columns in _chosen(list(kinds.values()), [counts[kind] for kind in kinds])
+    ]
+
+
+def _least_counts(groups: Sequence[Sequence[int]], run: Callable[[Tensor], list[bool]]) -> list[tuple[int, ...]]:
+    """The minimal numbers of ports of each group with which the test holds."""
+    width = sum(map(len, groups))
+
+    def holds(counts: Iterable[Sequence[int]]) -> list[bool]:
+        rows = list(counts)
+        masks = torch.zeros(len(rows), width, dtype=torch.bool)
+        for row, count in enumerate(rows):
+            for group, number in zip(groups, count, strict=True):
+                masks[row, list(group[:number])] = True
+        return run(masks)
+
+    full = [len(group) for group in groups]
+    if not holds([full])[0]:
+        return []
+    if width <= _WIDE and math.prod(size + 1 for size in full) <= _COUNTS:
+        vectors = list(itertools.product(*(range(size + 1) for size in full)))
+        good = [v for v, hit in zip(vectors, holds(vectors), strict=True) if hit]
+        return [v for v in good if not any(o != v and all(a <= b for a, b in zip(o, v, strict=True)) for o in good)]
+    if len(groups) == 1:
+        return [(_fewest(holds, full, 0),)]
+    # what no cause can do without: so many of each group, all of the others being there
+    return [tuple(_fewest(holds, full, group) for group in range(len(groups)))]
+
+
+def _fewest(holds: Callable[[Iterable[Sequence[int]]], list[bool]], full: Sequence[int], group: int) -> int:
+    low, high = 0, full[group]
+    while low < high:
+        middle = (low + high) // 2
+        if holds([[*full[:group], middle, *full[group + 1 :]]])[0]:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def _chosen(groups: Sequence[Sequence[int]], vector: Sequence[int]) -> Iterable[list[int]]:
+    """Sets of columns with so many of each group; where there are too many ways, with one of it, or with none."""
+    options: list[list[tuple[int, ...]]] = []
+    for group, count in zip(groups, vector, strict=True):
+        if math.comb(len(group), count) <= _CHOICES:
+            options.append(list(itertools.combinations(group, count)))
+        else:
+            options.append([(column,) for column in group] if count else [()])
+    if math.prod(map(len, options)) > max(_CHOICES, *map(len, options)):
+        longest = max(options, key=lambda option: (len(option[0]) > 0, -len(option)))
+        options = [longest]
+    for parts in itertools.product(*options):
+        yield [column for part in parts for column in part]
+
+
+# --- neurons with gaps: their kernels are run over a grid of boxes ---------------------------------------------------
+
+
+def gap_upward_causes(neuron: Neuron, bases: Sequence[Box], movable: Sequence[Moves], end: str) -> list[Cause]:
+    """As `upward_causes` past the base itself, for an equivalence: operands take any boxes that ``movable`` allows."""
+    operands, masks = _boxes(neuron, bases, movable)
+    value = neuron_upward(neuron, operands)
+    base = neuron_upward(neuron, [_point(box) for box in bases])
+    hit = value.lower > base.lower + _EPS if end == "lower" else value.upper < base.upper - _EPS
+    return _least_masks(hit, masks)
+
+
+def gap_message_causes(
+    neuron: Neuron, bases: Sequence[Box], movable: Sequence[Moves], node: Sequence[Box]
+) -> dict[Port, list[Cause]]:
+    """For a neuron with gaps: for each end of each operand, the minimal causes of a message to it, among all operands'
+    ends and, where there is a choice of ``node`` boxes (its base first), the neuron's own ends."""
+    (x, y), masks = _boxes(neuron, bases, movable)
+    count = len(x.lower)
+    rows = torch.arange(count).repeat(len(node))
+    given = torch.tensor(node, dtype=torch.float64).repeat_interleave(count, 0)
+    operands = [Bounds(box.lower[rows], box.upper[rows]) for box in (x, y)]
+    up = neuron_upward(neuron, operands)
+    low, high = torch.maximum(up.lower, given[:, 0]), torch.minimum(up.upper, given[:, 1])
+    crossed = low > high + _EPS
+    met = ordered(low, high)
+    target = Bounds(torch.where(crossed, up.lower, met.lower), torch.where(crossed, up.upper, met.upper))
+    found = neuron_downward(neuron, target, operands)
+    empty = crossed | found.empty
+    first = torch.tensor(node[0], dtype=torch.float64)
+    own = torch.stack([given[:, 0] != first[0], given[:, 1] != first[1]], 1)
+    every = torch.cat([masks[rows], own], 1)
+    causes: dict[Port, list[Cause]] = {}
+    for place, (box, operand) in enumerate(zip(found.operands, operands, strict=True)):
+        for end, hit in (
+            ("lower", (box.lower > operand.lower + _EPS) | empty),
+            ("upper", (box.upper < operand.upper - _EPS) | empty),
+        ):
+            causes[place, end] = _least_masks(hit, every)
+    return causes
+
+
+def heard_boxes(base: Box, lower: bool, upper: bool, *, loosened: bool) -> list[Box]:
+    """The boxes that a neuron may be told to lie in, its base first; ``loosened`` ones may know less than that."""
+    return [base, *(box for box in _options(base, ((lower, loosened), (upper, loosened))) if box != base)]
+
+
+def _options(base: Box, moves: Moves, meeting: Sequence[float] = ()) -> list[Box]:
+    """The base, and the boxes of a grid that its ends can move to, ``meeting`` points and one another among them."""
+    (raised, dropped), (lowered, lifted) = moves
+    grid = (*_GRID, *meeting, *base)
+    lows = {base[0], *(g for g in grid if (raised and g > base[0]) or (dropped and g < base[0]))}
+    highs = {base[1], *(g for g in grid if (lowered and g < base[1]) or (lifted and g > base[1]))}
+    return [(low, high) for low in sorted(lows) for high in sorted(highs) if low <= high]
+
+
+def _meeting(neuron: Neuron, place: int, bases: Sequence[Box]) -> list[float]:
+    """Where one of two operands is as true as the other is at an end of its base, each as its weight counts it: there
+    an equivalence jumps."""
+    own, theirs = neuron.weights[place], neuron.weights[1 - place]
+    found = (1 - theirs * (1 - end) / own for end in bases[1 - place]) if own > 0 else ()
+    return [value for value in found if 0 < value < 1]
+
+
+def _boxes(neuron: Neuron, bases: Sequence[Box], movable: Sequence[Moves]) -> tuple[list[Bounds], Tensor]:
+    """All combinations of the operands' boxes, and which ends (two columns an operand) have left their bases."""
+    options = [
+        _options(base, move, _meeting(neuron, place, bases))
+        for place, (base, move) in enumerate(zip(bases, movable, strict=True))
+    ]
+    grids = torch.meshgrid(*(torch.arange(len(option)) for option in options), indexing="ij")
+    bounds, columns = [], []
+    for base, option, grid in zip(bases, options, grids, strict=True):
+        picked = torch.tensor(option, dtype=torch.float64)[grid.reshape(-1)]
+        bounds.append(Bounds(picked[:, 0], picked[:, 1]))
+        columns += [picked[:, 0] != base[0], picked[:, 1] != base[1]]
+    return bounds, torch.stack(columns, 1)
+
+
+def _point(box: Box) -> Bounds:
+    return Bounds(torch.tensor([box[0]], dtype=torch.float64), torch.tensor([box[1]], dtype=torch.float64))
+
+
+def _least_masks(hit: Tensor, masks: Tensor) -> list[Cause]:
+    """The minimal masks among the hits, as causes: columns 2i and 2i + 1 are operand i's ends, the last two NODE's."""
+    weights = 2 ** torch.arange(masks.shape[1])
+    codes = sorted(set((masks[hit].long() * weights).sum(1).tolist()), key=lambda code: (code.bit_count(), code))
+    kept: list[int] = []
+    for code in codes:
+        if not any(code & smaller == smaller for smaller in kept):
+            kept.append(code)
+    return [
+        frozenset(
+            (column // 2 if column < 4 else NODE, ("lower", "upper")[column % 2])
+            for column in range(masks.shape[1])
+            if code >> column & 1
+        )
+        for code in kept
+    ]

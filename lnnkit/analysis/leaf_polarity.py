@@ -1,0 +1,94 @@
+"""How neurons bear on one another: which ends of its leaves a formula reads, and for what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Literal
+
+import torch
+
+from lnnkit.analysis.causes import convex, other
+from lnnkit.analysis.families import Element, End
+from lnnkit.formula.unfolding import AUXILIARY, Formula
+from lnnkit.logic.bounds import tolerance
+
+Direction = Literal["least", "most"]  # the root is at least its lower, or at most its upper, bound
+
+_EPS = tolerance(torch.float64)
+
+
+class Polarity:
+    """The signs of a formula's neurons."""
+
+    def __init__(self, formula: Formula) -> None:
+        self.formula = formula
+
+    @cached_property
+    def signs(self) -> dict[int, int]:
+        """How each neuron bears on the root: 1 raises it, -1 lowers it, 0 either; absent neurons are left out."""
+        return self.signs_beneath(self.formula.top)
+
+    def signs_beneath(self, top: int) -> dict[int, int]:
+        """How each neuron bears on ``top``."""
+        signs = {top: 1}
+        for index in range(top, -1, -1):
+            if index not in signs:
+                continue
+            neuron, sign = self.formula.neurons[index], signs[index]
+            for position, operand in enumerate(neuron.operands):
+                if neuron.logic is not None and neuron.weights[position] == 0.0:
+                    continue
+                if neuron.kind in ("iff", "xor") or neuron.arithmetic is not None:
+                    signs[operand] = 0
+                elif neuron.kind == "not" or (neuron.kind == "implies" and position == 0):
+                    signs[operand] = -sign
+                else:
+                    signs[operand] = sign
+        return signs
+
+    def reads(self, leaf: int, side: str) -> list[Element]:
+        """The ends that an instance reads to send to one side of a leaf, its own other end among them where it stands
+        under an equivalence."""
+        found: list[Element] = []
+        for direction in self.directions:
+            elements = self.elements(direction)
+            own = [e for e in elements if e.leaf == leaf]
+            if any(other(e.end) == side for e in own):
+                found += [e for e in elements if e.leaf != leaf or (len(own) > 1 and e.end == side)]
+        return list(dict.fromkeys(found))
+
+    def read_sides(self) -> dict[int, tuple[bool, bool]]:
+        """Of which leaves (and of the auxiliary) a change of the lower or the upper side can matter to an instance."""
+        gaps = any(n.logic is not None and not convex(n) for n in self.formula.neurons)
+        found: dict[int, tuple[bool, bool]] = {}
+        for direction in self.directions:
+            for element in self.elements(direction):
+                low, high = found.get(element.leaf, (False, False))
+                both = gaps or element.leaf in self.formula.heads
+                found[element.leaf] = (low or both or element.end == "lower", high or both or element.end == "upper")
+        return found
+
+    @property
+    def directions(self) -> tuple[Direction, ...]:
+        found: list[Direction] = []
+        if self.formula.auxiliary is not None or self.formula.lower > _EPS:
+            found.append("least")
+        if self.formula.auxiliary is not None or self.formula.upper < 1 - _EPS:
+            found.append("most")
+        return tuple(found)
+
+    def elements(self, direction: Direction) -> list[Element]:
+        """The ends that the constraint reads, whether or not they can deviate."""
+        reads = self.ends(self.signs, upper=direction == "least")
+        if self.formula.auxiliary is not None:
+            reads.append(Element(AUXILIARY, "lower" if direction == "least" else "upper"))
+        return reads
+
+    def ends(self, signs: Mapping[int, int], *, upper: bool) -> list[Element]:
+        ends: dict[int, tuple[End, ...]] = {
+            0: ("lower", "upper"),
+            1: ("upper" if upper else "lower",),
+            -1: ("lower" if upper else "upper",),
+        }
+        return [Element(leaf, end) for leaf in self.formula.leaves if leaf in signs for end in ends[signs[leaf]]]

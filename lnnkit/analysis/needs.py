@@ -1,0 +1,222 @@
+"""What to join: for each formula, the sets of literals that must be there before an instance can say anything."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal as OneOf
+
+from lnnkit.analysis.families import Element, Support
+from lnnkit.analysis.relevance import ALL, Reading, Relevance
+from lnnkit.analysis.supports import Analysis, Send
+from lnnkit.analysis.upward_supports import Upward
+from lnnkit.formula.unfolding import AUXILIARY, Formula
+
+EQUAL = "="  # the table of a literal that two entities are one
+_JOINED = 12  # so many literals are joined to find an instance
+
+Column = OneOf["lower", "upper", "either", "listed", "given"]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Literal:
+    """The rows of ``table`` that deviate on ``column`` (or are listed, or given), under a pattern of arguments."""
+
+    table: str
+    arguments: tuple[int | str, ...]
+    column: Column
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Literal:
+        return self  # nothing of it ever changes
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """Join ``literals``; each result is a row of ``block`` (and of the blocks around it)."""
+
+    block: int
+    literals: frozenset[Literal]
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """``rows`` start instances; ``fills`` complete, for each inner block, the rows that differ from its default row.
+    ``expands`` are blocks that lie within the last candidate of another quantifier: all their rows may hear of it."""
+
+    rows: tuple[Need, ...]
+    fills: Mapping[int, tuple[frozenset[Literal], ...]]
+    expands: frozenset[int] = frozenset()
+
+    @property
+    def literals(self) -> frozenset[Literal]:
+        """All that is joined for any of them."""
+        sets = [*(need.literals for need in self.rows), *itertools.chain(*self.fills.values())]
+        return frozenset(itertools.chain(*sets))
+
+
+def minimal_needs(needs: Iterable[Need]) -> tuple[Need, ...]:
+    """Without those that a smaller set of the same block finds anyway; the order is canonical."""
+    distinct = set(needs)
+    kept = [
+        need for need in distinct if not any(o.block == need.block and o.literals < need.literals for o in distinct)
+    ]
+    return tuple(sorted(kept, key=lambda need: (need.block, _ordered(need.literals))))
+
+
+class NeedFinder:
+    """Reads the needs of one formula off its supports and the program's relevance."""
+
+    def __init__(self, reading: Reading, relevance: Relevance, sizes: Mapping[str, int]) -> None:
+        self.analysis: Analysis = reading.analysis
+        self.formula: Formula = reading.formula
+        self.reading = reading
+        self.relevance = relevance
+        self.sizes = sizes
+        self._expands: set[int] = set()
+
+    def inference(self) -> Needs:
+        """Every instance that can tighten a kept side, or only contradict one."""
+        found: list[Need] = []
+        for send in self.analysis.sends:
+            for support in send.supports:
+                if self.relevance.available(self.reading, support):
+                    found.extend(self._sends(send, self._core(support)))
+        for support in self.analysis.contradictions():
+            if self.relevance.available(self.reading, support):
+                found.append(Need(0, self._literals(self._core(support))))
+        for neuron, family in self.reading.observed.items():
+            for support in family:
+                if self.relevance.available(self.reading, support):
+                    found.extend(self._at(neuron, None, self._literals(self._core(support))))
+        return Needs(minimal_needs(found), self._fills(), frozenset(self._expands))
+
+    def _core(self, elements: frozenset[Element]) -> frozenset[Element]:
+        """So few of the elements that joining them is worthwhile, among them some for every variable, twice: of a wide
+        formula not all of them are needed to find few enough instances. Heads that facts must list come first, then
+        what links most variables, to those before it if it can."""
+        elements = self._distinct(elements)
+        if len(elements) <= _JOINED:
+            return elements
+        ordered = sorted(elements, key=lambda each: (-len(self._variables(each)), each))
+        core = [each for each in ordered if each.leaf in self.formula.heads]
+        for _ in range(2):  # a need may be a core without one of its elements
+            bound: set[int] = set()
+            while more := [e for e in ordered if e not in core and not bound.issuperset(self._variables(e))]:
+                best = next((each for each in more if bound & self._variables(each)), more[0])
+                core.append(best)
+                bound |= self._variables(best)
+        core += [element for element in ordered if element not in core][: max(0, _JOINED - len(core))]
+        return frozenset(core)
+
+    def _variables(self, element: Element) -> set[int]:
+        arguments = self._literal(element.leaf, element.end).arguments
+        return {argument for argument in arguments if isinstance(argument, int)}
+
+    def _distinct(self, elements: frozenset[Element]) -> frozenset[Element]:
+        """Without the upper ends of atoms that are false by default and whose lower ends stand there too: what is
+        raised on one end is raised on both."""
+        false = {leaf for leaf, default in self.analysis.defaults.items() if default[1] == 0}
+        raised = {each.leaf for each in elements if each.end == "lower"} & false
+        return frozenset(each for each in elements if each.end != "upper" or each.leaf not in raised)
+
+    def deviation(self) -> Needs:
+        """Every instance whose root differs from its value with all leaves at their defaults."""
+        upward = self.analysis.upward if self._equalities_alone() else self.analysis.unequal
+        rows = [Need(0, literals) for literals in self._deviations(self.formula.top, upward)]
+        return Needs(minimal_needs(rows), self._fills())
+
+    def initial(self) -> Needs:
+        """As ``deviation``, and every instance where equalities alone make a difference."""
+        if self._equalities_alone():
+            return Needs((Need(0, frozenset()),), self._fills())
+        return self.deviation()
+
+    def _equalities_alone(self) -> bool:
+        """Whether how equalities fall makes a difference with all leaves at their defaults."""
+        return len(self.analysis.upward.default_values(self.formula.top)) > 1
+
+    def completion(self) -> Needs:
+        """Every instance of a defining statement that can make a head possible."""
+        supports = (s for s in self.analysis.completions() if self.relevance.available(self.reading, s))
+        return Needs(minimal_needs(Need(0, self._literals(support)) for support in supports), self._fills())
+
+    def _sends(self, send: Send, support: Support) -> Iterable[Need]:
+        literals = self._literals(support)
+        if send.leaf in self.formula.heads:
+            yield from self._at(send.leaf, send.side, literals | {self._literal(send.leaf, "given")})
+            return
+        mode = self.relevance.mode(self.reading.table(send.leaf), send.side)
+        if mode == 0:
+            return
+        if mode != ALL:
+            literals |= {self._literal(send.leaf, "listed")}
+        yield from self._at(send.leaf, send.side, literals)
+
+    def _at(self, neuron: int, side: str | None, literals: frozenset[Literal]) -> Iterable[Need]:
+        """The need at the block of ``neuron``, or further out where only the last candidate of a quantifier could
+        hear of it: such rows are completed when all others are there. ``side`` is what is tightened, if a leaf."""
+        block = 0 if neuron == AUXILIARY else self.formula.neurons[neuron].block
+        needed = block
+        passed: set[int] = set()
+        while block > 0:
+            quantifier = next(i for i, n in enumerate(self.formula.neurons) if n.inner == block)
+            kind = self.formula.neurons[quantifier].kind
+            parent = self.formula.blocks[block].parent
+            if self._raised(quantifier, neuron, side) == (kind == "exists"):
+                if not self._last_candidate(block, quantifier):
+                    return
+                needed = parent
+                self._expands |= passed
+            passed.add(block)
+            block = parent
+        yield Need(needed, literals)
+
+    def _raised(self, quantifier: int, neuron: int, side: str | None) -> bool | None:
+        """Whether the quantifier must be raised (or lowered) for that side to be tightened; None if either may do."""
+        within = self.analysis.polarity.signs_beneath(quantifier).get(neuron, 0)
+        if side is None or within == 0:
+            return None
+        return (side == "lower") == (within > 0)
+
+    def _last_candidate(self, block: int, quantifier: int) -> bool:
+        count = math.prod(self.sizes[self.formula.sorts[v]] for v in self.formula.blocks[block].bound)
+        if count <= 1:
+            return True
+        body = self.formula.neurons[quantifier].operands[0]
+        end = "upper" if self.formula.neurons[quantifier].kind == "exists" else "lower"
+        if any(
+            (high < 1.0) if end == "upper" else (low > 0.0) for low, high in self.analysis.upward.default_values(body)
+        ):
+            return True
+        return any(self.relevance.available(self.reading, e) for e in self.analysis.upward.improvements(body, end))
+
+    def _fills(self) -> dict[int, tuple[frozenset[Literal], ...]]:
+        return {
+            neuron.inner: self._deviations(neuron.operands[0], self.analysis.unequal)
+            for neuron in self.formula.neurons
+            if neuron.inner >= 0
+        }
+
+    def _deviations(self, node: int, upward: Upward) -> tuple[frozenset[Literal], ...]:
+        found = {
+            self._literals(elements)
+            for end in ("lower", "upper")
+            for elements in (*upward.improvements(node, end), *upward.loosenings(node, end))
+            if self.relevance.available(self.reading, elements)
+        }
+        return tuple(sorted((s for s in found if not any(other < s for other in found)), key=_ordered))
+
+    def _literals(self, elements: Iterable[Element]) -> frozenset[Literal]:
+        return frozenset(self._literal(e.leaf, "given" if e.leaf in self.formula.heads else e.end) for e in elements)
+
+    def _literal(self, leaf: int, column: Column) -> Literal:
+        if leaf == AUXILIARY:
+            return Literal(self.reading.table(leaf), self.formula.blocks[0].variables, column)
+        neuron = self.formula.neurons[leaf]
+        return Literal(EQUAL if neuron.kind == "same" else neuron.source, neuron.arguments, column)
+
+
+def _ordered(literals: frozenset[Literal]) -> list[str]:
+    return sorted(repr(literal) for literal in literals)

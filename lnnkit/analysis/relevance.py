@@ -1,0 +1,179 @@
+"""Which sides of which tables can be produced at all, and which of those matter: decided before the first round.
+
+This is magic sets over the program with values ignored. A side is kept for ``ALL`` atoms of a table, for ``LISTED``
+ones, or not at all; an instance that can send nothing kept is never grounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from lnnkit.analysis.families import Element, End, Family, Support
+from lnnkit.analysis.supports import Analysis
+from lnnkit.formula.unfolding import AUXILIARY, Formula
+
+LISTED, ALL = 1, 2
+Side = tuple[str, str]  # a table's name, and "lower" or "upper"
+SIDES = ("lower", "upper")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One formula as relevance sees it; ``observed`` gives the families with which queried neurons hear something."""
+
+    formula: Formula
+    analysis: Analysis
+    observed: Mapping[int, Family] = field(default_factory=dict)
+
+    def table(self, leaf: int) -> str:
+        if leaf == AUXILIARY:
+            assert self.formula.auxiliary is not None
+            return self.formula.auxiliary
+        return self.formula.neurons[leaf].source
+
+    def needs_nothing(self, leaf: int) -> bool:
+        """Whether no atom need have moved before an end of it can be there: a head's, or an equality's."""
+        return leaf in self.formula.heads or (leaf != AUXILIARY and self.formula.neurons[leaf].kind == "same")
+
+
+def sides(end: End) -> tuple[str, ...]:
+    return SIDES if end == "either" else (end,)
+
+
+@dataclass(frozen=True, slots=True)
+class Relevance:
+    """``produced``: sides on which some atom may differ from its default; ``derived``: those that an instance can
+    send; ``kept``: how far each side matters. Sides of comparisons that are ``told`` are produced by others than the
+    comparison itself: only those have anything to say to its numbers."""
+
+    produced: frozenset[Side]
+    derived: frozenset[Side]
+    kept: Mapping[Side, int]
+    told: frozenset[Side] = frozenset()
+
+    def available(self, reading: Reading, support: Support) -> bool:
+        """Whether each element can be there at all."""
+        return all(
+            reading.needs_nothing(element.leaf)
+            or any(
+                (reading.table(element.leaf), side) in (self.told if _told(reading, element) else self.produced)
+                for side in sides(element.end)
+            )
+            for element in support
+        )
+
+    def mode(self, table: str, side: str) -> int:
+        return self.kept.get((table, side), 0)
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """A support of something that a formula can send, and those of its elements that cannot be there yet."""
+
+    reading: Reading
+    target: tuple[int, str]
+    missing: set[Element]
+
+
+def decide(
+    readings: Sequence[Reading],
+    given: Collection[Side],
+    listed: Iterable[str],
+    asked: Iterable[str],
+    heads: Iterable[Side],
+) -> Relevance:
+    """The closure of what can be produced from ``given`` sides, and of what matters to listed, asked and head atoms."""
+    senders, produced, derived, told = _produced(readings, given)
+    relevance = Relevance(produced, derived, {}, told)
+    untold = {reading.table(AUXILIARY) for reading in readings if reading.formula.compares}
+    untold -= {name for name, _ in told}
+    kept: dict[Side, int] = {}
+    queue: list[Side] = []
+
+    def keep(side: Side, mode: int) -> None:
+        if side in derived and kept.get(side, 0) < mode:
+            kept[side] = mode
+            queue.append(side)
+
+    for name in listed:
+        for side in SIDES:
+            keep((name, side), LISTED)
+    for name in asked:
+        for side in SIDES:
+            keep((name, side), ALL)
+    for side in heads:
+        keep(side, ALL)
+    for reading in readings:  # what an observed neuron hears matters as much as an asked atom
+        for family in reading.observed.values():
+            if any(relevance.available(reading, support) for support in family):
+                read = (*reading.formula.leaves, *((AUXILIARY,) if reading.formula.auxiliary is not None else ()))
+                _keep((Element(leaf, "either") for leaf in read), reading, keep)
+    done: set[tuple[int, int, str]] = set()
+    while queue:
+        name, side = queue.pop()
+        if kept[name, side] == ALL and name not in untold:  # whether an atom is arrested depends on both of its sides
+            keep((name, "upper" if side == "lower" else "lower"), ALL)
+        for reading, leaf in senders.get((name, side), ()):
+            if (id(reading), leaf, side) not in done:
+                done.add((id(reading), leaf, side))
+                _keep(reading.analysis.polarity.reads(leaf, side), reading, keep)
+    return Relevance(produced, derived, kept, told)
+
+
+def _told(reading: Reading, element: Element) -> bool:
+    """Whether what is waited for counts only where others than the comparison itself say it: its definition waits for
+    its own truth, or a law of order for that of its comparisons."""
+    return reading.formula.is_law or (element.leaf == AUXILIARY and reading.formula.compares)
+
+
+def _keep(elements: Iterable[Element], reading: Reading, keep: Callable[[Side, int], None]) -> None:
+    for element in elements:
+        for side in sides(element.end):
+            keep((reading.table(element.leaf), side), ALL)
+
+
+def _produced(
+    readings: Sequence[Reading], given: Collection[Side]
+) -> tuple[dict[Side, list[tuple[Reading, int]]], frozenset[Side], frozenset[Side], frozenset[Side]]:
+    """Who can send each side at all, the sides that can come to differ, those that some instance can set, and those of
+    comparisons that are given or set by others than the comparison itself."""
+    waiting: dict[tuple[Side, bool], list[tuple[_Waiting, Element]]] = {}  # by side, and whether it must be told
+    senders: dict[Side, list[tuple[Reading, int]]] = {}
+    told: set[Side] = set(given)
+    produced: set[Side] = set(told)
+    queue: list[tuple[Side, bool]] = [(side, hears) for side in dict.fromkeys(given) for hears in (False, True)]
+    fired: set[tuple[int, int, str]] = set()
+
+    def fire(reading: Reading, leaf: int, name: str) -> None:
+        if (id(reading), leaf, name) in fired:
+            return
+        fired.add((id(reading), leaf, name))
+        side = (reading.table(leaf), name)
+        senders.setdefault(side, []).append((reading, leaf))
+        for known, hears in ((produced, False), (told, True)):
+            if side not in known and not (hears and leaf == AUXILIARY and reading.formula.compares):
+                known.add(side)
+                queue.append((side, hears))
+
+    for reading in readings:
+        for send in reading.analysis.sends:
+            if send.leaf in reading.formula.heads:
+                continue
+            for support in send.supports:
+                missing = {e for e in support if not reading.needs_nothing(e.leaf)}
+                one = _Waiting(reading, (send.leaf, send.side), missing)
+                for element in missing:
+                    for name in sides(element.end):
+                        key = (reading.table(element.leaf), name), _told(reading, element)
+                        waiting.setdefault(key, []).append((one, element))
+                if not missing:
+                    fire(reading, *one.target)
+    done = 0
+    while done < len(queue):
+        for one, element in waiting.get(queue[done], ()):
+            one.missing.discard(element)
+            if not one.missing:
+                fire(one.reading, *one.target)
+        done += 1
+    return senders, frozenset(produced), frozenset(senders), frozenset(told)

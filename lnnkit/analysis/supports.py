@@ -1,0 +1,278 @@
+"""Which leaves must say something before an instance can: composed neuron by neuron from what their kernels do.
+
+What an instance can send to each leaf is a family of sets of elements. It may be coarser than need be, never finer: an
+instance of which no set is there is silent, and need not be joined.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import torch
+
+from lnnkit.analysis.causes import (
+    Box,
+    Cause,
+    Port,
+    convex,
+    gap_message_causes,
+    heard_boxes,
+    message_causes,
+    message_side,
+    other,
+    upward_causes,
+)
+from lnnkit.analysis.families import ALWAYS, NEVER, Element, Family, minimal, product, union
+from lnnkit.analysis.leaf_polarity import Polarity
+from lnnkit.analysis.upward_supports import Ends, Upward, equalities, point
+from lnnkit.flags import any_set
+from lnnkit.formula.passes import least_heads
+from lnnkit.formula.unfolding import AUXILIARY, Formula, Neuron
+from lnnkit.logic.bounds import tolerance
+from lnnkit.numeric import Comparison, Interval, unknown
+
+NARROW = 24  # a cause of more ports than these is narrowed: that depends on the formula's variables
+
+_EPS = tolerance(torch.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """An instance may tighten the ``side`` of ``leaf`` only where one of ``supports`` is there."""
+
+    leaf: int
+    side: Literal["lower", "upper"]
+    supports: Family
+
+
+@dataclass(frozen=True, slots=True)
+class _Demand:
+    """What a neuron's ``end`` may be told from above, where one of ``supports`` is there: just ``level`` if that is
+    ``exact``, else anything as far as it."""
+
+    end: str
+    level: float
+    supports: Family
+    exact: bool = False
+
+
+class Analysis:
+    """The supports of one formula, given the default bounds of its tables (and of its auxiliary). ``vacant`` gives the
+    value of each quantifier whose sort nobody belongs to; ``doubtful`` ones may hold for a stranger of whom nothing is
+    known. ``memory`` keeps what is found out about single neurons, for other formulas that have them too."""
+
+    def __init__(
+        self,
+        formula: Formula,
+        defaults: Mapping[str, Box],
+        vacant: Mapping[int, Box],
+        doubtful: frozenset[int],
+        memory: dict[object, dict[Port, list[Cause]]],
+    ) -> None:
+        self.formula = formula
+        self.vacant = vacant
+        self._memory = memory
+        self.defaults: dict[int, Box] = {
+            leaf: (0.0, 1.0) if leaf in formula.heads else defaults[formula.neurons[leaf].source]
+            for leaf in formula.leaves
+        }
+        if formula.auxiliary is not None:
+            self.defaults[AUXILIARY] = defaults[formula.auxiliary]
+        self.polarity = Polarity(formula)
+        self.upward = Upward(formula, self.defaults, vacant, doubtful, self.polarity)
+
+    @cached_property
+    def unequal(self) -> Upward:
+        """Upward where entities are unequal unless told."""
+        if not equalities(self.formula):
+            return self.upward
+        return Upward(self.formula, self.defaults, self.vacant, self.upward.doubtful, self.polarity, unequal=True)
+
+    @cached_property
+    def _heard(self) -> list[list[_Demand]]:
+        """For each neuron, what it may be told from above."""
+        demands: list[list[_Demand]] = [[] for _ in self.formula.neurons]
+        top = demands[self.formula.top]
+        if self.formula.auxiliary is None:
+            lower, upper = self.formula.lower, self.formula.upper
+        else:
+            lower, upper = self.defaults[AUXILIARY]
+            top.append(_Demand("lower", 1.0, (frozenset({Element(AUXILIARY, "lower")}),)))
+            top.append(_Demand("upper", 0.0, (frozenset({Element(AUXILIARY, "upper")}),)))
+        if lower > _EPS:
+            top.append(_Demand("lower", lower, ALWAYS, exact=True))
+        if upper < 1 - _EPS:
+            top.append(_Demand("upper", upper, ALWAYS, exact=True))
+        for index in range(self.formula.top, -1, -1):
+            neuron = self.formula.neurons[index]
+            if not demands[index] or not neuron.operands:
+                continue
+            if neuron.kind == "not":
+                demands[neuron.operands[0]] += [
+                    _Demand(other(d.end), 1 - d.level, d.supports, d.exact) for d in demands[index]
+                ]
+            elif neuron.kind in ("forall", "exists"):
+                if index not in self.vacant:
+                    demands[neuron.operands[0]] += demands[index]
+            elif isinstance(neuron.arithmetic, Comparison):
+                self._pass_to_numbers(index, demands)
+            elif convex(neuron):
+                self._pass_on(index, demands)
+            else:
+                self._pass_through_gaps(index, demands)
+        return demands
+
+    def _pass_on(self, index: int, demands: list[list[_Demand]]) -> None:
+        neuron = self.formula.neurons[index]
+        bests, moves = self.upward.reach
+        outs, loose = self.upward.loosened
+        bases = [self.upward.bases[operand] for operand in neuron.operands]
+        goals = self.upward.goals(neuron.operands, bests, moves)
+        families = [moves[operand] for operand in neuron.operands]
+        for place, operand in enumerate(neuron.operands):
+            found: dict[str, list[Family]] = {}
+            for demand in demands[index]:
+                side = message_side(neuron, demand.end, place)
+                at = int(side == "upper")
+                for lost, own in ((bases[place][at], ALWAYS), (outs[operand][at], loose[operand][at])):
+                    if own:
+                        causes = self._narrow(
+                            neuron, message_causes(neuron, bases, goals, demand.end, demand.level, place, lost)
+                        )
+                        family = product([demand.supports, own, self.upward.family(causes, families)])
+                        found.setdefault(side, []).append(family)
+            for side, passed in found.items():
+                family = union(passed)
+                if family:
+                    demands[operand].append(_Demand(side, float(side == "lower"), family))
+
+    def _pass_to_numbers(self, index: int, demands: list[list[_Demand]]) -> None:
+        """What a comparison may be told goes on to all of its numbers, both ends; what it is told anyway, and its own
+        truth where that says that its terms are defined, once numbers are known, or where they need not be."""
+        neuron = self.formula.neurons[index]
+        comparison = neuron.arithmetic
+        assert isinstance(comparison, Comparison)
+        told = [d.supports for d in demands[index] if not d.exact]
+        if any(d.exact for d in demands[index]):
+            told.append(minimal(frozenset({Element(operand, "either")}) for operand in neuron.operands))
+            unknown_numbers = [unknown(1)] * len(neuron.operands)
+            lower = max((d.level for d in demands[index] if d.exact and d.end == "lower"), default=0.0)
+            upper = min((d.level for d in demands[index] if d.exact and d.end == "upper"), default=1.0)
+            left = comparison.respond(unknown_numbers, Interval(*point((lower, upper))))
+            if any(any_set(end.isfinite()) for box in left.inputs for end in box):
+                told.append(ALWAYS)
+        if comparison.partial:
+            told.append(self.upward.informing(index))
+        family = union(told)
+        for operand in neuron.operands if family else ():
+            demands[operand] += [_Demand("lower", math.inf, family), _Demand("upper", -math.inf, family)]
+
+    def _narrow(self, neuron: Neuron, causes: Sequence[Cause]) -> Sequence[Cause]:
+        """Of causes that are wider than a join is worth, those ports that between them mention every variable."""
+        if all(len(cause) <= NARROW for cause in causes):
+            return causes
+        keepers = self._keepers(neuron)
+        return [cause if len(cause) <= NARROW else frozenset(p for p in cause if p[0] in keepers) for cause in causes]
+
+    def _keepers(self, neuron: Neuron) -> frozenset[int]:
+        """Operands that mention every variable that some operand does, twice over, and some more."""
+        kept: list[int] = []
+        for _ in range(2):
+            bound: set[int | str] = set()
+            for place, operand in enumerate(neuron.operands):
+                arguments = self.formula.neurons[operand].arguments
+                if place not in kept and not bound.issuperset(arguments):
+                    kept.append(place)
+                    bound.update(arguments)
+        kept += [place for place in range(len(neuron.operands)) if place not in kept][: max(0, NARROW - len(kept))]
+        return frozenset(kept)
+
+    def _pass_through_gaps(self, index: int, demands: list[list[_Demand]]) -> None:
+        neuron = self.formula.neurons[index]
+        bases = [self.upward.bases[operand] for operand in neuron.operands]
+        changes = self.upward.changes(neuron.operands, self.upward.reach[1])
+        given = {d.end: d.level for d in demands[index] if d.exact}
+        told = {end: union(d.supports for d in demands[index] if d.end == end) for end in ("lower", "upper")}
+        start = (given.get("lower", 0.0), given.get("upper", 1.0))
+        lower, upper = (any(d.end == end and not d.exact for d in demands[index]) for end in ("lower", "upper"))
+        # a shared neuron's own row may know less than the default that its table starts from
+        node = heard_boxes(start, lower, upper, loosened=self.formula.auxiliary is not None)
+        movable = [change[0] for change in changes]
+        name = neuron.logic.name if neuron.logic is not None else ""
+        key = (neuron.kind, name, neuron.weights, neuron.bias, tuple(bases), tuple(movable), tuple(node))
+        if key not in self._memory:
+            self._memory[key] = gap_message_causes(neuron, bases, movable, node)
+        for (place, side), causes in self._memory[key].items():
+            family = self.upward.family(causes, [change[1] for change in changes], told)
+            if family:
+                demands[neuron.operands[place]].append(_Demand(side, float(side == "lower"), family))
+
+    @cached_property
+    def sends(self) -> tuple[Send, ...]:
+        """What an instance can send, to its leaves and to its own shared neuron."""
+        found = []
+        for leaf in self.formula.leaves:
+            for side in ("lower", "upper"):
+                family = union(d.supports for d in self._heard[leaf] if d.end == side)
+                if family:
+                    found.append(Send(leaf, side, family))
+        if self.formula.auxiliary is not None:
+            sides: tuple[Literal["lower", "upper"], ...] = ("lower", "upper")
+            for side, moves in zip(sides, self.upward.reach[1][self.formula.top], strict=True):
+                # where a leaf is looser than its default, less than what passes the default is news
+                family = union([moves, self.upward.loosenings(self.formula.top, side)])
+                if family:
+                    found.append(Send(AUXILIARY, side, family))
+        return tuple(found)
+
+    def hears(self, node: int) -> Family:
+        """The sets of elements with which an instance may say something of ``node`` from above."""
+        return union(demand.supports for demand in self._heard[node])
+
+    def contradictions(self) -> Family:
+        """Sets of elements with which the root may miss the bounds that it is given."""
+        if self.formula.auxiliary is not None:
+            return NEVER
+        bests, moves = self.upward.reach
+        lower, upper = self.formula.lower, self.formula.upper
+        base, best = self.upward.bases[self.formula.top], bests[self.formula.top]
+        found: list[Family] = []
+        for misses, may, end in (
+            (base[1] < lower - _EPS, best[1] < lower - _EPS, 1),
+            (base[0] > upper + _EPS, best[0] > upper + _EPS, 0),
+        ):
+            if misses:
+                found.append(ALWAYS)
+            elif may:
+                found.append(self._past(lower if end else upper, "upper" if end else "lower", moves))
+        return union(found)
+
+    def _past(self, limit: float, end: str, moves: Sequence[Ends]) -> Family:
+        """The sets that can take the root's upward ``end`` past ``limit``."""
+        top = self.formula.neurons[self.formula.top]
+        if top.logic is None or top.kind in ("iff", "xor"):
+            return moves[self.formula.top][end == "upper"]
+        bases = [self.upward.bases[operand] for operand in top.operands]
+        goals = self.upward.goals(top.operands, self.upward.reach[0], moves)
+        return self.upward.family(upward_causes(top, bases, goals, end, limit), [moves[o] for o in top.operands])
+
+    def completions(self) -> Family:
+        """For a defining statement: sets of leaves that must have left their closed defaults (and of equalities that
+        must hold) before its antecedent's upper end can make a head possible."""
+        antecedent = self.formula.neurons[self.formula.top].operands[0]
+        upward = self.unequal
+        loose, moves = upward.loosened
+        # what holds no atom is no truer than it must be: an equality beside a head may fail
+        values = [point((lower, lower)) for lower, _ in self.upward.bases]
+
+        def possible(truth: float) -> bool:
+            heads = least_heads(self.formula, torch.tensor([truth], dtype=torch.float64), values, 1.0)
+            return any(any_set(value > _EPS) for value in heads.values())
+
+        if possible(upward.bases[antecedent][1]):
+            return ALWAYS
+        return moves[antecedent][1] if possible(loose[antecedent][1]) else NEVER

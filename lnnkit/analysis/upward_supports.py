@@ -1,0 +1,281 @@
+"""What can take a formula's upward bounds past those that the defaults give, and back."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+import torch
+
+from lnnkit.analysis.causes import NODE, Box, Cause, Moves, gap_upward_causes, upward_causes
+from lnnkit.analysis.families import ALWAYS, NEVER, Element, Family, minimal, product, union
+from lnnkit.analysis.leaf_polarity import Polarity
+from lnnkit.formula.passes import neuron_upward
+from lnnkit.formula.unfolding import LEAF, Formula, Neuron
+from lnnkit.graph.lifted import COMPARISON
+from lnnkit.logic.bounds import Bounds
+from lnnkit.numeric import informing
+
+_FALLS = 6  # so many equalities are tried in all ways
+_FREE: Box = (0.0, 1.0)
+
+Ends = tuple[Family, Family]  # families for the lower and for the upper end
+
+
+class Upward:
+    """Upward through one formula from the ``defaults`` of its leaves; ``vacant`` quantifiers have their own value, and
+    ``doubtful`` ones may hold for a stranger of whom nothing is known. Equalities may be either at the defaults,
+    or are false where entities are ``unequal`` unless told."""
+
+    def __init__(
+        self,
+        formula: Formula,
+        defaults: Mapping[int, Box],
+        vacant: Mapping[int, Box],
+        doubtful: frozenset[int],
+        polarity: Polarity,
+        *,
+        unequal: bool = False,
+    ) -> None:
+        self.formula = formula
+        self.defaults = defaults
+        self.vacant = vacant
+        self.doubtful = doubtful
+        self.polarity = polarity
+        self._unequal = unequal
+        self._same = equalities(formula)
+
+    def default_values(self, node: int) -> list[Box]:
+        """The bounds of ``node`` with every leaf at its default, for each way in which equalities may fall."""
+        beneath = self.polarity.signs_beneath(node)
+        same = [i for i in self._same if i in beneath]
+        if len(same) <= _FALLS:
+            falls = list(itertools.product((0.0, 1.0), repeat=len(same)))
+        else:  # enough to tell that they matter, if they do
+            falls = [(0.0,) * len(same), (1.0,) * len(same)]
+        found = [self._values(dict(zip(same, fall, strict=True)))[node] for fall in falls]
+        if len(same) > _FALLS:
+            found.append(self.bases[node])
+        return list(dict.fromkeys(found))
+
+    def _values(self, falls: Mapping[int, float]) -> list[Box]:
+        """Upward from the defaults; equalities that are not in ``falls`` may be either."""
+        values: list[Box] = []
+        for index, neuron in enumerate(self.formula.neurons):
+            if neuron.kind == LEAF:
+                values.append(self.defaults[index])
+            elif neuron.kind in ("true", "false"):
+                values.append((1.0, 1.0) if neuron.kind == "true" else (0.0, 0.0))
+            elif neuron.kind == "same":
+                fall = falls.get(index) if index in self._same else 1.0
+                values.append(_FREE if fall is None else (fall, fall))
+            elif neuron.kind in ("forall", "exists"):
+                values.append(self.vacant.get(index, values[neuron.operands[0]]))
+            else:
+                values.append(_single(neuron, [values[operand] for operand in neuron.operands]))
+        return values
+
+    @cached_property
+    def bases(self) -> list[Box]:
+        return self._values(dict.fromkeys(self._same, 0.0) if self._unequal else {})
+
+    @cached_property
+    def reach(self) -> tuple[list[Box], list[Ends]]:
+        """For each neuron: how far its ends can go, and the families that can take them past the base."""
+        bests: list[Box] = []
+        moves: list[Ends] = []
+        for index, neuron in enumerate(self.formula.neurons):
+            base = self.bases[index]
+            best, move = base, (NEVER, NEVER)
+            if neuron.kind == LEAF and neuron.numeric:
+                move = ((frozenset({Element(index, "lower")}),), (frozenset({Element(index, "upper")}),))
+            elif neuron.kind == LEAF:
+                best = (1.0, 0.0)
+                move = (
+                    (frozenset({Element(index, "lower")}),) if base[0] < 1.0 else NEVER,
+                    (frozenset({Element(index, "upper")}),) if base[1] > 0.0 else NEVER,
+                )
+            elif index in self._same:  # how it falls rests on no atom; most entities differ
+                best, move = (1.0, 0.0), ((frozenset({Element(index, "lower")}),), NEVER if self._unequal else ALWAYS)
+            elif neuron.kind == "not":
+                low, high = bests[neuron.operands[0]]
+                best, move = (1 - high, 1 - low), (moves[neuron.operands[0]][1], moves[neuron.operands[0]][0])
+            elif neuron.kind in ("forall", "exists"):
+                if index not in self.vacant:
+                    best, move = bests[neuron.operands[0]], moves[neuron.operands[0]]
+            elif neuron.arithmetic is not None:
+                family = self.informing(index)
+                best, move = ((1.0, 0.0), (family, family)) if family else (base, (NEVER, NEVER))
+            elif neuron.logic is not None:
+                best, move = self._connective(neuron, base, bests, moves)
+            bests.append(best)
+            moves.append(move)
+        return bests, moves
+
+    def _connective(self, neuron: Neuron, base: Box, bests: Sequence[Box], moves: Sequence[Ends]) -> tuple[Box, Ends]:
+        bases = [self.bases[operand] for operand in neuron.operands]
+        families = []
+        reach = list(base)
+        for place, end in enumerate(("lower", "upper")):
+            if neuron.kind in ("iff", "xor"):
+                changes = self.changes(neuron.operands, moves)
+                causes = gap_upward_causes(neuron, bases, [change[0] for change in changes], end)
+                reach[place] = 1.0 - place if causes else base[place]
+                families.append(self.family(causes, [change[1] for change in changes]))
+            else:
+                goals = self.goals(neuron.operands, bests, moves)
+                causes = upward_causes(neuron, bases, goals, end, base[place])
+                ends = [_extreme(b, g, end, neuron, p) for p, (b, g) in enumerate(zip(bases, goals, strict=True))]
+                value = _single(neuron, ends)
+                reach[place] = max(base[0], value[0]) if place == 0 else min(base[1], value[1])
+                families.append(self.family(causes, [moves[o] for o in neuron.operands]))
+        return (reach[0], reach[1]), (families[0], families[1])
+
+    def informing(self, index: int) -> Family:
+        """The sets of numbers with which a comparison or a term can be other than at the defaults."""
+        neuron = self.formula.neurons[index]
+        assert neuron.arithmetic is not None
+        if neuron.kind == COMPARISON and self.bases[index] != _FREE:  # any may leave it without a value
+            sets: Sequence[frozenset[int]] = [frozenset({place}) for place in range(len(neuron.operands))]
+        else:
+            sets = informing(neuron.arithmetic, len(neuron.operands))
+        return minimal(frozenset(Element(neuron.operands[place], "either") for place in each) for each in sets)
+
+    def changes(self, operands: Sequence[int], moves: Sequence[Ends]) -> list[tuple[Moves, Ends]]:
+        """How the ends of operands can move either way, and the families that move them."""
+        _, loose = self.loosened
+        found = []
+        for o in operands:
+            flags = ((bool(moves[o][0]), bool(loose[o][0])), (bool(moves[o][1]), bool(loose[o][1])))
+            found.append((flags, (union([moves[o][0], loose[o][0]]), union([moves[o][1], loose[o][1]]))))
+        return found
+
+    def goals(self, operands: Sequence[int], bests: Sequence[Box], moves: Sequence[Ends]) -> list[Box]:
+        """How far each operand's ends can go; where no set of elements moves an end, its base."""
+        return [
+            (
+                bests[o][0] if moves[o][0] else self.bases[o][0],
+                bests[o][1] if moves[o][1] else self.bases[o][1],
+            )
+            for o in operands
+        ]
+
+    @staticmethod
+    def family(
+        causes: Sequence[Cause],
+        operands: Sequence[Ends],
+        above: Mapping[str, Family] | None = None,
+    ) -> Family:
+        """Causes at a neuron, as sets of elements: each port is there by one of its own sets, ``operands`` giving them
+        for the lower and the upper end of each."""
+        found = []
+        for cause in causes:
+            parts = []
+            for place, end in sorted(cause):
+                if place == NODE:
+                    parts.append((above or {}).get(end, NEVER))
+                else:
+                    parts.append(operands[place][end == "upper"])
+            found.append(product(parts))
+        return union(found)
+
+    def improvements(self, node: int, end: str) -> Family:
+        """Sets of elements beneath ``node`` that can take its upward ``end`` past the default."""
+        return self.reach[1][node][end == "upper"]
+
+    def loosenings(self, node: int, end: str) -> Family:
+        """Sets of elements beneath ``node`` that can take its upward ``end`` back from an informative default."""
+        return self.loosened[1][node][end == "upper"]
+
+    @cached_property
+    def loosened(self) -> tuple[list[Box], list[Ends]]:
+        """As `reach`, the other way: how far ends can be let out, and by which leaves."""
+        outs: list[Box] = []
+        moves: list[Ends] = []
+        for index, neuron in enumerate(self.formula.neurons):
+            base = self.bases[index]
+            out, move = base, (NEVER, NEVER)
+            if neuron.kind == LEAF and neuron.numeric:
+                pass
+            elif index in self._same and self._unequal:
+                out, move = _FREE, (NEVER, (frozenset({Element(index, "lower")}),))
+            elif neuron.kind == LEAF:
+                out = _FREE
+                move = (
+                    (frozenset({Element(index, "lower")}),) if base[0] > 0.0 else NEVER,
+                    (frozenset({Element(index, "upper")}),) if base[1] < 1.0 else NEVER,
+                )
+            elif neuron.kind == "not":
+                low, high = outs[neuron.operands[0]]
+                out, move = (1 - high, 1 - low), (moves[neuron.operands[0]][1], moves[neuron.operands[0]][0])
+            elif neuron.kind in ("forall", "exists"):
+                if index not in self.vacant:
+                    out, move = outs[neuron.operands[0]], moves[neuron.operands[0]]
+                if index in self.doubtful:
+                    lower, upper = (ALWAYS, move[1]) if neuron.kind == "forall" else (move[0], ALWAYS)
+                    out = (0.0, out[1]) if neuron.kind == "forall" else (out[0], 1.0)
+                    move = (lower if base[0] > 0.0 else NEVER, upper if base[1] < 1.0 else NEVER)
+            elif neuron.arithmetic is not None:
+                if base != _FREE and neuron.kind == COMPARISON:
+                    family = self.informing(index)
+                    out, move = _FREE, (family, family)
+            elif neuron.kind in ("iff", "xor"):
+                family = union(f for operand in neuron.operands for f in moves[operand])
+                out, move = (_FREE, (family, family)) if family else (base, (NEVER, NEVER))
+            elif neuron.logic is not None:
+                out, move = self._let_out(neuron, base, outs, moves)
+            outs.append(out)
+            moves.append(move)
+        return outs, moves
+
+    def _let_out(self, neuron: Neuron, base: Box, outs: Sequence[Box], moves: Sequence[Ends]) -> tuple[Box, Ends]:
+        """A connective's upper end rises as its operands' upper ends are let out: the same causes as when they are
+        points that rise, and likewise below."""
+        reach, families = list(base), []
+        for end in (0, 1):
+            points = [_twice(self.bases[o][_side(neuron, p, end)]) for p, o in enumerate(neuron.operands)]
+            goals = [
+                _twice(outs[o][_side(neuron, p, end)]) if moves[o][_side(neuron, p, end)] else points[p]
+                for p, o in enumerate(neuron.operands)
+            ]
+            value = _single(neuron, goals)[end]
+            reach[end] = max(base[1], value) if end else min(base[0], value)
+            towards = "lower" if end else "upper"  # a rising point moves its lower end past the base
+            causes = upward_causes(neuron, points, goals, towards, base[end])
+            own = [moves[o][_side(neuron, p, end)] for p, o in enumerate(neuron.operands)]
+            families.append(self.family(causes, [(family, family) for family in own]))
+        return (reach[0], reach[1]), (families[0], families[1])
+
+
+def equalities(formula: Formula) -> tuple[int, ...]:
+    """The equalities that may hold or not."""
+    neurons = enumerate(formula.neurons)
+    return tuple(i for i, each in neurons if each.kind == "same" and each.arguments[0] != each.arguments[1])
+
+
+def _side(neuron: Neuron, place: int, end: int) -> int:
+    """Which end of an operand the neuron's ``end`` (0 lower, 1 upper) rests on."""
+    return 1 - end if neuron.kind == "implies" and place == 0 else end
+
+
+def _extreme(base: Box, goal: Box, end: str, neuron: Neuron, place: int) -> Box:
+    """An operand's box when all that helps the neuron's ``end`` has moved."""
+    side = _side(neuron, place, int(end == "upper"))
+    if side == 0:
+        return goal[0], max(goal[0], base[1])
+    return min(goal[1], base[0]), goal[1]
+
+
+def _twice(value: float) -> Box:
+    return value, value
+
+
+def _single(neuron: Neuron, operands: Sequence[Box]) -> Box:
+    """One box from one box an operand."""
+    value = neuron_upward(neuron, [point(box) for box in operands])
+    return float(value.lower), float(value.upper)
+
+
+def point(box: Box) -> Bounds:
+    return Bounds(torch.tensor([box[0]], dtype=torch.float64), torch.tensor([box[1]], dtype=torch.float64))

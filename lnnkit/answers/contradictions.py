@@ -1,0 +1,172 @@
+"""The contradictions of a fixpoint, in the user's terms; each is put into words only when it is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from lnnkit.check.program import Assertion
+from lnnkit.engine.impossible_comparisons import everywhere
+from lnnkit.engine.inference import Fixpoint
+from lnnkit.engine.prepared import Prepared
+from lnnkit.engine.shared_neurons import neuron_root
+from lnnkit.formula.as_syntax import as_expression, as_text
+from lnnkit.formula.unfolding import Formula, unfold
+from lnnkit.graph.laws import Law, variable_name
+from lnnkit.graph.lifted import NUMBER
+from lnnkit.logic.bounds import Bounds
+from lnnkit.outcome import Contradiction, Contradictions
+from lnnkit.syntax import ast
+from lnnkit.syntax.printer import format_expression
+from lnnkit.syntax.span import Source, Span
+
+_NOWHERE = Span(Source("", ""), 0, 0)
+
+
+@dataclass(frozen=True)
+class _Group:
+    """What contradicts itself in one way for some entities: ``columns`` of their ids, the bounds that crossed."""
+
+    key: tuple[object, ...]  # groups are sorted by it
+    columns: Sequence[Tensor]
+    bounds: Bounds
+    shown: Callable[[Sequence[str], float, float], Contradiction]
+
+    def __len__(self) -> int:
+        return len(self.bounds.lower)
+
+    @cached_property
+    def order(self) -> Tensor:
+        """Its entries by their entities."""
+        order = torch.arange(len(self))
+        for column in reversed(self.columns):
+            order = order[torch.argsort(column[order], stable=True)]
+        return order
+
+    def entry(self, position: int, names: Sequence[str]) -> Contradiction:
+        at = int(self.order[position])
+        entities = [names[int(column[at])] for column in self.columns]
+        return self.shown(entities, float(self.bounds.lower[at]), float(self.bounds.upper[at]))
+
+
+def contradictions(fixpoint: Fixpoint, names: Sequence[str]) -> Contradictions:
+    """Arrested atoms and shared neurons, then arrested instances of statements; sorted by predicate, or by file and
+    line, then by entities. What holds of no entity whatever stands there once, with variables."""
+    groups = _merged([*_atoms(fixpoint.prepared), *_instances(fixpoint), *_everywhere(fixpoint.prepared)])
+    ends: list[int] = []
+    for group in groups:
+        ends.append(len(group) + (ends[-1] if ends else 0))
+
+    def entry(position: int) -> Contradiction:
+        number = next(n for n, end in enumerate(ends) if position < end)
+        return groups[number].entry(position - (ends[number - 1] if number else 0), names)
+
+    return Contradictions(ends[-1] if ends else 0, entry)
+
+
+def _merged(groups: Sequence[_Group]) -> list[_Group]:
+    """Those of one key as one, in the order of the keys."""
+    found: dict[tuple[object, ...], list[_Group]] = {}
+    for group in groups:
+        found.setdefault(group.key, []).append(group)
+    return [
+        _Group(
+            key,
+            [torch.cat(parts) for parts in zip(*(group.columns for group in same), strict=True)],
+            Bounds(torch.cat([g.bounds.lower for g in same]), torch.cat([g.bounds.upper for g in same])),
+            same[0].shown,
+        )
+        for key, same in sorted(found.items(), key=lambda item: item[0])
+    ]
+
+
+def _atoms(prepared: Prepared) -> Iterator[_Group]:
+    atoms, crossed = prepared.grounding.atoms, prepared.state.crossed
+    observed = set(prepared.observers.values())
+    for table, mine in atoms.by_table(crossed.rows.values):
+        if table.name in observed:
+            continue
+        at = torch.arange(len(crossed)) if mine is None else mine
+        local = atoms.local(crossed.rows.values.index_select(0, at))
+        columns = [column.index_select(0, local) for column in table.tuples.columns]
+        bounds = Bounds(crossed.lower.values.index_select(0, at), crossed.upper.values.index_select(0, at))
+        kind = prepared.lifted.graph.nodes[table.name]["kind"]
+        if kind in ("predicate", NUMBER):
+            yield _Group((0, table.name), columns, bounds, _atom(table.name, kind == NUMBER))
+        else:
+            whole = unfold(prepared.lifted, neuron_root(prepared.lifted, table.name), through_shared=True)
+            yield _Group((0, as_text(whole, {})), columns, bounds, _neuron(whole))
+
+
+def _atom(predicate: str, numeric: bool) -> Callable[[Sequence[str], float, float], Contradiction]:
+    def shown(entities: Sequence[str], lower: float, upper: float) -> Contradiction:
+        arguments = tuple(ast.Constant(entity, span=_NOWHERE) for entity in entities)
+        text = format_expression(ast.Atom(predicate, arguments, span=_NOWHERE))
+        return Contradiction("atom", text, None, None, lower, upper, numeric=numeric)
+
+    return shown
+
+
+def _neuron(formula: Formula) -> Callable[[Sequence[str], float, float], Contradiction]:
+    def shown(entities: Sequence[str], lower: float, upper: float) -> Contradiction:
+        return Contradiction("neuron", as_text(formula, dict(enumerate(entities))), None, None, lower, upper)
+
+    return shown
+
+
+def _statement(formula: Formula, origin: Assertion) -> Callable[[Sequence[str], float, float], Contradiction]:
+    def shown(entities: Sequence[str], lower: float, upper: float) -> Contradiction:
+        text = as_text(formula, dict(enumerate(entities)))
+        path, line = origin.span.source.path, origin.span.line
+        assert origin.kind != "law"
+        return Contradiction(origin.kind, text, origin.name, line, lower, upper, path)
+
+    return shown
+
+
+def _instances(fixpoint: Fixpoint) -> Iterator[_Group]:
+    prepared = fixpoint.prepared
+    for found in fixpoint.progress.arrested:
+        for formula, mine, columns in prepared.grounding.assignments(found.batch, found.rows):
+            bounds = Bounds(found.roots.lower.index_select(0, mine), found.roots.upper.index_select(0, mine))
+            assert formula.root is not None
+            whole = unfold(prepared.lifted, formula.root, through_shared=True)
+            if formula.auxiliary is not None:
+                yield _Group((1, "", 0, formula.key), columns, bounds, _neuron(whole))
+                continue
+            origin = formula.root.origin
+            assert isinstance(origin, Assertion)
+            if isinstance(origin, Law):
+                yield _Group((1, "", 0, formula.key), columns, bounds, _neuron(whole))
+                continue
+            key = (1, origin.span.source.path, origin.span.line, formula.key)
+            yield _Group(key, columns, bounds, _statement(whole, origin))
+
+
+def _everywhere(prepared: Prepared) -> Iterator[_Group]:
+    """Stated comparisons that no numbers satisfy, of any entity."""
+    for found in everywhere(prepared):
+        if isinstance(found.what, str):
+            count = len(prepared.grounding.atoms.tables[found.what].sorts)
+            arguments = tuple(ast.Variable(name, span=_NOWHERE) for name in _names(count))
+            kind, text = "atom", format_expression(ast.Atom(found.what, arguments, span=_NOWHERE))
+        elif isinstance(found.what, Formula):
+            names = dict(enumerate(_names(len(found.what.sorts))))
+            kind, text = "neuron", format_expression(as_expression(found.what, {}, names))
+        else:
+            kind, text = "neuron", found.what.span.text
+        bounds = Bounds(*(torch.tensor([end], dtype=torch.float64) for end in found.bounds))
+        told = Contradiction(kind, text, None, None, *found.bounds, numeric=isinstance(found.what, str))
+        yield _Group((0, text, "everywhere"), (), bounds, _of_all(told))
+
+
+def _of_all(told: Contradiction) -> Callable[[Sequence[str], float, float], Contradiction]:
+    return lambda _entities, _lower, _upper: told
+
+
+def _names(count: int) -> list[str]:
+    return [variable_name(place) for place in range(count)]

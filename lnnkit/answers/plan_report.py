@@ -1,0 +1,152 @@
+"""What a recorder saw, in the user's terms: statements, literals and predicates instead of members and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lnnkit.analysis.needs import EQUAL, Literal
+from lnnkit.analysis.relevance import ALL, LISTED, SIDES, Relevance
+from lnnkit.check.program import Assertion
+from lnnkit.engine.inference import Fixpoint
+from lnnkit.engine.shared_neurons import neuron_root
+from lnnkit.formula.as_syntax import canonical_text
+from lnnkit.formula.unfolding import Formula, unfold
+from lnnkit.graph.lifted import NUMBER, LiftedGraph
+from lnnkit.join.delta_rule import Visitor
+from lnnkit.join.join_plan import PARENTS, Entered, JoinStep, Reads, Recorder
+from lnnkit.plan import PlanJoin, PlanStep, SidePlan, StatementPlan, TablePlan
+
+_SHOWN = 110  # of a statement's text
+
+
+def statement_plans(fixpoint: Fixpoint, recorder: Recorder) -> tuple[StatementPlan, ...]:
+    """The plan of each statement, in the order of the program, its completion before its inference; then those of
+    shared formulas."""
+    order: dict[object, int] = {}
+    for root in fixpoint.prepared.lifted.statements:
+        order.setdefault(id(root.origin), len(order))
+    found: list[tuple[tuple[bool, int, bool], StatementPlan]] = []
+    for member, entered in enumerate(recorder.entered):
+        root = entered.formula.root
+        assert root is not None
+        shared = entered.formula.auxiliary is not None
+        place = (shared, 0 if shared else order[id(root.origin)], not entered.completes)
+        found.append((place, _statement(fixpoint, recorder, member, entered)))
+    return tuple(plan for _, plan in sorted(found, key=lambda each: each[0]))
+
+
+def _statement(fixpoint: Fixpoint, recorder: Recorder, member: int, entered: Entered) -> StatementPlan:
+    formula, needs = entered.formula, entered.needs
+    assert formula.root is not None
+    numbered: list[tuple[int, list[Reads]]] = []
+    for number, need in enumerate(needs.rows):
+        numbered.append((number, [*sorted(need.literals, key=repr)]))
+    for families in needs.fills.values():
+        for number, each in enumerate(families):
+            numbered.append((-1 - number, [PARENTS, *sorted(each, key=repr)]))
+    joins: list[PlanJoin] = []
+    told: set[int] = set()
+    for number, reads in numbered:
+        made = recorder.made(member, number)
+        if made is None:
+            steps = [JoinStep(each, _rows(fixpoint, each), None) for each in reads]
+            if steps:
+                joins.append(_join(fixpoint, formula, 0, steps))
+        elif number not in told:
+            told.add(number)
+            joins += [_join(fixpoint, formula, each.times, each.steps) for each in made]
+    origin = formula.root.origin
+    own = fixpoint.prepared.grounding.members[member]
+    instances = own.visited if isinstance(own, Visitor) else len(own)
+    purpose = "completion" if entered.completes else "inference"
+    if formula.auxiliary is not None or not isinstance(origin, Assertion):
+        return StatementPlan("neuron", None, formula.key, None, None, purpose, instances, tuple(joins))
+    text = origin.text.removeprefix(origin.kind).lstrip()
+    if origin.name:
+        text = text.removeprefix(origin.name).removeprefix(":").lstrip()
+    text = text if len(text) <= _SHOWN else text[:_SHOWN] + " ..."
+    file, line = origin.span.source.path, origin.span.line
+    return StatementPlan(origin.kind, origin.name, text, file, line, purpose, instances, tuple(joins))
+
+
+def _join(fixpoint: Fixpoint, formula: Formula, times: int, steps: Sequence[JoinStep]) -> PlanJoin:
+    shown = tuple(PlanStep(_reads(fixpoint, formula, step.reads), step.rows, step.out) for step in steps)
+    return PlanJoin(times, shown)
+
+
+def _rows(fixpoint: Fixpoint, reads: Reads) -> int:
+    """How many rows there are to read in the end."""
+    if isinstance(reads, Literal):
+        atoms = fixpoint.prepared.grounding.atoms
+        return len(atoms.listing(atoms.tables[reads.table], reads.column))
+    return 0
+
+
+def _reads(fixpoint: Fixpoint, formula: Formula, reads: Reads) -> str:
+    """``Friends(X, Y) upper below 1``, or ``X: all of person``."""
+    if reads is None:
+        return "all pairs of the two"
+    if reads == PARENTS:
+        return "the rows around it"
+    if isinstance(reads, int):
+        return f"{_variable(formula, reads)}: all of {formula.sorts[reads]}"
+    assert isinstance(reads, Literal)
+    prepared = fixpoint.prepared
+    named = [a if isinstance(a, str) else _variable(formula, a) for a in reads.arguments]
+    if reads.table == EQUAL:
+        return " = ".join(named)
+    atom = _name(prepared.lifted, reads.table) + (f"({', '.join(named)})" if reads.arguments else "")
+    low, high = prepared.grounding.atoms.tables[reads.table].default
+    differs = {
+        "lower": "lower above 0" if low == 0 else f"lower other than {low:g}",
+        "upper": "upper below 1" if high == 1 else "upper above 0" if high == 0 else f"upper other than {high:g}",
+        "either": "known" if (low, high) == (0, 1) else "other than the default",
+        "listed": "listed",
+        "given": "given by facts",
+    }
+    return f"{atom} {differs[reads.column]}"
+
+
+def _variable(formula: Formula, number: int) -> str:
+    assert formula.root is not None
+    names = formula.root.variables
+    return names[number] if number < len(names) else f"X{number}"
+
+
+def _name(lifted: LiftedGraph, table: str) -> str:
+    """A predicate's name, or the text of a shared formula."""
+    if lifted.graph.nodes[table]["kind"] in ("predicate", NUMBER):
+        return table
+    return f"[{canonical_text(unfold(lifted, neuron_root(lifted, table), through_shared=True))}]"
+
+
+def table_plans(fixpoint: Fixpoint) -> tuple[TablePlan, ...]:
+    """How the two sides of each predicate come about, by name; then those of shared formulas."""
+    prepared = fixpoint.prepared
+    graph = prepared.lifted.graph
+    tables = [table for name, table in prepared.grounding.atoms.tables.items() if graph.has_node(name)]
+    tables.sort(key=lambda table: (graph.nodes[table.name]["kind"] not in ("predicate", NUMBER), table.name))
+    found = []
+    for table in tables:
+        sides = [
+            SidePlan(
+                _status(prepared.relevance, table.name, side, table.name in prepared.lifted.closed_derived),
+                len(table.deviating[side]),
+            )
+            for side in SIDES
+        ]
+        found.append(TablePlan(_name(prepared.lifted, table.name), sides[0], sides[1]))
+    return tuple(found)
+
+
+def _status(relevance: Relevance, table: str, side: str, completed: bool) -> str:
+    if completed:
+        return "completed"
+    mode = relevance.mode(table, side)
+    if mode == ALL:
+        return "derived"
+    if mode == LISTED:
+        return "derived-where-listed"
+    if (table, side) in relevance.derived:
+        return "not-needed"
+    return "facts" if (table, side) in relevance.produced else "default"

@@ -1,0 +1,190 @@
+"""Answers: a query's rows at the fixpoint, upward from the final bounds, met with what statements say of its neuron."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from lnnkit.analysis.relevance import ALL, SIDES
+from lnnkit.answers.atomic_queries import Evaluated, atomic, differ
+from lnnkit.answers.row_order import arranged
+from lnnkit.check.program import ENTITY
+from lnnkit.engine.bounds_state import State
+from lnnkit.engine.contested import Flags, defaulted, doubted
+from lnnkit.engine.implied_comparisons import met
+from lnnkit.engine.inference import Budget, Fixpoint, guard_of
+from lnnkit.engine.prepared import Prepared
+from lnnkit.engine.query_needs import heard_by, query_needs
+from lnnkit.engine.response.respond import constant, entering
+from lnnkit.engine.response.sweep import View, reader, whole
+from lnnkit.flags import all_set, any_set, where_set
+from lnnkit.formula.passes import upward
+from lnnkit.formula.unfolding import LEAF, unfold
+from lnnkit.graph.lifted import LiftedGraph, Reference, Root
+from lnnkit.graph.match import below_negations, instances
+from lnnkit.graph.relatives import Kin, relatives
+from lnnkit.join.grounding import Grounding, Guard, leaf_modes
+from lnnkit.join.kept_instances import Instances
+from lnnkit.logic.bounds import Bounds, complement, enter, tolerance
+from lnnkit.store.atoms import Atoms
+from lnnkit.store.layout import constants
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The answers to one query: a column of entity ids for each of its variables, bounds, and whether a bound
+    rests on a contradiction: whether it would change if all that rest on one were unknown or at their defaults."""
+
+    variables: tuple[str, ...]
+    columns: tuple[Tensor, ...]
+    lower: Tensor
+    upper: Tensor
+    contested: Tensor
+
+
+def covers(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root) -> bool:
+    """Whether the fixpoint already knows all that the query needs: its sides, its entities, its neurons' bounds."""
+    prepared = fixpoint.prepared
+    domain, relevance = prepared.grounding.domain, prepared.relevance
+    for sort, texts in constants(replace(lifted, statements=(), queries=(root,))).items():
+        known = domain.sorts.get(sort, domain.sorts[ENTITY])
+        if any(text not in domain.index or not any_set(known == domain.index[text]) for text in texts):
+            return False
+    tables = {neuron.source for neuron in unfold(lifted, root).neurons if neuron.kind == LEAF}
+    for reference in instances(lifted.graph, below_negations(lifted.graph, root.reference)[0]):
+        if lifted.graph.nodes[reference.node]["shared"]:
+            tables.add(reference.node)
+        elif reference.node not in prepared.observers:
+            return False
+    if not tables <= prepared.grounding.atoms.tables.keys():
+        return False
+    kin = relatives(lifted.graph, below_negations(lifted.graph, root.reference)[0])
+    tables |= {each.reference.node for each in kin.relatives}
+    return prepared.partly_known.isdisjoint(tables) and all(
+        (name, side) not in relevance.derived or relevance.mode(name, side) == ALL for name in tables for side in SIDES
+    )
+
+
+def answer(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root, *, budget: Budget) -> Rows:
+    """Bindings whose bounds differ from the query's value with every atom at its default, sorted; a query without
+    variables has one answer. Nothing that the query does changes another answer. Raises `TooLarge`."""
+    with torch.no_grad():
+        reference, negated = below_negations(lifted.graph, root.reference)
+        positive = replace(root, reference=reference)
+        return _answer(fixpoint.prepared, fixpoint.contested, lifted, positive, negated, guard_of(budget))
+
+
+def _answer(prepared: Prepared, flags: Flags, lifted: LiftedGraph, root: Root, negated: bool, guard: Guard) -> Rows:
+    found = atomic(prepared, flags, lifted, root)
+    if found is None:
+        found = _joined(prepared, flags, lifted, root, guard)
+    value, default = found.value, found.default
+    narrow = (value.lower > value.upper) & (value.lower <= value.upper + tolerance(value.lower.dtype))
+    if any_set(narrow):
+        value = Bounds(torch.where(narrow, value.upper, value.lower), torch.where(narrow, value.lower, value.upper))
+    if negated:
+        value, default = complement(value), complement(default)
+    differs = differ(value, default)
+    if not root.variables:
+        differs[:] = True
+    *columns, lower, upper, contested = _picked([*found.columns, value.lower, value.upper, found.contested], differs)
+    order = arranged(columns)
+    if order is not None:
+        *columns, lower, upper, contested = (
+            column.index_select(0, order) for column in (*columns, lower, upper, contested)
+        )
+    return Rows(root.variables, tuple(columns), lower, upper, contested)
+
+
+def _joined(prepared: Prepared, flags: Flags, lifted: LiftedGraph, root: Root, guard: Guard) -> Evaluated:
+    """The bindings that the query's needs name, evaluated."""
+    state, atoms = prepared.state, prepared.grounding.atoms
+    heard, kin = heard_by(prepared, lifted, root.reference), relatives(lifted.graph, root.reference)
+    formula = unfold(lifted, root)
+    scratch = Grounding(atoms, prepared.grounding.domain, guard)
+    number = scratch.add(
+        formula,
+        prepared.analyses.of(formula),
+        query_needs(prepared, lifted, root, heard, kin),
+        leaf_modes(formula, lambda _name, _side: 0),
+        dict.fromkeys(atoms.tables, False),
+        {},
+    )
+    scratch.extend([0])
+    state.extend(atoms)
+    batch, rows = scratch.batches[number], scratch.members[0]
+    assert isinstance(rows, Instances)
+    ids = rows.variables(0)
+    length = len(batch.blocks[0])
+    if not length:
+        nothing = torch.empty(0, dtype=state.dtype)
+        return Evaluated(tuple(ids), Bounds(nothing, nothing), Bounds(nothing, nothing), nothing.bool())
+    view = whole(batch)
+    told = [_rows(prepared, each, ids, length) for each in heard]
+    implied = kin, [_rows(prepared, each.reference, ids, length) for each in kin.relatives]
+    value = _value(view, state, atoms, told, implied)
+    contested = torch.zeros(length, dtype=torch.bool)
+    if any(any_set(flagged) for flagged in flags):
+        for other in (doubted(state, flags), defaulted(state, flags, atoms)):
+            contested |= differ(value, _value(view, other, atoms, told, implied))
+    default = upward(formula, _defaults(view, prepared), view.groupings)[formula.top]
+    return Evaluated(tuple(ids), value, default, contested)
+
+
+def _picked(columns: Sequence[Tensor], which: Tensor) -> list[Tensor]:
+    """The marked rows of all columns, as tensors of their own."""
+    if all_set(which):
+        return [column.clone() for column in columns]
+    rows = where_set(which)
+    return [column.index_select(0, rows) for column in columns]
+
+
+def _value(
+    view: View,
+    state: State,
+    atoms: Atoms,
+    told: Sequence[Tensor],
+    implied: tuple[Kin, Sequence[Tensor]],
+) -> Bounds:
+    """The query's bounds from its operands, met with those of the rows of the neurons that it is an instance of, and
+    with what other comparisons of its terms say."""
+    formula = view.batch.formula
+    if formula.neurons[formula.top].kind == LEAF:
+        value = state.bounds(view.column(formula.top))
+    else:
+        value = upward(formula, entering(reader(view, state, atoms), formula), view.groupings)[formula.top]
+    for rows in told:
+        known = state.bounds(rows)
+        value = Bounds(torch.maximum(value.lower, known.lower), torch.minimum(value.upper, known.upper))
+    kin, others = implied
+    return met(value, kin, [state.read(rows) for rows in others]) if others else value
+
+
+def _rows(prepared: Prepared, reference: Reference, ids: Sequence[Tensor], length: int) -> Tensor:
+    """The atom rows of a neuron's table, for each binding of the query's variables."""
+    index = prepared.grounding.domain.index
+    columns = [
+        ids[argument] if isinstance(argument, int) else torch.full((length,), index[argument], dtype=torch.int32)
+        for argument in reference.arguments
+    ]
+    return prepared.grounding.atoms.find(prepared.grounding.atoms.tables[reference.node], columns, length)
+
+
+def _defaults(view: View, prepared: Prepared) -> Callable[[int], Bounds]:
+    """Reads every atom at its table's default; equalities as they are."""
+    formula, state, atoms = view.batch.formula, prepared.state, prepared.grounding.atoms
+
+    def read(index: int) -> Bounds:
+        neuron = formula.neurons[index]
+        rows = view.length(neuron.block)
+        if neuron.fixed:
+            return constant(view.batch, index, rows, state.dtype)
+        if neuron.kind == "same":
+            return enter(state.read(view.column(index)))
+        low, high = prepared.shared.untold.get(neuron.source, atoms.tables[neuron.source].default)
+        return Bounds(torch.full((rows,), low, dtype=state.dtype), torch.full((rows,), high, dtype=state.dtype))
+
+    return read

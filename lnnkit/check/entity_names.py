@@ -1,0 +1,162 @@
+"""Entities: the nets for lower-case variables and for names that no fact knows.
+
+A language in which variables start upper-case has three slips: ``Parent(x, y)`` for variables, ``Friend(X, Anna)`` for
+an entity, and a misspelt entity. What is known are the entities of facts, labels and tables, and those that an axiom
+states outright (see ``symbols``). One-letter variables never count as misspelt entities: ``Edge(A, B)`` is fine beside
+``fact Edge(a, b)``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from lnnkit.check.findings import error, warning
+from lnnkit.check.nearest import MOST, nearest
+from lnnkit.check.symbols import Formula, Mention, Symbols
+from lnnkit.check.walk import Quantifier
+from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.identifiers import is_name, starts_upper
+from lnnkit.syntax.printer import format_string
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_CONVENTIONAL = re.compile(r"\w\d*'*")  # X, X1: a variable by anyone's convention
+_SEARCHES = 40
+
+
+def entities(symbols: Symbols) -> list[Diagnostic]:
+    constants = {mention.name for formula in symbols.formulas for mention in _unsure(formula)}
+    unknown = {name for name in constants - known(symbols, constants) if not symbols.doubtful(name)}
+    free = {mention.name for formula in symbols.formulas for mention in _suspects(formula)}
+    alike = but_for_case(symbols, free)
+    found: list[Diagnostic] = []
+    seen: set[str] = set()
+    for formula in symbols.formulas:
+        for mention in _suspects(formula):
+            if mention.name in alike:
+                found.append(_variable_like_entity(mention, alike[mention.name]))
+        letters: set[str] = set()
+        for mention in _unsure(formula):
+            if mention.name in unknown:
+                letter = len(mention.name) == 1 and _capital(mention.name) is not None
+                if letter and mention.name not in letters:
+                    letters.add(mention.name)
+                    found.append(_one_letter(mention, symbols.complete))
+                elif not letter and symbols.complete and mention.name not in seen:
+                    seen.add(mention.name)
+                    found.append(_unknown(mention, symbols if len(seen) <= _SEARCHES else None))
+    return found
+
+
+def _unsure(formula: Formula) -> Iterator[Mention]:
+    """The unquoted constants; what is bound elsewhere in the statement is a finding about variables."""
+    bound = {v.name for visit in formula.visits if isinstance(visit.node, Quantifier) for v in visit.node.variables}
+    return (
+        mention
+        for mention in formula.mentions
+        if not mention.variable and not mention.quoted and mention.name not in bound
+    )
+
+
+def _suspects(formula: Formula) -> Iterator[Mention]:
+    """The first mention of each free variable whose name could well be an entity's."""
+    seen: set[str] = set()
+    for mention in formula.mentions:
+        if mention.variable and mention.binder is None and mention.name not in seen:
+            seen.add(mention.name)
+            if not _CONVENTIONAL.fullmatch(mention.name):
+                yield mention
+
+
+def _variable_like_entity(mention: Mention, entity: str) -> Diagnostic:
+    message = f"`{mention.name}` is a variable (it starts upper-case), but there is an entity `{entity}`"
+    hint = f"write `{_written(entity)}` for the entity; else rename the variable"
+    return error("variable-like-entity", mention.span, message, hint)
+
+
+def _one_letter(mention: Mention, complete: bool) -> Diagnostic:
+    name = mention.name
+    message = f"`{name}` is read as an entity, but no fact or table knows it"
+    hint = f"a variable starts upper-case: `{name.upper()}`; an entity of that name is quoted: {format_string(name)}"
+    make = error if complete else warning
+    return make("lower-case-variable", mention.span, message, hint)
+
+
+def _unknown(mention: Mention, symbols: Symbols | None) -> Diagnostic:
+    name = mention.name
+    near = nearest(name, _names(symbols)) if symbols else None
+    message = f"no fact or table knows the entity `{name}`"
+    capital = _capital(name)
+    hint = f"did you mean `{_written(near)}`? " if near else ""
+    hint += f"A variable starts upper-case: `{capital}`. " if capital else ""
+    return warning(
+        "unknown-entity",
+        mention.span,
+        message,
+        f"{hint}An entity that is meant to be new is quoted: {format_string(name)}",
+    )
+
+
+def _capital(name: str) -> str | None:
+    """The variable that a lower-case name may be meant for; digits, letters without case and `c+` have none."""
+    capital = name[:1].upper() + name[1:]
+    return capital if capital != name and is_name(capital) and starts_upper(capital) else None
+
+
+def _written(entity: str) -> str:
+    """An entity as an atom or a comparison names it: in quotes where it would read as a variable, or as no name."""
+    return entity if is_name(entity) and not starts_upper(entity) else format_string(entity)
+
+
+# --- what is known --------------------------------------------------------------------------------------------------
+
+
+def known(symbols: Symbols, names: Collection[str]) -> set[str]:
+    """Those of ``names`` that are entities of the program's facts or tables."""
+    found = set(names) & symbols.texts
+    missing = set(names) - found
+    return found | set(_matches(symbols, missing)) if missing else found
+
+
+def but_for_case(symbols: Symbols, names: Collection[str]) -> dict[str, str]:
+    """For each of ``names`` that is an entity but for case: that entity."""
+    if not names:
+        return {}
+    wanted = {name.lower(): name for name in names}
+    found = {wanted[text.lower()]: text for text in sorted(symbols.texts) if text.lower() in wanted}
+    for text in _matches(symbols, wanted.keys() - {name.lower() for name in found}, lower=True):
+        found.setdefault(wanted[text.lower()], text)
+    return found
+
+
+def _dictionaries(symbols: Symbols) -> Iterator[pa.Array]:
+    for table in (*symbols.tables, *symbols.label_tables, *symbols.told):
+        if table.texts is not None:
+            yield table.texts
+
+
+def _matches(symbols: Symbols, names: Collection[str], lower: bool = False) -> Iterable[str]:
+    """The entities of tables that are among ``names``, compared in lower case if asked."""
+    if not names or not (symbols.tables or symbols.label_tables or symbols.told):
+        return
+    from pyarrow import compute
+
+    from lnnkit.data.arrow import strings
+
+    wanted = strings(sorted(names))
+    for texts in _dictionaries(symbols):
+        folded = compute.call_function("utf8_lower", [texts]) if lower else texts
+        mask = compute.call_function("is_in", [folded], compute.SetLookupOptions(wanted))
+        yield from texts.filter(mask).to_pylist()
+
+
+def _names(symbols: Symbols) -> set[str]:
+    """The entities to look for near names in; none of a table so large that the search would be felt."""
+    names = set(symbols.texts) if len(symbols.texts) <= MOST else set()
+    for texts in _dictionaries(symbols):
+        if len(texts) <= MOST:
+            names.update(texts.to_pylist())
+    return names

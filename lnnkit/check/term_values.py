@@ -1,0 +1,112 @@
+"""Terms that cannot have a value, whatever the numbers are, and literals that are not what they seem."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import pairwise
+
+from lnnkit.check.constants import mentions_numbers, value_of
+from lnnkit.check.findings import error, warning
+from lnnkit.check.symbols import Formula, Symbols
+from lnnkit.check.walk import NumericNode, children, nodes, strip_foralls
+from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Diagnostic
+
+EXACT = 2**53  # from here on float64 skips whole numbers
+
+
+def terms(symbols: Symbols) -> list[Diagnostic]:
+    found = [finding for formula in symbols.formulas for finding in _formula(formula)]
+    for statement in symbols.statements():
+        if isinstance(statement, ast.FactStatement | ast.LabelStatement) and statement.bounds is not None:
+            bounds = statement.bounds
+            ends = (bounds.lower,) if bounds.exact else (bounds.lower, bounds.upper)
+            found.extend(finding for end in ends if isinstance(end, ast.Number) for finding in _inexact(end))
+    return found
+
+
+def _formula(formula: Formula) -> Iterator[Diagnostic]:
+    if not isinstance(formula.statement, ast.QueryStatement):
+        yield from _between(formula.statement, strip_foralls(formula.root))
+    for visit in formula.visits:
+        node = visit.node
+        if isinstance(node, ast.Number) and visit.role in ("term", "comparand"):
+            yield from _literal(node)
+        elif isinstance(node, ast.Arithmetic | ast.Function):
+            yield from _undefined(node)
+        elif isinstance(node, ast.Comparison):
+            yield from _constant(node)
+
+
+def _between(statement: ast.RuleStatement | ast.AxiomStatement, root: ast.Expression) -> Iterator[Diagnostic]:
+    """A crisp comparison that is stated to be neither true nor false."""
+    bounds = statement.bounds
+    if bounds is None or not isinstance(root, ast.Comparison) or root.attributes or "<?>" in root.operators:
+        return
+    lower, upper = bounds.lower, bounds.upper
+    ends = [end.value if isinstance(end, ast.Number) else end.initial for end in (lower, upper)]
+    if ends[0] is not None and ends[1] is not None and ends[0] > 0 and ends[1] < 1:
+        message = f"this comparison is true or false, never `{bounds.span.text}`"
+        hint = "soften it, `(age(X) > 3){scale: 2}`, or leave 0 or 1 within the bounds"
+        yield warning("impossible-truth", bounds.span, message, hint)
+
+
+def _constant(node: ast.Comparison) -> Iterator[Diagnostic]:
+    """A comparison of constants is true or false; there is nothing to soften or to learn."""
+    for left, right in pairwise(node.operands):
+        if not all(isinstance(side, NumericNode) and not mentions_numbers(side) for side in (left, right)):
+            continue
+        unit = any(isinstance(each, ast.Unit) for side in (left, right) for each in nodes(side))
+        if node.attributes or "<?>" in node.operators or unit:
+            message = f"`{_shown(left)}` and `{_shown(right)}` are constants, so there is nothing to soften or to learn"
+            hint = "compare a number of an entity: `age(X) > 3`"
+            if not node.attributes and "<?>" not in node.operators:
+                message = f"`{_shown(left)}` and `{_shown(right)}` are constants, and units take numbers of entities"
+                hint = "write the unit's value in its place, or give it a number of an entity: `nau(age(X), 3)`"
+            yield error("constant-comparison", node.span, message, hint)
+            return
+
+
+def _literal(node: ast.Number) -> Iterator[Diagnostic]:
+    if not math.isfinite(node.value):
+        message = f"`{node.span.text}` is an end of bounds, never a value"
+        hint = "every number is finite: leave the comparison out, or compare with a number"
+        yield error("infinite-number", node.span, message, hint)
+    yield from _inexact(node)
+
+
+def _inexact(node: ast.Number) -> Iterator[Diagnostic]:
+    value = node.value
+    if isinstance(value, int) and abs(value) > EXACT and int(float(value)) != value:
+        message = f"{node.span.text} is read as {float(value):.0f}"
+        yield warning("inexact-number", node.span, message, "numbers are float64: whole numbers are exact up to 2^53")
+
+
+def _undefined(node: ast.Arithmetic | ast.Function) -> Iterator[Diagnostic]:
+    below = children(node)
+    values = [value_of(operand) for operand in below]
+    if isinstance(node, ast.Function):
+        if node.name == "sqrt" and values[0] is not None and values[0] < 0:
+            yield _no_root(node, f"`{node.span.text}` is the root of a negative number")
+        return
+    left, right = values
+    if node.operator == "/" and right == 0:
+        which = "" if isinstance(below[1], ast.Number) else ", which is 0"
+        message = f"nothing can be divided by `{_shown(below[1])}`{which}"
+        yield error("division-by-zero", below[1].span, message, "divide by something else, or compare products instead")
+    elif node.operator == "^" and left == 0 and right is not None and right < 0:
+        message = f"`{node.span.text}` divides by 0"
+        yield error("division-by-zero", node.span, message, "0 has no negative powers")
+    elif node.operator == "^" and left is not None and left < 0 and right is not None and right != math.floor(right):
+        yield _no_root(node, f"`{node.span.text}` is the power of a negative number that is no whole number")
+
+
+def _no_root(node: ast.Expression, message: str) -> Diagnostic:
+    return error(
+        "negative-root", node.span, message, "only whole powers of negative numbers are numbers; check the sign"
+    )
+
+
+def _shown(node: ast.Expression) -> str:
+    return " ".join(node.span.text.split())

@@ -1,0 +1,169 @@
+"""Answers and outcome as text: a table for people, JSON and CSV for programs."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from lnnkit.answer_table import finite, formatter, state_in_words
+from lnnkit.cli import text_cells as cells
+from lnnkit.cli.streams import printable
+
+if TYPE_CHECKING:
+    from lnnkit.answer_table import Answers
+    from lnnkit.outcome import Contradiction, Creeping, Outcome
+    from lnnkit.plan import Plan
+
+
+def as_json(answers: Sequence[Answers], outcome: Outcome) -> Iterator[str]:
+    """The one object of ``--format json``, a piece some thousand answers."""
+    yield '{"queries": ['
+    for position, each in enumerate(answers):
+        yield ", " if position else ""
+        yield f'{{"query": {_dump(each.query)}, "answers": ['
+        template = f'{{"bindings": {_bindings(each)}, "lower": %s, "upper": %s, "state": %s}}'
+        columns = [
+            *(cells.entities(column, _dump) for column in each.columns),
+            cells.numbers(each.lower, _number),
+            cells.numbers(each.upper, _number),
+            cells.states(each, lambda state, contested: f'"{state}", "contested": {_dump(contested)}'),
+        ]
+        for number, block in enumerate(cells.rows(columns)):
+            yield ", " if number else ""
+            yield ", ".join(map(template.__mod__, block))
+        yield "]}"
+    yield "]"
+    for key, value in outcome.as_dict().items():
+        yield f', "{key}": {_dump(value)}'
+    yield "}\n"
+
+
+def _bindings(answers: Answers) -> str:
+    """The object of an answer's bindings, as a template with a gap for each entity."""
+    members = ", ".join(f"{_dump(name)}: ".replace("%", "%%") + "%s" for name in answers.variables)
+    return f"{{{members}}}"
+
+
+def _number(value: float) -> str:
+    return _dump(finite(value))
+
+
+def plan(found: Plan, form: str) -> Iterator[str]:
+    """The plan of an inference, as text or as one JSON object."""
+    if form == "json":
+        yield f"{_dump(found.as_dict())}\n"
+        return
+    for line in found.lines():
+        yield f"{printable(line, keep='')}\n"
+
+
+def _dump(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def as_csv(answers: Sequence[Answers]) -> Iterator[str]:
+    """A header, and a line an answer; an end that is unbounded is empty."""
+    yield "query,bindings,lower,upper,state\n"
+    for each in answers:
+        bindings = _quoted(_bindings(each)) if each.variables else "{}"
+        template = f"{_field(each.query).replace('%', '%%')},{bindings},%s,%s,%s\n"
+        columns = [
+            *(cells.entities(column, lambda name: _quoted(_dump(name))[1:-1]) for column in each.columns),
+            cells.numbers(each.lower, _csv_number),
+            cells.numbers(each.upper, _csv_number),
+            cells.states(each, lambda state, _: state),
+        ]
+        for block in cells.rows(columns):
+            yield "".join(map(template.__mod__, block))
+
+
+def _csv_number(value: float) -> str:
+    return repr(value) if finite(value) is not None else ""
+
+
+def _field(text: str) -> str:
+    """A text as CSV writes it: in quotes where it must be."""
+    return _quoted(text) if any(mark in text for mark in ',"\r\n') else text
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'
+
+
+def table(answers: Sequence[Answers], outcome: Outcome) -> Iterator[str]:
+    """Each query as a heading over its answers; then the contradictions, and how inference ended."""
+    for each in answers:
+        yield printable(each.query) + "\n"
+        yield from _answers(each)
+        yield "\n"
+    yield from ending(outcome)
+
+
+def _answers(answers: Answers) -> Iterator[str]:
+    if not len(answers):
+        yield "  no answers: of every binding only the defaults are known\n"
+        return
+    columns = [
+        *(cells.entities(column, _cell) for column in answers.columns),
+        cells.bounds(answers, formatter(answers.numeric)),
+        cells.states(answers, state_in_words),
+    ]
+    heads = (*answers.variables, "bounds", "state") if answers.variables else ("",) * len(columns)
+    widths = [max(map(_width, (head, *each.texts))) for head, each in zip(heads, columns, strict=True)]
+    widths[-1] = 0  # nothing stands behind it
+    padded = [
+        cells.Cells([_padded(text, width) for text in each.texts], each.codes)
+        for each, width in zip(columns, widths, strict=True)
+    ]
+    if answers.variables:
+        yield "  " + "  ".join(map(_padded, heads, widths)) + "\n"
+    template = "  " + "  ".join(["%s"] * len(columns)) + "\n"
+    for block in cells.rows(padded):
+        yield "".join(map(template.__mod__, block))
+
+
+def _padded(text: str, width: int) -> str:
+    return text + " " * (width - _width(text))
+
+
+def _cell(text: str) -> str:
+    return printable(text, keep="")
+
+
+def ending(outcome: Outcome) -> Iterator[str]:
+    """The contradictions, the status, and the statements that creep."""
+    found = outcome.contradictions
+    if found:
+        yield f"{len(found):,} contradiction{'' if len(found) == 1 else 's'}\n"
+        yield from _aligned([_contradiction(each) for each in found])
+        yield "\n"
+    yield f"{outcome.summary}\n"
+    if outcome.creeping:
+        yield from _aligned([_creeping(each) for each in outcome.creeping])
+
+
+def _contradiction(found: Contradiction) -> tuple[str, ...]:
+    place = "" if found.line is None else f"line {found.line}" if not found.file else f"{found.file}:{found.line}"
+    named = f"{found.kind} {found.rule}" if found.rule else found.kind
+    return _cell(named), found.bounds, _cell(found.atom), _cell(place)
+
+
+def _creeping(found: Creeping) -> tuple[str, ...]:
+    return _cell(found.kind), _cell(found.rule or found.text), _cell(f"{found.file}:{found.line}")
+
+
+def _aligned(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    """Indented lines whose columns start one below the other."""
+    widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield f"  {'  '.join(map(_padded, row, widths)).rstrip()}\n"
+
+
+def _width(text: str) -> int:
+    """The columns that a terminal gives to ``text``: two for wide characters, none for combining marks."""
+    if text.isascii():
+        return len(text)
+    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
+    return len(text) + wide - sum(unicodedata.combining(character) > 0 for character in text)

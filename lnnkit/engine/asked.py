@@ -1,0 +1,113 @@
+"""What matters: what queries ask for, what formulas read, and so which sides of which tables are worth deriving."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+import torch
+
+from lnnkit.analysis.analyses import Analyses
+from lnnkit.analysis.relevance import SIDES, Reading, Relevance, Side, decide
+from lnnkit.engine.bounds_state import State
+from lnnkit.formula.unfolding import LEAF, Formula, unfold
+from lnnkit.graph.lifted import LiftedGraph, Reference, Root
+from lnnkit.graph.match import below_negations, instances
+from lnnkit.graph.relatives import relatives
+from lnnkit.join.grounding import Grounding
+
+
+def list_asked(lifted: LiftedGraph, grounding: Grounding, state: State) -> set[str]:
+    """List the ground atoms that queries mention; returns the tables of which every atom matters."""
+    atoms = grounding.atoms
+    asked: set[str] = set()
+
+    def ask(node: str, arguments: Sequence[int | str]) -> None:
+        if not all(isinstance(argument, str) for argument in arguments):
+            asked.add(node)
+            return
+        ids = [torch.tensor([grounding.domain.index[str(a)]], dtype=torch.int32) for a in arguments]
+        rows = atoms.materialise(atoms.tables[node], ids, 1)
+        state.extend(atoms)
+        atoms.ask(atoms.tables[node], rows)
+
+    for root in positive_queries(lifted):
+        formula = unfold(lifted, root)
+        for leaf in formula.leaves:
+            ask(formula.neurons[leaf].source, formula.neurons[leaf].arguments)
+        for each in _heard(lifted, root.reference):
+            ask(each.node, each.arguments)
+    for root in lifted.statements:  # completion reads all that its antecedents mention
+        if root.defines:
+            formula = unfold(lifted, root, through_shared=True, through_comparisons=False)
+            asked |= {formula.neurons[leaf].source for leaf in formula.leaves if leaf not in formula.heads}
+    return asked
+
+
+def positive_queries(lifted: LiftedGraph) -> list[Root]:
+    """The queries, below their negations."""
+    return [replace(root, reference=below_negations(lifted.graph, root.reference)[0]) for root in lifted.queries]
+
+
+def asked_alone(lifted: LiftedGraph) -> set[str]:
+    """The comparisons that a query with variables is, or that speak of one that is: all that is known of them matters.
+    What other queries read they look up where they need it."""
+    asked = (each for root in positive_queries(lifted) for each in (root.reference, *_heard(lifted, root.reference)))
+    return {each.node for each in asked if not all(isinstance(argument, str) for argument in each.arguments)}
+
+
+def _heard(lifted: LiftedGraph, reference: Reference) -> list[Reference]:
+    """The neurons with bounds of their own that speak of a formula."""
+    graph = lifted.graph
+    found = [each for each in instances(graph, reference) if graph.nodes[each.node]["shared"]]
+    return found + [each.reference for each in relatives(graph, reference).relatives]
+
+
+def reading(formula: Formula, analyses: Analyses, observers: Mapping[str, str]) -> Reading:
+    """The formula as relevance sees it."""
+    analysis = analyses.of(formula)
+    observed = {
+        index: analysis.hears(index)
+        for index, neuron in enumerate(formula.neurons)
+        if neuron.source in observers and neuron.kind != LEAF
+    }
+    return Reading(formula, analysis, observed)
+
+
+def relevance(
+    lifted: LiftedGraph,
+    grounding: Grounding,
+    readings: Sequence[Reading],
+    asked: set[str],
+    assumable: Collection[str] = (),
+) -> Relevance:
+    """Decided before the first round, from what is given, listed, asked and stated as a consequent, and what may be
+    assumed later."""
+    given: set[Side] = {(name, side) for name in (*lifted.closed_derived, *assumable) for side in SIDES}
+    listed: set[str] = set()
+    for name, table in grounding.atoms.tables.items():
+        given |= {(name, side) for side in SIDES if len(table.deviating[side])}
+        if len(table.deviating["listed"]):
+            listed.add(name)
+        if lifted.graph.has_node(name) and lifted.graph.nodes[name]["shared"]:  # listed atoms may loosen its default
+            given |= {(name, side) for side, end in zip(SIDES, table.default, strict=True) if end != (side == "upper")}
+    heads = {side for each in readings for side in _consequents(each.formula)}
+    return decide(readings, given, listed, asked, heads)
+
+
+def _consequents(formula: Formula) -> set[Side]:
+    """The sides that a statement's consequent literals name: ``-> A & ~B`` derives A's lower and B's upper."""
+    found: set[Side] = set()
+    if formula.auxiliary is not None or formula.neurons[formula.top].kind != "implies":
+        return found
+    stack = [(formula.neurons[formula.top].operands[1], "lower")]
+    while stack:
+        index, side = stack.pop()
+        neuron = formula.neurons[index]
+        if neuron.kind == LEAF:
+            found.add((neuron.source, side))
+        elif neuron.kind == "and" and side == "lower":
+            stack += [(operand, side) for operand in neuron.operands]
+        elif neuron.kind == "not":
+            stack.append((neuron.operands[0], "upper" if side == "lower" else "lower"))
+    return found

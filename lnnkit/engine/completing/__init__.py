@@ -1,0 +1,1 @@
+"""Closed derived predicates, completed stratum by stratum."""

@@ -1,0 +1,185 @@
+"""Closed derived predicates, completed stratum by stratum: what no rule can make true is false.
+
+The lower ends are the least fixpoint of the rules read at their inputs' lower ends, the upper ends that of the upper
+ends. With crisp closed inputs this is negation as failure. Where the rounds creep, lower ends that stop early are
+sound, but upper ends rise from below: those that have not come to rest become 1, until all rest.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from lnnkit.engine.bounds_state import distinct, no_rows
+from lnnkit.engine.comparison_start import catch_up
+from lnnkit.engine.completing.exact import Inexact, exact_inputs, tell
+from lnnkit.engine.completing.unfinished import Unfinished, open_up, restore
+from lnnkit.engine.delta import Moves, rise, rise_new
+from lnnkit.engine.extrapolation.slow_convergence import Creep, Pace
+from lnnkit.engine.gathering import gather, largest_gain
+from lnnkit.engine.merge import Messages, Queue
+from lnnkit.engine.prepare import completed
+from lnnkit.engine.prepared import Prepared
+from lnnkit.engine.response.dirty import Dirty
+from lnnkit.engine.response.respond import completing
+from lnnkit.engine.response.sweep import moved, reader
+from lnnkit.engine.round import Round
+from lnnkit.engine.watch import Watch, goes_on
+from lnnkit.engine.worklist import Agenda
+from lnnkit.engine.workspace import Status, Workspace
+from lnnkit.flags import chosen, where_set
+from lnnkit.trail.events import Kind
+
+_WIDENINGS = 20  # so often only what still moves becomes 1, then all that the rounds have raised;
+_SETTLING = 100  # after so many rounds each
+
+
+def complete(prepared: Prepared, space: Workspace, *, first: bool, watch: Watch | None = None) -> Tensor:
+    """Complete every stratum, dependencies first. Returns the rows whose bounds changed; of a ``first`` completion, if
+    there are comparisons: nobody else has looked at anything yet. Raises `Unfinished` where it was stopped; what it
+    leaves then holds."""
+    state, atoms = space.state, space.grounding.atoms
+    moved_rows: list[Tensor] = []
+    for position, (predicates, members) in enumerate(prepared.strata):
+        before = completed(prepared, predicates)
+        old = state.read(before)
+        start = _restart(before, space)
+        exact = first and exact_inputs(space, members)  # what is restored is looked for before the only restart
+        try:
+            stopped = _least_fixpoint(prepared, space, predicates, members, watch, exact=exact)
+        except Inexact:
+            if state.history is not None:
+                state.history.step()
+            start = _restart(completed(prepared, predicates), space)
+            stopped = _least_fixpoint(prepared, space, predicates, members, watch, exact=False)
+        if stopped is not None:
+            if first:
+                open_up(prepared, (name for names, _ in prepared.strata[position:] for name in names))
+            else:
+                restore(prepared, predicates, before, old)
+            space.classes.renew(atoms.numbered)
+            raise Unfinished(stopped)
+        if state.history is not None:
+            state.history.completed(predicates, start)
+        if not first:
+            state.restore(before, old)
+            atoms.enlist(state.arrest(before))
+            low, high = state.read(before)
+            atoms.deviate(before, low, high)
+            space.classes.refresh(before)
+            changed = ((low - old.lower).abs() > state.noise) | ((high - old.upper).abs() > state.noise)
+            moved_rows.append(chosen(changed, before))
+        elif space.comparisons:
+            moved_rows.append(completed(prepared, predicates))
+    return torch.cat(moved_rows) if moved_rows else no_rows()
+
+
+def _restart(rows: Tensor, space: Workspace) -> int:
+    """Set what is to be completed to false; returns the tick."""
+    state = space.state
+    for side in (0, 1):
+        state.ends(side).values[rows] = 0.0
+        if state.history is not None:
+            state.history.record(Kind.RESTARTED, side, rows, 0.0)
+    space.classes.extend()
+    space.classes.refresh(rows)
+    return 0 if state.history is None else state.history.tick
+
+
+def _least_fixpoint(
+    prepared: Prepared,
+    space: Workspace,
+    predicates: frozenset[str],
+    members: Sequence[int],
+    watch: Watch | None,
+    *,
+    exact: bool,
+) -> Status | None:
+    """Rounds to the least fixpoint, or until they creep: then upper ends are raised until those rest. Returns the
+    status with which it was stopped, if it was. If all inputs are ``exact``, both ends rise as one until rounds leap or
+    creep; raises `Inexact` where they do not."""
+    grounding, state, atoms = space.grounding, space.state, space.grounding.atoms
+    visited = space.visited(members)
+    for each in visited.values():
+        each.visitor.restart()
+    tell(visited.values(), state, exact=exact)
+    agenda = Agenda(visited)
+    batches = grounding.kept(members)
+    for number in batches:
+        grounding.batches[number].swept = 0
+        grounding.batches[number].touched = True
+    dirty, moves = Dirty(), Moves()
+    pace, creep = Pace(), Creep(space, members, completes=True)
+    widened, since = 0, 0
+    for rounds in itertools.count(1):
+        known = len(atoms)
+        now = gather(space, members, batches, agenda, moves, dirty, _raise_heads)
+        if widened:
+            now.queue.sides[0].clear()
+        gain = largest_gain(state, now.queue)
+        raised, lifted, new = _meet(space, now.queue, exact=exact)
+        if not raised.numel() and not lifted.numel():
+            space.leaps.rested()
+            return None
+        pace.note(gain, (raised, lifted), settled=known == len(atoms))
+        ahead = None if widened else creep.carry(space.leaps, pace, raised, lifted)
+        raised, lifted = (raised, lifted) if ahead is None else ahead
+        if exact and (ahead is not None or pace.creeps):
+            exact, new = False, None
+            tell(visited.values(), state, exact=False)
+        since += 1
+        if since >= _SETTLING if widened else pace.creeps:
+            space.progress.creeping |= creep.members(raised, lifted)
+            widened += 1
+            since = 0
+            rising = lifted
+            if widened > _WIDENINGS:
+                own = completed(prepared, predicates)
+                rising = own[state.upper.values.index_select(0, own) > 0]
+            state.upper.values[rising] = 1.0
+            if state.history is not None:
+                state.history.record(Kind.OPENED, 1, rising, 1.0)
+            lifted = distinct([lifted, rising], len(atoms))
+        moves = rise(no_rows() if exact else raised, lifted, atoms, state, space.classes) if new is None else new
+        catch_up(space, moves)
+        if batches:
+            dirty.mark(raised, lifted)
+        if not goes_on(watch, space, "completion", rounds):
+            return Status.INTERRUPTED
+    return None
+
+
+def _meet(space: Workspace, queue: Queue, *, exact: bool) -> tuple[Tensor, Tensor, Moves | None]:
+    """Let a round's messages meet. Returns the rows raised on either side, and the moves where all of those are new and
+    told alike: they are entered then. Messages that are ``exact`` are for upper ends, and raise both."""
+    meeting, upper = space.meeting, queue.sides[1]
+    if not exact:
+        return meeting.settle(0, queue.sides[0], rising=True), meeting.settle(1, upper, rising=True), None
+    told = meeting.settle_new(1, upper, both=True) if upper else None
+    if told is None:
+        rows = meeting.settle(1, upper, rising=True, both=True)
+        return rows, rows, None
+    start, stop, value = told
+    rows = torch.arange(start, stop, dtype=torch.int32)
+    return rows, rows, rise_new(rows, value, space.grounding.atoms, space.classes)
+
+
+def _raise_heads(number: int, space: Workspace, dirty: Dirty, now: Round) -> None:
+    """Queue what the antecedents of kept instances ask of their heads."""
+    batch = space.grounding.batches[number]
+    view = moved(batch, dirty)
+    if view is None:
+        return
+    state, atoms = space.state, space.grounding.atoms
+    for (head, side), (news, value) in completing(batch, reader(view, state, atoms), view.groupings).said.items():
+        rows = view.column(head)
+        deaf = state.frozen.index_select(0, rows) | atoms.flags("given").index_select(0, rows)
+        gains = value > state.ends(side).values.index_select(0, rows) + state.noise
+        picked = where_set(news & gains & ~deaf)
+        if len(picked):
+            instance = picked if view.rows[0] is None else view.rows[0].index_select(0, picked)
+            row, value = rows.index_select(0, picked), value.index_select(0, picked)
+            now.queue.sides[side].append(Messages(row, value, instance, number, head))

@@ -1,0 +1,66 @@
+"""Completions whose inputs are exact: where both ends of every atom that the rules read are one, so are both ends of
+what they come to. Only the upper ones are worked out then, and every message tells both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import torch
+from torch import Tensor
+
+from lnnkit.engine.bounds_state import State
+from lnnkit.engine.response.respond import Look, Read, completing
+from lnnkit.engine.response.response_table import TruthTable
+from lnnkit.engine.response.rule_response import Visits
+from lnnkit.engine.workspace import Workspace
+from lnnkit.flags import any_set
+from lnnkit.formula.passes import Grouping
+from lnnkit.join.grounding import sources
+from lnnkit.join.rule_shape import Batch
+from lnnkit.logic.bounds import noise
+from lnnkit.store.atoms import AtomTable
+
+
+class Inexact(Exception):
+    """The two ends of what an instance says differ, though those of what it reads do not."""
+
+
+def exact_inputs(space: Workspace, members: Sequence[int]) -> bool:
+    """Whether all that the members read is exact, and their instances are visited."""
+    atoms, visited = space.grounding.atoms, space.visited(members)
+    if len(visited) < len(members):
+        return False
+    names = {name for each in visited.values() for name in sources(each.visitor.formula)}
+    return all(_exact(atoms.tables[name], space.state) for name in sorted(names))
+
+
+def _exact(table: AtomTable, state: State) -> bool:
+    if table.numeric or table.default[0] != table.default[1]:
+        return False
+    run = table.run
+    lower, upper = state.read(table.rows) if run is None else state.read_run(run.start, run.stop)
+    return torch.equal(lower, upper)
+
+
+def tell(visits: Iterable[Visits], state: State, *, exact: bool) -> None:
+    """From now on they say what their instances make of either end; or, if ``exact``, of heads' upper ends, and raise
+    `Inexact` where it is not what those make of the lower ones."""
+    tables: dict[int, TruthTable] = {}
+    for each in visits:
+        if each.exact != exact:
+            if each.number not in tables:
+                say = _completing if exact else completing
+                tables[each.number] = TruthTable(each.batch, each.table.leaves, say, state.dtype)
+            each.tell(tables[each.number], exact=exact)
+
+
+def _completing(batch: Batch, read: Read, groupings: Sequence[Grouping | None]) -> Look:
+    found = completing(batch, read, groupings)
+    for (head, side), (_, upper) in found.said.items():
+        if side == 1 and _differ(found.said[head, 0][1], upper):
+            raise Inexact
+    return Look(found.bad, found.root, {target: said for target, said in found.said.items() if target[1] == 1})
+
+
+def _differ(lower: Tensor, upper: Tensor) -> bool:
+    return any_set((lower - upper).abs() > noise(upper.dtype))

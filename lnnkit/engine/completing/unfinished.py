@@ -1,0 +1,81 @@
+"""What is left of a completion that stopped midway: bounds that hold.
+
+Lower ends rise from 0 to the least fixpoint, so those reached hold. Upper ends rise from 0 too, and hold only once they
+have come to rest: until then an atom of the stratum, or of one above, is unknown above its lower end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import torch
+
+from lnnkit.engine.prepare import completed
+from lnnkit.engine.prepared import Prepared
+from lnnkit.engine.shared_neurons import SharedNeurons, neuron_root
+from lnnkit.engine.workspace import Status
+from lnnkit.formula.unfolding import unfold
+from lnnkit.logic.bounds import Bounds
+from lnnkit.trail.events import Kind
+
+
+class Unfinished(Exception):
+    """Completion stopped before its end; the state is consistent. ``status`` says why."""
+
+    def __init__(self, status: Status) -> None:
+        super().__init__(status.value)
+        self.status = status
+
+
+def restore(prepared: Prepared, predicates: frozenset[str], rows: torch.Tensor, old: Bounds) -> None:
+    """Undo a later completion of a stratum: ``rows`` had the bounds ``old``, and all others their default."""
+    state = prepared.state
+    now = completed(prepared, predicates)
+    state.lower.values[now] = 0.0
+    state.upper.values[now] = 0.0
+    state.lower.values[rows] = old.lower
+    state.upper.values[rows] = old.upper
+    if state.history is not None:
+        for side, values in enumerate(old):
+            state.history.record(Kind.RESTARTED, side, now, 0.0)
+            state.history.record(Kind.RESTORED, side, rows, values)
+
+
+def open_up(prepared: Prepared, predicates: Iterable[str]) -> None:
+    """Leave the first completion with ``predicates`` unfinished: what no fact lists of them is unknown but for the
+    lower ends reached. No round has been made, so of all else only shared neurons depend on them; those say what
+    their statements say, no more."""
+    grounding, state = prepared.grounding, prepared.state
+    atoms, lifted = grounding.atoms, prepared.lifted
+    names = frozenset(predicates)
+    reached = completed(prepared, names)
+    state.upper.values[reached] = 1.0
+    if state.history is not None:
+        state.history.record(Kind.OPENED, 1, reached, 1.0)
+    defaults = {name: table.default for name, table in atoms.tables.items()}
+    defaults |= dict.fromkeys(names, (0.0, 1.0))
+    shared = [node for node, data in lifted.graph.nodes(data=True) if data["shared"]]
+    for node in shared:
+        if node not in prepared.shared.impossible:
+            data = lifted.graph.nodes[node]
+            defaults[node] = (min(data["lower"], data["upper"]), max(data["lower"], data["upper"]))
+            rows = atoms.tables[node].rows
+            rows = rows[~state.frozen.index_select(0, rows)]
+            state.lower.values[rows], state.upper.values[rows] = defaults[node]
+            if state.history is not None:
+                for side, value in enumerate(defaults[node]):
+                    state.history.record(Kind.INITIAL, side, rows, value)
+    prepared.analyses = prepared.analyses.over(defaults)
+    untold = {}
+    for node in shared:
+        bare = unfold(lifted, neuron_root(lifted, node), through_shared=True)
+        plain = prepared.analyses.of(bare).upward.default_values(bare.top)
+        untold[node] = (min(low for low, _ in plain), max(high for _, high in plain))
+    prepared.shared = SharedNeurons(prepared.shared.formulas, prepared.shared.impossible, untold)
+    for name in (*names, *shared):
+        table = atoms.tables[name]
+        table.default = defaults[name]
+        state.lower.values[table.default_row], state.upper.values[table.default_row] = table.default
+        rows = table.rows
+        atoms.deviate(rows, *state.read(rows))
+    prepared.unfinished = names

@@ -1,0 +1,193 @@
+"""Which bounds rest on a contradiction: those whose chain of last setters holds an arrested atom or instance.
+
+Whatever a chain reads is suspect first. Then instances are looked at again with all suspect bounds unknown: one that
+still gives its bound did not need them, and clears it. What is cleared rests on nothing suspect, not even in a circle.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from lnnkit.engine.bounds_state import State
+from lnnkit.engine.merge import Queue
+from lnnkit.engine.response.respond import entering, look
+from lnnkit.engine.response.sweep import View, reader, send, whole
+from lnnkit.engine.workspace import Workspace
+from lnnkit.flags import any_set, where_set
+from lnnkit.formula.passes import least_heads, upward
+from lnnkit.formula.unfolding import AUXILIARY
+from lnnkit.join.grounding import Grounding
+from lnnkit.logic.bounds import tolerance
+from lnnkit.store.atoms import Atoms
+
+Flags = tuple[Tensor, Tensor]  # an entry an atom row, for its lower and its upper side
+
+
+@dataclass(frozen=True, slots=True)
+class _Setter:
+    """``instances`` of a batch that set one side of ``rows`` last, through a leaf."""
+
+    side: int
+    rows: Tensor
+    batch: int
+    leaf: int
+    instances: Tensor
+
+
+def contested(space: Workspace) -> Flags:
+    """Flags bounds that rest on an arrested atom or on an arrested instance."""
+    grounding, state = space.grounding, space.state
+    count = len(grounding.atoms)
+    suspect = (torch.zeros(count, dtype=torch.bool), torch.zeros(count, dtype=torch.bool))
+    if not len(state.crossed) and not space.progress.arrested:
+        return suspect
+    for flags in suspect:
+        flags |= state.crossed.flags(count)
+    for found in space.progress.arrested:
+        batch = grounding.batches[found.batch]
+        if batch.formula.auxiliary is not None:  # it keeps what is stated of it
+            rows = batch.behind(found.rows, AUXILIARY)
+            for flags in suspect:
+                flags.index_fill_(0, rows.long(), True)
+    bad = {found.batch: space.arrested(found.batch) for found in space.progress.arrested}
+    setters = [_Setter(side, *each) for side in (0, 1) for each in space.derivations.setters(side)]
+    _suspect(grounding, setters, bad, suspect)
+    _clear(grounding, state, setters, bad, suspect)
+    return suspect
+
+
+def doubted(state: State, flags: Flags, lower: Tensor | None = None, upper: Tensor | None = None) -> State:
+    """The bounds as they would be read if the flagged ones were ``lower`` and ``upper``, by row; unknown by default."""
+    result = State(state.dtype)
+    for side, other in enumerate((lower, upper)):
+        result.ends(side).append(state.ends(side).values.clone())  # many are kept as they come, and written to here
+        rows = where_set(flags[side])
+        values = state.unknown(side, rows) if other is None else other.index_select(0, rows)
+        result.ends(side).values[rows] = values
+    return result
+
+
+def defaulted(state: State, flags: Flags, atoms: Atoms) -> State:
+    """As `doubted`, with the flagged bounds as near to their default as those that are not flagged allow: what is
+    unknown of a completed atom because of a contradiction would else be false."""
+    plain = State(state.dtype)
+    plain.extend(atoms)
+    count = len(flags[0])
+    lower, upper = state.lower.values[:count], state.upper.values[:count]
+    low, high = (state.unknown(side, torch.arange(count)) for side in (0, 1))
+    return doubted(
+        state,
+        flags,
+        torch.minimum(plain.lower.values[:count], torch.where(flags[1], high, upper)),
+        torch.maximum(plain.upper.values[:count], torch.where(flags[0], low, lower)),
+    )
+
+
+def _suspect(grounding: Grounding, setters: Sequence[_Setter], bad: dict[int, Tensor], suspect: Flags) -> None:
+    """Flag whatever was set by an arrested instance, or by one that reads what is flagged."""
+    for setter in setters:
+        if setter.batch in bad:
+            hit = bad[setter.batch].index_select(0, _tops(grounding, setter))
+            suspect[setter.side][setter.rows[hit]] = True
+    changed = True
+    while changed:
+        changed = False
+        for setter in setters:
+            hit = _reads(grounding, setter, suspect) & ~suspect[setter.side].index_select(0, setter.rows)
+            if any_set(hit):
+                suspect[setter.side][setter.rows[hit]] = True
+                changed = True
+
+
+def _clear(
+    grounding: Grounding, state: State, setters: Sequence[_Setter], bad: dict[int, Tensor], suspect: Flags
+) -> None:
+    """Take the flags off bounds that their setters give with all that is flagged unknown, until none does. The upper
+    end of a completed atom must be the same with all that is flagged known, too."""
+    crossed = state.crossed.flags(len(grounding.atoms))
+    eps = tolerance(state.dtype)
+    cleared: Flags | None = None
+    while cleared is None or any(any_set(flags) for flags in cleared):
+        doubt = doubted(state, suspect)
+        sharp = doubted(state, suspect, state.upper.values, state.lower.values)
+        both = suspect[0] & suspect[1]
+        fresh = (torch.zeros_like(crossed), torch.zeros_like(crossed))
+        for setter in setters:
+            open_ = suspect[setter.side].index_select(0, setter.rows) & ~crossed.index_select(0, setter.rows)
+            if setter.batch in bad:
+                open_ &= ~bad[setter.batch].index_select(0, _tops(grounding, setter))
+            if cleared is not None:
+                open_ &= _reads(grounding, setter, cleared)
+            some = where_set(open_)
+            if not len(some):
+                continue
+            rows, instances = setter.rows.index_select(0, some), setter.instances.index_select(0, some)
+            looked = _Setter(setter.side, rows, setter.batch, setter.leaf, instances)
+            found = _again(grounding, looked, doubt)
+            if setter.side == 0:
+                stands = found >= state.lower.values.index_select(0, rows) - eps
+            else:
+                own = state.upper.values.index_select(0, rows)
+                stands = found <= own + eps
+                if setter.leaf in grounding.batches[setter.batch].formula.heads:  # knowing more could lower it
+                    stands &= _again(grounding, looked, sharp) >= own - eps
+                    stands &= ~_reads(grounding, looked, (both, both))
+            fresh[setter.side][rows[stands]] = True
+        for flags, fewer in zip(suspect, fresh, strict=True):
+            flags &= ~fewer
+        cleared = fresh
+
+
+def _again(grounding: Grounding, setter: _Setter, doubt: State) -> Tensor:
+    """The bound that each instance of a setter gives its atom where bounds read as in ``doubt``."""
+    batch = grounding.batches[setter.batch]
+    formula = batch.formula
+    view = View(batch, (torch.unique(setter.instances),), (None,)) if len(batch.blocks) == 1 else whole(batch)
+    block = 0 if setter.leaf == AUXILIARY else formula.neurons[setter.leaf].block
+    numeric = setter.leaf != AUXILIARY and formula.neurons[setter.leaf].numeric
+    unknown = (-math.inf, math.inf)[setter.side] if numeric else float(setter.side)
+    given = torch.full((len(batch.blocks[block]),), unknown, dtype=doubt.dtype)
+    if setter.leaf in formula.heads:  # a completed atom
+        values = upward(formula, entering(reader(view, doubt, grounding.atoms), formula), view.groupings)
+        ends = values[formula.neurons[formula.top].operands[0]][setter.side]
+        found = least_heads(formula, ends, values, unknown)[setter.leaf]
+        rows = view.rows[0]
+        given[slice(None) if rows is None else rows] = found
+    else:
+        queue = Queue()
+        found = look(batch, reader(view, doubt, grounding.atoms), view.groupings)
+        send(setter.batch, view, found, doubt, grounding.atoms, queue)
+        for message in queue.sides[setter.side]:
+            if message.leaf == setter.leaf:
+                given[message.instance] = message.value
+    return given.index_select(0, setter.instances)
+
+
+def _tops(grounding: Grounding, setter: _Setter) -> Tensor:
+    """The rows of block 0 that a setter's instances belong to."""
+    batch = grounding.batches[setter.batch]
+    block = 0 if setter.leaf == AUXILIARY else batch.formula.neurons[setter.leaf].block
+    return setter.instances if block == 0 else batch.blocks[block].outermost.values.index_select(0, setter.instances)
+
+
+def _reads(grounding: Grounding, setter: _Setter, flags: Flags) -> Tensor:
+    """Which of a setter's instances read a flagged bound."""
+    batch, top = grounding.batches[setter.batch], _tops(grounding, setter)
+    hit = torch.zeros(len(top), dtype=torch.bool)
+    inner = torch.zeros(len(batch.blocks[0]), dtype=torch.bool)
+    for other, ends in grounding.reads(setter.batch, setter.leaf, setter.side):
+        block = 0 if other == AUXILIARY else batch.formula.neurons[other].block
+        column = batch.blocks[block].columns[other].values
+        tainted = torch.zeros(len(column), dtype=torch.bool)
+        for end in ends:
+            tainted |= flags[end].index_select(0, column)
+        if block == 0:
+            hit |= tainted.index_select(0, top)
+        else:
+            inner[batch.blocks[block].outermost.values[tainted]] = True
+    return hit | inner.index_select(0, top)

@@ -1,0 +1,133 @@
+"""Inference gone on with from a fixpoint, once some atoms are known better: on a copy, from those atoms only.
+
+Bounds only tighten, so rounds from an earlier fixpoint lead to the same one as rounds from the facts, as long as
+nothing is arrested on the way and no closed predicate is completed from what changes. Where either may be, the caller
+starts anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+
+import torch
+
+from lnnkit.analysis.relevance import ALL, SIDES
+from lnnkit.engine.bounds_state import distinct
+from lnnkit.engine.delta import note
+from lnnkit.engine.extrapolation.leaps import Disturbed
+from lnnkit.engine.inference import Fixpoint
+from lnnkit.engine.loop import run
+from lnnkit.engine.prepared import Prepared
+from lnnkit.engine.workspace import Status, Workspace
+from lnnkit.join.kept_instances import Instances
+from lnnkit.store.atoms import AtomTable
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """An atom by the ids of its entities, and the bounds that it is given."""
+
+    predicate: str
+    entities: tuple[int, ...]
+    lower: float
+    upper: float
+
+
+def assumed(fixpoint: Fixpoint, assumptions: Sequence[Assumption], round_limit: int) -> Fixpoint | None:
+    """The fixpoint with the assumptions among its facts; None where it cannot be reached from this one."""
+    if not _reachable(fixpoint, assumptions):
+        return None
+    with torch.no_grad():
+        prepared, space = _copied(fixpoint.prepared, fixpoint.space)
+        state, atoms = space.state, space.grounding.atoms
+        moved: tuple[list[torch.Tensor], list[torch.Tensor]] = ([], [])
+        for each in assumptions:
+            table = atoms.tables[each.predicate]
+            columns = [torch.tensor([entity], dtype=torch.int32) for entity in each.entities]
+            row = atoms.materialise(table, columns, 1)
+            state.extend(atoms)
+            space.classes.extend()
+            atoms.list_given(table, row)
+            for side, value in enumerate((each.lower, each.upper)):
+                end = state.ends(side).values
+                tighter = min(float(end[row]), value) if side else max(float(end[row]), value)
+                if abs(tighter - float(end[row])) > state.noise:
+                    end[row] = tighter
+                    moved[side].append(row.int())
+        rows = [distinct(each, len(atoms)) for each in moved]
+        arrested = len(state.crossed), len(space.progress.arrested)
+        _, crossed = note(rows[0], rows[1], atoms, state, space.classes)
+        if len(crossed):
+            return None
+        space.progress.status = Status.CONVERGED
+        try:
+            run(space, prepared.inference, round_limit, distinct(rows, len(atoms)))
+        except Disturbed:
+            return None
+        if (len(state.crossed), len(space.progress.arrested)) != arrested:
+            return None
+        return Fixpoint(prepared, space)
+
+
+def _reachable(fixpoint: Fixpoint, assumptions: Sequence[Assumption]) -> bool:
+    """Whether the grounding is made for what is assumed."""
+    prepared, progress = fixpoint.prepared, fixpoint.progress
+    if prepared.strata or progress.arrested or len(prepared.state.crossed) or progress.status is not Status.CONVERGED:
+        return False
+    graph, relevance = prepared.lifted.graph, prepared.relevance
+    for each in assumptions:
+        table = prepared.grounding.atoms.tables[each.predicate]
+        if graph.nodes[each.predicate]["closed"] or table.numeric:
+            return False
+        sides = [(each.predicate, side) for side in SIDES]
+        hears = [side for side in sides if relevance.mode(*side) != ALL and side in relevance.derived]
+        if hears and not len(table.deviating["listed"]):
+            return False  # what listed atoms hear has not been prepared
+        if _absent(each, table) and not _insertable(prepared, each, table):
+            return False
+        informative = (each.lower > 0.0, each.upper < 1.0)
+        for side, says in zip(SIDES, informative, strict=True):
+            if says and (each.predicate, side) not in relevance.produced:
+                return False
+    return True
+
+
+def _absent(assumption: Assumption, table: AtomTable) -> bool:
+    """Whether its atom has no row yet."""
+    if not len(table.tuples):
+        return True
+    columns = [torch.tensor([entity], dtype=torch.int32) for entity in assumption.entities]
+    return int(table.tuples.find(columns, 1)) < 0
+
+
+def _insertable(prepared: Prepared, assumption: Assumption, table: AtomTable) -> bool:
+    """Whether a new atom would be met by all that should: it makes no entity a member of a sort, and no instance that
+    is kept has its table's default row in its place."""
+    members = prepared.grounding.domain.members
+    if not all(bool(members(sort)[entity]) for sort, entity in zip(table.sorts, assumption.entities, strict=True)):
+        return False
+    kept = (each.formula for each in prepared.grounding.members if isinstance(each, Instances))
+    return prepared.kept[table.name] or not any(
+        formula.neurons[leaf].source == table.name for formula in kept for leaf in formula.leaves
+    )
+
+
+def _copied(prepared: Prepared, space: Workspace) -> tuple[Prepared, Workspace]:
+    """Both with all that rounds write to; what they only read is shared."""
+    grounding = prepared.grounding
+    shared: list[object] = [
+        prepared.lifted,
+        prepared.analyses,
+        prepared.shared,
+        prepared.relevance,
+        prepared.kept,
+        prepared.observers,
+        grounding.domain,
+        grounding.guard,
+        *(member.formula for member in grounding.members),
+        *(batch.formula for batch in grounding.batches),
+        *(batch.analysis for batch in grounding.batches),
+    ]
+    return deepcopy((prepared, space), {id(each): each for each in shared})

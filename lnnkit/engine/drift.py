@@ -1,0 +1,76 @@
+"""Numbers that are narrowed for ever: ``x = y + 1`` and ``x = y`` raise both by one, round after round.
+
+An end of a number that has moved `MOST` times is let be: what it says holds, though it may be loose, and everything
+else goes on to a fixpoint. A long chain without an end that leads back is not cut short: there, round after round, some
+end comes to rest, and for each round in which one did an end may move once more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from lnnkit.engine.bounds_state import State
+from lnnkit.engine.merge import Messages, Queue
+from lnnkit.flags import all_set, any_set
+from lnnkit.store.growing import Marks
+
+MOST = 250
+_TRACED = 100  # so often some end must have moved before it is noted when each moved last
+_LIMIT = 2**15 - 2
+
+
+class Drift:
+    """How often the ends of numbers have moved."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._moves = (Marks(torch.int16), Marks(torch.int16))
+        self._last = (Marks(torch.int32), Marks(torch.int32))  # the round in which each moved last, once that is noted
+        self._often = [0, 0]  # how often that end has moved which moved most
+        self._round = 0
+        self.met = False  # whether one of those was told more
+
+    def hold(self, queue: Queue) -> None:
+        """Take the messages to ends that have moved too often out of a round's."""
+        self._round += 1
+        for side in (0, 1):
+            if self._often[side] >= MOST:
+                most = min(MOST + self._resting(side), _LIMIT)
+                if self._often[side] >= most:
+                    sides = queue.sides[side]
+                    sides[:] = [kept for message in sides for kept in self._heard(side, message, most)]
+
+    def note(self, side: int, rows: Tensor) -> None:
+        """The ends of these rows have moved."""
+        numbers = self._state.numbers
+        if numbers is None or not rows.numel():
+            return
+        own = rows[numbers.index_select(0, rows)].long()
+        if not own.numel():
+            return
+        moves = self._moves[side].reach(len(self._state.lower))
+        count = moves.index_select(0, own) + 1
+        moves.index_copy_(0, own, count)
+        self._often[side] = max(self._often[side], int(count.max()))
+        if self._often[side] >= _TRACED:
+            self._last[side].reach(len(self._state.lower)).index_fill_(0, own, self._round)
+
+    def _resting(self, side: int) -> int:
+        """In how many rounds an end moved for the last time so far, but for the round before."""
+        last = self._last[side].reach(len(self._state.lower))
+        rounds = torch.bincount(last[last < self._round - 1])
+        return int((rounds[1:] > 0).sum())
+
+    def _heard(self, side: int, message: Messages, most: int) -> list[Messages]:
+        moves = self._moves[side].reach(len(self._state.lower))
+        hears = moves.index_select(0, message.row) < most
+        if all_set(hears):
+            return [message]
+        self.met = True
+        if not any_set(hears):
+            return []
+        row, value, instance = message.row[hears], message.value[hears], message.instance[hears]
+        return [replace(message, row=row, value=value, instance=instance)]

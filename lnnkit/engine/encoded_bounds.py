@@ -1,0 +1,204 @@
+"""Atoms that read alike: where bounds take few values, each atom row has the number of its pair of bounds. Numbers take
+many, and have no class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import torch
+from torch import Tensor
+
+from lnnkit.engine.bounds_state import State, one_value
+from lnnkit.flags import all_set, any_set, chosen, where_set
+from lnnkit.store.atoms import FALSE, TRUE, UNKNOWN, Atoms, AtomTable
+from lnnkit.store.growing import Marks
+
+OTHER = 0  # the class of all rows that have none
+_CLASSES = 64  # a table with more distinct bounds has none
+_SAMPLE = 256
+
+Pair = tuple[float, float]
+
+
+class Classes:
+    """``codes`` numbers the pair of bounds that each atom row reads as (there may be more of them than rows); ``pairs``
+    has them by number."""
+
+    def __init__(self, state: State, atoms: Atoms) -> None:
+        few = (1 + _CLASSES) * len(atoms.numbered) < 2**15 - 4
+        self.codes = Marks(torch.int16 if few else torch.int32)  # looked up here and there: the fewer bytes the better
+        self.codes.room(2 * len(atoms))
+        self.pairs: list[Pair] = [(0.0, 1.0)]  # OTHER's pair is never read
+        self._state = state
+        self._atoms = atoms
+        self._numbers: dict[Pair, int] = {}
+        self._known: dict[int, list[int]] = {}  # by table: its classes, the default's first
+        self._soft: set[int] = set()
+        self._loose: set[int] = set()
+        self._bare: set[int] = set()  # tables all of whose atoms have been OTHER so far
+        self._additions = 0
+        self._length = 0
+        self._classified = False  # all atoms are OTHER, which takes no memory
+        self.renew(atoms.numbered)
+        self._classified = True
+
+    def renew(self, tables: Iterable[AtomTable]) -> None:
+        """Classify all rows of some tables."""
+        self.extend()
+        for table in tables:
+            if not self._alike(table):
+                self._classify(table.number, table.rows)
+
+    def extend(self) -> None:
+        """Classify the rows that the grounding has added: they are at their defaults."""
+        for owner, count, stands in self._atoms.additions[self._additions :]:
+            start, self._length = self._length, self._length + count
+            if owner < 0:
+                self.codes.reach(self._length)
+                for row, pair in ((FALSE, (0.0, 0.0)), (TRUE, (1.0, 1.0)), (UNKNOWN, (0.0, 1.0))):
+                    self.codes.values[row] = self._number(pair)
+            elif not self._atoms.numbered[owner].numeric and (self._classified or stands):
+                self.codes.set(start, self._length, self._classes(owner)[0])
+                if not stands:
+                    self._bare.discard(owner)
+        self._additions = len(self._atoms.additions)
+        self.codes.reach(self._length)
+
+    def refresh(self, rows: Tensor) -> None:
+        """Classify rows whose bounds have changed."""
+        for table, mine in self._atoms.by_table(rows):
+            self._classify(table.number, rows if mine is None else rows.index_select(0, mine))
+
+    def sole(self, table: int) -> int | None:
+        """The class of every row that stands in a list of those that differ from the default, if it is but one."""
+        known = self._known.get(table, [])
+        return known[1] if len(known) == 2 and table not in self._soft and table not in self._loose else None
+
+    def known(self, table: int) -> Sequence[int]:
+        """The classes that atoms of a table have had, the default's first; those of others are OTHER."""
+        return self._classes(table)
+
+    def settled(self, table: int) -> bool:
+        """Whether every row that stands in a list of those that differ from the default has a class other than it."""
+        return table not in self._soft and table not in self._loose
+
+    def common(self, rows: Tensor) -> int | None:
+        """The class of all rows; None where they have several, or there is none."""
+        if not rows.numel():
+            return None
+        least, most = (int(end) for end in torch.aminmax(self.codes.values.index_select(0, rows)))
+        return least if least == most != OTHER else None
+
+    def default(self, table: int) -> int:
+        """The class of an atom at its default."""
+        return self._classes(table)[0]
+
+    def update(self, table: int, rows: Tensor, lower: Tensor, upper: Tensor) -> None:
+        """Classify rows of one table that now have these bounds."""
+        if self._atoms.numbered[table].numeric or table in self._bare:
+            return
+        codes, known = self.codes.values, self._classes(table)
+        if rows.numel() > _CLASSES and table not in self._soft:
+            low, high = one_value(lower), one_value(upper)
+            if low is not None and high is not None:
+                self._uniform(table, rows, (low, high))
+                return
+            step = max(1, rows.numel() // _SAMPLE)
+            if max(len(set(end[::step].tolist())) for end in (lower, upper)) > _CLASSES:
+                self._soft.add(table)
+        while table not in self._soft:
+            for number in reversed(known):
+                low, high = self.pairs[number]
+                alike = (lower == low) & (upper == high)
+                count = int(alike.sum())
+                if not count:
+                    continue
+                if number == known[0]:
+                    self._loose.add(table)
+                if count == rows.numel():
+                    codes.index_fill_(0, rows.long(), number)
+                    return
+                codes.index_fill_(0, chosen(alike, rows).long(), number)
+                rest = where_set(~alike)
+                rows, lower, upper = (each.index_select(0, rest) for each in (rows, lower, upper))
+            self._enter(table, (float(lower[0]), float(upper[0])))
+        codes.index_fill_(0, rows.long(), OTHER)
+
+    def tell_new(self, table: int, start: int, stop: int, pair: Pair) -> None:
+        """Classify new rows of one table that follow one another and all have one pair of bounds."""
+        plain = table in self._soft or self._atoms.numbered[table].numeric
+        self.codes.set(start, stop, OTHER if plain else self._enter(table, pair))
+
+    def _alike(self, table: AtomTable) -> bool:
+        """Classify all rows of a table, if they follow one another and all differ from the default in one way, or in
+        too many."""
+        run = table.run
+        if not run or table.numeric:
+            return table.numeric
+        lower, upper = self._state.read_run(run.start, run.stop)
+        if self._varied(table, lower, upper):
+            if self._classified:
+                self.codes.set(run.start, run.stop, OTHER)
+            else:
+                self._bare.add(table.number)
+            self._soft.add(table.number)
+            return True
+        low, high = one_value(lower), one_value(upper)
+        if low is None or high is None or (low, high) == table.default:
+            return False
+        self.tell_new(table.number, run.start, run.stop, (low, high))
+        return True
+
+    def _varied(self, table: AtomTable, lower: Tensor, upper: Tensor) -> bool:
+        """Whether a sample of rows differs from the default in too many ways."""
+        step = max(1, lower.numel() // _SAMPLE)
+        low, high = lower[::step], upper[::step]
+        if not all_set((low != table.default[0]) | (high != table.default[1])):
+            return False
+        return max(len(set(end.tolist())) for end in (low, high)) > _CLASSES
+
+    def _uniform(self, table: int, rows: Tensor, pair: Pair) -> None:
+        """All of these rows have one pair of bounds."""
+        number = self._enter(table, pair)
+        if number == self._classes(table)[0]:
+            self._loose.add(table)
+        self.codes.values.index_fill_(0, rows.long(), number)
+
+    def _enter(self, table: int, pair: Pair) -> int:
+        """The class of a pair in a table; OTHER if it has too many."""
+        number, known = self._number(pair), self._classes(table)
+        if number in known:
+            return number
+        if len(known) == _CLASSES:
+            self._soft.add(table)
+            return OTHER
+        known.append(number)
+        return number
+
+    def _classify(self, table: int, rows: Tensor) -> None:
+        own = self._atoms.numbered[table]
+        if own.numeric or not rows.numel():
+            return
+        self._bare.discard(table)
+        lower, upper = self._state.read(rows)
+        differ = (lower != own.default[0]) | (upper != own.default[1])
+        if all_set(differ):
+            self.update(table, rows, lower, upper)
+            return
+        plain = chosen(~differ, rows)
+        self.codes.values.index_fill_(0, plain.long(), self._classes(table)[0])
+        if any_set(self._atoms.flags("either").index_select(0, plain)):
+            self._loose.add(table)
+        if any_set(differ):
+            self.update(table, *(chosen(differ, each) for each in (rows, lower, upper)))
+
+    def _classes(self, table: int) -> list[int]:
+        if table not in self._known:
+            self._known[table] = [self._number(self._atoms.numbered[table].default)]
+        return self._known[table]
+
+    def _number(self, pair: Pair) -> int:
+        if pair not in self._numbers:
+            self._numbers[pair] = len(self.pairs)
+            self.pairs.append(pair)
+        return self._numbers[pair]

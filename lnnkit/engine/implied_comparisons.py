@@ -1,0 +1,46 @@
+"""What crisp comparisons of the same two terms make of one that a query asks for: the laws of order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+from lnnkit.graph.laws import EVERY
+from lnnkit.graph.relatives import Kin
+from lnnkit.logic.bounds import Bounds, tolerance
+from lnnkit.store.atoms import Atoms
+
+
+def met(value: Bounds, kin: Kin, known: Sequence[Bounds]) -> Bounds:
+    """The query's bounds, met with what its relatives say: what is ``known`` of each. A crisp comparison is true as
+    soon as it is not false, and the other way around. Each tells by itself; several do between them, but for those
+    that are told to a degree, which say both."""
+    lower, upper = value
+    others = EVERY - kin.signs
+    possible = {sign: torch.ones_like(lower, dtype=torch.bool) for sign in EVERY}
+    least = tolerance(lower.dtype)
+    for relative, own in zip(kin.relatives, known, strict=True):
+        true, false = own.lower > least, own.upper < 1 - least
+        for says, unsaid, excluded in ((true, ~false, EVERY - relative.signs), (false, ~true, relative.signs)):
+            if others <= excluded:
+                lower = torch.where(says, 1.0, lower)
+            if kin.signs <= excluded:
+                upper = torch.where(says, 0.0, upper)
+            for sign in excluded:
+                possible[sign] = possible[sign] & ~(says & unsaid)
+    may, may_not = (torch.stack([possible[sign] for sign in sorted(signs)]).any(0) for signs in (kin.signs, others))
+    return Bounds(torch.where(may_not, lower, 1.0), torch.where(may, upper, 0.0))
+
+
+def implied(defaults: set[tuple[float, float]], kin: Kin, atoms: Atoms) -> set[tuple[float, float]]:
+    """The query's default values where those of its relatives say more."""
+    known = [
+        Bounds(*(torch.tensor(end, dtype=torch.float64) for end in atoms.tables[each.reference.node].default))
+        for each in kin.relatives
+    ]
+    found: set[tuple[float, float]] = set()
+    for low, high in defaults if known else ():
+        lower, upper = met(Bounds(*(torch.tensor(end, dtype=torch.float64) for end in (low, high))), kin, known)
+        found.add((float(lower), float(upper)))
+    return found

@@ -1,0 +1,136 @@
+"""Stated comparisons that no numbers satisfy, whatever they are about: ``axiom age(X) > 5`` beside ``age(X) < 3``.
+
+Instances that say nothing new are not visited, so an entity of whose numbers nobody speaks has no contradiction of its
+own. What all of them have in common is told here once, and changes no answer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import torch
+
+from lnnkit.check.walk import nodes
+from lnnkit.engine.prepared import Prepared
+from lnnkit.flags import any_set
+from lnnkit.formula.unfolding import Formula, Neuron
+from lnnkit.graph.laws import Law, violated
+from lnnkit.numeric import Comparison, Interval, same
+from lnnkit.syntax import ast
+
+_ROUNDS = 20  # numbers may push each other for ever
+
+Box = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Everywhere:
+    """What contradicts itself for every entity: a number, the definition of a comparison, or a law."""
+
+    what: str | Formula | Law
+    bounds: Box
+
+
+def everywhere(prepared: Prepared) -> list[Everywhere]:
+    """What no entity can fulfil; nothing that some entity's own contradiction tells."""
+    atoms = prepared.grounding.atoms
+    stated = [formula for formula in prepared.shared.formulas if _is_stated(prepared, formula)]
+    if not stated:
+        return []
+    told = {table.name for table, _ in atoms.by_table(prepared.state.crossed.rows.values)}
+    laws = violated(prepared.lifted.program.assertions)
+    found: list[Everywhere] = []
+    for part in _parts(sorted(stated, key=lambda formula: formula.key)):
+        tables = _tables(part)
+        if tables & told or not _meets_unknown_numbers(prepared, part):
+            continue
+        crossing = _crossing(prepared, part)
+        numbers = _numbers(part)
+        broken = (Everywhere(law, (1.0, 0.0)) for law in laws if _named(law) & numbers)
+        first = crossing or next(broken, None)
+        if first is not None:
+            found.append(first)
+    return found
+
+
+def _parts(formulas: Sequence[Formula]) -> list[list[Formula]]:
+    """Comparisons that numbers join: what contradicts itself in one part is nothing to the others."""
+    parts: list[list[Formula]] = []
+    for formula in formulas:
+        joined = [part for part in parts if _numbers(part) & _numbers([formula])]
+        parts = [part for part in parts if part not in joined]
+        parts.append([*(each for part in joined for each in part), formula])
+    return [sorted(part, key=lambda formula: formula.key) for part in parts]
+
+
+def _meets_unknown_numbers(prepared: Prepared, formulas: Sequence[Formula]) -> bool:
+    """Whether what holds of numbers of which nothing is known holds of any entity: known ones may leave a term without
+    a value, and then its comparison says nothing."""
+    comparisons = [formula.neurons[formula.top].arithmetic for formula in formulas]
+    if all(isinstance(each, Comparison) and each.total for each in comparisons):
+        return True
+    atoms, sizes = prepared.grounding.atoms, prepared.grounding.domain.sorts
+    tables = [atoms.tables[name] for name in _numbers(formulas)]
+    every = (math.prod(len(sizes[sort]) for sort in table.sorts) for table in tables)
+    return all(len(atoms.listing(table, "either")) < count for table, count in zip(tables, every, strict=True))
+
+
+def _named(law: Law) -> set[str]:
+    """The numbers in a law."""
+    return {node.name for node in nodes(cast("ast.Expression", law.formula)) if isinstance(node, ast.Atom)}
+
+
+def _is_stated(prepared: Prepared, formula: Formula) -> bool:
+    """Whether statements give a comparison its truth for all entities, and there are any."""
+    domain = prepared.grounding.domain.sorts
+    given = (formula.lower, formula.upper) != (0.0, 1.0)
+    return formula.compares and given and all(len(domain[sort]) for sort in formula.sorts)
+
+
+def _tables(formulas: list[Formula]) -> set[str]:
+    """The comparisons, and the numbers in them."""
+    return {str(formula.auxiliary) for formula in formulas} | _numbers(formulas)
+
+
+def _numbers(formulas: Sequence[Formula]) -> set[str]:
+    return {neuron.source for formula in formulas for neuron in formula.neurons if neuron.numeric}
+
+
+def _crossing(prepared: Prepared, formulas: list[Formula]) -> Everywhere | None:
+    """The first contradiction when all numbers start from nothing, and comparisons from what is stated: in rounds, as
+    for an entity of whose numbers nobody speaks."""
+    tables = prepared.grounding.atoms.tables
+    numbers = {neuron.source: tables[neuron.source].default for f in formulas for neuron in f.neurons if neuron.numeric}
+    for _ in range(_ROUNDS):
+        before = dict(numbers)
+        for formula in formulas:
+            comparison = formula.neurons[formula.top].arithmetic
+            assert isinstance(comparison, Comparison)
+            leaves = [formula.neurons[place] for place in formula.neurons[formula.top].operands]
+            boxes = [_interval(before[leaf.source]) for leaf in leaves]
+            response = comparison.respond(boxes, _interval((formula.lower, formula.upper)))
+            if any_set(response.crossed) or any_set(response.empty):
+                return Everywhere(formula, (1.0, 0.0))
+            for leaf, (lower, upper) in zip(leaves, response.inputs, strict=True):
+                if _is_of_all(leaf):
+                    low, high = numbers[leaf.source]
+                    numbers[leaf.source] = max(low, float(lower)), min(high, float(upper))
+        for name, (low, high) in sorted(numbers.items()):
+            if low > high and not bool(same(torch.tensor(low), torch.tensor(high))):
+                return Everywhere(name, (low, high))
+            numbers[name] = min(low, high), max(low, high)
+        if numbers == before:
+            return None
+    return None
+
+
+def _is_of_all(leaf: Neuron) -> bool:
+    """Whether a number stands for that of every entity: its arguments are variables, each once."""
+    return len({argument for argument in leaf.arguments if isinstance(argument, int)}) == len(leaf.arguments)
+
+
+def _interval(box: Box) -> Interval:
+    return Interval(*(torch.tensor([end], dtype=torch.float64) for end in box))

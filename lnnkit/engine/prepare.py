@@ -1,0 +1,208 @@
+"""Lifted graph + facts -> a grounding and a state that are ready for rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from lnnkit.analysis.analyses import Analyses, Known
+from lnnkit.analysis.comparison_demand import demands, restricted
+from lnnkit.analysis.needs import Needs
+from lnnkit.analysis.relevance import ALL, SIDES, Reading
+from lnnkit.engine.asked import asked_alone, list_asked, positive_queries, reading, relevance
+from lnnkit.engine.bounds_state import State
+from lnnkit.engine.fact_entry import enter_facts
+from lnnkit.engine.prepared import Prepared
+from lnnkit.engine.query_needs import heard_by, query_needs
+from lnnkit.engine.shared_neurons import (
+    add_observer_tables,
+    add_shared_tables,
+    arrest_impossible,
+    initialise,
+)
+from lnnkit.formula.unfolding import LEAF, Formula, unfold
+from lnnkit.graph.lifted import COMPARISON, TERMS, LiftedGraph
+from lnnkit.graph.relatives import relatives
+from lnnkit.join.grounding import Grounding, Guard, leaf_modes
+from lnnkit.join.join_plan import Recorder
+from lnnkit.numeric import Comparison
+from lnnkit.store.layout import Given, domain, predicate_tables
+from lnnkit.trail.events import History, Trace
+
+
+def prepare(
+    lifted: LiftedGraph,
+    index: Mapping[str, int],
+    given: Sequence[Given],
+    labelled: Mapping[str, Sequence[Tensor]],
+    guard: Guard,
+    dtype: torch.dtype = torch.float64,
+    recorder: Recorder | None = None,
+    known: Known | None = None,
+    *,
+    record: bool = True,
+    trace: Trace | None = None,
+    assumable: Collection[str] = (),
+) -> Prepared:
+    """Lay out atoms, enter the facts, find out what matters and what to join. Nothing is inferred yet. If asked to
+    ``record``, the state keeps a history, with what ``trace`` takes. More may be said later of the ``assumable``
+    predicates (see `lnnkit.engine.continuation`)."""
+    world = domain(lifted, index, given, labelled)
+    atoms = predicate_tables(lifted, world.stranger + 1)
+    state = State(dtype, History(dtype, trace) if record else None)
+    grounding = Grounding(atoms, world, guard, recorder)
+    defaults = {name: table.default for name, table in atoms.tables.items()}
+    empty = frozenset(sort for sort, ids in world.sorts.items() if not len(ids))
+    analyses = Analyses(defaults, empty, world.open_sorts, known or Known(), lifted.closed_derived)
+    shared = add_shared_tables(lifted, grounding, analyses)
+    statements = [
+        replace(unfold(lifted, root), key=root.origin.span.text)
+        for root in lifted.statements
+        if not lifted.graph.nodes[root.reference.node]["shared"]
+    ]
+    formulas = sorted((*statements, *shared.formulas), key=lambda formula: formula.key)
+    observers = add_observer_tables(lifted, grounding)
+    state.extend(atoms)
+    enter_facts(atoms, state, given)
+    arrest_impossible(lifted, shared, grounding, state)
+    asked = list_asked(lifted, grounding, state)
+    readings = [reading(formula, analyses, observers) for formula in formulas]
+    relevant = relevance(lifted, grounding, readings, asked, assumable)
+    kept = {
+        name: name in lifted.closed_derived or any(relevant.mode(name, side) == ALL for side in SIDES)
+        for name in atoms.tables
+    }
+    prepared = Prepared(lifted, grounding, state, analyses, shared, observers, relevant, kept)
+    strata = [(stratum, _of_stratum(lifted, stratum)) for stratum in lifted.program.strata]
+    completing = [formula for _, own in strata for formula in own]
+    for each, needs in zip(readings, _needs(prepared, readings, completing), strict=True):
+        prepared.inference.append(_enter(prepared, each, needs))
+    for stratum, own in strata:
+        prepared.strata.append((stratum, _enter_stratum(prepared, stratum, own)))
+    state.extend(atoms)  # by the equality of entities, if a formula is joined with it
+    return prepared
+
+
+def completed(prepared: Prepared, predicates: frozenset[str]) -> Tensor:
+    """The rows of a stratum's atoms that no fact lists and no contradiction has arrested."""
+    atoms = prepared.grounding.atoms
+    prepared.state.extend(atoms)
+    rows = torch.cat([atoms.tables[name].rows for name in sorted(predicates)])
+    return rows[~(atoms.flags("given").index_select(0, rows) | prepared.state.frozen.index_select(0, rows))]
+
+
+def loosen_comparisons(prepared: Prepared) -> set[str | None]:
+    """A comparison whose terms are undefined for the numbers that are given says less than it does of unknown ones:
+    such rows start from what their own numbers give them. The names of the tables."""
+    tables = prepared.grounding.atoms.tables
+    return _initialise(
+        prepared,
+        lambda formula: _partial(formula) and tables[str(formula.auxiliary)].default != (0.0, 1.0),
+    )
+
+
+def initialise_shared(prepared: Prepared) -> set[str | None]:
+    """Give shared neurons, operands first, the bounds that their operands give them before the first round; comparisons
+    have theirs already. The names of the tables."""
+    return _initialise(prepared, lambda formula: not formula.compares)
+
+
+def _partial(formula: Formula) -> bool:
+    comparison = formula.neurons[formula.top].arithmetic
+    return isinstance(comparison, Comparison) and not comparison.total
+
+
+def _initialise(prepared: Prepared, wanted: Callable[[Formula], bool]) -> set[str | None]:
+    chosen = list(filter(wanted, prepared.shared.formulas))
+    for formula in chosen:
+        needs = prepared.finder(formula).initial()
+        initialise(formula, needs, prepared.analyses, prepared.kept, prepared.grounding, prepared.state)
+    return {formula.auxiliary for formula in chosen}
+
+
+def _needs(prepared: Prepared, readings: Sequence[Reading], completing: Iterable[Formula]) -> list[Needs]:
+    """What each formula needs. A comparison that nobody asks for by itself, and that no statement holds, is known only
+    where another formula, or a query, may want it; laws of order pass on what is known anyway."""
+    graph = prepared.lifted.graph
+    found = [prepared.finder(each.formula, each).inference() for each in readings]
+    compared = [place for place, each in enumerate(readings) if each.formula.compares]
+    if not compared:
+        return found
+    readers = [(each.formula, needs) for each, needs in zip(readings, found, strict=True) if not each.formula.is_law]
+    readers += [(each, prepared.finder(each).completion()) for each in completing]
+    for root in positive_queries(prepared.lifted):
+        formula = unfold(prepared.lifted, root)
+        if root.variables or len(formula.blocks) > 1:  # else all that it reads is listed
+            heard, kin = heard_by(prepared, prepared.lifted, root.reference), relatives(graph, root.reference)
+            readers.append((formula, query_needs(prepared, prepared.lifted, root, heard, kin)))
+    tables = {*prepared.observers.values()}
+    tables |= {node for node, kind in graph.nodes(data="kind") if kind not in TERMS and kind != COMPARISON}
+    alone = asked_alone(prepared.lifted)
+    for place in compared:
+        formula = readings[place].formula
+        if not _matters_anyway(prepared, formula, alone):
+            wanted = demands(str(formula.auxiliary), readers, tables)
+            if wanted is not None:
+                found[place] = restricted(found[place], formula, wanted)
+                prepared.partly_known.add(str(formula.auxiliary))
+    return found
+
+
+def _matters_anyway(prepared: Prepared, formula: Formula, alone: set[str]) -> bool:
+    """Whether a comparison is asked for, or may say something of its numbers that it has not been told."""
+    table = prepared.grounding.atoms.tables[str(formula.auxiliary)]
+    comparison = formula.neurons[formula.top].arithmetic
+    assert isinstance(comparison, Comparison)
+    return comparison.partial or table.name in alone or table.default != (0.0, 1.0)
+
+
+def _of_stratum(lifted: LiftedGraph, stratum: frozenset[str]) -> list[Formula]:
+    """The defining statements of a stratum, unfolded as their completion reads them: through shared neurons."""
+    found: list[Formula] = []
+    for root in sorted(lifted.statements, key=lambda root: root.origin.span.text):
+        if root.defines & stratum:
+            formula = unfold(lifted, root, through_shared=True, through_comparisons=False)
+            heads = frozenset(leaf for leaf in formula.heads if formula.neurons[leaf].source in stratum)
+            found.append(replace(formula, heads=heads, key=root.origin.span.text))
+    return found
+
+
+def _enter(prepared: Prepared, seen: Reading, needs: Needs) -> int:
+    """Enter a formula for inference; returns its number among the members."""
+    formula = seen.formula
+    observers = {
+        index: prepared.observers[neuron.source]
+        for index, neuron in enumerate(formula.neurons)
+        if neuron.source in prepared.observers and neuron.kind != LEAF
+    }
+    prepared.grounding.add(
+        formula,
+        prepared.analyses.of(formula),
+        needs,
+        leaf_modes(formula, prepared.relevance.mode),
+        prepared.kept,
+        observers,
+        visited=True,
+    )
+    return len(prepared.grounding.members) - 1
+
+
+def _enter_stratum(prepared: Prepared, stratum: frozenset[str], formulas: Sequence[Formula]) -> list[int]:
+    """Enter the defining statements of a stratum for its completion."""
+    members = []
+    for formula in formulas:
+        prepared.grounding.add(
+            formula,
+            prepared.analyses.of(formula),
+            prepared.finder(formula).completion(),
+            leaf_modes(formula, lambda _name, _side: 0),
+            prepared.kept,
+            {},
+            stage=stratum,
+            visited=True,
+        )
+        members.append(len(prepared.grounding.members) - 1)
+    return members

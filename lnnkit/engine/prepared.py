@@ -1,0 +1,40 @@
+"""What an inference works on, from before its first round."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from lnnkit.analysis.analyses import Analyses
+from lnnkit.analysis.needs import NeedFinder
+from lnnkit.analysis.relevance import Reading, Relevance
+from lnnkit.engine.bounds_state import State
+from lnnkit.engine.shared_neurons import SharedNeurons
+from lnnkit.formula.unfolding import Formula
+from lnnkit.graph.lifted import LiftedGraph
+from lnnkit.join.grounding import Grounding
+
+
+@dataclass(slots=True)
+class Prepared:
+    """What inference works on. ``inference`` are the members that rounds extend, ``strata`` those that complete each
+    stratum of closed derived predicates; ``kept`` says whose atoms are materialised as instances mention them;
+    ``observers`` maps queried neurons to the tables that listen for them."""
+
+    lifted: LiftedGraph
+    grounding: Grounding
+    state: State
+    analyses: Analyses
+    shared: SharedNeurons
+    observers: Mapping[str, str]
+    relevance: Relevance
+    kept: Mapping[str, bool]
+    inference: list[int] = field(default_factory=list)
+    strata: list[tuple[frozenset[str], list[int]]] = field(default_factory=list)
+    partly_known: set[str] = field(default_factory=set)  # comparisons that are known only where a formula may want them
+    unfinished: frozenset[str] = frozenset()  # predicates whose first completion was stopped: they are read as open
+
+    def finder(self, formula: Formula, seen: Reading | None = None) -> NeedFinder:
+        """What finds the formula's needs; without a reading, only those that do not depend on what it sends."""
+        sizes = {sort: len(ids) for sort, ids in self.grounding.domain.sorts.items()}
+        return NeedFinder(seen or Reading(formula, self.analyses.of(formula)), self.relevance, sizes)

@@ -1,0 +1,1 @@
+"""What instances of one rule propose: evaluated, looked up or swept."""

@@ -1,0 +1,97 @@
+"""Rules with one atom for a consequent, where nothing is known of it: only it hears of anything, and what it hears
+follows from one end of each atom of the antecedent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from lnnkit.analysis.causes import convex
+from lnnkit.analysis.relevance import ALL
+from lnnkit.engine.response.respond import Read, Target
+from lnnkit.flags import any_set
+from lnnkit.formula.passes import neuron_upward
+from lnnkit.formula.unfolding import LEAF, Formula
+from lnnkit.join.rule_shape import Batch
+from lnnkit.logic.bounds import Bounds, complement, enter_lower, enter_upper, noise, tolerance
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A formula whose ``target`` alone hears anything while nothing is known of it. ``antecedent`` are its neurons,
+    operands first; of its leaves one of the ``sides`` is read."""
+
+    formula: Formula
+    target: Target
+    antecedent: tuple[int, ...]
+    sides: Mapping[int, int]
+
+    def said(self, read: Read, length: int) -> tuple[Tensor, Tensor] | None:
+        """Where instances have news for the target, and the bounds: as ``respond.look`` finds them, to the
+        bit. None where all has to be looked at: an instance leaves something of its antecedent, or cannot be
+        satisfied, or rounding has put a bound past its other one."""
+        top = self.formula.neurons[self.formula.top]
+        assert top.logic is not None
+        values: dict[int, Bounds] = {}
+        for index in self.antecedent:
+            neuron = self.formula.neurons[index]
+            if neuron.operands:
+                values[index] = neuron_upward(neuron, [values[operand] for operand in neuron.operands])
+                continue
+            own = read(index)
+            if any_set(own.lower > own.upper):
+                return None
+            values[index] = _entered(own, self.sides[index])
+        end = values[top.operands[0]].lower.expand(length)
+        unknown = Bounds(torch.zeros_like(end), torch.ones_like(end))
+        node = Bounds(torch.full_like(end, self.formula.lower), unknown.upper)
+        weights = (top.weights[0], top.weights[1])
+        found = top.logic.implication_inverse(node, Bounds(end, unknown.upper), unknown, weights, top.bias)
+        if any_set(found.empty | (found.operands[0].upper < 1)):
+            return None
+        box = found.operands[1]
+        if self.target[1]:
+            upper = complement(box).upper
+            return upper < 1 - noise(end.dtype), upper
+        return box.lower > noise(end.dtype), box.lower
+
+
+def clause(batch: Batch) -> Clause | None:
+    """A batch's formula as a clause, if it is one."""
+    formula = batch.formula
+    top = formula.neurons[formula.top]
+    if batch.completes or batch.observed or formula.auxiliary is not None or len(formula.blocks) > 1:
+        return None
+    if top.kind != "implies" or formula.upper < 1 - tolerance(torch.float64):
+        return None
+    if not all(convex(neuron) and not neuron.numeric and neuron.arithmetic is None for neuron in formula.neurons):
+        return None
+    consequent = formula.neurons[top.operands[1]]
+    side, leaf = (1, consequent.operands[0]) if consequent.kind == "not" else (0, top.operands[1])
+    antecedent = _beneath(formula, top.operands[0])
+    leaves = [index for index in antecedent if not formula.neurons[index].operands]
+    signs = batch.analysis.polarity.signs
+    if leaf in antecedent or any(formula.neurons[index].kind != LEAF for index in (leaf, *leaves)):
+        return None
+    if batch.modes[leaf][side] != ALL or signs.get(leaf, 0) == 0 or any(signs.get(each, 0) == 0 for each in leaves):
+        return None
+    return Clause(formula, (leaf, side), antecedent, {each: int(signs[each] > 0) for each in leaves})
+
+
+def _beneath(formula: Formula, top: int) -> tuple[int, ...]:
+    """A neuron and all those under it, operands first."""
+    found = {top}
+    for index in range(top, -1, -1):
+        if index in found:
+            found.update(formula.neurons[index].operands)
+    return tuple(sorted(found))
+
+
+def _entered(own: Bounds, side: int) -> Bounds:
+    """One end as a neuron reads it. The other, which nothing is read of, is unknown, and stands once for all."""
+    if side:
+        return Bounds(own.upper.new_zeros(1), enter_upper(own.upper))
+    return Bounds(enter_lower(own.lower), own.lower.new_ones(1))

@@ -1,0 +1,224 @@
+"""A batch's truth table: what its instances say for each combination of classes that their leaves can have. Every
+combination is looked at once, and looked up from then on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from lnnkit.engine.encoded_bounds import OTHER, Classes
+from lnnkit.engine.response.respond import Look, Read, Target, constant
+from lnnkit.flags import any_set, chosen, where_set
+from lnnkit.formula.passes import Grouping
+from lnnkit.join.rule_shape import Batch
+from lnnkit.logic.bounds import Bounds
+
+_SIZE = 2**13  # so many combinations at most
+_FEW = 2**9  # so few are all looked at together
+_ABSENT = 2**24  # the place of a class that a leaf has not had yet;
+_LEAVES = 2**6  # so many of them add up without overflow
+
+_UNSEEN, _SILENT, _SPEAKS = 0, 1, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A leaf's atom rows, or the class that they all have."""
+
+    rows: Tensor | None
+    sole: int | None = None
+
+
+class TruthTable:
+    """The combinations of one batch. ``leaves`` are the columns that it depends on."""
+
+    def __init__(
+        self,
+        batch: Batch,
+        leaves: Sequence[int],
+        evaluate: Callable[[Batch, Read, Sequence[Grouping | None]], Look],
+        dtype: torch.dtype,
+    ) -> None:
+        self.leaves = tuple(leaves)
+        self.useful = len(leaves) < _LEAVES and not batch.formula.numeric
+        self._batch = batch
+        self._evaluate = evaluate
+        self._dtype = dtype
+        self._seen: list[list[int]] = [[] for _ in leaves]  # a leaf's classes, by place
+        self._places: list[Tensor] = [torch.empty(0, dtype=torch.int32) for _ in leaves]  # a class's place, by stride
+        self._strides: list[int] = []
+        self._clear()
+
+    def evaluate(self, read: Read) -> Look:
+        """Look at instances, whatever their bounds."""
+        return self._evaluate(self._batch, read, (None,))
+
+    def codes(self, columns: Mapping[int, Column], classes: Classes, length: int) -> Tensor | None:
+        """(length,) the combination that each instance has; None where there are too many, or rows without a class."""
+        while self.useful:
+            code: Tensor | None = None
+            base = 0
+            unseen = False
+            for position, leaf in enumerate(self.leaves):
+                column = columns[leaf]
+                places = self._places[position]
+                if column.sole is not None:
+                    place = int(places[column.sole]) if column.sole < len(places) else _ABSENT
+                    unseen |= place >= _ABSENT
+                    base += place
+                    continue
+                assert column.rows is not None
+                if len(places) < len(classes.pairs):
+                    unseen = True
+                    break
+                part = places.index_select(0, classes.codes.values.index_select(0, column.rows).int())
+                code = part if code is None else code.add_(part)
+            if not unseen:
+                if code is None:
+                    return torch.full((length,), base, dtype=torch.int32)
+                if base:
+                    code += base
+                if not length or int(code.max()) < _ABSENT:
+                    return code
+            if not self._admit(columns, classes):
+                return None
+        return None
+
+    def said(self, soles: tuple[int, ...], classes: Classes) -> Mapping[Target, Tensor]:
+        """What an instance says whose leaves have these classes: (1,) bounds where it is news. Nothing if it cannot be
+        satisfied, or there are too many combinations."""
+        if soles not in self._alike:
+            columns = {leaf: Column(None, sole) for leaf, sole in zip(self.leaves, soles, strict=True)}
+            code = self.codes(columns, classes, 1)
+            if code is None:
+                return {}
+            self.states(code, classes)
+            self._alike[soles] = {
+                target: value.index_select(0, code)
+                for target, (news, value) in self._said.items()
+                if bool(news.index_select(0, code))
+            }
+        return self._alike[soles]
+
+    def silent(self, soles: tuple[int, ...], classes: Classes) -> bool:
+        """Whether an instance whose leaves have these classes says nothing, and can be satisfied."""
+        if soles not in self._quiet:
+            columns = {leaf: Column(None, sole) for leaf, sole in zip(self.leaves, soles, strict=True)}
+            code = self.codes(columns, classes, 1)
+            if code is None:
+                return False
+            self._quiet[soles] = not self.states(code, classes).numel()
+        return self._quiet[soles]
+
+    def states(self, code: Tensor, classes: Classes) -> Tensor:
+        """The positions of instances that say something; each new combination is looked at first."""
+        states = self._states.index_select(0, code)
+        if code.numel() and int(states.min()) == _UNSEEN:
+            if len(self._states) <= _FEW:
+                self._look(self._every_code(), classes)
+            else:
+                unseen = torch.bincount(chosen(states == _UNSEEN, code))
+                self._look(where_set(unseen).int(), classes)
+            states = self._states.index_select(0, code)
+        return where_set(states == _SPEAKS)
+
+    def _every_code(self) -> Tensor:
+        """The combinations of all classes that leaves have had."""
+        codes = torch.zeros(1, dtype=torch.int32)
+        for stride, seen in zip(self._strides, self._seen, strict=True):
+            codes = (codes.unsqueeze(1) + torch.arange(len(seen), dtype=torch.int32) * stride).flatten()
+        return codes
+
+    def bad(self, code: Tensor) -> Tensor:
+        """Which combinations cannot be satisfied."""
+        return self._bad.index_select(0, code)
+
+    def root(self, code: Tensor) -> Bounds:
+        """The bounds that the root comes to."""
+        return Bounds(self._root.lower.index_select(0, code), self._root.upper.index_select(0, code))
+
+    @property
+    def any_bad(self) -> bool:
+        return self._any_bad
+
+    @property
+    def targets(self) -> Mapping[Target, tuple[Tensor, Tensor]]:
+        """For each target, by combination: whether it is news, and the bound."""
+        return self._said
+
+    def _admit(self, columns: Mapping[int, Column], classes: Classes) -> bool:
+        """Give places to the classes that the leaves have. False where a row has none, or too many combinations: then
+        all stays as it was."""
+        grown: list[list[int]] = []
+        for leaf, seen in zip(self.leaves, self._seen, strict=True):
+            column = columns[leaf]
+            if column.sole is not None:
+                present = [column.sole]
+            else:
+                assert column.rows is not None
+                flags = torch.zeros(len(classes.pairs), dtype=torch.bool)
+                flags.index_fill_(0, classes.codes.values.index_select(0, column.rows).long(), True)
+                present = where_set(flags).tolist()
+            if OTHER in present:
+                return False
+            grown.append([*seen, *(each for each in present if each not in seen)])
+        if math.prod(_room(len(seen)) for seen in grown) > _SIZE:
+            self.useful = False
+            return False
+        self._seen = grown
+        self._clear()
+        stride = 1
+        for position, seen in enumerate(self._seen):
+            places = torch.full((max(len(classes.pairs), 16) * 2,), _ABSENT, dtype=torch.int32)
+            places[torch.tensor(seen, dtype=torch.int64)] = torch.arange(len(seen), dtype=torch.int32) * stride
+            self._places[position] = places
+            self._strides.append(stride)
+            stride *= _room(len(seen))
+        return True
+
+    def _clear(self) -> None:
+        size = math.prod(_room(len(seen)) for seen in self._seen)
+        self._strides = []
+        self._alike: dict[tuple[int, ...], Mapping[Target, Tensor]] = {}
+        self._quiet: dict[tuple[int, ...], bool] = {}
+        self._states = torch.zeros(size, dtype=torch.int8)
+        self._bad = torch.zeros(size, dtype=torch.bool)
+        self._any_bad = False
+        self._root = Bounds(torch.zeros(size, dtype=self._dtype), torch.zeros(size, dtype=self._dtype))
+        self._said: dict[Target, tuple[Tensor, Tensor]] = {}
+
+    def _look(self, codes: Tensor, classes: Classes) -> None:
+        """Look at combinations once."""
+        bounds: dict[int, Bounds] = {}
+        for position, leaf in enumerate(self.leaves):
+            place = (codes // self._strides[position]) % _room(len(self._seen[position]))
+            pairs = torch.tensor([classes.pairs[number] for number in self._seen[position]], dtype=self._dtype)
+            own = pairs.index_select(0, place)
+            bounds[leaf] = Bounds(own[:, 0].contiguous(), own[:, 1].contiguous())
+        size, where = len(self._states), codes.long()
+
+        def read(index: int) -> Bounds:
+            return bounds[index] if index in bounds else constant(self._batch, index, len(codes), self._dtype)
+
+        found = self.evaluate(read)
+        speaks = found.bad.clone()
+        for target, (news, value) in found.said.items():
+            if target not in self._said:
+                self._said[target] = torch.zeros(size, dtype=torch.bool), torch.zeros(size, dtype=self._dtype)
+            self._said[target][0].index_copy_(0, where, news & ~found.bad)
+            self._said[target][1].index_copy_(0, where, value)
+            speaks |= news
+        self._any_bad |= any_set(found.bad)
+        self._bad.index_copy_(0, where, found.bad)
+        self._root.lower.index_copy_(0, where, found.root.lower)
+        self._root.upper.index_copy_(0, where, found.root.upper)
+        self._states.index_copy_(0, where, torch.where(speaks, _SPEAKS, _SILENT).to(torch.int8))
+
+
+def _room(count: int) -> int:
+    """Places for so many classes: a power of two, so that a table is seldom rebuilt."""
+    return 1 << max(count - 1, 0).bit_length()

@@ -1,0 +1,259 @@
+"""A visit to instances that are not kept: the atoms behind their leaves are found, read and made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from lnnkit.engine.bounds_state import State
+from lnnkit.engine.encoded_bounds import Classes
+from lnnkit.engine.merge import Apart
+from lnnkit.engine.response.respond import Read, constant
+from lnnkit.engine.response.response_table import Column
+from lnnkit.engine.round import Round
+from lnnkit.flags import all_set
+from lnnkit.formula.unfolding import AUXILIARY, LEAF
+from lnnkit.join.bindings import Bindings
+from lnnkit.join.delta_rule import Visitor
+from lnnkit.join.rule_shape import Batch
+from lnnkit.logic.bounds import Bounds
+from lnnkit.store.atoms import FALSE, TRUE, UNKNOWN, Atoms, AtomTable
+from lnnkit.store.growing import spelled_out
+
+STRIP = 2**15  # so many instances are worked out at once: what they need fits the cache
+
+
+class Visit:
+    """Instances with the atom rows of their leaves; they are stored only when asked to be."""
+
+    def __init__(
+        self,
+        batch: Batch,
+        member: int,
+        visitor: Visitor,
+        found: Bindings,
+        atoms: Atoms,
+        classes: Classes | None,
+        now: Round | None = None,
+    ) -> None:
+        self.found = found
+        self._now = now
+        self._batch = batch
+        self._member = member
+        self._visitor = visitor
+        self._atoms = atoms
+        self._classes = classes
+        self._rows: dict[int, Tensor] = {}
+        self._runs: dict[int, int | None] = {}
+        self._nobody: dict[int, bool] = {}  # whether none of a leaf's atoms was there at first
+        self._held: Mapping[int, Tensor | range] | None = None  # what will be stored, where all else is let go
+        self._new: dict[int, range] = {}  # the rows behind leaves whose every atom is new
+        self.made: dict[int, int] = {}  # for leaves whose every atom is there now: how many were new
+
+    def table(self, leaf: int) -> AtomTable:
+        return self._atoms.tables[self._visitor.table(leaf)]
+
+    def column(self, leaf: int) -> Column:
+        """A leaf's rows, or their class if all are known to have the same."""
+        sole = self.sole(leaf)
+        return Column(self.read_rows(leaf)) if sole is None else Column(None, sole)
+
+    def sole(self, leaf: int) -> int | None:
+        """The class that all of a leaf's atoms are known to have."""
+        if self._classes is None or not self._visitor.differs(leaf, self.found):
+            return None
+        sole, moved = self._classes.sole(self.table(leaf).number), self.found.moved
+        if sole is None and self._now is not None and moved is not None and moved[0] == self._visitor.atom(leaf):
+            return self._now.class_of_moved(self.table(leaf), moved[1])
+        return sole
+
+    def may_make(self, leaf: int) -> bool:
+        """Whether a leaf stands for atoms that can be made, and may not be there."""
+        if leaf in self._batch.formula.heads or leaf in self._rows:
+            return False
+        if leaf != AUXILIARY and self._batch.formula.neurons[leaf].kind != LEAF:
+            return False
+        return self._visitor.atom(leaf) not in self.found.matched
+
+    def make(self, leaf: int, now: Round) -> int:
+        """Make the atoms behind a leaf that are not there; returns their number."""
+        known = len(self._atoms)
+        self._rows[leaf] = self._made(leaf, self.found)
+        self.made[leaf] = len(self._atoms) - known
+        now.state.extend(now.atoms)
+        now.classes.extend()
+        return self.made[leaf]
+
+    def make_apart(self, leaf: int, now: Round) -> None:
+        """Make the atoms behind a leaf that are not there, and leave out the instances that do not make one."""
+        start = len(self._atoms)
+        own = self._visitor.pattern(self._visitor.atom(leaf))
+        fresh: Tensor | None = None
+        if self.nobody(leaf):
+            self._atoms.add_new(own.table, self._tuples(leaf, self.found), self.found.length)
+        else:
+            fresh = self._atoms.make(own.table, self._tuples(leaf, self.found), self.found.length)
+        count = len(self._atoms) - start
+        if fresh is not None:
+            self.found = self.found.narrowed(fresh)
+            self._rows.clear()
+        self._rows[leaf] = torch.arange(start, start + count, dtype=torch.int32)
+        self._new[leaf] = range(start, start + count)
+        self.made[leaf] = count
+        told, before = now.made[own.table.number]
+        now.made[own.table.number] = told, before + count
+        now.state.extend(now.atoms)
+        now.classes.extend()
+        if not self._visitor.enumerates and self.found.origin is None:  # what was joined takes more than what is stored
+            self._held = {each: self._every_row(each) for each in self._batch.blocks[0].columns}
+            self._rows = {leaf: self._rows[leaf]}
+            self.found = Bindings(count, {}, {})
+
+    def rows(self, leaf: int) -> Tensor:
+        """The atom rows behind a leaf or an equality; the table's default row where an atom is not there."""
+        if leaf not in self._rows:
+            self._rows[leaf] = self._find(leaf)
+        return self._rows[leaf]
+
+    def some_rows(self, positions: Tensor, leaf: int) -> Tensor:
+        """As ``rows``, of the instances at some positions."""
+        return self.rows(leaf).index_select(0, positions)
+
+    def read_rows(self, leaf: int) -> Tensor:
+        """As ``rows``, but of a head only what facts say of it is read."""
+        rows = self.rows(leaf)
+        if leaf in self._batch.formula.heads:
+            given = self._atoms.flags("given").index_select(0, rows)
+            return torch.where(given, rows, UNKNOWN).int()
+        return rows
+
+    def own_arrested(self, state: State) -> Tensor:
+        """(n,) where a comparison's own atom is arrested: it says nothing more to its numbers."""
+        own = self.rows(AUXILIARY)
+        return state.frozen.index_select(0, own) & (own != self.table(AUXILIARY).default_row)
+
+    def reader(self, start: int, stop: int, state: State) -> Read:
+        """Reads the leaves of some of the instances."""
+
+        def read(index: int) -> Bounds:
+            if index != AUXILIARY and self._batch.formula.neurons[index].fixed:
+                return constant(self._batch, index, stop - start, state.dtype)
+            first = self.first(index)
+            if first is not None:
+                return state.read_run(first + start, first + stop)
+            return state.read(self.read_rows(index)[start:stop])
+
+        return read
+
+    def apart(self, leaf: int) -> Apart | None:
+        """What tells that each instance has an atom of its own behind a leaf, if that is known."""
+        if self.found.origin is None or leaf in self._batch.formula.heads:
+            return None
+        if leaf != AUXILIARY and self._batch.formula.neurons[leaf].kind != LEAF:
+            return None
+        table, arguments = self._visitor.atom(leaf)
+        every = set(arguments).issuperset(self._batch.formula.blocks[0].variables)
+        return Apart(table, leaf, self.found.origin) if every else None
+
+    def nobody(self, leaf: int) -> bool:
+        """Whether none of a leaf's atoms, one for each instance, was there before the visit."""
+        if leaf not in self._nobody:
+            absent = self._visitor.atom(leaf) in self.found.absent
+            if not absent and not len(self.table(leaf).tuples):
+                absent = self._visitor.formula.names_once(self._visitor.table(leaf))
+            self._nobody[leaf] = absent and self.apart(leaf) is not None
+        return self._nobody[leaf]
+
+    def first(self, leaf: int) -> int | None:
+        """The first of a leaf's rows, where they are known to follow one another: they need not be picked."""
+        if leaf in self._batch.formula.heads:
+            return None
+        if leaf != AUXILIARY and self._batch.formula.neurons[leaf].kind != LEAF:
+            return None
+        run, found = self.table(leaf).run, self.found.run
+        if run is not None and found is not None and self._visitor.atom(leaf) in self.found.matched:
+            return run.start + found.start
+        if leaf == AUXILIARY or not self._batch.formula.neurons[leaf].numeric:
+            return None
+        if leaf not in self._runs:
+            rows = self.rows(leaf)
+            follow = len(rows) > STRIP and all_set(rows[1:] - rows[:-1] == 1)
+            self._runs[leaf] = int(rows[0]) if follow else None
+        return self._runs[leaf]
+
+    def materialise(self, leaf: int, at: Tensor, absent: Tensor) -> Tensor:
+        """The atom rows behind a leaf at positions ``at``: those ``absent`` among them are made."""
+        every = absent.numel() == at.numel()
+        positions = at if every else at.index_select(0, absent)
+        whole = positions.numel() == self.found.length
+        found = self.found if whole else self.found.at(positions)
+        made = self._made(leaf, found)
+        if whole:
+            self._rows[leaf] = made
+        else:
+            self._rows[leaf].index_copy_(0, positions, made)
+        return made if every else self._rows[leaf].index_select(0, at)
+
+    def _made(self, leaf: int, found: Bindings) -> Tensor:
+        own = self._visitor.pattern(self._visitor.atom(leaf))
+        if self.nobody(leaf):
+            return spelled_out(self._atoms.add_new(own.table, self._tuples(leaf, found), found.length))
+        return self._atoms.materialise(own.table, self._tuples(leaf, found), found.length)
+
+    def _tuples(self, leaf: int, found: Bindings) -> list[Tensor]:
+        own = self._visitor.pattern(self._visitor.atom(leaf))
+        return own.tuples({v: found.column(v) for v in own.places}, found.length)
+
+    def store(self, positions: Tensor) -> Tensor:
+        """Give instances rows in their batch."""
+        every = positions.numel() == self.found.length
+        if self._held is not None:
+            held = self._held if every else {leaf: _picked(rows, positions) for leaf, rows in self._held.items()}
+            return self._batch.append(0, held, self._member, -1, len(positions))
+        columns = {
+            leaf: self._every_row(leaf) if every else self.rows(leaf).index_select(0, positions)
+            for leaf in self._batch.blocks[0].columns
+        }
+        local = -1
+        if self._visitor.enumerates:
+            local = len(self._visitor.kept[0]) if self._visitor.kept else 0
+            found = self.found.at(positions)
+            for variable, kept in zip(self._visitor.formula.blocks[0].variables, self._visitor.kept, strict=True):
+                kept.append(found.column(variable))
+        return self._batch.append(0, columns, self._member, local, len(positions))
+
+    def _every_row(self, leaf: int) -> Tensor | range:
+        if leaf in self._new:
+            return self._new[leaf]
+        first = self.first(leaf)
+        return self.rows(leaf) if first is None else range(first, first + self.found.length)
+
+    def _find(self, leaf: int) -> Tensor:
+        if leaf != AUXILIARY and self._batch.formula.neurons[leaf].kind != LEAF:
+            return self._compared(leaf)
+        atom = self._visitor.atom(leaf)
+        own = self._visitor.pattern(atom)
+        if atom in self.found.matched:
+            return own.table.row(self.found.local(atom))
+        if self.nobody(leaf):
+            return torch.full((self.found.length,), own.table.default_row, dtype=torch.int32)
+        columns = own.tuples({v: self.found.column(v) for v in own.places}, self.found.length)
+        return self._atoms.find(own.table, columns, self.found.length)
+
+    def _compared(self, leaf: int) -> Tensor:
+        """An equality of entities."""
+        one, other = self._visitor.formula.neurons[leaf].arguments  # the batch is shared by formulas of other variables
+        if one == other:
+            return torch.full((self.found.length,), TRUE, dtype=torch.int32)
+        columns = [
+            self.found.column(a) if isinstance(a, int) else torch.tensor(self._visitor.entity(a), dtype=torch.int32)
+            for a in (one, other)
+        ]
+        equal = (columns[0] == columns[1]).expand(self.found.length)
+        return torch.where(equal, TRUE, FALSE).int()
+
+
+def _picked(rows: Tensor | range, positions: Tensor) -> Tensor:
+    return positions.int() + rows.start if isinstance(rows, range) else rows.index_select(0, positions)

@@ -1,0 +1,126 @@
+"""One sweep over a batch of kept instances: those whose atoms moved go up, meet what they are given, and go down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from lnnkit.analysis.relevance import ALL, LISTED
+from lnnkit.engine.bounds_state import State
+from lnnkit.engine.merge import Messages, Queue
+from lnnkit.engine.response.dirty import Dirty
+from lnnkit.engine.response.respond import Look, Read, constant
+from lnnkit.flags import all_set, any_set, where_set
+from lnnkit.formula.passes import Grouping
+from lnnkit.formula.unfolding import AUXILIARY
+from lnnkit.join.rule_shape import Batch
+from lnnkit.logic.bounds import Bounds
+from lnnkit.store.atoms import UNKNOWN, Atoms
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The rows of a batch that are looked at: ``rows[b]`` numbers those of block b (None: all of them)."""
+
+    batch: Batch
+    rows: tuple[Tensor | None, ...]
+    groupings: tuple[Grouping | None, ...]
+
+    def column(self, index: int) -> Tensor:
+        """The atom rows of a leaf, constant or observed neuron."""
+        block = 0 if index == AUXILIARY else self.batch.formula.neurons[index].block
+        column = self.batch.blocks[block].columns[index].values
+        rows = self.rows[block]
+        return column if rows is None else column.index_select(0, rows)
+
+    def length(self, block: int) -> int:
+        rows = self.rows[block]
+        return len(self.batch.blocks[block]) if rows is None else len(rows)
+
+
+def whole(batch: Batch) -> View:
+    """Every row that is alive."""
+    groupings, rows = batch.groupings()
+    return View(batch, tuple(rows), tuple(groupings))
+
+
+def moved(batch: Batch, dirty: Dirty) -> View | None:
+    """The rows that are new or have an atom that moved on a side they read; None where there is none. A batch with
+    inner blocks is looked at as a whole."""
+    root, *inner = batch.blocks
+    if inner:
+        touched = batch.touched or batch.swept < len(root)
+        for block in batch.blocks:
+            for index, column in block.columns.items():
+                if not touched:
+                    touched = any(any_set(flags) for flags in _moves(batch, index, column.values, dirty))
+        batch.touched, batch.swept = False, len(root)
+        return whole(batch) if touched else None
+    length, swept = len(root), batch.swept
+    if not length:
+        return None
+    hit = torch.zeros(swept, dtype=torch.bool)
+    for index, column in root.columns.items():
+        for flags in _moves(batch, index, column.values[:swept], dirty):
+            hit |= flags
+    batch.swept = length
+    rows = where_set(hit & ~batch.arrested[:swept])
+    if swept < length:
+        new = torch.arange(swept, length)
+        rows = torch.cat([rows, new]) if len(rows) else new
+    return View(batch, (rows,), (None,)) if len(rows) else None
+
+
+def _moves(batch: Batch, index: int, column: Tensor, dirty: Dirty) -> Iterator[Tensor]:
+    """For the sides of a leaf that matter: which rows have an atom that moved there."""
+    for matters, flags in zip(batch.reads.get(index, (False, False)), dirty.flags, strict=True):
+        if matters and len(column):
+            yield flags.values.index_select(0, column)
+
+
+def reader(view: View, state: State, atoms: Atoms) -> Read:
+    """Reads the leaves of a view as they are kept; of a head that a defining statement defines only what is given."""
+    formula = view.batch.formula
+
+    def read(index: int) -> Bounds:
+        if index != AUXILIARY and formula.neurons[index].fixed:
+            return constant(view.batch, index, view.length(formula.neurons[index].block), state.dtype)
+        rows = view.column(index)
+        if index in formula.heads:
+            rows = torch.where(atoms.flags("given").index_select(0, rows), rows, UNKNOWN)
+        return state.read(rows)
+
+    return read
+
+
+def send(number: int, view: View, found: Look, state: State, atoms: Atoms, queue: Queue) -> tuple[Tensor, Bounds]:
+    """Queue what instances say that the atoms behind their leaves do not know yet, on the sides that are kept. Returns
+    the rows of block 0 that are newly arrested, with the bounds of their roots."""
+    batch = view.batch
+    numbers = view.rows[0]
+    before = batch.arrested if numbers is None else batch.arrested.index_select(0, numbers)
+    silent = found.bad | before
+    for (leaf, side), (news, value) in found.said.items():
+        block = 0 if leaf == AUXILIARY else batch.formula.neurons[leaf].block
+        grouping = view.groupings[block]
+        still = before if leaf in batch.observed and leaf == batch.formula.head[0] else silent
+        deaf = still if grouping is None else grouping.virtual | still.index_select(0, grouping.outermost)
+        picked = where_set(news & ~deaf)
+        if not len(picked):
+            continue
+        row = view.column(leaf).index_select(0, picked)
+        hears = ~state.frozen.index_select(0, row)
+        if (ALL if leaf in batch.observed else batch.modes[leaf][side]) == LISTED:
+            hears &= atoms.flags("listed").index_select(0, row)
+        if not all_set(hears):
+            picked, row = picked[hears], row[hears]
+        if len(picked):
+            own_rows = view.rows[block]
+            instance = picked if own_rows is None else own_rows.index_select(0, picked)
+            queue.sides[side].append(Messages(row, value.index_select(0, picked), instance, number, leaf))
+    fresh = where_set(found.bad & ~before)
+    roots = Bounds(found.root.lower.index_select(0, fresh), found.root.upper.index_select(0, fresh))
+    return fresh if numbers is None else numbers.index_select(0, fresh), roots

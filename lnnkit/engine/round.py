@@ -1,0 +1,36 @@
+"""A round: the state that all who look read, and what they leave for its end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from lnnkit.engine.bounds_state import State
+from lnnkit.engine.delta import Moves
+from lnnkit.engine.encoded_bounds import Classes
+from lnnkit.engine.merge import Queue
+from lnnkit.store.atoms import Atoms, AtomTable
+from lnnkit.trail.events import Arrested
+
+
+@dataclass(slots=True)
+class Round:
+    """What the members of a round share: the state that all read, and what they leave for its end."""
+
+    atoms: Atoms
+    state: State
+    classes: Classes
+    moves: Moves | None = None  # of the last round
+    queue: Queue = field(default_factory=Queue)
+    arrested: list[Arrested] = field(default_factory=list)
+    visited: int = 0
+    made: dict[int, tuple[tuple[int, float], int]] = field(default_factory=dict)  # by table: the side and bound that so
+    # many new atoms are told, at least
+    _moved: dict[tuple[str, int], int | None] = field(default_factory=dict)
+
+    def class_of_moved(self, table: AtomTable, side: int) -> int | None:
+        """The class of all rows of a table that moved on a side; None where they have several."""
+        where = table.name, side
+        if where not in self._moved:
+            rows = None if self.moves is None else self.moves.rows(*where)
+            self._moved[where] = None if rows is None else self.classes.common(table.row(rows))
+        return self._moved[where]

@@ -1,0 +1,155 @@
+"""Tables for neurons: shared ones, which keep bounds of their own, and observed ones, which a query listens to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import torch
+
+from lnnkit.analysis.analyses import Analyses
+from lnnkit.analysis.needs import Needs
+from lnnkit.analysis.relevance import ALL
+from lnnkit.engine.bounds_state import State
+from lnnkit.engine.response.respond import entering
+from lnnkit.engine.response.sweep import reader, whole
+from lnnkit.flags import where_set
+from lnnkit.formula.as_syntax import canonical_text
+from lnnkit.formula.passes import upward
+from lnnkit.formula.unfolding import AUXILIARY, Formula, unfold
+from lnnkit.graph.lifted import LiftedGraph, Reference, Root
+from lnnkit.graph.match import below_negations, instances
+from lnnkit.join.grounding import Grounding, leaf_modes
+from lnnkit.join.natural_join import Relation, join
+from lnnkit.join.rule_shape import Batch
+from lnnkit.logic.bounds import tolerance
+from lnnkit.trail.events import ROOT, Kind
+
+Pair = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class SharedNeurons:
+    """``formulas`` define the shared neurons, operands first. ``impossible`` ones can have no value: their statements
+    contradict each other. ``untold`` is what each is at the defaults, whatever statements say of it."""
+
+    formulas: tuple[Formula, ...]
+    impossible: tuple[str, ...]
+    untold: Mapping[str, Pair]
+
+
+def neuron_root(lifted: LiftedGraph, node: str) -> Root:
+    """A neuron seen as a statement of its own, with the truth that its statements give it."""
+    data = lifted.graph.nodes[node]
+    count = len(data["sorts"])
+    reference = Reference(node, tuple(range(count)))
+    names = tuple(f"X{i}" for i in range(count))
+    return Root(reference, names, data["sorts"], data["lower"], data["upper"], lifted.statements[0].origin)
+
+
+def add_shared_tables(lifted: LiftedGraph, grounding: Grounding, analyses: Analyses) -> SharedNeurons:
+    """Add a table for each shared neuron; its default is what its operands' defaults and its statements make it."""
+    formulas: list[Formula] = []
+    impossible: list[str] = []
+    untold: dict[str, Pair] = {}
+    for node, data in lifted.graph.nodes(data=True):
+        if not data["shared"]:
+            continue
+        root = neuron_root(lifted, node)
+        bare = unfold(lifted, root, through_shared=True)
+        plain = analyses.of(bare).upward.default_values(bare.top)
+        untold[node] = (min(low for low, _ in plain), max(high for _, high in plain))
+        analyses.defaults[node] = (0.0, 1.0)
+        if root.lower > root.upper + tolerance(torch.float64):
+            impossible.append(node)
+        else:
+            formula = replace(unfold(lifted, root, auxiliary=node), key=canonical_text(bare))
+            values = analyses.of(formula).upward.default_values(formula.top)
+            lower = max(min(low for low, _ in values), root.lower)
+            upper = min(max(high for _, high in values), root.upper)
+            if lower > upper + tolerance(torch.float64):
+                lower, upper = root.lower, root.upper
+            analyses.defaults[node] = (min(lower, upper), max(lower, upper))
+            formulas.append(formula)
+        grounding.atoms.add_table(node, data["sorts"], analyses.defaults[node]).predictable = False
+        analyses.unpredictable.add(node)
+    return SharedNeurons(tuple(formulas), tuple(impossible), untold)
+
+
+def arrest_impossible(lifted: LiftedGraph, shared: SharedNeurons, grounding: Grounding, state: State) -> None:
+    """Arrest neurons everywhere whose statements give them no value in common."""
+    for node in shared.impossible:
+        root = neuron_root(lifted, node)
+        formula = unfold(lifted, root)
+        domains = [grounding.domain.sorts[sort] for sort in root.sorts]
+        columns = [Relation((i,), (ids,), len(ids)) for i, ids in enumerate(domains)]
+        rows = join(columns, lambda count, formula=formula: grounding.guard(formula, count))
+        ordered = [rows.columns[rows.variables.index(i)] for i in range(len(columns))]
+        numbers = grounding.atoms.materialise(grounding.atoms.tables[node], ordered, rows.length)
+        state.extend(grounding.atoms)
+        state.lower.values[numbers] = root.lower
+        state.upper.values[numbers] = root.upper
+        _record(state, numbers)
+        grounding.atoms.enlist(state.arrest(numbers))
+
+
+def initialise(
+    formula: Formula, needs: Needs, analyses: Analyses, kept: Mapping[str, bool], grounding: Grounding, state: State
+) -> None:
+    """Give a shared neuron the bounds that its operands give it before the first round."""
+    assert formula.auxiliary is not None
+    atoms = grounding.atoms
+    scratch = Grounding(atoms, grounding.domain, grounding.guard)
+    modes = leaf_modes(formula, lambda _name, _side: ALL)
+    number = scratch.add(formula, analyses.of(formula), needs, modes, {**kept, formula.auxiliary: True}, {})
+    scratch.extend([0])
+    state.extend(atoms)
+    batch = scratch.batches[number]
+    if not len(batch.blocks[0]):
+        return
+    view = whole(batch)
+    up = upward(formula, entering(reader(view, state, atoms), formula), view.groupings)[formula.top]
+    lower, upper = up.lower.clamp(min=formula.lower), up.upper.clamp(max=formula.upper)
+    crossed = lower > upper + tolerance(state.dtype)
+    rows = view.column(AUXILIARY)
+    state.lower.values[rows] = torch.where(crossed, formula.lower, torch.minimum(lower, upper))
+    state.upper.values[rows] = torch.where(crossed, formula.upper, torch.maximum(lower, upper))
+    if state.history is None or state.history.trace is None:
+        _record(state, rows)
+    else:
+        _trace(state, batch, rows, (up.lower > formula.lower) & ~crossed, (up.upper < formula.upper) & ~crossed)
+    atoms.deviate(rows, *state.read(rows))
+
+
+def _trace(state: State, batch: Batch, rows: torch.Tensor, *worked_out: torch.Tensor) -> None:
+    """As ``_record``, saying which instances brought about the ends that were ``worked_out`` from operands."""
+    assert state.history is not None and state.history.trace is not None
+    state.history.step()
+    number = state.history.trace.adopt(batch)
+    for side, (values, own) in enumerate(zip(state.read(rows), worked_out, strict=True)):
+        mine, others = where_set(own), where_set(~own)
+        state.history.record(
+            Kind.INITIAL, side, rows.index_select(0, mine), values.index_select(0, mine), number, ROOT, mine.int()
+        )
+        state.history.record(Kind.INITIAL, side, rows.index_select(0, others), values.index_select(0, others))
+
+
+def _record(state: State, rows: torch.Tensor) -> None:
+    """The first bounds of shared neurons, which those above them read."""
+    if state.history is not None:
+        state.history.step()
+        for side, values in enumerate(state.read(rows)):
+            state.history.record(Kind.INITIAL, side, rows, values)
+
+
+def add_observer_tables(lifted: LiftedGraph, grounding: Grounding) -> dict[str, str]:
+    """For each neuron that keeps no bounds and that a query is an instance of, a table that hears what the program's
+    formulas say of it. The result maps the neuron to its table."""
+    observers: dict[str, str] = {}
+    for root in lifted.queries:
+        for reference in instances(lifted.graph, below_negations(lifted.graph, root.reference)[0]):
+            data = lifted.graph.nodes[reference.node]
+            if not data["shared"] and reference.node not in observers:
+                observers[reference.node] = f"?{reference.node}"
+                grounding.atoms.add_table(observers[reference.node], data["sorts"], (0.0, 1.0))
+    return observers

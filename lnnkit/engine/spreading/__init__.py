@@ -1,0 +1,1 @@
+"""Fast path for rounds that only insert new atoms with one bound."""

@@ -1,0 +1,124 @@
+"""What instances that a trigger finds say, where all say one thing: of an atom that is at its default, one bound.
+
+A *flow* is a trigger of a member with that: its instances' leaves but one are of known classes, and the atom behind the
+one left, the head, is told where it is at its default and says nothing where it has been told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from lnnkit.analysis.relevance import ALL
+from lnnkit.engine.encoded_bounds import Classes
+from lnnkit.engine.response.rule_response import Visits
+from lnnkit.formula.unfolding import AUXILIARY, LEAF
+from lnnkit.join.bindings import Matched
+from lnnkit.join.few_joins import FewBindings, FewJoins, Unfit
+from lnnkit.join.triggers import Trigger
+from lnnkit.store.atoms import AtomTable
+from lnnkit.store.few import Array
+
+MOST = 2**14  # so many assignments are found at once: torch takes more in less time
+
+
+@dataclass(slots=True)
+class Flow:
+    """The instances of ``visits`` that ``trigger`` finds: ``head`` is the leaf that is told ``value`` on ``side``,
+    ``arguments`` are its variables, or ids; ``leaves`` are the atoms behind the others. An atom of the head's table
+    that is of one of the ``silent`` classes is told nothing new."""
+
+    visits: Visits
+    trigger: Trigger
+    joins: FewJoins
+    head: int
+    table: AtomTable
+    arguments: tuple[tuple[int | None, int], ...]  # a variable, or an id
+    side: int
+    value: float
+    silent: frozenset[int]
+    leaves: Mapping[int, Matched]
+
+    def found(self, columns: list[Array], local: Array, grown: int) -> Iterator[FewBindings]:
+        """What rows of the trigger's table find, given their columns; it is counted as plain visits count it. The list
+        of the trigger's literal has ``grown`` by so many rows that are not entered yet."""
+        visitor, trigger = self.visits.visitor, self.trigger
+        under = self.joins.matched(columns, local)
+        if not under.length:
+            return
+        share = min(1.0, visitor.fresh_rows(trigger, grown) / under.length)
+        made, need = self.joins.joins.made, trigger.need
+
+        def counted(out: int, last: bool) -> None:
+            self.joins.joins.guard((made.get(need, 0.0) if last else 0) + share * out)
+
+        for found in self.joins.found(under, counted, MOST):
+            visitor.visited += found.length
+            made[need] = made.get(need, 0.0) + share * found.length
+            yield found
+
+    def columns(self, found: FewBindings) -> list[Array]:
+        """The tuples of the heads."""
+        return [
+            np.full(found.length, entity) if variable is None else found.column(variable)
+            for variable, entity in self.arguments
+        ]
+
+
+def flow(visits: Visits, trigger: Trigger, own_class: int, classes: Classes) -> Flow:
+    """The flow of a trigger whose rows that moved are of one class. Raises `Unfit` where it is none."""
+    visitor, table, batch = visits.visitor, visits.table, visits.batch
+    formula = visitor.formula
+    joins = visitor.joins
+    if joins.recorder is not None or not table.useful or visitor.enumerates or len(visits.arrests):
+        raise Unfit
+    matched = {(each.table, each.arguments) for each in trigger.rest}
+    own = (trigger.pattern.table.name, trigger.pattern.arguments)
+    head: int | None = None
+    soles: list[int | None] = []
+    leaves: dict[int, Matched] = {}
+    for leaf in table.leaves:
+        if leaf in formula.heads or (leaf != AUXILIARY and formula.neurons[leaf].kind != LEAF):
+            raise Unfit
+        atom = visitor.atom(leaf)
+        if atom == own or atom in matched:
+            sole = own_class if atom == own else _sole(visits, leaf, classes)
+            leaves[leaf] = atom
+        elif head is None:
+            head, sole = leaf, None
+        else:
+            raise Unfit
+        soles.append(sole)
+    if head is None:
+        raise Unfit
+    source = visitor.pattern(visitor.atom(head)).table
+    if source.numeric:
+        raise Unfit
+
+    def combined(number: int) -> tuple[int, ...]:
+        return tuple(number if sole is None else sole for sole in soles)
+
+    said = table.said(combined(classes.default(source.number)), classes)
+    if len(said) != 1:
+        raise Unfit
+    (((leaf, side), value),) = said.items()
+    if leaf != head or batch.modes[head][side] != ALL:
+        raise Unfit
+    silent = frozenset(k for k in classes.known(source.number)[1:] if table.silent(combined(k), classes))
+    atom = visitor.pattern(visitor.atom(head))
+    constants = dict(atom.constants)
+    arguments = tuple(
+        (argument, 0) if isinstance(argument, int) else (None, constants[place])
+        for place, argument in enumerate(atom.arguments)
+    )
+    return Flow(visits, trigger, FewJoins(joins, trigger), head, source, arguments, side, float(value), silent, leaves)
+
+
+def _sole(visits: Visits, leaf: int, classes: Classes) -> int:
+    """The class of all atoms that a literal finds."""
+    sole = classes.sole(visits.visitor.pattern(visits.visitor.atom(leaf)).table.number)
+    if sole is None or not visits.visitor.told_apart(leaf):
+        raise Unfit
+    return sole

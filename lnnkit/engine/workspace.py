@@ -1,0 +1,105 @@
+"""What the rounds of one inference share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property, partial
+
+from torch import Tensor
+
+from lnnkit.engine.bounds_state import State
+from lnnkit.engine.drift import Drift
+from lnnkit.engine.encoded_bounds import Classes
+from lnnkit.engine.extrapolation.leaps import Leaps
+from lnnkit.engine.merge import Meeting
+from lnnkit.engine.response.respond import completing, look
+from lnnkit.engine.response.response_table import TruthTable
+from lnnkit.engine.response.rule_response import Visits
+from lnnkit.flags import where_set
+from lnnkit.join.delta_rule import Visitor
+from lnnkit.join.grounding import Grounding
+from lnnkit.trail.events import Arrested
+from lnnkit.trail.winners import Derivations
+
+
+class Status(Enum):
+    """Why inference stopped; the value is the word that users see."""
+
+    CONVERGED = "converged"
+    ACCELERATED = "accelerated"
+    CREEPING = "creeping"
+    DRIFTING = "drifting"
+    ROUND_LIMIT = "round_limit"
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far the rounds have come; ``rounds`` counts those that changed something."""
+
+    rounds: int = 0
+    status: Status = Status.CONVERGED
+    visited: int = 0
+    arrested: list[Arrested] = field(default_factory=list)
+    creeping: set[int] = field(default_factory=set)  # members whose instances crept
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """A grounding with its bounds, and what the rounds keep beside them. ``visits`` has the members whose instances are
+    not kept."""
+
+    grounding: Grounding
+    state: State
+    classes: Classes
+    derivations: Derivations
+    meeting: Meeting
+    visits: dict[int, Visits]
+    progress: Progress
+    leaps: Leaps
+    drift: Drift
+
+    def arrested(self, number: int) -> Tensor:
+        """Which rows of a batch are an arrested instance: those that an instance was given when it set a bound, before
+        it was arrested, are among them."""
+        batch = self.grounding.batches[number]
+        flags = batch.arrested.clone()
+        for member in batch.members:
+            visits = self.visits.get(member)
+            if visits is not None and len(visits.arrests):
+                rows = where_set(batch.blocks[0].member == batch.members.index(member))
+                columns = partial(self.grounding.variables, number, visits.visitor, rows)
+                behind = partial(batch.behind, rows)
+                flags.index_copy_(0, rows, visits.arrests.holds(columns, len(rows), behind))
+        return flags
+
+    @cached_property
+    def comparisons(self) -> tuple[Visits, ...]:
+        """The definitions of comparisons."""
+        return tuple(visits for visits in self.visits.values() if visits.visitor.formula.compares)
+
+    def visited(self, members: Sequence[int]) -> dict[int, Visits]:
+        """Those of ``members`` that are visited."""
+        return {member: self.visits[member] for member in members if member in self.visits}
+
+
+def workspace(grounding: Grounding, state: State, leaps: Leaps) -> Workspace:
+    """Ready for the first round."""
+    derivations = Derivations()
+    derivations.room(4 * len(grounding.atoms))
+    tables: dict[int, TruthTable] = {}
+    visits: dict[int, Visits] = {}
+    for member, visitor in enumerate(grounding.members):
+        if not isinstance(visitor, Visitor):
+            continue
+        number = grounding.number(member)
+        batch = grounding.batches[number]
+        if number not in tables:
+            leaves = [leaf for leaf in batch.blocks[0].columns if not (batch.completes and leaf in batch.formula.heads)]
+            tables[number] = TruthTable(batch, leaves, completing if batch.completes else look, state.dtype)
+        visits[member] = Visits(number, batch, member, visitor, tables[number])
+    classes = Classes(state, grounding.atoms)
+    meeting, drift = Meeting(state, derivations), Drift(state)
+    return Workspace(grounding, state, classes, derivations, meeting, visits, Progress(), leaps, drift)

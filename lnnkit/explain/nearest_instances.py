@@ -1,0 +1,111 @@
+"""The instances of a statement that come nearest to saying something: those of whose literals the fewest are not met
+by atoms that are there."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+
+from lnnkit.engine.bounds_state import State
+from lnnkit.flags import where_set
+from lnnkit.formula.unfolding import Formula
+from lnnkit.join.grounding import Grounding
+from lnnkit.join.natural_join import Relation, join
+
+_MOST = 200  # instances that are found for the same literals
+_ROWS = 1_000_000  # of a join; beyond it,
+_FIRST = (1000, 30, 2)  # only so many atoms of each literal are joined
+_SUBSETS = 300  # of literals that are left out
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A leaf of the formula, and the side on which it would have to say something."""
+
+    leaf: int
+    side: int
+
+
+class _TooMany(Exception):
+    pass
+
+
+def nearest(
+    grounding: Grounding, state: State, formula: Formula, literals: Sequence[Literal], bindings: Mapping[int, int]
+) -> list[dict[int, int]]:
+    """Bindings of the formula's variables that extend ``bindings``, each once: those that all literals hold, then those
+    that all but one do, and, if there are none, those that all but two do, and so on; fuller ones first. Variables
+    that nothing binds are left out."""
+    generators = [each for each in literals if not _informs(grounding, formula, each)]
+    relations = {each: _matching(grounding, state, formula, each, bindings) for each in generators}
+    found: dict[tuple[tuple[int, int], ...], None] = {}
+    subsets = 0
+    for left_out in range(len(generators) + 1):
+        if found and left_out > 1:
+            break
+        held: dict[tuple[tuple[int, int], ...], None] = {}
+        for kept in itertools.combinations(generators, len(generators) - left_out):
+            subsets += 1
+            if subsets > _SUBSETS:
+                break
+            for one in _joined([relations[each] for each in kept]):
+                held.setdefault(tuple(sorted({**bindings, **one}.items())))
+        found |= dict.fromkeys(sorted(held, key=len, reverse=True))
+    return [dict(items) for items in found] or [dict(bindings)]
+
+
+def _informs(grounding: Grounding, formula: Formula, literal: Literal) -> bool:
+    """Whether atoms that are not there meet the literal: those of a closed predicate, negated."""
+    low, high = grounding.atoms.tables[formula.neurons[literal.leaf].source].default
+    return low > 0 if literal.side == 0 else high < 1
+
+
+def _joined(relations: Sequence[Relation]) -> list[dict[int, int]]:
+    """The first of the bindings that are in all relations."""
+
+    def guard(count: int) -> None:
+        if count > _ROWS:
+            raise _TooMany
+
+    if not all(relation.length for relation in relations):
+        return []
+    found = Relation((), (), 0)
+    for most in (_ROWS, *_FIRST):
+        try:
+            found = join([_first(relation, most) for relation in relations], guard)
+            break
+        except _TooMany:
+            continue
+    columns = [column[:_MOST].tolist() for column in found.columns]
+    rows = zip(*columns, strict=True) if columns else iter([()] * min(found.length, 1))
+    return [dict(zip(found.variables, row, strict=True)) for row in rows]
+
+
+def _first(relation: Relation, most: int) -> Relation:
+    columns = tuple(column[:most] for column in relation.columns)
+    return Relation(relation.variables, columns, min(relation.length, most))
+
+
+def _matching(
+    grounding: Grounding, state: State, formula: Formula, literal: Literal, bindings: Mapping[int, int]
+) -> Relation:
+    """What the atoms that meet a literal bind beyond ``bindings``."""
+    neuron = formula.neurons[literal.leaf]
+    table = grounding.atoms.tables[neuron.source]
+    ends = state.ends(literal.side).values.index_select(0, table.rows)
+    fits = ends < 1 if literal.side else ends > 0
+    fresh: dict[int, torch.Tensor] = {}
+    for argument, column in zip(neuron.arguments, table.tuples.columns, strict=True):
+        if isinstance(argument, str):
+            fits &= column == grounding.domain.index[argument]
+        elif argument in bindings:
+            fits &= column == bindings[argument]
+        elif argument in fresh:
+            fits &= column == fresh[argument]
+        else:
+            fresh[argument] = column
+    rows = where_set(fits)
+    return Relation(tuple(fresh), tuple(column.index_select(0, rows) for column in fresh.values()), len(rows))

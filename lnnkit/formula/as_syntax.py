@@ -1,0 +1,102 @@
+"""Formula -> syntax: the way back, so that instances and neurons can be shown as a person would write them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import replace
+
+from lnnkit.formula.arithmetic_syntax import arithmetic_expression
+from lnnkit.formula.unfolding import Formula
+from lnnkit.syntax import ast
+from lnnkit.syntax.printer import format_expression
+from lnnkit.syntax.span import Source, Span
+
+_NOWHERE = Span(Source("", ""), 0, 0)
+
+
+def as_expression(
+    formula: Formula, bindings: Mapping[int, str], names: Mapping[int, str] | None = None, *, logic: str | None = None
+) -> ast.Expression:
+    """The formula's syntax, its variables replaced by the entities in ``bindings``; others have their ``names``, those
+    of quantifiers else as they are written, the rest X0, X1, ... Connectives of another ``logic`` than this say so."""
+    names = bound_names(formula, names or {})
+    built: list[ast.Expression] = []
+    for neuron in formula.neurons:
+        operands = tuple(built[operand] for operand in neuron.operands)
+        if neuron.logic is not None:
+            operands = tuple(
+                operand if weight == 1.0 else ast.Weighted(operand, ast.Number(weight, span=_NOWHERE), span=_NOWHERE)
+                for operand, weight in zip(operands, neuron.weights, strict=True)
+            )
+        arguments = tuple(_argument(argument, bindings, names) for argument in neuron.arguments)
+        attributes: tuple[ast.Attribute, ...] = ()
+        if neuron.logic is not None and neuron.bias != 1.0:
+            attributes = (ast.Attribute("bias", ast.Number(neuron.bias, span=_NOWHERE), span=_NOWHERE),)
+        if neuron.logic is not None and logic is not None and neuron.logic.name != logic:
+            attributes += (ast.Attribute("logic", neuron.logic.name, span=_NOWHERE),)
+        match neuron.kind:
+            case "leaf":
+                node: ast.Expression = ast.Atom(neuron.source, arguments, span=_NOWHERE)
+            case "true" | "false":
+                node = ast.Truth(neuron.kind == "true", span=_NOWHERE)
+            case "same":
+                node = _same(arguments)
+            case "not":
+                node = ast.Not(operands[0], span=_NOWHERE)
+            case "forall" | "exists":
+                bound = tuple(ast.Variable(names[v], span=_NOWHERE) for v in formula.blocks[neuron.inner].bound)
+                node = (ast.Forall if neuron.kind == "forall" else ast.Exists)(bound, operands[0], span=_NOWHERE)
+            case "compare" | "term":
+                assert neuron.arithmetic is not None
+                node = arithmetic_expression(neuron.arithmetic, operands)
+            case "and" | "or":
+                node = (ast.And if neuron.kind == "and" else ast.Or)(operands, attributes, span=_NOWHERE)
+            case _:
+                binary = {"implies": ast.Implies, "iff": ast.Iff, "xor": ast.Xor}[neuron.kind]
+                node = binary(operands[0], operands[1], attributes, span=_NOWHERE)
+        built.append(node)
+    return built[-1]
+
+
+def as_text(formula: Formula, bindings: Mapping[int, str]) -> str:
+    """The formula as a person would write it."""
+    return format_expression(as_expression(formula, bindings))
+
+
+def canonical_text(formula: Formula) -> str:
+    """The formula, the same however its variables are named."""
+    return as_text(replace(formula, written={}), {})
+
+
+def bound_names(formula: Formula, names: Mapping[int, str]) -> Mapping[int, str]:
+    """These ``names`` of variables, and one for each other that is quantified: as it is written, unless a variable
+    around it has that name."""
+    found = dict(names)
+    for block in formula.blocks[1:]:
+        taken = {found.get(variable, f"X{variable}") for variable in formula.blocks[block.parent].variables}
+        for variable in block.bound:
+            own = found.get(variable) or formula.written.get(variable)
+            if own is None or (own in taken and variable not in names):
+                own = next(name for n in itertools.count(variable) if (name := f"X{n}") not in taken)
+            found[variable] = own
+            taken.add(own)
+    return found
+
+
+def _argument(argument: int | str, bindings: Mapping[int, str], names: Mapping[int, str]) -> ast.Argument:
+    if isinstance(argument, str):
+        return ast.Constant(argument, span=_NOWHERE)
+    if argument in bindings:
+        return ast.Constant(bindings[argument], span=_NOWHERE)
+    return ast.Variable(names.get(argument, f"X{argument}"), span=_NOWHERE)
+
+
+def _same(arguments: tuple[ast.Argument, ...]) -> ast.Expression:
+    sides = tuple(
+        ast.Entity(argument.text, span=_NOWHERE)
+        if isinstance(argument, ast.Constant)
+        else ast.Atom(argument.name, (), span=_NOWHERE)
+        for argument in arguments
+    )
+    return ast.Comparison(sides, ("=",), span=_NOWHERE)

@@ -1,0 +1,99 @@
+"""Terms and comparisons of the lifted graph -> programs over the number atoms that they mention."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import networkx as nx
+
+from lnnkit.check.units import UNIT_ATTRIBUTES
+from lnnkit.graph.lifted import NUMBER, OPERATIONS
+from lnnkit.graph.ordered_operands import Arguments, operands_about
+from lnnkit.numeric import (
+    Comparison,
+    Operation,
+    Term,
+    apply,
+    constant,
+    frozen,
+    number,
+    relation,
+    undetermined,
+)
+
+NumberAtom = tuple[str, Arguments]  # a number's name and its arguments
+
+
+@dataclass(slots=True)
+class Numbers:
+    """The number atoms of a comparison or term, each once, in the order of their first mention."""
+
+    atoms: list[NumberAtom] = field(default_factory=list)
+
+    def index(self, atom: NumberAtom) -> int:
+        """The input that the atom is."""
+        if atom not in self.atoms:
+            self.atoms.append(atom)
+        return self.atoms.index(atom)
+
+
+def comparison(graph: nx.MultiDiGraph, node: str, arguments: Arguments) -> tuple[Comparison, Sequence[NumberAtom]]:
+    """A ``compare`` node seen with these ``arguments``, over the number atoms that it mentions."""
+    numbers = Numbers()
+    left, right = (_term(graph, operand, passed, numbers) for operand, passed in operands_about(graph, node, arguments))
+    data = graph.nodes[node]
+    return Comparison(left, right, relation(data["operator"], data["weight"], data["scale"] or 0.0)), numbers.atoms
+
+
+def term(graph: nx.MultiDiGraph, node: str, arguments: Arguments) -> tuple[Term, Sequence[NumberAtom]]:
+    """A term node seen with these ``arguments``, over the number atoms that it mentions."""
+    numbers = Numbers()
+    return _term(graph, node, arguments, numbers), numbers.atoms
+
+
+def parameters(graph: nx.MultiDiGraph, node: str) -> tuple[str, ...]:
+    """The parameters that a comparison or term holds."""
+    found: dict[str, None] = {}
+    for each in sorted({node, *nx.descendants(graph, node)}):
+        stack = list(graph.nodes[each].get("learned", {}).values())
+        while stack:
+            names = stack.pop()
+            if isinstance(names, tuple):
+                stack.extend(names)
+            elif names is not None:
+                found[names] = None
+    return tuple(found)
+
+
+def _term(graph: nx.MultiDiGraph, node: str, arguments: Arguments, numbers: Numbers) -> Term:
+    """Post-order without recursion: terms may be nested deeper than Python's stack."""
+    done: list[Term] = []
+    stack: list[tuple[str, Arguments, bool]] = [(node, arguments, False)]
+    while stack:
+        node, arguments, ready = stack.pop()
+        data = graph.nodes[node]
+        operands = operands_about(graph, node, arguments)
+        if data["kind"] == NUMBER:
+            done.append(number(numbers.index((node, arguments))))
+        elif not ready and operands:
+            stack.append((node, arguments, True))
+            stack.extend((operand, passed, False) for operand, passed in reversed(operands))
+        else:
+            first = len(done) - len(operands)
+            done[first:] = [_applied(data, done[first:])]
+    return done[0]
+
+
+def _applied(data: dict[str, Any], operands: Sequence[Term]) -> Term:
+    kind = data["kind"]
+    if kind == "constant":
+        return undetermined() if math.isnan(data["value"]) else constant(data["value"])
+    if "opened" in data:  # its weights are numbers among its operands
+        return apply(data["opened"], *operands)
+    if kind in OPERATIONS:
+        return apply(cast("Operation", kind), *operands)
+    given = {key: data[key] for key in UNIT_ATTRIBUTES[kind] if data.get(key) is not None}
+    return frozen(kind, given, operands)

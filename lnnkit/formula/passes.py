@@ -1,0 +1,211 @@
+"""One look at a formula's rows: upward from its leaves, downward from its root. Names no logic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from lnnkit.flags import where_set
+from lnnkit.formula.unfolding import LEAF, Formula, Neuron
+from lnnkit.logic.bounds import Bounds, Inverse, asks, complement
+from lnnkit.logic.quantifier import exists, exists_inverse, forall, forall_inverse
+from lnnkit.numeric import Comparison, Interval, point
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """How a block's rows belong to the rows of the block around it.
+
+    ``group`` (n,) is each row's parent row, ``groups`` their number, ``outermost`` (n,) its row in block 0. ``virtual``
+    (n,) marks rows that stand for entities at default bounds: they take part upward only. A ``stranger`` (n,) among
+    them may not exist: it can keep a ``forall`` from being true and an ``exists`` from being false, no more.
+    """
+
+    group: Tensor
+    groups: int
+    outermost: Tensor
+    virtual: Tensor
+    stranger: Tensor
+
+    def optional(self, rows: Bounds, kind: str) -> Bounds:
+        """The rows as the quantifier ``kind`` may count on them."""
+        if kind == "forall":
+            return Bounds(rows.lower, torch.where(self.stranger, 1.0, rows.upper))
+        return Bounds(torch.where(self.stranger, 0.0, rows.lower), rows.upper)
+
+
+def neuron_upward(neuron: Neuron, operands: Sequence[Bounds]) -> Bounds:
+    """The bounds of a connective, a negation, a comparison or a term from those of its operands."""
+    if isinstance(neuron.arithmetic, Comparison):
+        return Bounds(*neuron.arithmetic.truth(_intervals(operands)))
+    if neuron.arithmetic is not None:
+        return Bounds(*neuron.arithmetic.hull(_intervals(operands))[0])
+    logic = neuron.logic
+    if logic is None:
+        return complement(operands[0])
+    if neuron.kind == "and":
+        return logic.conjunction(operands, neuron.weights, neuron.bias)
+    if neuron.kind == "or":
+        return logic.disjunction(operands, neuron.weights, neuron.bias)
+    weights = (neuron.weights[0], neuron.weights[1])
+    if neuron.kind == "implies":
+        return logic.implication(operands[0], operands[1], weights, neuron.bias)
+    value = logic.equivalence(operands[0], operands[1], weights, neuron.bias)
+    return complement(value) if neuron.kind == "xor" else value
+
+
+def neuron_downward(neuron: Neuron, node: Bounds, operands: Sequence[Bounds]) -> Inverse:
+    """What the bounds of a connective leave of its operands; rows that say nothing leave them as they are."""
+    lower, upper = asks(node)
+    asking = where_set(lower | upper)
+    count = asking.numel()
+    if not count:
+        return Inverse(tuple(operands), lower)
+    if 2 * count > lower.numel():
+        return _inverse(neuron, node, operands)
+    some = [Bounds(*(end.index_select(0, asking) for end in box)) for box in (node, *operands)]
+    found = _inverse(neuron, some[0], some[1:])
+    boxes = tuple(
+        Bounds(*(old.index_copy(0, asking, new) for old, new in zip(box, hull, strict=True)))
+        for box, hull in zip(operands, found.operands, strict=True)
+    )
+    return Inverse(boxes, torch.zeros_like(lower).index_copy(0, asking, found.empty))
+
+
+def _intervals(operands: Sequence[Bounds]) -> list[Interval]:
+    """Numbers as intervals; those that are points all over are told so."""
+    return [
+        point(lower) if lower.numel() and torch.equal(lower, upper) else Interval(lower, upper)
+        for lower, upper in operands
+    ]
+
+
+def _narrowed(comparison: Comparison, node: Bounds, made: Bounds, operands: Sequence[Bounds]) -> Inverse:
+    """What the bounds of a comparison, met with those ``made`` upward, leave of its numbers."""
+    found = comparison.narrow(_intervals(operands), Interval(*made), Interval(*node))
+    return Inverse(tuple(Bounds(*box) for box in found.inputs), found.empty)
+
+
+def _inverse(neuron: Neuron, node: Bounds, operands: Sequence[Bounds]) -> Inverse:
+    logic = neuron.logic
+    assert logic is not None
+    if neuron.kind == "and":
+        return logic.conjunction_inverse(node, operands, neuron.weights, neuron.bias)
+    if neuron.kind == "or":
+        return logic.disjunction_inverse(node, operands, neuron.weights, neuron.bias)
+    weights = (neuron.weights[0], neuron.weights[1])
+    if neuron.kind == "implies":
+        return logic.implication_inverse(node, operands[0], operands[1], weights, neuron.bias)
+    target = complement(node) if neuron.kind == "xor" else node
+    return logic.equivalence_inverse(target, operands[0], operands[1], weights, neuron.bias)
+
+
+def upward(formula: Formula, read: Callable[[int], Bounds], groupings: Sequence[Grouping | None]) -> list[Bounds]:
+    """The bounds of each neuron from those of its operands; ``read`` gives those of leaves and constants."""
+    values: list[Bounds] = []
+    for index, neuron in enumerate(formula.neurons):
+        operands = [values[operand] for operand in neuron.operands]
+        if neuron.kind in ("forall", "exists"):
+            rows = groupings[neuron.inner]
+            assert rows is not None
+            reduce = forall if neuron.kind == "forall" else exists
+            values.append(reduce(rows.optional(operands[0], neuron.kind), rows.group, rows.groups))
+        elif operands:
+            values.append(neuron_upward(neuron, operands))
+        else:
+            values.append(read(index))
+    return values
+
+
+def downward(
+    formula: Formula, values: Sequence[Bounds], root: Bounds, groupings: Sequence[Grouping | None]
+) -> tuple[list[Bounds], Tensor]:
+    """The hull of each neuron's values that can still give ``root``, and which rows of block 0 have none."""
+    boxes = list(values)
+    boxes[formula.top] = root
+    empty = torch.zeros(root.lower.shape, dtype=torch.bool)
+    for index in range(formula.top, -1, -1):
+        neuron, node = formula.neurons[index], boxes[index]
+        if not neuron.operands:
+            continue
+        operands = [boxes[operand] for operand in neuron.operands]
+        if neuron.kind == "not":
+            boxes[neuron.operands[0]] = complement(node)
+            continue
+        if neuron.kind in ("forall", "exists"):
+            rows = groupings[neuron.inner]
+            assert rows is not None
+            inverse = forall_inverse if neuron.kind == "forall" else exists_inverse
+            found = inverse(node, rows.optional(operands[0], neuron.kind), rows.group, rows.groups)
+            box = found.operands[0]
+            boxes[neuron.operands[0]] = Bounds(
+                torch.where(rows.virtual, operands[0].lower, box.lower),
+                torch.where(rows.virtual, operands[0].upper, box.upper),
+            )
+        else:
+            if isinstance(neuron.arithmetic, Comparison):
+                found = _narrowed(neuron.arithmetic, node, values[index], operands)
+            else:
+                found = neuron_downward(neuron, node, operands)
+            for operand, box in zip(neuron.operands, found.operands, strict=True):
+                boxes[operand] = box
+        grouping = groupings[neuron.block]
+        if grouping is None:
+            empty = empty | found.empty
+        else:
+            empty[grouping.outermost[found.empty & ~grouping.virtual]] = True
+    return boxes, empty
+
+
+def least_heads(formula: Formula, antecedent: Tensor, values: Sequence[Bounds], impossible: float) -> dict[int, Tensor]:
+    """For a defining statement whose antecedent is exactly ``antecedent`` (rows,): the least truth of each head with
+    which the statement can still be as true as its lower bound asks, everything else in the consequent unknown but
+    for what holds no atom, whose upward ``values`` stand; ``impossible`` where no truth of the heads is enough."""
+    implication = formula.neurons[formula.top]
+    unknown = Bounds(torch.zeros_like(antecedent), torch.ones_like(antecedent))
+    boxes: dict[int, Bounds] = {}
+    order: list[int] = []
+    stack = [implication.operands[1]]
+    while stack:
+        index = stack.pop()
+        order.append(index)
+        if formula.neurons[index].kind == "and":
+            stack.extend(formula.neurons[index].operands)
+    for index in reversed(order):
+        neuron = formula.neurons[index]
+        if neuron.kind == "and" and neuron.logic is not None:
+            boxes[index] = neuron.logic.conjunction([boxes[o] for o in neuron.operands], neuron.weights, neuron.bias)
+        elif _holds_no_atom(formula, index):
+            boxes[index] = values[index]
+        else:
+            boxes[index] = unknown
+    node = Bounds(torch.zeros_like(antecedent) + formula.lower, torch.ones_like(antecedent))  # gradients pass
+    weights = (implication.weights[0], implication.weights[1])
+    assert implication.logic is not None
+    found = implication.logic.implication_inverse(
+        node, Bounds(antecedent, antecedent), boxes[implication.operands[1]], weights, implication.bias
+    )
+    boxes[implication.operands[1]] = found.operands[1]
+    empty = found.empty
+    for index in order:
+        neuron = formula.neurons[index]
+        if neuron.kind == "and" and neuron.logic is not None:
+            found = neuron.logic.conjunction_inverse(
+                boxes[index], [boxes[o] for o in neuron.operands], neuron.weights, neuron.bias
+            )
+            boxes.update(zip(neuron.operands, found.operands, strict=True))
+            empty = empty | found.empty
+    return {head: torch.where(empty, impossible, boxes[head].lower) for head in formula.heads}
+
+
+def _holds_no_atom(formula: Formula, top: int) -> bool:
+    stack = [top]
+    while stack:
+        neuron = formula.neurons[stack.pop()]
+        if neuron.kind == LEAF:
+            return False
+        stack.extend(neuron.operands)
+    return True

@@ -1,0 +1,211 @@
+"""Lifted graph -> formulas: each root unfolded into a tree of neurons over leaves, cut into blocks at its quantifiers.
+
+A leaf is a predicate, a number or a shared neuron, whose bounds are kept in a state; all other neurons are evaluated
+anew at each look. The operands of a comparison or a term are its numbers. The rows of a block are the assignments of
+its variables: those of the blocks around it, then those that its quantifier binds. Block 0 is the formula itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from lnnkit.formula.number_terms import comparison, parameters, term
+from lnnkit.graph.laws import Law
+from lnnkit.graph.lifted import COMPARISON, NUMBER, TERMS, LiftedGraph, Root
+from lnnkit.graph.ordered_operands import operand_edges
+from lnnkit.logic import logic_named
+from lnnkit.logic.logic import Logic
+from lnnkit.numeric import Comparison, Term
+
+LEAF = "leaf"
+TERM = "term"
+AUXILIARY = -1  # stands for a formula's own shared neuron among its leaves
+
+
+@dataclass(frozen=True, slots=True)
+class Neuron:
+    """One node of the tree. Operands come before it. ``arguments`` are variables of the formula, or entities' texts."""
+
+    kind: str
+    operands: tuple[int, ...]
+    block: int
+    source: str  # its node in the lifted graph: for a leaf, the table that holds its bounds
+    arguments: tuple[int | str, ...]
+    weights: tuple[float, ...] = ()
+    bias: float = 1.0
+    logic: Logic | None = None
+    inner: int = -1  # for a quantifier: the block of its operand
+    learned: tuple[str | None, ...] = ()  # the parameters: of the weights, then of the bias; of arithmetic, all
+    numeric: bool = False  # a leaf that holds a number, or a term
+    arithmetic: Comparison | Term | None = None  # of a comparison or a term, over its operands
+
+    @property
+    def fixed(self) -> bool:
+        """Whether it has the same bounds always: ``true``, ``false``, arithmetic without numbers."""
+        return self.kind in ("true", "false") or (self.arithmetic is not None and not self.operands)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The rows of one quantifier's operand; block 0 has no parent."""
+
+    parent: int
+    variables: tuple[int, ...]
+    bound: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A root unfolded. ``sorts`` has one entry a variable. ``auxiliary`` names the table of the shared neuron that
+    the formula is the definition of: its bounds stand in for the given ``lower`` and ``upper``."""
+
+    neurons: tuple[Neuron, ...]
+    blocks: tuple[Block, ...]
+    sorts: tuple[str, ...]
+    lower: float
+    upper: float
+    auxiliary: str | None = None
+    root: Root | None = None
+    heads: frozenset[int] = field(default=frozenset())  # leaves that a defining statement defines
+    key: str = ""  # canonical text, for breaking ties
+    written: Mapping[int, str] = field(default_factory=dict, compare=False)  # the names of quantified variables
+
+    @property
+    def top(self) -> int:
+        return len(self.neurons) - 1
+
+    @property
+    def learned(self) -> tuple[object, ...]:
+        """The parameters in it, by their places."""
+        own = self.root.learned if self.root is not None and self.auxiliary is None else (None, None)
+        return (own, *(neuron.learned for neuron in self.neurons))
+
+    @property
+    def leaves(self) -> tuple[int, ...]:
+        return tuple(i for i, neuron in enumerate(self.neurons) if neuron.kind == LEAF)
+
+    @property
+    def numeric(self) -> bool:
+        """Whether numbers are among its leaves."""
+        return any(neuron.numeric for neuron in self.neurons)
+
+    @property
+    def compares(self) -> bool:
+        """Whether it is the definition of a comparison."""
+        return self.auxiliary is not None and self.neurons[self.top].kind == COMPARISON
+
+    @property
+    def head(self) -> tuple[int, bool]:
+        """The neuron beneath the negations at its top, and whether their number is odd."""
+        index, negated = self.top, False
+        while self.neurons[index].kind == "not":
+            index, negated = self.neurons[index].operands[0], not negated
+        return index, negated
+
+    def names_once(self, table: str) -> bool:
+        """Whether one atom of it is of a table: what an instance makes there is its own."""
+        named = [neuron.source for neuron in self.neurons if neuron.kind == LEAF]
+        return [*named, self.auxiliary].count(table) == 1
+
+    @property
+    def is_law(self) -> bool:
+        """Whether it is a law of order: what its comparisons know by their numbers, they all know."""
+        return self.auxiliary is None and self.root is not None and isinstance(self.root.origin, Law)
+
+
+def unfold(
+    lifted: LiftedGraph,
+    root: Root,
+    *,
+    auxiliary: str | None = None,
+    through_shared: bool = False,
+    through_comparisons: bool | None = None,
+) -> Formula:
+    """The tree under ``root``: the root itself is always unfolded, shared neurons below it are leaves unless
+    ``through_shared``, shared comparisons unless ``through_comparisons`` (by default the same)."""
+    through = {True: through_shared if through_comparisons is None else through_comparisons, False: through_shared}
+    graph = lifted.graph
+    neurons: list[Neuron] = []
+    blocks = [Block(-1, tuple(range(len(root.variables))), ())]
+    sorts = list(root.sorts)
+    written: dict[int, str] = {}
+    done: list[int] = []  # indices of finished operands, a stack
+    stack: list[tuple[str, tuple[int | str, ...], int, int, bool]] = [
+        (root.reference.node, root.reference.arguments, 0, -1, False)
+    ]
+    opened = False  # the root itself is unfolded even where it is shared
+    while stack:
+        node, arguments, block, inner, ready = stack.pop()
+        first, opened = not opened, True
+        data = graph.nodes[node]
+        kind = data["kind"]
+        kept = data["shared"] and not through[kind == COMPARISON] and not ready and not first
+        if kind in ("predicate", NUMBER) or kept:
+            done.append(len(neurons))
+            neurons.append(Neuron(LEAF, (), block, node, arguments, numeric=kind == NUMBER))
+            continue
+        if kind == COMPARISON or kind in TERMS:
+            arithmetic, numbers = (comparison if kind == COMPARISON else term)(graph, node, arguments)
+            operands = tuple(range(len(neurons), len(neurons) + len(numbers)))
+            neurons += [Neuron(LEAF, (), block, name, passed, numeric=True) for name, passed in numbers]
+            done.append(len(neurons))
+            own = COMPARISON if kind == COMPARISON else TERM
+            numeric = kind != COMPARISON
+            learned = parameters(graph, node)
+            neurons.append(
+                Neuron(own, operands, block, node, arguments, learned=learned, numeric=numeric, arithmetic=arithmetic)
+            )
+            continue
+        edges = operand_edges(graph, node)
+        if not ready:
+            inner = -1
+            visible = arguments
+            if kind in ("forall", "exists"):
+                bound = tuple(range(len(sorts), len(sorts) + len(data["bound_sorts"])))
+                sorts.extend(data["bound_sorts"])
+                written.update(zip(bound, data["bound_names"], strict=True))
+                inner = len(blocks)
+                blocks.append(Block(block, blocks[block].variables + bound, bound))
+                visible = arguments + bound
+            stack.append((node, arguments, block, inner, True))
+            for operand, edge in reversed(edges):
+                passed = tuple(visible[a] if isinstance(a, int) else a for a in edge["arguments"])
+                stack.append((operand, passed, inner if inner >= 0 else block, -1, False))
+            continue
+        count = len(edges)
+        operands = tuple(done[len(done) - count :])
+        del done[len(done) - count :]
+        if kind == "same":
+            arguments = tuple(arguments[a] if isinstance(a, int) else a for a in data["arguments"])
+        done.append(len(neurons))
+        neurons.append(
+            Neuron(
+                kind,
+                operands,
+                block,
+                node,
+                arguments,
+                tuple(edge["weight"] for _, edge in edges),
+                data.get("bias", 1.0),
+                logic_named(data["logic"]) if "logic" in data else None,
+                inner,
+                (*(edge.get("parameter") for _, edge in edges), data.get("learned", {}).get("bias")),
+            )
+        )
+    heads = _heads(neurons, root.defines) if root.defines else frozenset()
+    ends = root.lower, root.upper
+    return Formula(tuple(neurons), tuple(blocks), tuple(sorts), *ends, auxiliary, root, heads, written=written)
+
+
+def _heads(neurons: list[Neuron], defines: frozenset[str]) -> frozenset[int]:
+    """The leaves in the consequent conjunction of a defining statement."""
+    stack, heads = [neurons[-1].operands[1]], set()
+    while stack:
+        index = stack.pop()
+        neuron = neurons[index]
+        if neuron.kind == "and":
+            stack.extend(neuron.operands)
+        elif neuron.kind == LEAF and neuron.source in defines:
+            heads.add(index)
+    return frozenset(heads)

@@ -1,0 +1,304 @@
+"""Checked program -> lifted graph. Equal neurons and terms (up to renaming of their variables) become one node."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import networkx as nx
+
+from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Predicate, Query, SameEntity
+from lnnkit.check.walk import children
+from lnnkit.graph.defining import Formula, conjunctions, conjuncts, defined_predicates, stripped
+from lnnkit.graph.describe import Description, describe
+from lnnkit.graph.initial_parameters import Parameters, starts
+from lnnkit.graph.laws import laws
+from lnnkit.graph.lifted import COMPARISON, NEURONS, TERMS, LiftedGraph, Reference, Root
+from lnnkit.graph.match import below_negations, instances
+from lnnkit.syntax import ast
+from lnnkit.syntax.span import Span
+
+_Edge = tuple[str, tuple[float, str | None], tuple[int | str, ...]]  # operand, weight and its parameter, arguments
+
+
+def build(program: CheckedProgram) -> LiftedGraph:
+    """The lifted graph of a checked program. Statements come first, queries after them: asking for a neuron adds no
+    use to it."""
+    builder = _Builder(program.predicates, nx.MultiDiGraph(), Parameters(starts(program.assertions)))
+    for predicate in program.predicates.values():
+        builder.graph.add_node(
+            predicate.name,
+            kind="number" if predicate.numeric else "predicate",
+            sorts=predicate.sorts,
+            closed=predicate.closed,
+            span=predicate.span,
+            uses=0,
+            shared=False,
+            defining=False,
+            stated=True,
+        )
+    closed_derived = frozenset(
+        name for assertion in program.assertions for name in defined_predicates(assertion, program.predicates)
+    )
+    stated = (*program.assertions, *laws(program.assertions))
+    statements = tuple(builder.statement(assertion) for assertion in stated)
+    builder.close(statements)
+    queries = tuple(builder.query(query) for query in program.queries)
+    statements = tuple(map(builder.asserting, statements))
+    return LiftedGraph(builder.graph, program, statements, queries, closed_derived, builder.parameters)
+
+
+def add_queries(lifted: LiftedGraph, queries: Sequence[Query]) -> LiftedGraph:
+    """The same graph with other queries; neurons that only the earlier queries had stay as unread nodes."""
+    builder = _Builder(lifted.program.predicates, lifted.graph.copy(), lifted.parameters)
+    builder.recall()
+    asked = tuple(builder.query(query) for query in queries)
+    return LiftedGraph(
+        builder.graph,
+        lifted.program,
+        tuple(map(builder.asserting, lifted.statements)),
+        asked,
+        lifted.closed_derived,
+        lifted.parameters,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A built subformula: its node, and what each of its parameters is in the formula around it."""
+
+    node: str
+    arguments: tuple[str | ast.Constant, ...]  # a variable's name, or a constant
+
+
+@dataclass(slots=True)
+class _Builder:
+    predicates: Mapping[str, Predicate]
+    graph: nx.MultiDiGraph
+    parameters: Parameters
+    nodes: dict[object, str] = field(default_factory=dict)
+    counter: int = 0
+
+    def recall(self) -> None:
+        """Take the keys of a graph that was built before, so that its neurons are met again."""
+        for node, data in self.graph.nodes(data=True):
+            if "key" in data:
+                self.nodes[data["key"]] = node
+        self.counter = len(self.graph)
+
+    def statement(self, assertion: Assertion) -> Root:
+        formula = stripped(assertion)
+        defines = defined_predicates(assertion, self.predicates)
+        part, built = self._formula(formula, assertion.logic)
+        if defines:  # a defining rule reads its own heads as unknown, so they must be in sight of its instances
+            assert isinstance(formula, ast.Implies)
+            for conjunction in (formula, *conjunctions(formula.consequent)):
+                if any(self.predicates[atom.name].closed for atom in conjuncts(conjunction)) or conjunction is formula:
+                    self.graph.nodes[built[id(conjunction)].node]["defining"] = True
+        self._use(part.node)
+        ends = self.parameters.read(assertion.lower, 1.0), self.parameters.read(assertion.upper, 1.0)
+        return self._root(part, ends, assertion, defines)
+
+    def query(self, query: Query) -> Root:
+        before = {node: data["uses"] for node, data in self.graph.nodes(data=True)}
+        part, _ = self._formula(query.formula, query.logic)
+        for node, data in self.graph.nodes(data=True):
+            data["uses"] = before.get(node, 0)
+        negations, _ = self._negations(part.node)  # what stands beneath these is asked for itself
+        self._link([node for node in self.graph if node not in before and node not in negations])
+        ends = (-math.inf, math.inf) if query.numeric else (0.0, 1.0)
+        return self._root(part, ((ends[0], None), (ends[1], None)), query, frozenset())
+
+    def _link(self, own: Sequence[str]) -> None:
+        """Let a query read the neurons of the program that its subformulas are instances of: those that keep bounds of
+        their own, and asserted ones, which do from then on. What it asks for itself is looked at in itself."""
+        created = {*own}
+        for node in own:
+            for _, operand, number, edge in list(self.graph.out_edges(node, keys=True, data=True)):
+                reference = Reference(operand, edge["arguments"])
+                if self.graph.nodes[operand]["kind"] == "not" and operand not in created:
+                    reference, _ = below_negations(self.graph, reference)  # a negation of the program, as it stands
+                data = self.graph.nodes[reference.node]
+                if data["kind"] not in NEURONS or data["shared"]:
+                    continue
+                met = [(each, self.graph.nodes[each.node]) for each in instances(self.graph, reference)]
+                kept = [each for each, its in met if its["shared"]] or [each for each, its in met if its["asserted"]]
+                if not kept:
+                    continue
+                self.graph.nodes[kept[0].node]["shared"] = True
+                if reference.node == operand:
+                    self.graph.remove_edge(node, operand, number)
+                    self.graph.add_edge(node, kept[0].node, **(edge | {"arguments": kept[0].arguments}))
+
+    def close(self, statements: Sequence[Root]) -> None:
+        """Decide which neurons keep bounds of their own, and which truth statements give them. Comparisons always do,
+        for what they say of their numbers rests on them."""
+        learned = {root.reference.node for root in statements if any(root.learned)}
+        beneath = {self._negations(root.reference.node)[1] for root in statements}
+        for node, data in self.graph.nodes(data=True):
+            data["stated"] = True
+            if data["kind"] in NEURONS:
+                fixed = not (data["defining"] or node in learned or self._trainable(node))
+                data["asserted"] = fixed and node in beneath
+                data["shared"] = data["kind"] == COMPARISON or (fixed and data["uses"] >= 2)
+        for root in map(self._beneath_negations, statements):
+            data = self.graph.nodes[root.reference.node]
+            if data["kind"] in NEURONS:
+                data["lower"] = max(data["lower"], root.lower)
+                data["upper"] = min(data["upper"], root.upper)
+
+    def asserting(self, root: Root) -> Root:
+        """A statement; where it negates a neuron that keeps bounds, what it says of that."""
+        beneath = self._beneath_negations(root)
+        return beneath if self.graph.nodes[beneath.reference.node]["shared"] else root
+
+    def _beneath_negations(self, root: Root) -> Root:
+        """What a statement says of what it negates. One whose truth is learned stays as it is."""
+        reference, negated = below_negations(self.graph, root.reference)
+        if any(root.learned):
+            return root
+        lower, upper = (1 - root.upper, 1 - root.lower) if negated else (root.lower, root.upper)
+        return replace(root, reference=reference, lower=lower, upper=upper)
+
+    def _root(
+        self,
+        part: _Part,
+        ends: tuple[tuple[float, str | None], tuple[float, str | None]],
+        origin: Assertion | Query,
+        defines: frozenset[str],
+    ) -> Root:
+        variables = tuple(dict.fromkeys(a for a in part.arguments if isinstance(a, str)))
+        sorts = dict.fromkeys(variables, ENTITY)
+        for argument, sort in zip(part.arguments, self.graph.nodes[part.node]["sorts"], strict=True):
+            if isinstance(argument, str) and sort != ENTITY:
+                sorts[argument] = sort
+        index = {name: position for position, name in enumerate(variables)}
+        return Root(
+            Reference(part.node, _arguments(part, index)),
+            variables,
+            tuple(sorts[name] for name in variables),
+            ends[0][0],
+            ends[1][0],
+            origin,
+            defines,
+            (ends[0][1], ends[1][1]),
+        )
+
+    def _formula(self, formula: Formula, logic: str) -> tuple[_Part, Mapping[int, _Part]]:
+        """What the formula and each of its subformulas (by id) are built into. Post-order without recursion: formulas
+        may be nested deeper than Python's stack."""
+        built: dict[int, _Part] = {}
+        stack: list[tuple[Formula, bool]] = [(formula, False)]
+        while stack:
+            node, ready = stack.pop()
+            if ready:
+                built[id(node)] = self._node(node, built, logic)
+            else:
+                stack.append((node, True))
+                stack.extend((child, False) for child in reversed(_operands(node)))
+        return built[id(formula)], built
+
+    def _node(self, formula: Formula, built: Mapping[int, _Part], logic: str) -> _Part:
+        match formula:
+            case ast.Atom():
+                return _Part(
+                    formula.name, tuple(a.name if isinstance(a, ast.Variable) else a for a in formula.arguments)
+                )
+            case ast.Weighted():
+                return built[id(formula.operand)]
+        described = describe(formula, logic, self.parameters)
+        weights = tuple(self._weight(operand) for operand in _operands(formula))
+        if isinstance(formula, SameEntity):
+            sides = (formula.left, formula.right)
+            parts = (_Part("=", tuple(s.name if isinstance(s, ast.Variable) else s for s in sides)),)
+            weights = ((1.0, None),)
+        else:
+            parts = tuple(built[id(operand)] for operand in _operands(formula))
+        bound = tuple(v.name for v in formula.variables) if isinstance(formula, (ast.Forall, ast.Exists)) else ()
+        names = tuple(dict.fromkeys(a for p in parts for a in p.arguments if isinstance(a, str) and a not in bound))
+        index = {name: position for position, name in enumerate(names + bound)}
+        edges = tuple((p.node, weight, _arguments(p, index)) for p, weight in zip(parts, weights, strict=True))
+        key = (described.key, len(bound), edges)
+        name = self.nodes.get(key)
+        if name is None:
+            name = self.nodes[key] = self._add(described, edges, len(names), len(index), formula.span, key)
+        data = self.graph.nodes[name]
+        if bound and not data["stated"]:  # of several ways to write it that are alike, whatever their order
+            data["bound_names"] = min(bound, data.get("bound_names", bound))
+        return _Part(name, names)
+
+    def _weight(self, operand: Formula) -> tuple[float, str | None]:
+        return self.parameters.read(operand.weight, 1.0) if isinstance(operand, ast.Weighted) else (1.0, None)
+
+    def _add(
+        self, described: Description, edges: Sequence[_Edge], free: int, count: int, span: Span, key: object
+    ) -> str:
+        """A new node of ``count`` variables, the first ``free`` of them its parameters; its name."""
+        kind = described.kind
+        self.counter += 1
+        name = f"{kind}#{self.counter}"
+        sorts = self._sorts(edges, count)
+        data: dict[str, object] = {
+            "kind": kind,
+            "sorts": sorts[:free],
+            "bound_sorts": sorts[free:],
+            "span": span,
+            "uses": 0,
+            "shared": False,
+            "defining": False,
+            "stated": False,
+            "asserted": False,
+            "learned": described.learned,
+            "key": key,
+            **described.attributes,
+        }
+        if kind not in TERMS:
+            data |= {"lower": 0.0, "upper": 1.0}
+        if kind == "same":
+            data["arguments"] = edges[0][2]
+        self.graph.add_node(name, **data)
+        for position, (operand, (weight, parameter), arguments) in enumerate(edges if kind != "same" else ()):
+            self.graph.add_edge(
+                name, operand, position=position, weight=weight, parameter=parameter, arguments=arguments
+            )
+            if kind != "not":
+                self._use(operand)
+        return name
+
+    def _use(self, node: str) -> None:
+        """Count a use; that of a negation is one of what it negates, since it keeps no bounds."""
+        _, core = self._negations(node)
+        self.graph.nodes[core]["uses"] += 1
+
+    def _negations(self, node: str) -> tuple[set[str], str]:
+        """The negations at the head of a formula, and what stands beneath them."""
+        negations = set[str]()
+        while self.graph.nodes[node]["kind"] == "not":
+            negations.add(node)
+            (node,) = self.graph.successors(node)
+        return negations, node
+
+    def _sorts(self, edges: Sequence[_Edge], count: int) -> tuple[str, ...]:
+        """The sort of each variable, from the operands' parameters that it stands for."""
+        sorts = [ENTITY] * count
+        for operand, _, arguments in edges:
+            if operand == "=":
+                continue
+            for argument, sort in zip(arguments, self.graph.nodes[operand]["sorts"], strict=True):
+                if isinstance(argument, int) and sort != ENTITY:
+                    sorts[argument] = sort
+        return tuple(sorts)
+
+    def _trainable(self, node: str) -> bool:
+        """Whether the neuron has parameters of its own."""
+        edges = self.graph.out_edges(node, data="parameter")
+        return bool(self.graph.nodes[node]["learned"]) or any(parameter is not None for _, _, parameter in edges)
+
+
+def _arguments(part: _Part, index: Mapping[str, int]) -> tuple[int | str, ...]:
+    return tuple(index[a] if isinstance(a, str) else a.text for a in part.arguments)
+
+
+def _operands(formula: Formula) -> tuple[ast.Expression, ...]:
+    return () if isinstance(formula, SameEntity) else children(formula)

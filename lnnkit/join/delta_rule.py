@@ -1,0 +1,259 @@
+"""Which instances of a formula to look at in a round: those that its needs find among the atoms that have moved.
+
+Nothing is kept of an instance: it is joined again when an atom that it reads has moved. Each need (the literals without
+which nothing can be said) is joined from each atom that matters (a *trigger*), unless another need finds the same
+instances anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from lnnkit.analysis.needs import EQUAL, Literal, Need
+from lnnkit.flags import where_set
+from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
+from lnnkit.join.bindings import Bindings, Matched
+from lnnkit.join.join_plan import Recorder
+from lnnkit.join.literal_join import Joins, Path
+from lnnkit.join.pattern import Pattern
+from lnnkit.join.pointwise import at_once
+from lnnkit.join.triggers import Trigger, find_triggers
+from lnnkit.store.atoms import Atoms
+from lnnkit.store.domain import Domain
+from lnnkit.store.growing import Growing
+
+_BARE = ("listed", "given")  # literals that an atom at its default may satisfy
+
+Matters = Mapping[int, tuple[bool, bool]]  # of a leaf: whether its lower and its upper side do
+
+
+class Moved(Protocol):
+    """The rows of tables that moved in the last round."""
+
+    def rows(self, table: str, side: int) -> Tensor | None:
+        """The rows of a table, numbered in it, whose lower (0) or upper (1) side has moved; None if none has."""
+        ...
+
+
+class Visitor:
+    """Finds the instances of one formula without inner blocks; ``triggers`` are the (table, side) it listens to."""
+
+    def __init__(
+        self,
+        formula: Formula,
+        needs: Sequence[Need],
+        reads: Matters,
+        atoms: Atoms,
+        domain: Domain,
+        guard: Callable[[Formula, int], None],
+        member: int,
+        recorder: Recorder | None = None,
+    ) -> None:
+        self.formula = formula
+        self.visited = 0  # assignments found, some of them again
+        self.joins = Joins(formula, atoms, domain, guard, member, recorder)
+        self._needs = [tuple(sorted(need.literals, key=repr)) for need in needs]
+        self._wanted = _wanted(formula, needs)
+        self._demands: list[Trigger] | None = None
+        self._reads = reads
+        self._bare = {(each.table, each.arguments) for need in needs for each in need.literals if each.column in _BARE}
+        variables = formula.blocks[0].variables
+        self.enumerates = any(not _bound(need).issuperset(variables) for need in needs)
+        self.kept = tuple(Growing(torch.int32) for _ in variables)  # where domains are enumerated, of stored instances
+        self._triggers: list[Trigger] | None = None
+        self.started = False
+        self._postponed: list[Bindings] = []
+
+    @property
+    def triggers(self) -> set[tuple[str, int]]:
+        """The tables and sides whose moves matter."""
+        return {
+            (self.table(leaf), side)
+            for leaf, sides in self._reads.items()
+            for side, matters in enumerate(sides)
+            if matters
+        }
+
+    @property
+    def demanding(self) -> set[str]:
+        """The tables that the formula does not read, and whose atoms ask for its instances."""
+        return {table for (table, _), _ in self._wanted}
+
+    def entity(self, name: str) -> int:
+        """The id of a constant."""
+        return self.joins.domain.index[name]
+
+    def differs(self, leaf: int, found: Bindings) -> bool:
+        """Whether the atoms behind a leaf are known to stand in a list of those that differ from their default."""
+        if leaf in self.formula.heads or (leaf != AUXILIARY and self.formula.neurons[leaf].kind != LEAF):
+            return False
+        return self.atom(leaf) in found.listed and self.told_apart(leaf)
+
+    def told_apart(self, leaf: int) -> bool:
+        """Whether every literal that finds the atoms behind a leaf finds only such as differ from their default."""
+        return self.atom(leaf) not in self._bare
+
+    @property
+    def fresh(self) -> bool:
+        """Whether there is something to visit whatever has moved."""
+        return not self.started or bool(self._postponed)
+
+    def postpone(self, found: Bindings) -> None:
+        """Visit these assignments again with the next visits."""
+        self._postponed.append(found)
+
+    def restart(self) -> None:
+        """Find everything again."""
+        self.started = False
+        self.joins.made.clear()
+
+    def visits(self, moved: Moved) -> Iterator[Bindings]:
+        """Assignments of all variables, up to `CHUNK` or so at a time; some may come twice."""
+        while self._postponed:
+            yield self._postponed.pop(0)
+        made = self.joins.made
+        for need, share, found in self._found(moved):
+            self.visited += found.length
+            made[need] = made.get(need, 0.0) + share * found.length
+            yield found
+
+    def demanded(self, moved: Moved) -> Iterator[Bindings]:
+        """Assignments that the needs find now that atoms have moved of which the formula reads nothing."""
+        if self._wanted and self.started:
+            if self._demands is None:
+                self._demands = find_triggers(self.joins, self._needs, self._wanted)
+            for trigger in self._demands:
+                for _, found in self._triggered(trigger, moved):
+                    yield found
+
+    def _found(self, moved: Moved) -> Iterator[tuple[int, float, Bindings]]:
+        """With the need that finds assignments, and the share of them that it could not find before."""
+        joins = self.joins
+        if not self.started:
+            self.started = True
+            together = at_once(joins, self._needs)
+            if together is not None:
+                yield from ((0, 1.0, found) for found in together)
+            else:
+                for number, literals in enumerate(self._needs):
+                    yield from ((number, 1.0, found) for found in joins.whole(literals, Path(number)))
+            for trigger in self.found_triggers():
+                self.fresh_rows(trigger)
+            return
+        once = _Once(self.formula.blocks[0].variables, joins.radix)
+        for trigger in self.found_triggers():
+            for share, found in self._triggered(trigger, moved):
+                fresh = once.fresh(found)
+                if fresh is not None:
+                    yield trigger.need, share, fresh
+
+    def _triggered(self, trigger: Trigger, moved: Moved) -> Iterator[tuple[float, Bindings]]:
+        joins, own = self.joins, trigger.pattern
+        rows = moved.rows(own.table.name, trigger.side)
+        other = moved.rows(own.table.name, 1 - trigger.side) if trigger.twin else None
+        if rows is None or (other is not None and torch.equal(rows, other)):
+            return
+        rows = own.fitting(rows)
+        if len(rows):
+            literal = Literal(own.table.name, own.arguments, "lower" if trigger.side == 0 else "upper")
+            share = min(1.0, self.fresh_rows(trigger) / len(rows))
+            path = joins.begun(Path(trigger.need, share=share), literal, len(rows), trigger.rest)
+            for found in joins.joined(joins.matched(own, rows), trigger.rest, path):
+                found.moved = (own.table.name, own.arguments), trigger.side
+                yield share, found
+
+    def found_triggers(self) -> list[Trigger]:
+        """From which rows that move instances are joined again, in order."""
+        if self._triggers is None:
+            reads = {
+                (self.atom(leaf), side): None
+                for leaf, sides in sorted(self._reads.items())
+                for side, matters in enumerate(sides)
+                if matters
+            }
+            self._triggers = find_triggers(self.joins, self._needs, reads)
+        return self._triggers
+
+    def fresh_rows(self, trigger: Trigger, grown: int = 0) -> int:
+        """How many rows have come to satisfy a trigger's literal since this was last asked; 0 where it has none. Its
+        list has ``grown`` by so many that are not entered yet."""
+        if trigger.literal is None:
+            return 0
+        before, trigger.seen = trigger.seen, self.joins.length(trigger.literal) + grown
+        return trigger.seen - before
+
+    def table(self, leaf: int) -> str:
+        """The table that holds a leaf's bounds."""
+        if leaf == AUXILIARY:
+            assert self.formula.auxiliary is not None
+            return self.formula.auxiliary
+        return self.formula.neurons[leaf].source
+
+    def atom(self, leaf: int) -> Matched:
+        """A leaf's table and arguments."""
+        if leaf == AUXILIARY:
+            return self.table(leaf), self.formula.blocks[0].variables
+        return self.table(leaf), self.formula.neurons[leaf].arguments
+
+    def pattern(self, matched: Matched) -> Pattern:
+        """How an atom binds the formula's variables."""
+        return self.joins.pattern(matched)
+
+    @property
+    def radix(self) -> int:
+        """All entity ids are below it."""
+        return self.joins.radix
+
+
+class _Once:
+    """Leaves out assignments that another atom of the same instance has found in the same round, where that is cheap to
+    tell: of one variable, or of none. A wide formula may read a hundred atoms that all have moved."""
+
+    def __init__(self, variables: Sequence[int], radix: int) -> None:
+        self._variables = variables
+        self._radix = radix
+        self._seen: Tensor | None = None
+        self._last: Bindings | None = None
+
+    def fresh(self, found: Bindings) -> Bindings | None:
+        """Those of the assignments that have not been found before; None if there are none."""
+        if len(self._variables) > 1:
+            return found
+        if self._last is None:
+            self._last = found
+            return found
+        if not self._variables:
+            return None
+        (variable,) = self._variables
+        if self._seen is None:
+            self._seen = torch.zeros(self._radix, dtype=torch.bool)
+            self._note(self._last.column(variable))
+        ids = found.column(variable)
+        new = where_set(~self._seen.index_select(0, ids))
+        self._note(ids)
+        return found if new.numel() == ids.numel() else found.at(new) if new.numel() else None
+
+    def _note(self, ids: Tensor) -> None:
+        assert self._seen is not None
+        self._seen.index_fill_(0, ids.long(), True)
+
+
+def _wanted(formula: Formula, needs: Sequence[Need]) -> dict[tuple[Matched, int], None]:
+    """The atoms and sides that needs name and the formula does not read."""
+    sources = {formula.neurons[leaf].source for leaf in formula.leaves} | {formula.auxiliary, EQUAL}
+    literals = sorted({each for need in needs for each in need.literals if each.table not in sources}, key=repr)
+    return {
+        ((each.table, each.arguments), side): None
+        for each in literals
+        for side, column in enumerate(("lower", "upper"))
+        if each.column in (column, "either")
+    }
+
+
+def _bound(need: Need) -> set[int | str]:
+    """The variables that a need's atoms bind (and their constants)."""
+    return {argument for literal in need.literals if literal.table != EQUAL for argument in literal.arguments}

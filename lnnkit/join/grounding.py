@@ -1,0 +1,180 @@
+"""The grounding of a program: its atoms, and the instances of its formulas, in batches of one shape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Literal, Protocol
+
+import torch
+from torch import Tensor
+
+from lnnkit.analysis.needs import EQUAL, Needs
+from lnnkit.analysis.relevance import SIDES, sides
+from lnnkit.analysis.supports import Analysis
+from lnnkit.flags import where_set
+from lnnkit.formula.shape import Modes, shape
+from lnnkit.formula.unfolding import AUXILIARY, Formula
+from lnnkit.join.delta_rule import Visitor
+from lnnkit.join.join_plan import Recorder
+from lnnkit.join.kept_instances import Instances
+from lnnkit.join.rule_shape import Batch
+from lnnkit.store.atoms import Atoms
+from lnnkit.store.domain import Domain
+from lnnkit.store.equality import add_equality
+
+Use = Literal["visited", "kept", "evaluated"]  # what becomes of an instance: how much memory it takes
+
+
+class Guard(Protocol):
+    """Raises where so many instances of a formula are too many."""
+
+    def __call__(self, formula: Formula, count: int, use: Use = "evaluated") -> None: ...
+
+
+class Grounding:
+    """Grows as atoms come to differ from their defaults; ``members`` are its formulas' instances, in ``batches``."""
+
+    def __init__(self, atoms: Atoms, domain: Domain, guard: Guard, recorder: Recorder | None = None) -> None:
+        self.atoms = atoms
+        self.domain = domain
+        self.batches: list[Batch] = []
+        self.members: list[Instances | Visitor] = []
+        self.guard = guard
+        self._recorder = recorder
+        self._shapes: dict[object, int] = {}
+        self._watching: dict[tuple[str, str], set[int]] = {}  # lists of deviating rows -> members that join them
+        self._numbers: list[int] = []  # each member's batch
+        self._read = 0  # how much of the atoms' growth has been seen
+        self._stale: set[int] = set()  # members that have rows to add
+
+    def add(
+        self,
+        formula: Formula,
+        analysis: Analysis,
+        needs: Needs,
+        modes: Modes,
+        kept: Mapping[str, bool],
+        observers: Mapping[int, str],
+        stage: object = None,
+        visited: bool = False,
+    ) -> int:
+        """Enter a formula; formulas of one shape, ``stage`` and parameters share a batch. If it may be ``visited``, its
+        instances are not kept where they need not be; if not, they are only evaluated. Returns the batch's number."""
+        if any(literal.table == EQUAL for literal in needs.literals):
+            add_equality(self.atoms, self.domain)
+        key = (stage, formula.learned, shape(formula, modes, tuple(sorted(observers))))
+        if key not in self._shapes:
+            self._shapes[key] = len(self.batches)
+            self.batches.append(Batch(formula, analysis, modes, tuple(sorted(observers)), completes=stage is not None))
+        number = self._shapes[key]
+        batch = self.batches[number]
+        member = len(self.members)
+        self._numbers.append(number)
+        batch.members.append(member)
+        if self._recorder is not None:
+            self._recorder.enter(formula, needs, completes=stage is not None)
+        if visited and len(formula.blocks) == 1 and not observers:
+            guard = partial(self.guard, use="visited")
+            self.members.append(
+                Visitor(formula, needs.rows, batch.reads, self.atoms, self.domain, guard, member, self._recorder)
+            )
+            return number
+        guard = partial(self.guard, use="kept" if visited else "evaluated")
+        self.members.append(
+            Instances(formula, needs, self.atoms, self.domain, batch, member, kept, observers, guard, self._recorder)
+        )
+        self._stale.add(member)
+        for literal in needs.literals:
+            for column in ("lower", "upper", "either") if literal.column == "either" else (literal.column,):
+                self._watching.setdefault((literal.table, column), set()).add(member)
+        return number
+
+    def extend(self, members: Sequence[int]) -> None:
+        """Add every instance of ``members`` that has come to be able to say something."""
+        for grown in set(self.atoms.growth[self._read :]):
+            self._stale |= self._watching.get(grown, set())
+        self._read = len(self.atoms.growth)
+        for member in sorted(self._stale.intersection(members)):
+            self._stale.discard(member)
+            own = self.members[member]
+            assert isinstance(own, Instances)
+            own.extend()
+
+    def kept(self, members: Sequence[int]) -> list[int]:
+        """The numbers of the batches that hold the kept instances of ``members``."""
+        found = {self.number(member) for member in members if isinstance(self.members[member], Instances)}
+        return sorted(found)
+
+    def read_by_kept(self, members: Sequence[int]) -> set[str]:
+        """The tables that the kept instances of ``members`` read, or are found by."""
+        found: set[str] = set()
+        for member in members:
+            own = self.members[member]
+            if isinstance(own, Instances):
+                found |= sources(own.formula)
+                found |= {table for (table, _), watching in self._watching.items() if member in watching}
+        return found
+
+    def number(self, member: int) -> int:
+        """The number of a member's batch."""
+        return self._numbers[member]
+
+    def assignments(self, number: int, rows: Tensor) -> list[tuple[Formula, Tensor, list[Tensor]]]:
+        """For rows of a batch's block 0: the formulas behind them, with the positions of each one's rows and the entity
+        ids of its free variables there."""
+        own = self.batches[number].blocks[0]
+        members = own.member.index_select(0, rows)
+        found = []
+        for one in torch.unique(members).tolist():
+            mine = where_set(members == one)
+            member, some = self.members[self.batches[number].members[one]], rows.index_select(0, mine)
+            if isinstance(member, Visitor):
+                found.append((member.formula, mine, self.variables(number, member, some)))
+            else:
+                local = own.local.index_select(0, some)
+                found.append((member.formula, mine, [c.index_select(0, local) for c in member.variables(0)]))
+        return found
+
+    def variables(self, number: int, visitor: Visitor, rows: Tensor) -> list[Tensor]:
+        """The entity ids of the free variables behind rows of a visited formula's batch."""
+        own = self.batches[number].blocks[0]
+        if visitor.enumerates:
+            local = own.local.index_select(0, rows)
+            return [column.values.index_select(0, local) for column in visitor.kept]
+        found: dict[int, Tensor] = {}
+        for leaf in (*visitor.formula.leaves, *((AUXILIARY,) if visitor.formula.auxiliary is not None else ())):
+            local = self.atoms.local(own.columns[leaf].values.index_select(0, rows))
+            there = local >= 0
+            pattern = visitor.pattern(visitor.atom(leaf))
+            for variable, place in pattern.places.items():
+                ids = pattern.table.tuples.columns[place]
+                if len(ids):
+                    some = ids.index_select(0, local.clamp(min=0))
+                    found[variable] = torch.where(there, some, found[variable]) if variable in found else some
+        return [found[variable] for variable in visitor.formula.blocks[0].variables]
+
+    def reads(self, number: int, leaf: int, side: int) -> Sequence[tuple[int, tuple[int, ...]]]:
+        """What an instance reads to set one side of one leaf: other leaves, and which of their sides (0, 1)."""
+        analysis = self.batches[number].analysis
+        read = analysis.polarity.reads(leaf, SIDES[side]) if leaf in analysis.defaults else []
+        found: dict[int, set[int]] = {}
+        for element in read:
+            found.setdefault(element.leaf, set()).update(SIDES.index(s) for s in sides(element.end))
+        if not found:  # an observed neuron, or the upper end of a completed head: whatever the instance reads
+            found = {other: {0, 1} for other in analysis.formula.leaves if other != leaf}
+        return [(other, tuple(sorted(ends))) for other, ends in found.items()]
+
+
+def sources(formula: Formula) -> set[str]:
+    """The tables that a formula's instances read."""
+    own = set() if formula.auxiliary is None else {formula.auxiliary}
+    return own | {formula.neurons[leaf].source for leaf in formula.leaves}
+
+
+def leaf_modes(formula: Formula, mode: Callable[[str, str], int]) -> Modes:
+    """How far each leaf's two sides are kept."""
+    names = {leaf: formula.neurons[leaf].source for leaf in formula.leaves}
+    if formula.auxiliary is not None:
+        names[AUXILIARY] = formula.auxiliary
+    return {leaf: (mode(name, "lower"), mode(name, "upper")) for leaf, name in names.items()}

@@ -1,0 +1,197 @@
+"""What joins there were, and what came out of them: recorded while they are made, for whoever asks for the plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+from typing import Literal as OneOf
+
+from lnnkit.analysis.needs import Literal, Needs
+from lnnkit.formula.unfolding import Formula
+
+PARENTS: Final = "parents"
+Reads = Literal | int | OneOf["parents"] | None
+
+
+@dataclass(frozen=True, slots=True)
+class JoinStep:
+    """``rows`` of what it ``reads``, joined with what the steps before left, give ``out`` rows (None: not done, since
+    nothing was left).
+
+    It reads a literal, the domain of a variable (an int), the rows of the block around an inner one (``PARENTS``), or
+    nothing new (None): two joins with no variable in common are multiplied.
+    """
+
+    reads: Reads
+    rows: int
+    out: int | None
+
+
+@dataclass(slots=True)
+class Joined:
+    """The same steps, taken so many ``times``; their rows add up, those of a step as often as it was reached (if it
+    never was, they are those that the last time did not get to)."""
+
+    steps: list[JoinStep]
+    times: int = 1
+
+    def add(self, steps: Sequence[JoinStep], times: int = 1) -> None:
+        self.times += times
+        self.steps = [_sum(one, two) for one, two in zip(self.steps, steps, strict=True)]
+
+    @property
+    def reached(self) -> tuple[Reads, ...]:
+        """What was read before nothing was left."""
+        return tuple(step.reads for step in self.steps if step.out is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """A formula that a grounding was given, and what it must join; ``completes`` a stratum, or else is for rounds."""
+
+    formula: Formula
+    needs: Needs
+    completes: bool
+
+
+@dataclass(slots=True)
+class Recorder:
+    """Told of every formula of a grounding, in their order there, and of every join that finds instances of one.
+
+    ``number`` is that of a need of the formula: from 0 on those of ``needs.rows``, below 0 those that fill blocks.
+    """
+
+    entered: list[Entered] = field(default_factory=list)
+    joins: dict[tuple[int, int], dict[tuple[Reads, ...], Joined]] = field(default_factory=dict)
+    _running: _Running | None = None
+
+    def restart(self) -> None:
+        """Forget everything: inference starts over."""
+        self.entered.clear()
+        self.joins.clear()
+        self._running = None
+
+    def enter(self, formula: Formula, needs: Needs, *, completes: bool) -> None:
+        self.entered.append(Entered(formula, needs, completes))
+
+    def joined(self, member: int, number: int, steps: Sequence[JoinStep]) -> None:
+        found = self.joins.setdefault((member, number), {})
+        key: tuple[Reads, ...] = tuple(step.reads for step in steps)
+        if key in found:
+            found[key].add(steps)
+        else:
+            found[key] = Joined(list(steps))
+
+    def begin(self, member: int, number: int, rest: Mapping[Literal, int]) -> None:
+        """Told that a join starts that is made part by part; the literals with so many rows are to follow its first.
+        One join is made at a time."""
+        self._finish()
+        self._running = _Running(member, number, rest)
+
+    def stepped(self, path: tuple[Reads, ...], rows: int, out: int) -> None:
+        """Told of one step, for one part: what was read up to it, how many rows there are of that, and what it gave."""
+        assert self._running is not None
+        step = self._running.steps.get(path)
+        self._running.steps[path] = JoinStep(path[-1], rows, out + (step.out or 0 if step is not None else 0))
+
+    def made(self, member: int, number: int) -> list[Joined] | None:
+        """The joins that were made for a need. One that ended early counts with one that began in the same way."""
+        self._finish()
+        found: list[Joined] = []
+        every = self.joins.get((member, number))
+        if every is None:
+            return None
+        for each in sorted(every.values(), key=lambda each: -len(each.reached)):
+            reached = each.reached
+            for other in found:
+                if other.reached[: len(reached)] == reached and {s.reads for s in each.steps} <= {
+                    s.reads for s in other.steps
+                }:
+                    left = [JoinStep(s.reads, s.rows, None) for s in other.steps[len(reached) :]]
+                    other.add([*each.steps[: len(reached)], *left], each.times)
+                    break
+            else:
+                found.append(Joined(list(each.steps), each.times))
+        return found
+
+    def _finish(self) -> None:
+        if self._running is not None:
+            for steps in self._running.joins():
+                self.joined(self._running.member, self._running.number, steps)
+        self._running = None
+
+
+@dataclass(slots=True)
+class _Running:
+    """A join of which parts are still to come: each may go on in another order."""
+
+    member: int
+    number: int
+    rest: Mapping[Literal, int]
+    steps: dict[tuple[Reads, ...], JoinStep] = field(default_factory=dict)
+
+    def joins(self) -> list[list[JoinStep]]:
+        """The steps of each order; those last that no part has reached."""
+        paths = list(self.steps)
+        ends = [path for path in paths if not any(o[: len(path)] == path for o in paths if len(o) > len(path))]
+        return [
+            [
+                *(self.steps[path[:length]] for length in range(1, len(path) + 1)),
+                *(JoinStep(literal, rows, None) for literal, rows in self.rest.items() if literal not in path),
+            ]
+            for path in ends
+        ]
+
+
+class Sized(Protocol):
+    """A relation: how many rows it has, and the places of those that it was joined from."""
+
+    @property
+    def length(self) -> int: ...
+    @property
+    def origin(self) -> tuple[int, ...]: ...
+
+
+@dataclass(slots=True)
+class Trace:
+    """One join as it is made. ``reads`` says what stands at each place."""
+
+    reads: list[Reads] = field(default_factory=list)
+    lengths: list[int] = field(default_factory=list)
+    steps: list[JoinStep] = field(default_factory=list)
+    _done: set[int] = field(default_factory=set)
+
+    def place(self, reads: Reads, length: int) -> tuple[int, ...]:
+        """The origin of a relation that is about to be joined."""
+        self.reads.append(reads)
+        self.lengths.append(length)
+        return (len(self.reads) - 1,)
+
+    def made(self, left: Sized, right: Sized, rows: int) -> None:
+        """Two relations were joined to so many rows."""
+        fresh = [each for each in (left, right) if len(each.origin) == 1 and each.origin[0] not in self._done]
+        fresh.sort(key=lambda each: (each.length, each.origin))
+        if len(fresh) == 2:
+            self._step(fresh[0], fresh[0].length)
+        if fresh:
+            self._step(fresh[-1], rows)
+        else:
+            self.steps.append(JoinStep(None, min(left.length, right.length), rows))
+
+    def _step(self, relation: Sized, out: int) -> None:
+        (place,) = relation.origin
+        self._done.add(place)
+        self.steps.append(JoinStep(self.reads[place], relation.length, out))
+
+    def finished(self) -> list[JoinStep]:
+        """All steps, those last that were not needed: nothing was left to join with."""
+        left = [place for place in range(len(self.reads)) if place not in self._done]
+        out = self.lengths[0] if len(self.reads) == 1 else None  # a single one is all there is
+        return [*self.steps, *(JoinStep(self.reads[place], self.lengths[place], out) for place in left)]
+
+
+def _sum(one: JoinStep, other: JoinStep) -> JoinStep:
+    if one.out is None or other.out is None:
+        return one if other.out is None and one.out is not None else other
+    return JoinStep(one.reads, one.rows + other.rows, one.out + other.out)

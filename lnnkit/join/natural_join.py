@@ -1,0 +1,196 @@
+"""The join: relations over variables -> the assignments that satisfy all of them. Counted before it is made."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from lnnkit.store.sorting import in_order
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """Rows over distinct ``variables``, one int column each; duplicates are allowed."""
+
+    variables: tuple[int, ...]
+    columns: tuple[Tensor, ...]
+    length: int
+    origin: tuple[int, ...] = ()  # for a plan: the places of the relations that it was joined from
+
+
+Made = Callable[[Relation, Relation, int], None]  # for a plan: told of two relations, and of how many rows they give
+Guard = Callable[[int], None]  # raises when so many rows would exceed the budget
+
+_TRIED = 6  # among so many relations any two may be joined first; among more, the smallest is one of them
+
+
+def join(
+    relations: Sequence[Relation],
+    guard: Guard,
+    made: Made | None = None,
+    wanted: Sequence[int] | None = None,
+) -> Relation:
+    """The natural join, greedily: from the smallest relation on, always the one with which the fewest rows come out.
+
+    Where every join of the smallest gives more rows than all relations have, any two may be first. Relations that share
+    no variable are multiplied only when nothing else is left. Of variables other than those ``wanted`` (None: all of
+    them) it is only found whether there is a value: they are left out as soon as nothing else is joined by them.
+    """
+    if not relations:
+        return Relation((), (), 1)
+    if wanted is not None:
+        relations = [_narrowed(each, wanted, relations) for each in relations]
+    if len(relations) == 2:
+        return pair(relations[0], relations[1], guard, made)
+    rest = list(relations)
+    parts: list[Relation] = []
+    while rest and all(part.length for part in (*parts, *rest)):
+        parts.append(_connected(rest, guard, made, wanted))
+    parts += rest
+    if not all(part.length for part in parts):  # nothing satisfies all of them
+        names = tuple(dict.fromkeys(v for part in parts for v in part.variables))
+        return Relation(names, tuple(torch.empty(0, dtype=torch.int32) for _ in names), 0)
+    if len(parts) > 2:
+        guard(math.prod(part.length for part in parts))  # all of it, before the first product
+    result, *others = sorted(parts, key=lambda part: part.length)
+    for other in others:
+        result = pair(result, other, guard, made)
+    return result
+
+
+def pair(left: Relation, right: Relation, guard: Guard, made: Made | None = None) -> Relation:
+    """The natural join of two relations. The smaller one is sorted."""
+    return _made(_match(left, right), guard, made)
+
+
+def _connected(rest: list[Relation], guard: Guard, made: Made | None, wanted: Sequence[int] | None) -> Relation:
+    """Takes out of ``rest`` the smallest relation and all that hang together with it, and joins them."""
+    count = len(rest)
+    start = min(range(count), key=lambda i: rest[i].length)
+    best = _least(rest, ((start, i) for i in range(count) if i != start))
+    if best is None:
+        return rest.pop(start)
+    if 2 < count <= _TRIED and best[0].total > sum(part.length for part in rest):
+        best = _least(rest, itertools.combinations(range(count), 2))
+    while best is not None:
+        match, places = best
+        for place in sorted(places, reverse=True):
+            del rest[place]
+        found = _made(match, guard, made)
+        rest.append(found if wanted is None else _narrowed(found, wanted, rest))
+        if not rest[-1].length:
+            break
+        last = len(rest) - 1
+        best = _least(rest, ((last, i) for i in range(last)))
+    return rest.pop()
+
+
+def _narrowed(relation: Relation, wanted: Sequence[int], others: Sequence[Relation]) -> Relation:
+    """Without the variables that are neither wanted nor those of other relations; then each row once."""
+    needed = {*wanted, *(v for other in others if other is not relation for v in other.variables)}
+    kept = [place for place, variable in enumerate(relation.variables) if variable in needed]
+    if len(kept) == len(relation.variables):
+        return relation
+    variables = tuple(relation.variables[place] for place in kept)
+    columns = [relation.columns[place] for place in kept]
+    if not columns:
+        return Relation((), (), min(relation.length, 1), relation.origin)
+    rows = _distinct_rows(columns)
+    return Relation(variables, tuple(column[rows] for column in columns), len(rows), relation.origin)
+
+
+def _distinct_rows(columns: Sequence[Tensor]) -> Tensor:
+    """The first row of each combination of values, in order."""
+    number = _numbered([column.long() for column in columns])
+    first = torch.full((int(number.max()) + 1 if len(number) else 0,), len(number))
+    first.scatter_reduce_(0, number, torch.arange(len(number)), "amin")
+    return first.sort().values
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    """Two relations, ``left`` the longer one, and how many rows their join has. The rows of equal keys go together."""
+
+    left: Relation
+    right: Relation
+    total: int
+    left_key: Tensor | None = None  # None where no variable is shared
+    right_key: Tensor | None = None
+    counts: Tensor | None = None  # rows on the right, by key
+
+
+def _least(rest: Sequence[Relation], places: Iterable[tuple[int, int]]) -> tuple[_Match, tuple[int, int]] | None:
+    """The two of ``rest``, among those that share a variable, whose join has the fewest rows."""
+    best: tuple[_Match, tuple[int, int]] | None = None
+    for place in places:
+        left, right = rest[place[0]], rest[place[1]]
+        if set(left.variables).isdisjoint(right.variables):
+            continue
+        match = _match(left, right)
+        if best is None or match.total < best[0].total:
+            best = match, place
+    return best
+
+
+def _match(left: Relation, right: Relation) -> _Match:
+    if left.length < right.length:
+        left, right = right, left
+    shared = [v for v in right.variables if v in left.variables]
+    if not shared:
+        return _Match(left, right, left.length * right.length)
+    left_key, right_key, size = _dense_keys(
+        [left.columns[left.variables.index(v)] for v in shared],
+        [right.columns[right.variables.index(v)] for v in shared],
+    )
+    counts = torch.bincount(right_key, minlength=size)
+    return _Match(left, right, int(counts.index_select(0, left_key).sum()), left_key, right_key, counts)
+
+
+def _made(match: _Match, guard: Guard, made: Made | None) -> Relation:
+    left, right, total = match.left, match.right, match.total
+    guard(total)
+    if made is not None:
+        made(left, right, total)
+    if match.left_key is None or match.right_key is None or match.counts is None:
+        left_rows = torch.arange(left.length).repeat_interleave(right.length)
+        right_rows = torch.arange(right.length).repeat(left.length)
+    else:
+        order, _ = in_order(match.right_key, len(match.counts))
+        starts = match.counts.cumsum(0) - match.counts
+        matches = match.counts.index_select(0, match.left_key)
+        left_rows = torch.arange(left.length).repeat_interleave(matches, output_size=total)
+        within = torch.arange(total) - (matches.cumsum(0) - matches).index_select(0, left_rows)
+        first = starts.index_select(0, match.left_key).index_select(0, left_rows)
+        right_rows = order.index_select(0, first + within)
+    added = [i for i, v in enumerate(right.variables) if v not in left.variables]
+    return Relation(
+        left.variables + tuple(right.variables[i] for i in added),
+        tuple(column.index_select(0, left_rows) for column in left.columns)
+        + tuple(right.columns[i].index_select(0, right_rows) for i in added),
+        len(left_rows),
+        left.origin + right.origin,
+    )
+
+
+def _dense_keys(left: Sequence[Tensor], right: Sequence[Tensor]) -> tuple[Tensor, Tensor, int]:
+    """One small int key for the shared columns of both sides, and a bound on it."""
+    if len(left) == 1:
+        size = 1 + max((int(column.max()) for column in (left[0], right[0]) if len(column)), default=0)
+        if size <= 4 * (len(left[0]) + len(right[0])) + 65536:
+            return left[0].long(), right[0].long(), size
+    number = _numbered([torch.cat([a, b]).long() for a, b in zip(left, right, strict=True)])
+    return number[: len(left[0])], number[len(left[0]) :], int(number.max()) + 1 if len(number) else 1
+
+
+def _numbered(columns: Sequence[Tensor]) -> Tensor:
+    """The number of each row's combination of values, from 0 on."""
+    key = columns[0]
+    for column in columns[1:]:
+        key = torch.unique(key, return_inverse=True)[1]
+        key = key * (int(column.max()) + 1 if len(column) else 1) + column
+    return torch.unique(key, return_inverse=True)[1]

@@ -1,0 +1,74 @@
+"""How the atoms of a table bind the variables of a formula: an atom's arguments, matched against its table's rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from lnnkit.check.program import ENTITY
+from lnnkit.formula.unfolding import Formula
+from lnnkit.store.atoms import AtomTable
+from lnnkit.store.domain import Domain
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pattern:
+    """The arguments of an atom over ``table``. ``places`` gives each variable the column that binds it; ``constants``
+    are (column, entity id), ``repeats`` (column, column) that must be equal, ``sorted_`` (column, flags of the ids
+    that the variable's sort has)."""
+
+    table: AtomTable
+    arguments: tuple[int | str, ...]
+    places: Mapping[int, int]
+    constants: tuple[tuple[int, int], ...]
+    repeats: tuple[tuple[int, int], ...]
+    sorted_: tuple[tuple[int, Tensor], ...]
+
+    @property
+    def plain(self) -> bool:
+        """Whether every row of the table fits."""
+        return not (self.constants or self.repeats or self.sorted_)
+
+    def fitting(self, local: Tensor) -> Tensor:
+        """Those of the ``local`` rows that fit, in their order."""
+        if self.plain:
+            return local
+        columns = self.table.tuples.columns
+        keep = torch.ones(len(local), dtype=torch.bool)
+        for place, entity in self.constants:
+            keep &= columns[place].index_select(0, local) == entity
+        for one, other in self.repeats:
+            keep &= columns[one].index_select(0, local) == columns[other].index_select(0, local)
+        for place, inside in self.sorted_:
+            keep &= inside.index_select(0, columns[place].index_select(0, local))
+        return local[keep]
+
+    def tuples(self, column: Mapping[int, Tensor], length: int) -> list[Tensor]:
+        """The columns of the table's tuples, from columns of the variables' ids."""
+        entities = dict(self.constants)
+        return [
+            column[argument] if isinstance(argument, int) else torch.full((length,), entities[place], dtype=torch.int32)
+            for place, argument in enumerate(self.arguments)
+        ]
+
+
+def pattern(table: AtomTable, arguments: tuple[int | str, ...], formula: Formula, domain: Domain) -> Pattern:
+    """How an atom of ``formula`` binds variables. One of a narrower sort than its place binds that sort's ids only."""
+    places: dict[int, int] = {}
+    constants: list[tuple[int, int]] = []
+    repeats: list[tuple[int, int]] = []
+    narrowed: list[tuple[int, Tensor]] = []
+    for place, (argument, sort) in enumerate(zip(arguments, table.sorts, strict=True)):
+        if isinstance(argument, str):
+            constants.append((place, domain.index[argument]))
+            continue
+        if argument in places:
+            repeats.append((places[argument], place))
+        else:
+            places[argument] = place
+        if formula.sorts[argument] not in (sort, ENTITY):
+            narrowed.append((place, domain.members(formula.sorts[argument])))
+    return Pattern(table, arguments, places, tuple(constants), tuple(repeats), tuple(narrowed))

@@ -1,0 +1,147 @@
+"""Needs whose literals all have the formula's variables for arguments: found together, without a join.
+
+An assignment is a tuple that the tables have, so those are compared in one order: that of the largest table, where the
+others have the same tuples or some of them, or that of the entities, for one variable. A table's list is a column of
+flags there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from lnnkit.analysis.needs import Literal
+from lnnkit.flags import all_set
+from lnnkit.join import literal_join as joining
+from lnnkit.join.bindings import Bindings, Matched, Pointwise
+from lnnkit.join.literal_join import Joins, Path, true
+from lnnkit.join.triggers import Literals
+from lnnkit.store.alike import alike
+from lnnkit.store.atoms import AtomTable
+
+_PART = 8  # chunks: where tables are aligned, assignments take no memory of their own
+
+
+def at_once(joins: Joins, needs: Sequence[Literals]) -> Iterator[Bindings] | None:
+    """What all needs find, each assignment once; None where they must be joined one by one."""
+    literals = list(dict.fromkeys(each for need in needs for each in need))
+    variables = joins.formula.blocks[0].variables
+    if not variables and needs:
+        return iter([Bindings(1, {}, {})])
+    if not literals or not all(needs):
+        return None
+    if any(each.arguments != literals[0].arguments or set(each.arguments) != set(variables) for each in literals):
+        return None
+    if not all(joins.pattern((each.table, each.arguments)).plain for each in literals):
+        return None
+    places = _places([joins.atoms.tables[each.table] for each in literals])
+    if places is not None:
+        return _aligned(joins, needs, literals, places)
+    return _of_one_variable(joins, needs, literals) if len(variables) == 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Where the tuples of tables stand in the largest of them, the ``base``; those with the same ones have no entry."""
+
+    base: AtomTable
+    among: Mapping[str, Tensor]
+
+
+def _places(tables: Sequence[AtomTable]) -> _Places | None:
+    """None where a table has tuples that the largest has not."""
+    base = max(tables, key=lambda table: len(table.tuples))
+    among: dict[str, Tensor] = {}
+    for table in tables:
+        count = len(table.tuples)
+        if table.name in among or (
+            count == len(base.tuples) and all(map(alike, table.tuples.columns, base.tuples.columns))
+        ):
+            continue
+        place = base.tuples.find(table.tuples.columns, count)
+        if count and int(place.min()) < 0:
+            return None
+        among[table.name] = place
+    return _Places(base, among)
+
+
+def _of_one_variable(joins: Joins, needs: Sequence[Literals], literals: Sequence[Literal]) -> Iterator[Bindings]:
+    """The entities that all literals of any need list."""
+    flags: dict[Literal, Tensor] = {}
+    for each in literals:
+        (ids,) = joins.atoms.tables[each.table].tuples.columns
+        there = torch.zeros(joins.radix, dtype=torch.bool)
+        flags[each] = there.index_fill_(0, ids.index_select(0, joins.listing(each)).long(), True)
+    ids = true(_any_need(joins, needs, flags)).int()
+    joins.counted(Path(0), ids.numel())
+    (variable,) = joins.formula.blocks[0].variables
+    for start in range(0, ids.numel(), joining.CHUNK):
+        part = ids[start : start + joining.CHUNK]
+        yield Bindings(part.numel(), {variable: part}, {})
+
+
+def _any_need(joins: Joins, needs: Sequence[Literals], flags: Mapping[Literal, Tensor]) -> Tensor:
+    """Where all literals of any need are there."""
+    found = torch.zeros_like(next(iter(flags.values())))
+    for number, need in enumerate(needs):
+        if not all(joins.size(each) for each in need):
+            continue
+        every = flags[need[0]].clone()
+        if joins.recorder is not None:
+            joins.recorder.begin(joins.member, number, {})
+            joins.recorder.stepped(need[:1], joins.size(need[0]), int(every.sum()))
+        for place, each in enumerate(need[1:], 2):
+            every &= flags[each]
+            if joins.recorder is not None:
+                joins.recorder.stepped(need[:place], joins.size(each), int(every.sum()))
+        found |= every
+    return found
+
+
+def _aligned(
+    joins: Joins, needs: Sequence[Literals], literals: Sequence[Literal], places: _Places
+) -> Iterator[Bindings]:
+    """Apart from one another those to which atoms of the smaller tables are there, and those to which none is."""
+    found = _any_need(joins, needs, {each: _flags(joins, each, places) for each in literals})
+    joins.counted(Path(0), int(found.sum()))
+    arguments = literals[0].arguments
+    atoms: set[Matched] = {(each.table, arguments) for each in literals}
+    matched = frozenset(atom for atom in atoms if atom[0] not in places.among)
+    listed = frozenset(a for a in matched if all(a in {(e.table, e.arguments) for e in need} for need in needs))
+    columns = dict(zip(map(int, arguments), places.base.tuples.columns, strict=True))
+    if not places.among:
+        groups = [(found, frozenset[Matched]())]
+    else:
+        there = torch.zeros_like(found)
+        for place in places.among.values():
+            there.index_fill_(0, place.long(), True)
+        absent = frozenset(atom for atom in atoms - matched if joins.formula.names_once(atom[0]))
+        groups = [(found & there, frozenset[Matched]()), (found & ~there, absent)]
+    for flags, absent in groups:
+        for rows in _parts(flags):
+            yield Pointwise(columns, matched, rows, listed, absent, found)
+
+
+def _flags(joins: Joins, literal: Literal, places: _Places) -> Tensor:
+    """To which tuples of the base a literal is there."""
+    table = joins.atoms.tables[literal.table]
+    place = places.among.get(table.name)
+    if place is not None:
+        there = torch.zeros(len(places.base.tuples), dtype=torch.bool)
+        return there.index_fill_(0, place.index_select(0, joins.listing(literal)).long(), True)
+    run, flags = table.run, joins.atoms.flags(literal.column)
+    return flags.index_select(0, table.rows) if run is None else flags[run.start : run.stop]
+
+
+def _parts(flags: Tensor) -> Iterator[Tensor | range]:
+    """Where flags are set, a part at a time."""
+    part = _PART * joining.CHUNK
+    if all_set(flags):
+        count = flags.numel()
+        yield from (range(start, min(start + part, count)) for start in range(0, count, part))
+        return
+    rows = true(flags).int()
+    yield from (rows[start : start + part] for start in range(0, rows.numel(), part))

@@ -1,0 +1,83 @@
+"""From which atoms a formula's needs are joined again when those have moved."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from lnnkit.analysis.needs import Literal
+from lnnkit.flags import all_set
+from lnnkit.join.bindings import Matched
+from lnnkit.join.literal_join import Joins
+from lnnkit.join.pattern import Pattern
+from lnnkit.store.atoms import Atoms
+
+_COMPARED = 32  # of so many needs it is found out which find the same
+
+Literals = tuple[Literal, ...]
+
+
+@dataclass(slots=True)
+class Trigger:
+    """For a need, join ``rest`` onto the rows of ``pattern`` that moved on ``side``. ``literal`` is the need's own that
+    they satisfy, if it has such a one: ``seen`` so many rows did. ``twin``: from the other side it finds as much."""
+
+    need: int
+    pattern: Pattern
+    side: int
+    rest: Literals
+    literal: Literal | None
+    seen: int = 0
+    twin: bool = False
+
+
+def find_triggers(joins: Joins, needs: Sequence[Literals], reads: Mapping[tuple[Matched, int], None]) -> list[Trigger]:
+    """The triggers of ``needs``: the atoms that are read, with the side that matters. Where such an atom binds all
+    variables, the instance is known without a join; of needs that find the same, one is joined."""
+    found: list[Trigger] = []
+    for atom, side in sorted(reads, key=lambda read: read[0][0]) if needs else ():
+        own, pattern = Literal(*atom, "lower" if side == 0 else "upper"), joins.pattern(atom)
+        if set(joins.formula.blocks[0].variables) <= pattern.places.keys():
+            need = next((number for number, need in enumerate(needs) if own in need), None)
+            found.append(Trigger(need or 0, pattern, side, (), None if need is None else own))
+            continue
+        for number, literals in enumerate(needs):
+            if len(needs) > _COMPARED or not _found_anyway(joins.atoms, needs, number, own):
+                rest = tuple(each for each in literals if each != own)
+                found.append(Trigger(number, pattern, side, rest, own if own in literals else None))
+    places = {(each.need, each.pattern, each.side): each for each in found}
+    for each in found:
+        other = places.get((each.need, each.pattern, 1 - each.side))
+        if other is not None and each.literal is None:
+            each.twin = other.literal is not None or each.side == 1
+    return found
+
+
+def _found_anyway(atoms: Atoms, needs: Sequence[Literals], number: int, trigger: Literal) -> bool:
+    """Whether another need, joined from the same trigger, finds all that need ``number`` does."""
+    literals = {*needs[number], trigger}
+    for other, others in enumerate(needs):
+        wider = {*others, trigger}
+        if other != number and _imply(atoms, literals, wider):
+            narrower = _imply(atoms, wider, literals)
+            if not narrower or other < number:
+                return True
+    return False
+
+
+def _imply(atoms: Atoms, some: Collection[Literal], others: Collection[Literal]) -> bool:
+    """Whether the atoms that ``some`` find are found by ``others``."""
+    return all(each in some or any(_implies(atoms, one, each) for one in some) for each in others)
+
+
+def _implies(atoms: Atoms, one: Literal, other: Literal) -> bool:
+    """Whether every row of ``one`` is a row of ``other``, now and for ever."""
+    if (one.table, one.arguments) != (other.table, other.arguments):
+        return False
+    if other.column == "either":
+        return one.column in ("lower", "upper")
+    if one.column not in ("listed", "given") or other.column not in ("lower", "upper"):
+        return (one.column, other.column) == ("given", "listed")
+    table = atoms.tables[one.table]
+    rows = table.row(atoms.listing(table, one.column).values)
+    return all_set(atoms.flags(other.column).index_select(0, rows))

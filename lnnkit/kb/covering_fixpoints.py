@@ -1,0 +1,40 @@
+"""Fixpoints that cover a query: they know all that it needs."""
+
+from __future__ import annotations
+
+from lnnkit.answers.query_rows import covers
+from lnnkit.check import check_query
+from lnnkit.check.program import Query
+from lnnkit.graph.lifting import add_queries
+from lnnkit.kb.rested import Rested
+from lnnkit.kb.session import Session
+from lnnkit.syntax import ast
+from lnnkit.syntax.printer import format_expression
+
+
+def covering(session: Session, query: Query) -> Rested:
+    """A fixpoint that knows all that the query needs: the program's own, or one of the query's."""
+    own = session.theory.checked.queries
+    rested = session.own()
+    return rested if query in own or _covers(rested, query) else session.rest((*own, query))
+
+
+def covering_widely(session: Session, query: Query) -> Rested:
+    """The same, or one that knows all atoms of the query's predicate: whoever asks why asks about others next."""
+    checked = session.theory.checked
+    own = checked.queries
+    rested = session.own()
+    if query in own or _covers(rested, query) or not isinstance(query.formula, ast.Atom):
+        return covering(session, query)
+    variables = ", ".join(f"V{place}" for place in range(len(query.formula.arguments)))
+    name = format_expression(ast.Atom(query.formula.name, span=query.span))
+    every, _ = check_query(f"{name}({variables})", checked)
+    if not variables or every is None:
+        return covering(session, query)
+    rested = session.rest((*own, every))
+    return rested if _covers(rested, query) else session.rest((*own, every, query))
+
+
+def _covers(rested: Rested, query: Query) -> bool:
+    lifted = add_queries(rested.fixpoint.prepared.lifted, [query])
+    return covers(rested.fixpoint, lifted, lifted.queries[0])

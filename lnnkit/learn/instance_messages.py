@@ -1,0 +1,90 @@
+"""What instances tell one side of one leaf, with the parameters of their formula as tensors: open to derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import cast
+
+import torch
+from torch import Tensor
+
+from lnnkit.engine.response.respond import entering
+from lnnkit.formula.passes import Grouping, downward, least_heads, upward
+from lnnkit.formula.unfolding import AUXILIARY, Formula
+from lnnkit.logic.bounds import Bounds, enter, ordered
+from lnnkit.trail.events import ROOT
+
+CROSSING = -3  # the leaf of how far the bounds of instances that cannot be satisfied cross
+
+Read = Callable[[int], Bounds]  # the bounds of a leaf, of a constant, or of AUXILIARY, as they were kept
+
+
+def told(
+    formula: Formula,
+    parameters: Mapping[str, Tensor],
+    read: Read,
+    groupings: Sequence[Grouping | None],
+    leaf: int,
+    side: int,
+    *,
+    completes: bool,
+) -> Tensor:
+    """One end of what instances say of a leaf (of their own shared neuron: AUXILIARY; of its value before the first
+    round: ROOT; CROSSING: how far their bounds are crossed), an entry a row of the leaf's block. ``completes``: as
+    defining statements, while their predicate is completed. Where the parameters are those of inference, the same as
+    `lnnkit.engine.response.respond` says."""
+    learned = _with_parameters(formula, parameters)
+    values = upward(learned, entering(read, learned), groupings)
+    top = values[learned.top]
+    if leaf == ROOT:
+        return top[side]
+    if completes:
+        antecedent = values[learned.neurons[learned.top].operands[0]]
+        return least_heads(learned, antecedent[side], values, float(side))[leaf]
+    if learned.auxiliary is None:
+        given = Bounds(*(torch.as_tensor(end, dtype=top.lower.dtype).expand_as(top.lower) for end in _truth(learned)))
+    else:
+        given = enter(read(AUXILIARY))
+    # where both say the same, what is given counts: a maximum would halve its gradient
+    lower = torch.where(top.lower > given.lower, top.lower, given.lower)
+    upper = torch.where(top.upper < given.upper, top.upper, given.upper)
+    if leaf == CROSSING:
+        return lower - upper
+    root = ordered(lower, upper)
+    if leaf == AUXILIARY:
+        return root[side]
+    return downward(learned, values, root, groupings)[0][leaf][side]
+
+
+def _truth(formula: Formula) -> tuple[float, float]:
+    return formula.lower, formula.upper
+
+
+def _with_parameters(formula: Formula, parameters: Mapping[str, Tensor]) -> Formula:
+    """The formula with tensors where its parameters stand; the kernels take them as well as numbers."""
+    if not any(name in parameters for name in names(formula)):
+        return formula
+    neurons = []
+    for neuron in formula.neurons:
+        if neuron.arithmetic is None and any(name in parameters for name in neuron.learned if name is not None):
+            *weights, bias = neuron.learned
+            placed = tuple(
+                parameters.get(name or "", weight) for name, weight in zip(weights, neuron.weights, strict=True)
+            )
+            own = parameters.get(bias or "", neuron.bias)
+            neuron = replace(neuron, weights=cast("tuple[float, ...]", placed), bias=cast(float, own))
+        neurons.append(neuron)
+    ends = (formula.lower, formula.upper)
+    if formula.root is not None and formula.auxiliary is None:
+        ends = tuple(
+            cast(float, parameters.get(name or "", end)) for name, end in zip(formula.root.learned, ends, strict=True)
+        )
+    return replace(formula, neurons=tuple(neurons), lower=ends[0], upper=ends[1])
+
+
+def names(formula: Formula) -> tuple[str, ...]:
+    """The parameters that stand in a formula."""
+    own = formula.root.learned if formula.root is not None and formula.auxiliary is None else ()
+    found = [*own, *(name for neuron in formula.neurons for name in neuron.learned)]
+    return tuple(dict.fromkeys(name for name in found if name is not None))

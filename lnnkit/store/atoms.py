@@ -1,0 +1,274 @@
+"""The atoms that are materialised: tables of entity tuples over one numbering of rows.
+
+Every predicate, shared neuron and observed neuron has a table. Row numbers run over all tables, so that bounds live
+in single tensors; each table has a *default row* that stands for every atom not materialised. Rows 0, 1 and 2 are
+the constants false, true and unknown.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from lnnkit.flags import all_set, any_set, chosen, unlike, where_set
+from lnnkit.store.growing import Marks, Pieces, spelled_out
+from lnnkit.store.runs import Runs
+from lnnkit.store.tuple_set import TupleSet
+
+FALSE, TRUE, UNKNOWN = 0, 1, 2
+LISTS = ("lower", "upper", "either", "listed", "given")
+
+
+class AtomTable:
+    """The materialised atoms of one predicate or neuron. ``deviating`` lists local rows whose lower, upper or either
+    end differs from ``default``, in the order in which they came to; ``listed`` those given by facts or asked for,
+    ``given`` those given by facts."""
+
+    def __init__(
+        self, name: str, number: int, sorts: tuple[str, ...], default: tuple[float, float], radix: int
+    ) -> None:
+        self.name = name
+        self.number = number
+        self.sorts = sorts
+        self.default = default
+        self.default_row = -1
+        self.predictable = True  # an entity that nobody has named would be at the default
+        self.tuples = TupleSet(len(sorts), radix)
+        self.runs = Runs()  # from tuples to their rows
+        self.deviating = {end: Pieces() for end in LISTS}
+
+    @property
+    def numeric(self) -> bool:
+        """Whether its atoms hold numbers."""
+        return self.default[0] == -math.inf
+
+    @property
+    def rows(self) -> Tensor:
+        """The row of each tuple: they ascend."""
+        return self.runs.images()
+
+    @property
+    def run(self) -> range | None:
+        """The rows of all tuples, if they follow one another."""
+        return self.runs.run
+
+    def row(self, local: Tensor) -> Tensor:
+        """(n,) the rows of tuples, numbered in the table."""
+        return self.runs.image(local)
+
+
+class Atoms:
+    """All tables of a grounding."""
+
+    def __init__(self, radix: int) -> None:
+        self.radix = radix
+        self.tables: dict[str, AtomTable] = {}
+        self.numbered: list[AtomTable] = []
+        self._runs = Runs()  # from rows to tuples, labelled by the numbers of their tables
+        self._flags = {name: Marks(torch.bool) for name in LISTS}
+        # by table: parts of lists not yet entered in "either"
+        self._unlisted: dict[int, list[tuple[str, int, int]]] = {}
+        self.growth: list[tuple[str, str]] = []  # (table, list) as often as a list of deviating rows has grown
+        self.additions: list[tuple[int, int, bool]] = []  # (table's number, rows, whether they stay at the default)
+        for _ in (FALSE, TRUE, UNKNOWN):
+            self._runs.add(1, -1, -1)
+        self.additions.append((-1, 3, True))
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def local(self, rows: Tensor) -> Tensor:
+        """(n,) the tuples behind rows, numbered in their tables; -1 for default rows and constants."""
+        return self._runs.image(rows)
+
+    def behind(self, row: int) -> tuple[AtomTable | None, int]:
+        """The table of a row, None for a constant, and the tuple, numbered in it; -1 for a default row."""
+        local, owner = self._runs.at(row)
+        return (self.numbered[owner], local) if owner >= 0 else (None, -1)
+
+    def grow(self, table: AtomTable, count: int) -> None:
+        """Rows for the last ``count`` tuples of a table."""
+        if not count:
+            return
+        table.runs.add(count, len(self))
+        self._runs.add(count, len(table.runs) - count, table.number)
+        self.additions.append((table.number, count, False))
+
+    def room(self, count: int) -> None:
+        """Make room for so many rows in all: memory is taken when they come."""
+        for each in self._flags.values():
+            each.room(count)
+
+    def add_table(self, name: str, sorts: tuple[str, ...], default: tuple[float, float]) -> AtomTable:
+        table = AtomTable(name, len(self.numbered), sorts, default, self.radix)
+        self.tables[name] = table
+        self.numbered.append(table)
+        table.default_row = len(self)
+        self._runs.add(1, -1, table.number)
+        self.additions.append((table.number, 1, True))
+        return table
+
+    def materialise(self, table: AtomTable, columns: Sequence[Tensor], length: int) -> Tensor:
+        """(length,) row numbers of the tuples; those that were not there get rows at the default."""
+        numbers, fresh = table.tuples.add(columns, length)
+        count = fresh.numel()
+        if count:
+            start = len(self)
+            self.grow(table, count)
+            if count == length:
+                return torch.arange(start, start + count, dtype=torch.int32)
+        return table.row(numbers)
+
+    def make(self, table: AtomTable, columns: Sequence[Tensor], length: int) -> Tensor | None:
+        """Give those of the tuples rows, at the default, that have none; the positions at which these stand first.
+        None: all of them."""
+        fresh = table.tuples.new(columns, length)
+        self.grow(table, length if fresh is None else fresh.numel())
+        return fresh
+
+    def add_new(self, table: AtomTable, columns: Sequence[Tensor], length: int) -> range:
+        """The rows of tuples that are known to be new, each once: they get them at the default."""
+        start = len(self)
+        table.tuples.append(columns, length)
+        self.grow(table, length)
+        return range(start, start + length)
+
+    def load(self, table: AtomTable, columns: Sequence[Tensor], lower: Tensor, upper: Tensor) -> range:
+        """Materialise distinct tuples, in lexicographic order, in a table without atoms, as given by facts that say
+        these bounds. Returns their rows."""
+        count = lower.numel()
+        rows = self.add_new(table, columns, count)
+        for name, moved in (
+            ("listed", True),
+            ("given", True),
+            ("lower", _differ(lower, table.default[0])),
+            ("upper", _differ(upper, table.default[1])),
+        ):
+            if moved is not False:
+                self._flags[name].set(rows.start, rows.stop, moved)
+                self._list(table, name, range(count) if moved is True else where_set(moved).int())
+        return rows
+
+    def find(self, table: AtomTable, columns: Sequence[Tensor], length: int) -> Tensor:
+        """(length,) row numbers of the tuples, the default row where an atom is not materialised."""
+        if not len(table.tuples):
+            return torch.full((length,), table.default_row, dtype=torch.int32)
+        local = table.tuples.find(columns, length)
+        return torch.where(local < 0, table.default_row, table.row(local.clamp(min=0)))
+
+    def flags(self, name: str) -> Tensor:
+        """Whether a row stands in that list of its table; there may be more flags than rows."""
+        if name == "either":
+            for number in tuple(self._unlisted):
+                self.listing(self.numbered[number], name)
+        return self._flags[name].reach(len(self))
+
+    def listing(self, table: AtomTable, name: str) -> Pieces:
+        """A table's list of that name."""
+        if name == "either":
+            for end, start, stop in self._unlisted.pop(table.number, ()):
+                local = table.deviating[end].values[start:stop]
+                run = table.run
+                if run is not None and not len(table.deviating[name]) and len(local) == len(run):
+                    self._flags[name].set(run.start, run.stop, True)
+                    table.deviating[name].append(local)  # all of them
+                else:
+                    self._enlist(table, name, table.row(local))
+        return table.deviating[name]
+
+    def ask(self, table: AtomTable, rows: Tensor) -> None:
+        """List distinct rows of a table as asked for."""
+        self._enlist(table, "listed", rows)
+
+    def list_given(self, table: AtomTable, rows: Tensor) -> None:
+        """List distinct rows of a table as given by facts."""
+        for name in ("listed", "given"):
+            self._enlist(table, name, rows)
+
+    def deviate(self, rows: Tensor, lower: Tensor, upper: Tensor) -> None:
+        """Enter rows into the lists of the ends on which their bounds differ from the default."""
+        for table, mine in self.by_table(rows):
+            if mine is None:
+                self.deviate_of(table, rows, lower, upper)
+            else:
+                self.deviate_of(table, *(each.index_select(0, mine) for each in (rows, lower, upper)))
+
+    def deviate_of(self, table: AtomTable, rows: Tensor, lower: Tensor, upper: Tensor) -> None:
+        """As ``deviate``, for rows of one table."""
+        for end, moved in (("lower", lower != table.default[0]), ("upper", upper != table.default[1])):
+            if any_set(moved):
+                self._enlist(table, end, rows if all_set(moved) else chosen(moved, rows))
+
+    def deviate_new(self, table: AtomTable, name: str, start: int, local: range) -> None:
+        """As ``deviate_of``, for new tuples whose rows follow one another from ``start`` on and deviate on one end."""
+        self._flags[name].set(start, start + len(local), True)
+        self._list(table, name, local)
+
+    def by_table(self, rows: Tensor) -> list[tuple[AtomTable, Tensor | None]]:
+        """The tables of rows, constants left out, with the positions of each; None for all positions."""
+        if not rows.numel():
+            return []
+        parts = self._runs.parts(rows)
+        if parts is not None:
+            positions: dict[int, list[Tensor]] = {}
+            for owner, part in parts:
+                if owner >= 0:
+                    positions.setdefault(owner, []).append(spelled_out(part))
+            return [(self.numbered[owner], torch.cat(positions[owner])) for owner in sorted(positions)]
+        owners = self._runs.labels(rows)
+        if isinstance(owners, int):
+            return [(self.numbered[owners], None)] if owners >= 0 else []
+        least, most = int(owners.min()), int(owners.max())
+        if least == most:
+            return [(self.numbered[least], None)] if least >= 0 else []
+        present = (where_set(torch.bincount(owners - least)) + least).tolist()
+        found = [(number, where_set(owners == number)) for number in present if number >= 0]
+        return [(self.numbered[number], mine) for number, mine in found]
+
+    def enlist(self, rows: Tensor) -> None:
+        """Enter arrested rows among those that deviate on either end, and on those where what they read as, unknown, is
+        not the default."""
+        for table, mine in self.by_table(rows):
+            own = rows if mine is None else rows.index_select(0, mine)
+            self._enlist(table, "either", own)
+            self.growth.append((table.name, "either"))
+            unknown = (-math.inf, math.inf) if table.numeric else (0.0, 1.0)
+            for end, default, bound in zip(("lower", "upper"), table.default, unknown, strict=True):
+                if default != bound:
+                    self._enlist(table, end, own)
+
+    def _enlist(self, table: AtomTable, name: str, rows: Tensor) -> None:
+        if not rows.numel():
+            return
+        flags = self._flags[name].reach(len(self))
+        old = flags.index_select(0, rows)
+        if any_set(old):
+            rows = chosen(~old, rows)
+            if not rows.numel():
+                return
+        flags.index_fill_(0, rows.long(), True)
+        self._list(table, name, self.local(rows))
+
+    def _list(self, table: AtomTable, name: str, local: Tensor | range) -> None:
+        table.deviating[name].append(local)
+        if name in ("lower", "upper"):
+            parts, stop = self._unlisted.setdefault(table.number, []), len(table.deviating[name])
+            start = stop - len(local)
+            if parts and parts[-1][::2] == (name, start):
+                start = parts.pop()[1]
+            parts.append((name, start, stop))
+        if name != "either":
+            self.growth.append((table.name, name))
+
+
+def _differ(values: Tensor, default: float) -> Tensor | bool:
+    """Which values differ from the default, or whether all or none do."""
+    if not values.numel():
+        return False
+    if values.stride(0) == 0:  # one value, expanded
+        values = values[:1]
+    differ = unlike(values, default)
+    return True if all_set(differ) else differ if any_set(differ) else False

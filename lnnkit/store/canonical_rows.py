@@ -1,0 +1,104 @@
+"""Rows of facts in an order that says nothing of where they came from: by ids, then by bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from lnnkit.store.sorting import ascending, in_order
+
+Part = tuple[np.ndarray, ...]
+"""Columns of one length: ids (int32) of entities, then lower and upper bounds (float64)."""
+
+_BITS = 63
+
+
+class Order:
+    """The last columns of ids that were put in order: tables about the same things often share them."""
+
+    def __init__(self) -> None:
+        self._ids: Sequence[np.ndarray] = ()
+        self._sorted = _Sorted((), None, np.empty(0, np.int64))
+
+    def of(self, ids: Sequence[np.ndarray], bits: int) -> _Sorted:
+        """Columns of ids, each of so many bits, in order."""
+        if len(ids) != len(self._ids) or not all(map(np.array_equal, ids, self._ids)):
+            self._ids, self._sorted = ids, _in_order(ids, bits)
+        return self._sorted
+
+
+@dataclass(frozen=True, slots=True)
+class _Sorted:
+    """Columns of ``ids`` in ascending order, and the ``order`` in which their rows come; None if it is their own.
+    ``tied`` are the positions of those that stand there several times."""
+
+    ids: Sequence[np.ndarray]
+    order: np.ndarray | None
+    tied: np.ndarray
+
+
+def merged(parts: Sequence[Part], entities: int, before: Order) -> Part:
+    """The rows of all parts, sorted by their columns from the left. Ids are below ``entities``."""
+    columns = parts[0] if len(parts) == 1 else tuple(np.concatenate(each) for each in zip(*parts, strict=True))
+    *ids, lower, upper = columns
+    if not len(lower):
+        return columns
+    if not ids:
+        order = np.lexsort((upper, lower))
+        return (lower.take(order), upper.take(order))
+    bits = max(entities - 1, 1).bit_length()
+    if bits * len(ids) > _BITS:
+        order = np.lexsort((upper, lower, *reversed(ids)))
+        return tuple(column.take(order) for column in columns)
+    return _by_key(ids, lower, upper, bits, before)
+
+
+def _by_key(ids: Sequence[np.ndarray], lower: np.ndarray, upper: np.ndarray, bits: int, before: Order) -> Part:
+    """With a row's ids in one whole number."""
+    if _one_value(lower) and _one_value(upper):  # crisp facts: there is nothing beside the ids to put in order
+        key = _key(ids, bits)
+        if not (key[1:] >= key[:-1]).all():
+            ids = _unpacked(ascending(key), len(ids), bits)
+        return (*ids, lower, upper)
+    found = before.of(ids, bits)
+    if found.order is not None:
+        lower, upper = lower.take(found.order), upper.take(found.order)
+    rows = found.tied
+    if len(rows):
+        if found.order is None:
+            lower, upper = lower.copy(), upper.copy()
+        group = _key([column.take(rows) for column in found.ids], bits)
+        resorted = rows.take(np.lexsort((upper.take(rows), lower.take(rows), group)))
+        lower[rows], upper[rows] = lower.take(resorted), upper.take(resorted)
+    return (*found.ids, lower, upper)
+
+
+def _in_order(ids: Sequence[np.ndarray], bits: int) -> _Sorted:
+    key, order = _key(ids, bits), None
+    if not (key[1:] >= key[:-1]).all():
+        places, ordered = in_order(torch.from_numpy(key), 1 << bits * len(ids))
+        order, key = places.numpy(), ordered.numpy()
+        ids = _unpacked(key, len(ids), bits)
+    same = key[1:] == key[:-1]
+    tied = np.flatnonzero(np.append(same, False) | np.append(False, same)) if same.any() else np.empty(0, np.int64)
+    return _Sorted(ids, order, tied)
+
+
+def _key(ids: Sequence[np.ndarray], bits: int) -> np.ndarray:
+    key = ids[0].astype(np.int64)
+    for column in ids[1:]:
+        key <<= bits
+        key |= column
+    return key
+
+
+def _one_value(values: np.ndarray) -> bool:
+    return values.strides == (0,) or bool((values == values[0]).all())
+
+
+def _unpacked(key: np.ndarray, width: int, bits: int) -> list[np.ndarray]:
+    mask = (1 << bits) - 1
+    return [(key >> bits * (width - 1 - place) & mask).astype(np.int32) for place in range(width)]

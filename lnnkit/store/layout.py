@@ -1,0 +1,100 @@
+"""The atoms and domains that a program starts with: its tables of predicates and numbers, its entities by sort, its
+facts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from lnnkit.check.program import ENTITY
+from lnnkit.flags import where_set
+from lnnkit.graph.lifted import NUMBER, LiftedGraph
+from lnnkit.store.atoms import Atoms
+from lnnkit.store.domain import Domain
+
+_PART = 2**17  # so many ids are looked at at once: what that takes fits the cache
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """All facts about one predicate or number: a column of entity ids an argument, and their bounds. Rows are sorted by
+    their ids from the left; one tuple may stand there more than once."""
+
+    predicate: str
+    columns: tuple[Tensor, ...]
+    lower: Tensor
+    upper: Tensor
+
+    def __len__(self) -> int:
+        return len(self.lower)
+
+
+def constants(lifted: LiftedGraph) -> dict[str, set[str]]:
+    """The entities that statements, queries and labels mention, by the sort of the place where they stand."""
+    found: dict[str, set[str]] = {}
+    graph = lifted.graph
+
+    def note(arguments: Sequence[int | str], sorts: Sequence[str]) -> None:
+        for argument, sort in zip(arguments, sorts, strict=True):
+            if isinstance(argument, str):
+                found.setdefault(sort, set()).add(argument)
+
+    for _, operand, edge in graph.edges(data=True):
+        note(edge["arguments"], graph.nodes[operand]["sorts"])
+    for _, data in graph.nodes(data=True):
+        if data["kind"] == "same":
+            note(data["arguments"], (ENTITY, ENTITY))
+    for root in (*lifted.statements, *lifted.queries):
+        note(root.reference.arguments, graph.nodes[root.reference.node]["sorts"])
+    for label in lifted.program.labels:
+        note(label.arguments, lifted.program.predicates[label.predicate].sorts)
+    return found
+
+
+def domain(
+    lifted: LiftedGraph, index: Mapping[str, int], given: Sequence[Given], labelled: Mapping[str, Sequence[Tensor]]
+) -> Domain:
+    """Each sort's entities: those seen in a place of the sort, also where they are ``labelled``. ``entity`` has all."""
+    program = lifted.program
+    mentioned = constants(lifted)
+    names = {ENTITY, *program.sorts, *mentioned}
+    for _, data in lifted.graph.nodes(data=True):
+        names |= {*data["sorts"], *data.get("bound_sorts", ())}
+    seen: dict[str, list[Tensor]] = {name: [] for name in names}
+    for facts in given:
+        for sort, column in zip(program.predicates[facts.predicate].sorts, facts.columns, strict=True):
+            if sort != ENTITY:
+                seen[sort].append(column)
+    for sort, columns in labelled.items():
+        seen[sort] += columns
+    for sort, texts in mentioned.items():
+        seen[sort].append(torch.tensor(sorted(index[text] for text in texts), dtype=torch.int32))
+    sorts = {name: _ids(columns, len(index)) for name, columns in seen.items()}
+    sorts[ENTITY] = torch.arange(len(index), dtype=torch.int32)
+    open_sorts = frozenset(name for name, sort in program.sorts.items() if sort.open)
+    return Domain(sorts, index, len(index), open_sorts)
+
+
+def _ids(columns: Sequence[Tensor], count: int) -> Tensor:
+    """The ids below ``count`` that any of the columns has, in order."""
+    seen = torch.zeros(count, dtype=torch.bool)
+    for column in {(column.data_ptr(), len(column)): column for column in columns}.values():  # tables may share some
+        for part in column.split(_PART):
+            seen.index_fill_(0, part.long(), True)
+    return where_set(seen).int()
+
+
+def predicate_tables(lifted: LiftedGraph, radix: int) -> Atoms:
+    """An atom table for each predicate and number, empty."""
+    atoms = Atoms(radix)
+    for node, data in lifted.graph.nodes(data=True):
+        if data["kind"] == "predicate":
+            table = atoms.add_table(node, data["sorts"], (0.0, 0.0) if data["closed"] else (0.0, 1.0))
+            table.predictable = node not in lifted.closed_derived
+        elif data["kind"] == NUMBER:
+            atoms.add_table(node, data["sorts"], (-math.inf, math.inf))
+    return atoms

@@ -1,0 +1,104 @@
+"""Numberings that keep to each other for long: from each start on, a number's image is the number plus a shift."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+import torch
+from torch import Tensor
+
+from lnnkit.store.growing import Growing
+
+_MANY = 2**12  # of fewer numbers it does not matter
+_OFTEN = 2**8
+
+
+class Runs:
+    """Maps the numbers from 0 on, piece by piece; each piece bears a ``label``."""
+
+    __slots__ = ("_begins", "_labels", "_length", "_pieces", "_shifts", "_starts")
+
+    def __init__(self) -> None:
+        self._starts = Growing(torch.int32)
+        self._shifts = Growing(torch.int32)
+        self._labels = Growing(torch.int32)
+        self._begins: list[int] = []
+        self._pieces: list[tuple[int, int]] = []  # the shift and the label
+        self._length = 0
+
+    def __len__(self) -> int:
+        return self._length
+
+    def add(self, count: int, image: int, label: int = 0) -> None:
+        """The next ``count`` numbers map to ``image`` and what follows it."""
+        piece = (image - self._length, label)
+        if count and (not self._pieces or piece != self._pieces[-1]):
+            self._begins.append(self._length)
+            self._pieces.append(piece)
+            self._starts.extend(1, self._length)
+            self._shifts.extend(1, piece[0])
+            self._labels.extend(1, label)
+        self._length += count
+
+    def at(self, number: int) -> tuple[int, int]:
+        """What one number maps to, and its label."""
+        shift, label = self._pieces[bisect_right(self._begins, number) - 1]
+        return number + shift, label
+
+    def image(self, numbers: Tensor) -> Tensor:
+        """(n,) int32, what numbers map to."""
+        piece = self._piece(numbers)
+        if piece is None:
+            return numbers.int()
+        if isinstance(piece, int):
+            shift, _ = self._pieces[piece]
+            return numbers.int() + shift if shift else numbers.int()
+        return numbers.int() + self._shifts.values.index_select(0, piece)
+
+    def labels(self, numbers: Tensor) -> int | Tensor:
+        """(n,) int32, the labels of numbers; one where all have the same. There is one number at least."""
+        piece = self._piece(numbers)
+        assert piece is not None
+        return self._pieces[piece][1] if isinstance(piece, int) else self._labels.values.index_select(0, piece)
+
+    def parts(self, numbers: Tensor) -> list[tuple[int, range]] | None:
+        """The labels of numbers, with the positions of those that bear each. None where they do not ascend, or have one
+        label, or change it often."""
+        if not numbers.is_cpu or len(self._begins) > _OFTEN or len(numbers) < _MANY:
+            return None
+        values = numbers.numpy()
+        if not (values[1:] > values[:-1]).all():
+            return None
+        ends = [*values.searchsorted(self._begins[1:]).tolist(), len(values)]
+        found: list[tuple[int, range]] = []
+        for start, stop, (_, label) in zip([0, *ends[:-1]], ends, self._pieces, strict=True):
+            if start < stop:
+                found.append((label, range(start, stop)))
+        return found if len({label for label, _ in found}) > 1 else None
+
+    @property
+    def run(self) -> range | None:
+        """What all numbers map to, if it follows one another."""
+        if len(self._pieces) > 1:
+            return None
+        start = self._pieces[0][0] if self._pieces else 0
+        return range(start, start + self._length)
+
+    def images(self) -> Tensor:
+        """(length,) int32, what all numbers map to."""
+        ends = torch.tensor([*self._begins[1:], self._length] if self._begins else [], dtype=torch.int32)
+        counts = ends - self._starts.values
+        shifts = self._shifts.values.repeat_interleave(counts, output_size=self._length)
+        return shifts.add_(torch.arange(self._length, dtype=torch.int32))
+
+    def _piece(self, numbers: Tensor) -> int | Tensor | None:
+        """The piece of each number, or the one that all lie in."""
+        if not numbers.numel():
+            return None
+        if len(self._begins) == 1:
+            return 0
+        first, last = torch.aminmax(numbers)
+        one = bisect_right(self._begins, int(first)) - 1
+        if one == bisect_right(self._begins, int(last)) - 1:
+            return one
+        return torch.searchsorted(self._starts.values, numbers.int(), right=True, out_int32=True) - 1

@@ -1,0 +1,123 @@
+"""Facts of a checked program -> one numbering of entities and columns of ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from lnnkit.check.program import ENTITY, CheckedProgram, Fact
+from lnnkit.data.entities import Entities, intern
+from lnnkit.store.canonical_rows import Order, Part, merged
+from lnnkit.store.layout import Given
+
+_MANY = 2**12  # of fewer it does not matter
+
+
+class Gathered(NamedTuple):
+    """A program's entities, by text to ids, the facts of each predicate and number, and the columns of entities that
+    tables of labels have in places of a declared sort."""
+
+    entities: Entities
+    given: list[Given]
+    labelled: dict[str, list[Tensor]]
+
+
+def given_facts(program: CheckedProgram, mentioned: Iterable[str]) -> Gathered:
+    """All facts of a program, from its text and its tables. ``mentioned`` are entities that formulas name.
+
+    Nothing depends on the order of rows, statements or files: ids are places in the sorted texts, each predicate comes
+    once, in the order of their names, and its rows are in canonical order, sorted by columns, then by lower and upper
+    bounds. The same fact may stand there twice.
+    """
+    entities, given, labelled = _interned(program, mentioned)
+    return Gathered(entities, _gathered(given, entities), _by_sort(program, labelled))
+
+
+class Gathering:
+    """Gathers the facts of programs, and keeps those of the last one: what is inferred again may have the same."""
+
+    def __init__(self) -> None:
+        self._last: tuple[CheckedProgram, frozenset[str], torch.device] | None = None
+        self._found: Gathered | None = None
+
+    def facts(self, program: CheckedProgram, mentioned: Iterable[str]) -> Gathered:
+        """As ``given_facts``. Nobody may write to them."""
+        names, device = frozenset(mentioned), torch.get_default_device()
+        last = self._last
+        if self._found is None or last is None or last[0] is not program or last[1:] != (names, device):
+            self._found = None  # before the others are made: both would take much memory
+            self._found = given_facts(program, names)
+            self._last = program, names, device
+        return self._found
+
+
+def given_labels(program: CheckedProgram, mentioned: Iterable[str]) -> list[Given]:
+    """As ``given_facts``, for labels, with the same ids."""
+    entities, _, labelled = _interned(program, mentioned)
+    return _gathered(labelled, entities)
+
+
+_Parts = dict[str, list[Part]]  # by predicate
+
+
+def _interned(program: CheckedProgram, mentioned: Iterable[str]) -> tuple[Entities, _Parts, _Parts]:
+    """The entities, and the facts and labels of each predicate and number."""
+    texts = set(mentioned)
+    for stated in (*program.facts, *program.labels):
+        texts.update(stated.arguments)
+    entities, columns = intern([*program.tables, *program.label_tables], texts)
+    found: tuple[_Parts, _Parts] = {}, {}
+    for place, (table, ids) in enumerate(zip((*program.tables, *program.label_tables), columns, strict=True)):
+        parts = found[place >= len(program.tables)]
+        parts.setdefault(table.predicate, []).append((*ids, table.lower, table.upper))
+    for parts, statements in zip(found, (program.facts, program.labels), strict=True):
+        listed: dict[str, list[Fact]] = {}
+        for stated in statements:
+            listed.setdefault(stated.predicate, []).append(stated)
+        for predicate, own in listed.items():
+            parts.setdefault(predicate, []).append(_part(own, entities))
+    return entities, *found
+
+
+def _by_sort(program: CheckedProgram, labelled: _Parts) -> dict[str, list[Tensor]]:
+    found: dict[str, list[Tensor]] = {}
+    for predicate, parts in labelled.items():
+        for place, sort in enumerate(program.predicates[predicate].sorts):
+            if sort != ENTITY:
+                found.setdefault(sort, []).extend(torch.tensor(part[place]) for part in parts)
+    return found
+
+
+def _gathered(parts: _Parts, entities: Entities) -> list[Given]:
+    before = Order()
+    return [_given(predicate, parts[predicate], len(entities), before) for predicate in sorted(parts)]
+
+
+def _part(facts: Sequence[Fact], entities: Entities) -> Part:
+    ids = {text: entities[text] for text in {text for fact in facts for text in fact.arguments}}
+    columns = zip(*([ids[text] for text in fact.arguments] for fact in facts), strict=True)
+    return (
+        *(np.array(column, np.int32) for column in columns),
+        np.array([fact.lower for fact in facts], np.float64),
+        np.array([fact.upper for fact in facts], np.float64),
+    )
+
+
+def _given(predicate: str, parts: Sequence[Part], entities: int, before: Order) -> Given:
+    *columns, lower, upper = (
+        _tensor(values, any(values is each for part in parts for each in part))
+        for values in merged(parts, entities, before)
+    )
+    return Given(predicate, tuple(columns), lower, upper)
+
+
+def _tensor(values: np.ndarray, borrowed: bool) -> Tensor:
+    """A tensor of its own; ``borrowed`` memory is that of a table, which is told again. One value
+    that many share stays one, and nobody can write to it."""
+    if values.strides == (0,) and len(values) >= _MANY:
+        return torch.tensor(values[:1]).expand(len(values))
+    return torch.from_numpy(values.copy() if borrowed else values).to(torch.get_default_device())

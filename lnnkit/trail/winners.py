@@ -1,0 +1,107 @@
+"""Which instance set each bound last: the record behind explanations, and behind what rests on a contradiction (see
+`lnnkit.engine.contested`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from lnnkit.flags import where_set
+from lnnkit.store.growing import Marks, spelled_out
+
+_MANY = 2**10  # so many notes are kept at most
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Set:
+    """Instances of a batch that have set rows, each once, through a leaf."""
+
+    rows: Tensor | range
+    batch: int
+    leaf: int
+    instances: Tensor | range
+
+
+class _Side:
+    """The last setters of one side of all atoms. Numbers of batches and leaves are kept one and two greater: 0 says
+    that nothing has set the side."""
+
+    def __init__(self) -> None:
+        self.batch = Marks(torch.int32)
+        self.leaf = Marks(torch.int16)
+        self.instance = Marks(torch.int32)
+
+    def room(self, count: int) -> None:
+        for column in (self.batch, self.leaf, self.instance):
+            column.room(count)
+
+    def reach(self, length: int) -> None:
+        for column in (self.batch, self.leaf, self.instance):
+            column.reach(length)
+
+    def enter(self, each: _Set) -> None:
+        batch, leaf, instances = each.batch + 1, each.leaf + 2, spelled_out(each.instances)
+        if isinstance(each.rows, range):
+            start, stop = each.rows.start, each.rows.stop
+            for column, value in ((self.batch, batch), (self.leaf, leaf), (self.instance, instances)):
+                column.set(start, stop, value)
+            return
+        index = each.rows.long()
+        self.reach(int(each.rows.max()) + 1)
+        self.batch.values.index_fill_(0, index, batch)
+        self.leaf.values.index_fill_(0, index, leaf)
+        self.instance.values.index_copy_(0, index, instances.int())
+
+
+class Derivations:
+    """For each atom row and side, the batch, the leaf and the instance row that set it last (-1: given, or default).
+    What has been set is entered when somebody asks, or there is much of it."""
+
+    def __init__(self) -> None:
+        self._sides = (_Side(), _Side())
+        self._pending: tuple[list[_Set], list[_Set]] = ([], [])
+
+    def room(self, count: int) -> None:
+        """Make room for so many rows in all: memory is taken when they are set."""
+        for side in self._sides:
+            side.room(count)
+
+    def winner(self, side: int, rows: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """(batch, leaf, instance) of the last setter of each row's lower (0) or upper (1) side."""
+        own = self._entered(side)
+        own.reach(int(rows.max()) + 1 if len(rows) else 0)
+        return (
+            own.batch.values.index_select(0, rows) - 1,
+            own.leaf.values.index_select(0, rows) - 2,
+            own.instance.values.index_select(0, rows),
+        )
+
+    def setters(self, side: int) -> list[tuple[Tensor, int, int, Tensor]]:
+        """All that set a lower (0) or upper (1) side last: (rows, batch, leaf, instances), one for each leaf."""
+        own = self._entered(side)
+        batch, leaf, instance = own.batch.values, own.leaf.values, own.instance.values
+        known = where_set(batch)
+        found: list[tuple[Tensor, int, int, Tensor]] = []
+        for number in torch.unique(batch[known]).tolist():
+            mine = known[batch[known] == number]
+            for index in torch.unique(leaf[mine]).tolist():
+                rows = mine[leaf[mine] == index]
+                found.append((rows, number - 1, index - 2, instance[rows]))
+        return found
+
+    def record(self, side: int, rows: Tensor | range, batch: int, leaf: int, instances: Tensor | range) -> None:
+        """Note that instances have set one side of rows, each once, through a leaf. Nobody may write to either."""
+        if len(rows):
+            self._pending[side].append(_Set(rows, batch, leaf, instances))
+            if len(self._pending[side]) == _MANY:
+                self._entered(side)
+
+    def _entered(self, side: int) -> _Side:
+        """One side, with all that has been noted."""
+        own = self._sides[side]
+        for each in self._pending[side]:
+            own.enter(each)
+        self._pending[side].clear()
+        return own

@@ -1,0 +1,158 @@
+"""What follows from an antecedent alone is what a whole look would find."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+import lnnkit
+from lnnkit.engine import encoded_bounds as classes
+from lnnkit.engine.response import forward
+from lnnkit.engine.response import response_table as truth_table
+from lnnkit.engine.response import rule_response as visits
+from lnnkit.store import growing, room
+from tests.agreement import disagreements
+from tests.blocks import at_length
+from tests.programs import MODES, generate, to_text
+
+LOGICS = ("lukasiewicz", "product", "godel")
+
+
+@pytest.fixture
+def soft(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No bounds have a class: nothing is looked up in truth tables."""
+    monkeypatch.setattr(classes, "_CLASSES", 0)
+    monkeypatch.setattr(truth_table, "_SIZE", 0)
+
+
+@pytest.mark.usefixtures("soft")
+def test_oracle_where_no_bounds_are_alike() -> None:
+    agree(range(5_000_000, 5_000_030))
+
+
+def test_oracle_where_all_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module, name, value in ((growing, "LARGE", 1), (room, "LARGE", 1), (growing, "_FAR", 32), (growing, "_RUN", 1)):
+        monkeypatch.setattr(module, name, value)
+    agree(range(5_000_030, 5_000_050))
+
+
+def agree(seeds: range) -> None:
+    for seed in seeds:
+        program = generate(seed, 1 + seed % 6, MODES[seed % 3]).program
+        found = disagreements(program)
+        assert not found, f"seed {seed}:\n{to_text(program)}\n" + "\n".join(found)
+
+
+@pytest.mark.usefixtures("soft")
+@pytest.mark.parametrize("seed", at_length(range(40), plain=15))
+def test_the_same_as_looking_at_all(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    text, tables = clauses(seed)
+    counts: list[int] = []
+    told = forward.Clause.said
+
+    def counted(*args: object) -> object:
+        found = told(*args)  # pyright: ignore[reportArgumentType]  # passed on as they come
+        counts.append(found is not None)
+        return found
+
+    monkeypatch.setattr(forward.Clause, "said", counted)
+    quick = answers(text, tables)
+    assert any(counts) or "godel" in text
+    monkeypatch.setattr(visits, "clause", lambda batch: None)
+    assert answers(text, tables) == quick
+
+
+def clauses(seed: int) -> tuple[str, dict[str, list[tuple[str, float, float]]]]:
+    """Rules over tables of people, of which some have more rows than others; heads of which little is known."""
+    rng = random.Random(seed)
+    logic = LOGICS[seed % 3]
+    lines = [f"logic {logic}", *(f"predicate {name}(person)" for name in "ABCDQRS")]
+    rules = [
+        "A(X) & B(X) -> Q(X)",
+        "A(X) & ~C(X) & D(X) -> ~R(X)",
+        "(A(X) | C(X)) & D(X) -> S(X)",
+        "Q(X) & B(X) -> S(X)",
+    ]
+    for rule in rng.sample(rules, 3):
+        lines.append(f"rule {rule} in [{rng.choice((0.6, 0.9, 1))}, 1]")
+    lines += [f"query {name}(X)" for name in "ABCDQRS"]
+    tables: dict[str, list[tuple[str, float, float]]] = {}
+    for name in "ABCDQ":
+        people = range(0, 300, rng.choice((1, 1, 2, 10)) if name in "AB" else 10 if name == "Q" else 1)
+        ends = [(rng.random(), rng.random()) for _ in people]
+        tables[name] = [(f"p{each:03}", min(pair), max(pair)) for each, pair in zip(people, ends, strict=True)]
+    return "\n".join(lines), tables
+
+
+def answers(text: str, tables: dict[str, list[tuple[str, float, float]]]) -> list[object]:
+    kb = lnnkit.loads(text)
+    for name, rows in tables.items():
+        kb.tell(name, rows)
+    outcome = kb.infer()
+    found = [(a.bindings, a.lower, a.upper) for each in kb.answers() for a in each]
+    return [outcome.rounds, [str(each) for each in outcome.contradictions], found]
+
+
+def test_a_rule_that_names_an_empty_table_twice_makes_each_atom_once() -> None:
+    """Of H(p, q) the two instances say 0.9 and 0.8; it is one atom, which both of them bound."""
+    text = "predicate H(t, t)\nfact G(p, q) = 0.9\nfact G(q, p) in [0.8, 1]\nquery H(X, Y)\n"
+    text += "axiom G(X, Y) -> H(X, Y) & H(Y, X)\n"
+    found = [(tuple(each.bindings.values()), each.lower, each.upper) for each in lnnkit.loads(text).answers()[0]]
+    assert sorted(found) == [(("p", "q"), 0.9, 1.0), (("q", "p"), 0.9, 1.0)]
+
+
+def test_many_rows() -> None:
+    count = 300_000
+    rng = np.random.default_rng(1)
+    low = rng.uniform(0.6, 1, (3, count))
+    high = np.minimum(low + rng.uniform(0, 0.1, (3, count)), 1)
+    some = np.arange(0, count, 7)
+    conjunction = np.maximum(low.sum(0) - 2, 0)
+    cap = np.minimum(conjunction[some] + rng.uniform(0, 0.3, len(some)), 1)
+    kb = lnnkit.loads(
+        """
+        predicate A(row)
+        predicate B(row)
+        predicate C(row)
+        predicate Q(row)
+        axiom A(X) & B(X) & C(X) -> Q(X)
+        query Q(X)
+        query A(X)
+        """
+    )
+    rows = np.arange(count)
+    for name, lower, upper in zip("ABC", low, high, strict=True):
+        kb.tell(name, {"row": rows, "lower": lower, "upper": upper})
+    kb.tell("Q", {"row": some, "lower": np.zeros(len(some)), "upper": cap})
+    kb.infer()
+    head, operand = kb.answers()
+    wanted = dict(zip(map(str, rows.tolist()), conjunction.tolist(), strict=True))
+    found = {each.bindings["X"]: each.lower for each in head}
+    assert {row: value for row, value in wanted.items() if value > 1e-9}.keys() <= found.keys()
+    assert np.allclose([found[row] for row in found], [wanted[row] for row in found], rtol=0, atol=1e-9)
+    above = high[0].copy()
+    above[some] = np.minimum(above[some], np.maximum(cap + 2 - low[1][some] - low[2][some], low[0][some]))
+    upper = {each.bindings["X"]: each.upper for each in operand}
+    assert np.allclose([upper[str(row)] for row in rows.tolist()], above, rtol=0, atol=1e-9)
+    for atom in ("Q(7)", "Q(8)", "A(14)"):
+        assert kb.explain(atom).verify() == []
+
+
+def test_a_consequent_that_names_an_atom_twice() -> None:
+    kb = lnnkit.loads(
+        """
+        predicate A(thing)
+        predicate B(thing)
+        predicate Q(thing)
+        fact A(a)
+        fact A(b)
+        fact B(a)
+        fact B(b)
+        rule A(X) & B(X) -> Q(X)@0.9 & Q(X)@0.5
+        query Q(X)
+        """
+    )
+    kb.infer()
+    assert [(each.bindings["X"], each.lower) for each in kb.answers()[0]] == [("a", 1.0), ("b", 1.0)]

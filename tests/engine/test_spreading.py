@@ -1,0 +1,286 @@
+"""Rounds that are run apart leave everything as plain rounds do: bounds, winners, changes, budgets, progress."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+import lnnkit
+from lnnkit.engine.encoded_bounds import Classes
+from lnnkit.engine.inference import Fixpoint
+from lnnkit.engine.spreading.spreading import Spreading
+from lnnkit.engine.watch import RoundReport
+from lnnkit.join.delta_rule import Visitor
+from tests.blocks import at_length
+from tests.programs import MODES, generate, to_text
+
+CHAIN = """
+predicate edge(node, node) closed
+predicate path(node, node)
+axiom edge(X, Y) -> path(X, Y)
+axiom path(X, Y) & edge(Y, Z) -> path(X, Z)
+query path(X, Y)
+"""
+
+
+def chain(length: int) -> str:
+    return CHAIN + "".join(f"fact edge(n{i}, n{i + 1})\n" for i in range(length))
+
+
+def recursive(seed: int) -> str:
+    """A program of rules that feed one another, over a long sparse graph: relations, sorts, bounds and what else reads
+    them are drawn."""
+    draw = random.Random(seed)
+    tame = draw.random() < 0.5
+    names = [f"n{i}" for i in range(draw.choice([6, 12, 30, 60]))]
+    lines = [f"predicate {e}(node, node) closed" for e in ("e", "f")]
+    lines += ["predicate mark(node) closed"]
+    lines += ["predicate p(node, node)", "predicate q(node, node)"]
+    lines += ["predicate r(node)", "predicate s(node)"]
+    truth = "" if tame else draw.choice(["", "", " in [0.9, 1]", " = 0.7"])
+    for edge in ("e", "f"):
+        for one, two in itertools.pairwise(names):
+            if draw.random() < 0.95:
+                lines.append(f"fact {edge}({one}, {two}){truth}")
+        for _ in range(draw.choice([0, 0, 2, 6])):
+            lines.append(f"fact {edge}({draw.choice(names)}, {draw.choice(names)}){truth}")
+    lines += [f"fact mark({name})" for name in names if draw.random() < 0.7]
+    lines += [f"fact r({draw.choice(names)})" for _ in range(draw.choice([0, 1, 2]))]
+    lines += [
+        f"fact ~{draw.choice('rs')}({draw.choice(names)})" for _ in range(draw.choice([0] if tame else [0, 0, 1]))
+    ]
+    if not tame and draw.random() < 0.2:
+        lines.append(f"fact ~p({draw.choice(names)}, {draw.choice(names)})")
+    shapes = [
+        "e(X, Y) -> p(X, Y)",
+        "p(X, Y) & e(Y, Z) -> p(X, Z)",
+        "p(X, Y) & f(Y, Z) -> q(X, Z)",
+        "q(X, Y) & e(Y, Z) -> p(X, Z)",
+        "q(X, Y) & f(Y, Z) -> q(X, Z)",
+        "f(X, Y) -> q(Y, X)",
+        "p(X, Y) & e(Y, Z) & f(Z, W) -> p(X, W)",
+        "p(X, Y) & e(X, Z) & e(Y, W) -> p(Z, W)",
+        "p(X, Y) & e(Y, Z) & mark(Z) -> p(X, Z)",
+        "p(X, Y) & mark(X) -> q(X, Y)",
+        "q(X, Y) -> p(X, Y)",
+        f"p(X, {names[0]}) & e(X, Y) -> p(Y, {names[0]})",
+        "p(X, Y) & p(Y, Z) -> q(X, Z)",
+        "p(X, X) -> r(X)",
+        f"p({names[0]}, Y) -> r(Y)",
+        "r(X) & e(X, Y) -> r(Y)",
+        "r(X) & e(X, Y) & f(X, Z) -> s(Y)",
+        "s(X) & f(X, Y) -> r(Y)",
+        "r(X) -> s(X)",
+        "s(X) & r(Y) -> q(X, Y)",
+        "q(X, Y) & ~r(Y) -> s(X)",
+        "p(X, Y) | q(Y, X) -> s(Y)",
+        "~p(X, Y) -> ~q(X, Y)",
+        "~r(Y) & e(X, Y) -> ~r(X)",
+        "(exists Y: q(X, Y)) -> s(X)",
+        "(forall Y: p(X, Y)) -> r(X)",
+    ]
+    picked = draw.sample(shapes[:10], draw.choice([2, 3])) + draw.sample(shapes, 1 if tame else draw.choice([1, 2, 4]))
+    for rule in dict.fromkeys(picked):
+        kind = "axiom" if tame else draw.choice(["axiom", "axiom", "rule"])
+        lines.append(f"{kind} {rule}{draw.choice(['', ' in [0.9, 1]']) if kind == 'rule' else ''}")
+    lines.append("query p(X, Y)")
+    lines += draw.sample(["query q(X, Y)", "query r(X)", "query s(X)", f"query p({names[0]}, {names[-1]})"], 2)
+    return "\n".join(lines) + "\n"
+
+
+def fixpoint(kb: lnnkit.KnowledgeBase) -> Fixpoint:
+    return kb._session.own().fixpoint
+
+
+def left(kb: lnnkit.KnowledgeBase) -> dict[str, Any]:
+    """All that an inference leaves."""
+    rested = fixpoint(kb)
+    space, atoms, state = rested.space, rested.space.grounding.atoms, rested.space.state
+    found: dict[str, Any] = {
+        "rounds": space.progress.rounds,
+        "status": space.progress.status,
+        "visited": space.progress.visited,
+        "lower": state.lower.values,
+        "upper": state.upper.values,
+        "classes": space.classes.codes.values[: len(atoms)],
+        "crossed": state.crossed.rows.values,
+    }
+    rows = torch.arange(len(atoms), dtype=torch.int32)
+    for side in (0, 1):
+        for name, column in zip(("batch", "leaf", "instance"), space.derivations.winner(side, rows), strict=True):
+            found[f"{name} {side}"] = column
+    for name, table in atoms.tables.items():
+        found[f"{name} rows"] = table.rows
+        for place, column in enumerate(table.tuples.columns):
+            found[f"{name} column {place}"] = column
+        for end in table.deviating:
+            found[f"{name} {end}"] = atoms.listing(table, end).values
+        where = table.tuples.find(table.tuples.columns, len(table.tuples))
+        assert torch.equal(where, torch.arange(len(where), dtype=torch.int32))
+    for number, batch in enumerate(space.grounding.batches):
+        for place, block in enumerate(batch.blocks):
+            found[f"batch {number} {place} members"] = block.member
+            for leaf, column in block.columns.items():
+                found[f"batch {number} {place} {leaf}"] = column.values
+    for number, member in enumerate(space.grounding.members):
+        if isinstance(member, Visitor):
+            found[f"member {number}"] = member.visited, member.joins.made
+            found[f"triggers {number}"] = [trigger.seen for trigger in member.found_triggers()]
+    history = state.history
+    assert history is not None
+    events = history.events()
+    lengths = torch.cat([events.start[1:], torch.tensor([len(events.row)])]) - events.start
+    found |= {"row": events.row, "value": events.value, "told by": events.instance}
+    for name in ("tick", "kind", "side", "batch", "leaf"):
+        found[f"event {name}"] = getattr(events, name).repeat_interleave(lengths)
+    return found
+
+
+def differences(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
+    def same(first: Any, second: Any) -> bool:
+        return torch.equal(first, second) if isinstance(first, torch.Tensor) else first == second
+
+    assert one.keys() == other.keys()
+    return [name for name in one if not same(one[name], other[name])]
+
+
+def _plainly(patch: pytest.MonkeyPatch) -> None:
+    """No rounds apart, and no atoms made apart from those that were there."""
+    patch.setattr(Spreading, "run", lambda *_: None)
+    patch.setattr(Classes, "settled", lambda *_: False)
+
+
+@pytest.fixture
+def both(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[lnnkit.KnowledgeBase, lnnkit.KnowledgeBase, int]]:
+    """A program inferred by plain rounds alone, and with rounds run apart; and how many of those there were."""
+    plain = Spreading.run
+
+    def infer(text: str, **options: Any) -> tuple[lnnkit.KnowledgeBase, lnnkit.KnowledgeBase, int]:
+        apart = 0
+
+        def counted(self: Spreading, *arguments: Any) -> Any:
+            nonlocal apart
+            before = self._space.progress.rounds
+            self._wait = 0
+            found = plain(self, *arguments)
+            apart += self._space.progress.rounds - before
+            return found
+
+        with monkeypatch.context() as patch:
+            _plainly(patch)
+            without = lnnkit.loads(text)
+            without.infer(**options)
+        with monkeypatch.context() as patch:
+            patch.setattr(Spreading, "run", counted)
+            within = lnnkit.loads(text)
+            within.infer(**options)
+        return without, within, apart
+
+    return infer
+
+
+@pytest.mark.parametrize("block", at_length(range(4), plain=1))
+def test_random_recursive_programs(block: int, both: Callable[..., Any]) -> None:
+    apart = 0
+    for seed in range(15 * block, 15 * block + 15):
+        without, within, count = both(recursive(seed))
+        assert differences(left(without), left(within)) == [], seed
+        apart += count
+    assert apart > 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(40))
+def test_more_random_recursive_programs(block: int, both: Callable[..., Any]) -> None:
+    for seed in range(1000 + 25 * block, 1025 + 25 * block):
+        without, within, _ = both(recursive(seed), precision=random.Random(seed).choice(["single", "double"]))
+        assert differences(left(without), left(within)) == [], seed
+
+
+@pytest.mark.parametrize("block", at_length(range(2), plain=1))
+def test_random_programs(block: int, both: Callable[..., Any]) -> None:
+    for seed in range(40 * block, 40 * block + 40):
+        without, within, _ = both(to_text(generate(seed, 1 + seed % 5, MODES[seed % 3]).program))
+        assert differences(left(without), left(within)) == [], seed
+
+
+def test_a_chain_is_run_apart_and_explained(both: Callable[..., Any]) -> None:
+    without, within, apart = both(chain(60))
+    assert differences(left(without), left(within)) == []
+    assert apart == 59  # the first makes the paths of one edge
+    assert str(within.explain("path(n0, n60)")) == str(without.explain("path(n0, n60)"))
+
+
+@pytest.mark.parametrize("kept", ["hashed", "as bytes"])
+def test_however_keys_are_kept(kept: str, both: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lnnkit.store.key_index._WORTHWHILE", ())
+    if kept == "as bytes":
+        monkeypatch.setattr("lnnkit.store.seen._SMALL", 0)
+        monkeypatch.setattr("lnnkit.store.seen._WORTHWHILE", ((2**24, 2**24),))
+    for seed in range(20):
+        without, within, _ = both(recursive(seed))
+        assert differences(left(without), left(within)) == [], seed
+    without, within, apart = both(chain(60))
+    assert differences(left(without), left(within)) == []
+    assert apart > 40  # where slots run short, a plain round makes more
+
+
+def test_the_round_limit_and_the_budget(both: Callable[..., Any]) -> None:
+    for limit in (1, 2, 7, 20, 29, 30, 31):
+        without, within, _ = both(chain(30), max_rounds=limit)
+        assert differences(left(without), left(within)) == []
+    told: list[str] = []
+    for most in (100, 300, 434):
+        plain, apart = (_refusal(chain(30), most, plain=plain) for plain in (True, False))
+        assert plain == apart
+        told.append(plain)
+    assert len(set(told)) == 3
+
+
+def _refusal(text: str, most: int, *, plain: bool) -> str:
+    with pytest.MonkeyPatch.context() as patch:
+        if plain:
+            _plainly(patch)
+        kb = lnnkit.loads(text)
+        with pytest.raises(lnnkit.BudgetError) as refused:
+            kb.infer(max_groundings=most)
+    return str(refused.value)
+
+
+class Stopping:
+    """Takes notes, and stops after so many rounds."""
+
+    def __init__(self, rounds: int) -> None:
+        self.reports: list[RoundReport] = []
+        self.rounds = rounds
+
+    def after_round(self, report: RoundReport, /) -> bool:
+        self.reports.append(report)
+        return len(self.reports) < self.rounds
+
+
+def test_watches_are_told_the_same_and_stop_at_the_same_state(both: Callable[..., Any]) -> None:
+    for rounds in (1, 3, 10, 24, 100):
+        watches: list[Stopping] = []
+
+        class Noting(Stopping):
+            def __init__(self) -> None:
+                super().__init__(rounds)  # noqa: B023
+                watches.append(self)  # noqa: B023
+
+        found = []
+        for plain in (True, False):
+            with pytest.MonkeyPatch.context() as patch:
+                if plain:
+                    _plainly(patch)
+                kb = lnnkit.loads(chain(25))
+                kb.infer(watch=Noting())
+                found.append(left(kb))
+        assert differences(*found) == []
+        assert watches[0].reports == watches[1].reports
+        assert len(watches[0].reports) == min(rounds, 25)

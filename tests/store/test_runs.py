@@ -1,0 +1,44 @@
+"""A numbering in runs maps as a list of all images does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from lnnkit.store.runs import Runs
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_runs_map_as_a_list_does(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    runs, images, labels = Runs(), [], []
+    for _ in range(rng.integers(0, 12)):
+        count, label = int(rng.integers(0, 5)), int(rng.integers(0, 2))
+        follows = bool(rng.integers(0, 2)) and images
+        image = images[-1] + 1 if follows else int(rng.integers(-1, 50))
+        runs.add(count, image, label)
+        images += range(image, image + count)
+        labels += [label] * count
+    assert len(runs) == len(images)
+    assert runs.images().tolist() == images
+    if not images:
+        return
+    for dtype in (torch.int32, torch.int64):
+        for size in (1, 3, 40):
+            asked = torch.from_numpy(rng.integers(0, len(images), size)).to(dtype)
+            found = runs.image(asked)
+            assert found.dtype == torch.int32
+            assert found.tolist() == [images[number] for number in asked.tolist()]
+            assert [runs.at(number) for number in asked.tolist()] == [(images[n], labels[n]) for n in asked.tolist()]
+            label = runs.labels(asked)
+            expected = [labels[number] for number in asked.tolist()]
+            assert ([label] * size if isinstance(label, int) else label.tolist()) == expected
+
+
+def test_what_goes_on_is_one_run() -> None:
+    runs = Runs()
+    for start in range(0, 100, 10):
+        runs.add(10, start + 7)
+    assert runs.labels(torch.arange(100)) == 0
+    assert runs.image(torch.arange(100)).tolist() == list(range(7, 107))

@@ -1,0 +1,40 @@
+"""Keys in order: packed with their positions, or sorted with them, whichever a processor is faster at."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from lnnkit.store import sorting as ordering
+from lnnkit.store.sorting import ascending, in_order
+
+WIDEST = 2**62  # with a position they do not fit one number
+
+
+@pytest.fixture(params=[True, False], ids=["vectors", "digits"], autouse=True)
+def either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ordering, "_by_vectors", lambda: request.param)
+
+
+@pytest.mark.parametrize("dtype", [torch.int32, torch.int64])
+@pytest.mark.parametrize("length", [0, 1, 2, 7, 1000, 40_000])
+@pytest.mark.parametrize("size", [1, 2, 50, 10**6, 2**31, WIDEST])
+def test_equal_keys_keep_their_order(length: int, size: int, dtype: torch.dtype) -> None:
+    most = min(size, torch.iinfo(dtype).max + 1)
+    rng = np.random.default_rng(length)
+    key = torch.from_numpy(rng.integers(0, most, length)).to(dtype)
+    key[::3] = most - 1
+    before = key.clone()
+    order, ordered = in_order(key, size)
+    wanted = sorted(range(length), key=lambda place: (int(before[place]), place))
+    assert order.tolist() == wanted
+    assert ordered.tolist() == [int(before[place]) for place in wanted]
+    assert ordered.dtype == dtype
+    assert torch.equal(key, before)
+
+
+@pytest.mark.parametrize("length", [0, 1, 1000, 40_000])
+def test_ascending(length: int) -> None:
+    keys = np.random.default_rng(length).integers(0, 2**50, length)
+    assert ascending(keys).tolist() == sorted(keys.tolist())

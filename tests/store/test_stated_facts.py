@@ -1,0 +1,95 @@
+"""Facts in canonical order: what the rows say, and nothing of where they stood."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import lnnkit
+from lnnkit.check.program import CheckedProgram
+from lnnkit.data import encode, entities, texts
+from lnnkit.store.canonical_rows import Order, merged
+from lnnkit.store.layout import Given
+from lnnkit.store.stated_facts import given_facts
+
+DECLARED = "predicate P(entity, entity)\npredicate Q(entity)\npredicate Z()\n"
+
+
+def checked(kb: lnnkit.KnowledgeBase) -> CheckedProgram:
+    return kb._checked  # pyright: ignore[reportPrivateUsage]
+
+
+def rows(given: Given) -> list[tuple[float, ...]]:
+    columns = [column.tolist() for column in (*given.columns, given.lower, given.upper)]
+    return list(zip(*columns, strict=True))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_order_of_rows_files_and_tables_does_not_matter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    if seed % 2:
+        for module in (entities, encode, texts):
+            monkeypatch.setattr(module, "SMALL", -1)
+        monkeypatch.setattr(entities.intern, "__defaults__", (-1,))
+    rng = random.Random(seed)
+    names = ["a", "b", "aa", "é", "日本", "zz", "7", "07"][: rng.randint(2, 8)]
+    facts = [
+        (rng.choice(names), rng.choice(names), *sorted(rng.choices([0.0, 0.25, 1.0], k=2)))
+        for _ in range(rng.randint(1, 30))
+    ]
+    if seed % 3 == 0:
+        facts = [(left, right, 1.0, 1.0) for left, right, *_ in facts]
+    index = {name: place for place, name in enumerate(sorted({*names, "extra"}))}
+    expected = sorted((index[left], index[right], lower, upper) for left, right, lower, upper in facts)
+    for _ in range(3):
+        rng.shuffle(facts)
+        cut = rng.randint(0, len(facts))
+        body = "".join(f"{left},{right},{lower},{upper}\n" for left, right, lower, upper in facts[:cut])
+        (tmp_path / "f.csv").write_text("s,o,l,u\n" + body, encoding="utf-8")
+        load = 'load P from "f.csv"\n' if cut else ""
+        said = [f'fact P("{a}", "{b}") in [{low}, {high}]\n' for a, b, low, high in facts[cut : cut + 5]]
+        kb = lnnkit.loads(DECLARED + load + "".join(said) + "fact Z()\nfact ~Q(extra)\n", base=tmp_path)
+        kb.tell("P", facts[cut + 5 :])
+        found, (p, q, z), _ = given_facts(checked(kb), names)
+        assert list(found.names) == sorted(index)
+        assert {name: found[name] for name in index} == index
+        assert [each.predicate for each in (p, q, z)] == ["P", "Q", "Z"]
+        assert rows(p) == expected
+        assert (rows(q), rows(z)) == ([(index["extra"], 0.0, 0.0)], [(1.0, 1.0)])
+        assert all(column.dtype == torch.int32 for column in p.columns)
+        assert p.lower.dtype == p.upper.dtype == torch.float64
+
+
+def test_facts_are_their_own_memory() -> None:
+    kb = lnnkit.loads(DECLARED)
+    told = np.array([0, 1, 2])
+    kb.tell("Q", {"a": told})
+    _, (given,), _ = given_facts(checked(kb), ())
+    given.lower[:] = 0.5
+    given.columns[0][:] = 0
+    _, (again,), _ = given_facts(checked(kb), ())
+    assert rows(again) == [(0, 1.0, 1.0), (1, 1.0, 1.0), (2, 1.0, 1.0)]
+
+
+@pytest.mark.parametrize("entities_", [2, 5, 2**20, 2**31 - 1])
+@pytest.mark.parametrize("width", range(5))
+def test_keys_of_any_width(width: int, entities_: int) -> None:
+    rng = np.random.default_rng(width)
+    for crisp in (False, True):
+        parts = []
+        for size in (0, 1, 30):
+            ids = [rng.integers(0, min(entities_, 3), size).astype(np.int32) for _ in range(width)]
+            if width:
+                ids[-1][:1] = entities_ - 1
+            bounds = np.ones((2, size)) if crisp else rng.choice([0.0, 0.5, 1.0], (2, size))
+            parts.append((*ids, *bounds))
+        expected = sorted(row for part in parts for row in zip(*(column.tolist() for column in part), strict=True))
+        got = merged(parts, entities_, Order())
+        assert list(zip(*(column.tolist() for column in got), strict=True)) == expected
+        again = merged([got], entities_, Order())
+        assert all((one == two).all() for one, two in zip(got, again, strict=True))

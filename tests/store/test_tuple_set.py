@@ -1,0 +1,49 @@
+"""Tuple sets against a dictionary."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+import torch
+
+from lnnkit.store.key_index import KeyIndex
+from lnnkit.store.tuple_set import TupleSet
+
+
+@pytest.mark.parametrize(("width", "radix"), [(0, 5), (1, 5), (2, 7), (3, 2**31), (5, 2**20), (9, 2**31), (4, 3)])
+def test_numbers_as_a_dictionary_would(width: int, radix: int) -> None:
+    rng = random.Random(width * 1000 + radix)
+    values = [rng.randrange(radix) for _ in range(4)]
+    known: dict[tuple[int, ...], int] = {}
+    tuples = TupleSet(width, radix)
+    for _ in range(12):
+        rows = [tuple(rng.choice(values) for _ in range(width)) for _ in range(rng.randrange(30))]
+        columns = [torch.tensor([row[i] for row in rows], dtype=torch.int32) for i in range(width)]
+        probe = tuples.find(columns, len(rows))
+        assert probe.tolist() == [known.get(row, -1) for row in rows]
+        numbers, fresh = tuples.add(columns, len(rows))
+        expected_fresh = []
+        for position, row in enumerate(rows):
+            if row not in known:
+                known[row] = len(known)
+                expected_fresh.append(position)
+        assert sorted(fresh.tolist()) == expected_fresh
+        assert numbers.tolist() == [known[row] for row in rows]
+        assert len(tuples) == len(known)
+        stored = (
+            list(zip(*(column.tolist() for column in tuples.columns), strict=True)) if width else [()] * len(tuples)
+        )
+        assert stored == list(known)
+
+
+def test_wide_keys_never_overflow() -> None:
+    """Ids near 2^31 in many columns: the key is taken in steps, each below 2^62."""
+    top = 2**31 - 1
+    index = KeyIndex(6, 2**31)
+    columns = [torch.tensor([top, top, 0]) for _ in range(6)]
+    columns[5] = torch.tensor([top, top - 1, 0])
+    numbers, fresh = index.add(columns, 3)
+    assert numbers.tolist() == [0, 1, 2]
+    assert fresh.tolist() == [0, 1, 2]
+    assert index.find(columns, 3).tolist() == [0, 1, 2]
