@@ -1,29 +1,43 @@
-"""The Lark parser for `grammar/lnn.lark`, built once on first use."""
+"""The Lark parser for `grammar/lnn.lark`, made once on first use."""
 
 from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from lark import Lark
 
+from lnnkit.syntax.parse_tables import decode
+
+
+def grammar_file(name: str) -> Traversable:
+    """A file of the grammar: packaged in `lnnkit/grammar` in a wheel, at the top of the tree in a checkout."""
+    packaged = files("lnnkit") / "grammar" / name
+    return packaged if packaged.is_file() else Path(__file__).resolve().parents[2] / "grammar" / name
+
 
 def grammar_text() -> str:
-    """The text of the grammar: packaged in `lnnkit/grammar` in a wheel, at the top of the tree in a checkout."""
-    packaged = files("lnnkit") / "grammar" / "lnn.lark"
-    checkout = Path(__file__).resolve().parents[2] / "grammar" / "lnn.lark"
-    return (packaged if packaged.is_file() else checkout).read_text(encoding="utf-8")
+    """The text of the grammar."""
+    return grammar_file("lnn.lark").read_text(encoding="utf-8")
 
 
-@cache
-def parser() -> Lark:
+def build(grammar: str) -> Lark:
     """The parser, with the entries `statement` and `lone_query`. Every token is kept, so that spans are exact."""
     return Lark(
-        grammar_text(),
+        grammar,
         parser="lalr",
         lexer="contextual",
         start=["statement", "lone_query"],
         keep_all_tokens=True,
         maybe_placeholders=False,
     )
+
+
+@cache
+def parser() -> Lark:
+    """The parser, from its tables where these are the grammar's."""
+    grammar, tables = grammar_text(), grammar_file("lnn.tables.json")
+    found = decode(tables.read_text(encoding="utf-8"), grammar) if tables.is_file() else None
+    return found or build(grammar)
