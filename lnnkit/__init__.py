@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from lnnkit.answer_table import Answer as Answer
     from lnnkit.answer_table import Answers as Answers
     from lnnkit.explain.explanation import Explanation as Explanation
+    from lnnkit.fit import Fit as Fit
     from lnnkit.kb import KnowledgeBase as KnowledgeBase
     from lnnkit.kb import load as load
     from lnnkit.kb import loads as loads
     from lnnkit.outcome import Contradiction as Contradiction
     from lnnkit.outcome import Outcome as Outcome
     from lnnkit.plan import Plan as Plan
-    from lnnkit.scores import Fit as Fit
     from lnnkit.scores import Scores as Scores
     from lnnkit.syntax.ast import Program as Program
 
@@ -38,7 +38,7 @@ _HOMES = {
     "Contradiction": "lnnkit.outcome",
     "Outcome": "lnnkit.outcome",
     "Plan": "lnnkit.plan",
-    "Fit": "lnnkit.scores",
+    "Fit": "lnnkit.fit",
     "Scores": "lnnkit.scores",
     "Program": "lnnkit.syntax.ast",
 }

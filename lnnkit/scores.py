@@ -160,7 +160,7 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class Fitted:
     """What fitting came to: the scores on the labels it learned from and on those it stopped by (None: there are none),
     the loss and its terms there, the values by the names of their parameters, and what it went through. ``stopped`` is
     epochs, patience, solved (every label is met exactly) or interrupted; ``warnings`` say where nothing could be
@@ -175,18 +175,6 @@ class Fit:
     history: tuple[Epoch, ...] = ()
     evidence: Evidence | None = field(default=None, repr=False)
     warnings: tuple[Diagnostic, ...] = ()
-
-    def to_html(self, title: str = "Training") -> str:
-        """A page that needs nothing beside it: losses, parameters, thresholds and calibration as pictures, the scores,
-        and the rules before and after."""
-        from lnnkit.report.page import page
-
-        return page(self, title)
-
-    def _repr_html_(self) -> str:
-        from lnnkit.report.page import fragment
-
-        return fragment(self)
 
     def as_dict(self) -> dict[str, object]:
         """The object that ``lnnkit train --format json`` prints."""

@@ -11,7 +11,7 @@ Each stage may import itself and the stages before it. Beside them stand
 - ``errors``: exceptions over the diagnostics of ``syntax``, raised by ``kb`` and the surfaces alone.
 - ``answer_table``, ``outcome``, ``plan``, ``scores``: what inference and learning come back with, as values that import
   no stage but ``syntax`` and ``data`` (columns of names); so ``answers`` can make them and the surfaces can show them.
-- ``report``: draws ``scores`` of training as a page, for them alone.
+- ``report``: draws ``scores`` of training as a page, for ``fit`` alone.
 - ``budget`` (what ``kb`` allows ``engine``), ``computing`` (the precision and device that it is given), ``interrupt``
   (Ctrl-C as a watch of ``engine``) and ``output`` (files that ``kb`` and the surfaces write).
 
@@ -28,6 +28,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+import networkx
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -43,13 +44,14 @@ for _stage in (*CORE, "explain", "learn", "kb"):
     MAY[_stage] |= set(LEAVES)
 for _stage in ("answers", "explain", "picture", "learn", "kb"):
     MAY[_stage] |= set(VALUES)
-MAY["kb"] |= {"errors", "budget", "computing", "interrupt", "output"}
+MAY["kb"] |= {"errors", "budget", "computing", "fit", "interrupt", "output"}
 MAY |= {leaf: {leaf, "flags"} for leaf in LEAVES}
 MAY["errors"] = {"syntax"}
 MAY["answer_table"] = {"syntax", "data"}
 MAY["outcome"] = {"answer_table", "syntax"}
 MAY["plan"] = {"outcome"}
-MAY["scores"] = {"report", "syntax"}
+MAY["scores"] = {"syntax"}
+MAY["fit"] = {"report", "scores"}
 MAY["report"] = {"report", "scores"}
 MAY["budget"] = {"errors", "syntax", "check", "graph", *CORE}
 MAY["computing"] = {"errors", "syntax", "logic"}
@@ -124,6 +126,22 @@ def test_every_layer_is_met() -> None:
 def test_no_two_modules_have_one_name() -> None:
     names = Counter(path.stem for path in MODULES if path.stem not in ("__init__", "__main__"))
     assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_no_circle_of_files() -> None:
+    """Imports within functions and under ``TYPE_CHECKING`` count too."""
+    names = {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in MODULES}
+    graph = networkx.DiGraph()
+    for name, path in names.items():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                for each in node.names:
+                    inner = f"{node.module}.{each.name}"
+                    graph.add_edge(name, inner if inner in names else node.module)
+            elif isinstance(node, ast.Import):
+                graph.add_edges_from((name, each.name) for each in node.names)
+    circles = [sorted(each) for each in networkx.strongly_connected_components(graph) if len(each) > 1]
+    assert circles == []
 
 
 HEAVY = ("torch", "networkx", "pandas")

@@ -21,7 +21,8 @@ from lnnkit.output import require_apart, write_text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lnnkit.scores import Epoch, Fit
+    from lnnkit.fit import Fit
+    from lnnkit.scores import Epoch
 
 SUMMARY = "fit the numbers of a program's rules to its labels"
 DESCRIPTION = """\

@@ -6,11 +6,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from lnnkit.data.grid import Unreadable
+from lnnkit.data.fault import Unreadable
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
+
+    Column = pa.Array | pa.ChunkedArray | list[object]
 
 
 def int32s(values: np.ndarray) -> pa.Array:

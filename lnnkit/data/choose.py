@@ -6,7 +6,8 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lnnkit.data.grid import Sheet, Unreadable
+from lnnkit.data.fault import Unreadable
+from lnnkit.data.grid import Sheet
 from lnnkit.syntax.ast import Column, Where
 from lnnkit.syntax.printer import format_predicate
 

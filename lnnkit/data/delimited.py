@@ -7,7 +7,8 @@ import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from lnnkit.data.grid import Fault, Grid, Sheet, Unreadable
+from lnnkit.data.fault import Fault, Unreadable
+from lnnkit.data.grid import Grid, Sheet
 from lnnkit.data.lines import RECORD, Text, record_lines
 from lnnkit.data.source import RawTable
 

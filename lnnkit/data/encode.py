@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
 from lnnkit.data.arrow import concatenated, filled, int64s, nulls, one, strings, view
-from lnnkit.data.grid import Unreadable
+from lnnkit.data.fault import Unreadable
 from lnnkit.data.objects import alike, entities_in
 from lnnkit.data.ranked import ranked
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-    from lnnkit.data.grid import Column
+    from lnnkit.data.arrow import Column
 
 SMALL = 20_000  # below this many distinct values plain Python beats importing pyarrow.compute
 _SPREAD = 4  # whole numbers are told apart by a table of all in their range, if it has so many times their number

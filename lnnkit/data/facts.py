@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lnnkit.data.choose import Choice
-from lnnkit.data.grid import Fault, Grid, Sheet, Unreadable
+from lnnkit.data.fault import Fault, Unreadable
+from lnnkit.data.grid import Grid, Sheet
 from lnnkit.data.numbers import Reals, reals_of
 from lnnkit.data.numerals import meant
 from lnnkit.data.table import FactTable

@@ -7,7 +7,7 @@ import re
 import secrets
 from pathlib import Path
 
-from lnnkit.data.grid import Unreadable
+from lnnkit.data.fault import Unreadable
 from lnnkit.data.model_file import NoModel, is_model, read_text
 from lnnkit.data.source import is_table, names_beside, nearest_file, nearest_name, read_bytes
 from lnnkit.syntax.diagnostic import Diagnostic

@@ -7,12 +7,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lnnkit.data.grid import Grid, Sheet, Unreadable
+from lnnkit.data.fault import Unreadable
+from lnnkit.data.grid import Grid, Sheet
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from lnnkit.data.grid import Column
+    from lnnkit.data.arrow import Column
 
 UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
 

@@ -8,20 +8,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import numpy as np
-    import pyarrow as pa
 
+    from lnnkit.data.arrow import Column
+    from lnnkit.data.fault import Fault
     from lnnkit.data.texts import Texts
-
-    Column = pa.Array | pa.ChunkedArray | list[object]
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """What is wrong with one row; it becomes a diagnostic when the file's faults are listed."""
-
-    code: str
-    message: str
-    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +44,3 @@ class Sheet:
     def title(self, position: int) -> str:
         """A column as a message names it."""
         return f'column "{self.names[position]}"' if self.named else f"column {position + 1}"
-
-
-class Unreadable(Exception):
-    """Raised by a reader and caught at the layer's boundary: the table as a whole cannot be read."""
-
-    def __init__(self, code: str, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.fault = Fault(code, message, hint)

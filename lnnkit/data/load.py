@@ -6,7 +6,7 @@ from pathlib import Path
 
 from lnnkit.data.choose import choose
 from lnnkit.data.facts import facts
-from lnnkit.data.grid import Unreadable
+from lnnkit.data.fault import Unreadable
 from lnnkit.data.sheets import Sheets
 from lnnkit.data.table import FactTable
 from lnnkit.syntax import ast

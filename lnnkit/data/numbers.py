@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from lnnkit.data.arrow import nulls, one, view
 from lnnkit.data.encode import SMALL
-from lnnkit.data.grid import Unreadable
+from lnnkit.data.fault import Unreadable
 from lnnkit.data.objects import is_missing, unboxed
 from lnnkit.data.texts import texts_of
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-    from lnnkit.data.grid import Column
+    from lnnkit.data.arrow import Column
 
 NUMERAL = re.compile(
     r"\s*[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|(?P<inf>inf(?:inity)?))\s*", re.IGNORECASE

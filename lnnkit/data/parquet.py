@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from lnnkit.data.grid import Grid, Sheet, Unreadable
+from lnnkit.data.fault import Unreadable
+from lnnkit.data.grid import Grid, Sheet
 from lnnkit.data.source import RawTable
 
 _INDEX = re.compile(r"__index_level_\d+__")

@@ -14,7 +14,7 @@ from lnnkit.data.parquet import open_parquet
 from lnnkit.data.source import read_source
 
 if TYPE_CHECKING:
-    from lnnkit.data.grid import Column
+    from lnnkit.data.arrow import Column
     from lnnkit.data.texts import Texts
 
 Key = tuple[Path, bool]

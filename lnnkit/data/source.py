@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from lnnkit.data.grid import Unreadable
+from lnnkit.data.fault import Unreadable
 
 Format = Literal["csv", "tsv", "parquet"]
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-    from lnnkit.data.grid import Column
+    from lnnkit.data.arrow import Column
 
 
 @dataclass(frozen=True, slots=True)

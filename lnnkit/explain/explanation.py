@@ -2,68 +2,32 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from lnnkit.answer_table import TruthState, finite, number_state, truth_state
+from lnnkit.answer_table import finite
+from lnnkit.explain.as_text import lines
+from lnnkit.explain.explained import Explained, uses
 from lnnkit.explain.proof import Proof, Step
+from lnnkit.explain.proof_checker import World, faults
+from lnnkit.explain.proof_dot import dot
+from lnnkit.explain.proof_page import fragment, page
 
-if TYPE_CHECKING:
-    from lnnkit.explain.proof_checker import World
-
-TOLERANCE = 1e-9
 _NESTED = 100  # steps within steps in one JSON value: readers of JSON have stacks
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(Explained):
     """Why ``atom`` has its bounds. ``steps`` are numbered; ``lower`` and ``upper`` are the bounds.
 
     It prints as a tree in which what is used twice stands once; ``as_dict`` is for JSON, ``to_dot`` for Graphviz,
     ``to_html`` a page by itself. ``verify`` works every step out again, from the program's text alone.
     """
 
-    proof: Proof
-    alpha: float = 1.0
-    contested: bool = False
-    numeric: bool = False
     _world: Callable[[], World] | None = field(default=None, repr=False)
-
-    @property
-    def atom(self) -> str:
-        return self.proof.atom
-
-    @property
-    def steps(self) -> Sequence[Step]:
-        return self.proof.steps
-
-    @property
-    def lower(self) -> float:
-        return self._ends[0]
-
-    @property
-    def upper(self) -> float:
-        return self._ends[1]
-
-    @property
-    def _ends(self) -> tuple[float, float]:
-        """The bounds, in order where rounding alone has crossed them, as answers show them."""
-        lower, upper = (self.proof.steps[number].bound for number in (self.proof.lower, self.proof.upper))
-        crossed = lower > upper and math.isclose(lower, upper, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
-        return (upper, lower) if crossed else (lower, upper)
-
-    @property
-    def state(self) -> TruthState:
-        if self.numeric:
-            return number_state(self.lower, self.upper)
-        return truth_state(self.lower, self.upper, self.alpha)
 
     def verify(self) -> list[str]:
         """What does not hold of it; empty where all does."""
-        from lnnkit.explain.proof_checker import faults
-
         assert self._world is not None
         return faults(self.proof, self._world())
 
@@ -79,20 +43,14 @@ class Explanation:
 
     def to_dot(self, depth: int | None = None) -> str:
         """A graph for Graphviz: arrows lead from premises to conclusions."""
-        from lnnkit.explain.proof_dot import dot
-
         return dot(self, depth)
 
     def to_html(self, depth: int | None = None) -> str:
         """A page that needs nothing beside it."""
-        from lnnkit.explain.proof_page import page
-
         return page(self, depth)
 
     def text(self, depth: int | None = None) -> str:
         """The tree, as ``lnnkit explain`` prints it."""
-        from lnnkit.explain.as_text import lines
-
         return "\n".join(line.plain for line in lines(self, depth))
 
     def __str__(self) -> str:
@@ -101,8 +59,6 @@ class Explanation:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from lnnkit.explain.proof_page import fragment
-
         return fragment(self)
 
 
@@ -182,16 +138,3 @@ def _own(step: Step) -> Mapping[str, object]:
 def one_line(text: str) -> str:
     """Source text on one line."""
     return " ".join(text.split())
-
-
-def uses(proof: Proof) -> list[int]:
-    """How often each step is used, by others or as an end."""
-    found = [0] * len(proof.steps)
-    for number in (proof.lower, proof.upper):
-        found[number] += 1
-    for step in proof.steps:
-        for premise in step.premises:
-            found[premise.step] += 1
-        if step.before is not None:
-            found[step.before] += 1
-    return found

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lnnkit.explain.as_text import RELATION, because, format_bound, subject
-from lnnkit.explain.explanation import Explanation
+from lnnkit.explain.explained import Explained
 from lnnkit.explain.proof import Proof
 
 _SHAPES = {"fact": "note", "closed": "note", "open": "plaintext", "stated": "note"}
 
 
-def dot(explanation: Explanation, depth: int | None = None) -> str:
+def dot(explanation: Explained, depth: int | None = None) -> str:
     """Arrows lead from what a step rests on to its conclusion; their width is the operand's weight."""
     return "\n".join(_lines(explanation.proof, depth)) + "\n"
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from lnnkit.answer_table import format_bounds, state_in_words
 from lnnkit.explain.as_text import RELATION, because, format_bound, subject
-from lnnkit.explain.explanation import Explanation, uses
+from lnnkit.explain.explained import Explained, uses
 from lnnkit.explain.proof import Step
 
 _STYLE = """
@@ -24,7 +24,7 @@ _STYLE = """
 _OPEN = 3  # levels that are unfolded at first
 
 
-def page(explanation: Explanation, depth: int | None = None) -> str:
+def page(explanation: Explained, depth: int | None = None) -> str:
     """A whole document."""
     title = html.escape(explanation.atom)
     return (
@@ -33,7 +33,7 @@ def page(explanation: Explanation, depth: int | None = None) -> str:
     )
 
 
-def fragment(explanation: Explanation, depth: int | None = None) -> str:
+def fragment(explanation: Explained, depth: int | None = None) -> str:
     """The same to be put into a page."""
     bounds = format_bounds(explanation.lower, explanation.upper)
     state = state_in_words(explanation.state, explanation.contested)
@@ -41,7 +41,7 @@ def fragment(explanation: Explanation, depth: int | None = None) -> str:
     return f'<div class="lnn-proof"><style>{_STYLE}</style>{head}{"".join(_trees(explanation, depth))}</div>'
 
 
-def _trees(explanation: Explanation, depth: int | None) -> Iterator[str]:
+def _trees(explanation: Explained, depth: int | None) -> Iterator[str]:
     """Both sides, without recursion: what is to be written next lies on a stack."""
     proof = explanation.proof
     repeated = {number for number, count in enumerate(uses(proof)) if count > 1}

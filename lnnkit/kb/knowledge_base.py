@@ -24,7 +24,7 @@ from lnnkit.kb.querying import asked, check_alpha, check_limits, with_queries
 from lnnkit.kb.session import ROUND_LIMIT, Session
 from lnnkit.kb.theory import Theory
 from lnnkit.outcome import Contradiction, Outcome
-from lnnkit.scores import Classical, Epoch, Fit, Scores
+from lnnkit.scores import Classical, Epoch, Scores
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from lnnkit.explain.conflict import Conflict
     from lnnkit.explain.explanation import Explanation
     from lnnkit.explain.why_not import WhyNot
+    from lnnkit.fit import Fit
     from lnnkit.learn.module import ProgramModule
     from lnnkit.picture.picture import Picture
     from lnnkit.plan import Plan

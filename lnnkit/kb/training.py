@@ -11,6 +11,7 @@ from lnnkit.check.nearest import nearest
 from lnnkit.check.program import CheckedProgram
 from lnnkit.engine.inference import TooLarge
 from lnnkit.errors import Error, ProgramError
+from lnnkit.fit import Fit
 from lnnkit.kb.session import ROUND_LIMIT, Session
 from lnnkit.kb.theory import Theory, not_finite
 from lnnkit.learn.binding import NotFinite
@@ -21,7 +22,7 @@ from lnnkit.learn.fitting import Settings, Unstarted
 from lnnkit.learn.learner import evaluate
 from lnnkit.learn.parameters import Parameter
 from lnnkit.output import require_writable
-from lnnkit.scores import Fit, Scores
+from lnnkit.scores import Scores
 from lnnkit.syntax.diagnostic import Diagnostic
 
 _TEACHES_NOTHING = "axioms and imported rules learn nothing, nor does a `?` that shares its name with one of theirs"

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from lnnkit.picture.boxes import Drawing
 from lnnkit.picture.colours import TEXT, colours, line, width
-from lnnkit.picture.picture import Picture
 
 _SHAPES = {"atom": "box", "connective": "ellipse", "statement": "box", "fact": "note", "more": "plaintext"}
 
 
-def dot(picture: Picture) -> str:
+def dot(picture: Drawing) -> str:
     """The graph; arrows point upwards."""
     return "\n".join(_lines(picture)) + "\n"
 
 
-def _lines(picture: Picture) -> Iterator[str]:
+def _lines(picture: Drawing) -> Iterator[str]:
     yield f"digraph {quoted(picture.title)} {{"
     yield f'  rankdir=BT; node [fontname="Helvetica", fontsize=11, fontcolor="{TEXT}", style="filled,rounded"];'
     yield '  edge [arrowsize=0.7, fontname="Helvetica", fontsize=9];'

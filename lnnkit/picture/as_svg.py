@@ -9,15 +9,15 @@ import subprocess
 from collections.abc import Iterator, Sequence
 
 from lnnkit.picture.as_dot import dot
+from lnnkit.picture.boxes import Arrow, Box, Drawing
 from lnnkit.picture.colours import FILLS, LEGEND, NEGATIVE, POSITIVE, TEXT, colours, line, width
 from lnnkit.picture.layers import LETTER, LINE, Layout, Placed, Point, layout
-from lnnkit.picture.picture import Arrow, Box, Picture
 
 _FONT = "Helvetica, Arial, sans-serif"
 _PATIENCE = 60  # seconds
 
 
-def svg(picture: Picture) -> str:
+def svg(picture: Drawing) -> str:
     """A whole SVG document."""
     graphviz = shutil.which("dot")
     if graphviz is not None:
@@ -31,12 +31,12 @@ def svg(picture: Picture) -> str:
     return drawn(picture)
 
 
-def drawn(picture: Picture) -> str:
+def drawn(picture: Drawing) -> str:
     """The same without Graphviz."""
     return "".join(_parts(picture, layout(picture)))
 
 
-def _parts(picture: Picture, places: Layout) -> Iterator[str]:
+def _parts(picture: Drawing, places: Layout) -> Iterator[str]:
     legend = _legend(picture)
     wide = max(places.width, sum(len(name) * LETTER + 34 for name in legend) + 20, 160.0)
     high = places.height + 26
@@ -65,7 +65,7 @@ def _parts(picture: Picture, places: Layout) -> Iterator[str]:
     yield "</svg>\n"
 
 
-def _legend(picture: Picture) -> list[str]:
+def _legend(picture: Drawing) -> list[str]:
     """The states that the picture shows."""
     there = {box.state for box in picture.boxes}
     return [name for name in LEGEND if name in there]

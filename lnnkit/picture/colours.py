@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lnnkit.picture.picture import Arrow, Box
+from lnnkit.picture.boxes import Arrow, Box
 
 FILLS = {
     "true": ("#bfe6c8", "#2f7d46"),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import networkx as nx
 
-from lnnkit.picture.picture import Picture
+from lnnkit.picture.boxes import Drawing
 
 LETTER, LINE, PADDING = 6.7, 15.0, 9.0
 _GAP_X, _GAP_Y = 22.0, 46.0
@@ -38,7 +38,7 @@ class Layout:
     height: float
 
 
-def layout(picture: Picture) -> Layout:
+def layout(picture: Drawing) -> Layout:
     """Places that do not overlap."""
     graph = nx.DiGraph()
     graph.add_nodes_from(box.name for box in picture.boxes)

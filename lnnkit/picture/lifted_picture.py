@@ -6,7 +6,8 @@ import networkx as nx
 
 from lnnkit.check.program import Assertion
 from lnnkit.graph.lifted import COMPARISON, NUMBER, TERMS, LiftedGraph, Root
-from lnnkit.picture.picture import Arrow, Box, Picture
+from lnnkit.picture.boxes import Arrow, Box
+from lnnkit.picture.picture import Picture
 
 _SHOWN = 28  # letters of a comparison or term
 _SYMBOLS = {

@@ -10,7 +10,8 @@ from lnnkit.answer_table import format_bounds, truth_state
 from lnnkit.explain.as_text import because
 from lnnkit.explain.explanation import one_line
 from lnnkit.explain.proof import Proof, Step
-from lnnkit.picture.picture import Arrow, Box, Picture
+from lnnkit.picture.boxes import Arrow, Box
+from lnnkit.picture.picture import Picture
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 

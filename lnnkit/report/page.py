@@ -11,7 +11,7 @@ from lnnkit.report.chart import FAINT, LINES
 from lnnkit.report.curves import Curve, curves
 from lnnkit.report.histogram import FALSE, TRUE, UNLABELLED, histogram
 from lnnkit.report.scale import positive, share
-from lnnkit.scores import Epoch, Evidence, Fit, Learned, Score, Scores
+from lnnkit.scores import Epoch, Evidence, Fitted, Learned, Score, Scores
 
 _STYLE = """
 .lnn-report { font: 14px/1.5 system-ui, sans-serif; color: #1d2433; background: #fff; max-width: 1180px; }
@@ -46,7 +46,7 @@ _METRICS = (
 )
 
 
-def page(fit: Fit, title: str) -> str:
+def page(fit: Fitted, title: str) -> str:
     """A whole document."""
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>'
@@ -55,7 +55,7 @@ def page(fit: Fit, title: str) -> str:
     )
 
 
-def fragment(fit: Fit, title: str = "Training") -> str:
+def fragment(fit: Fitted, title: str = "Training") -> str:
     """The same to be put into a page."""
     parts = [f'<div class="lnn-report"><style>{_STYLE}</style><h1>{html.escape(title)}</h1>', _summary(fit)]
     evidence = fit.evidence
@@ -69,7 +69,7 @@ def fragment(fit: Fit, title: str = "Training") -> str:
     return "".join([*parts, "</div>"])
 
 
-def _summary(fit: Fit) -> str:
+def _summary(fit: Fitted) -> str:
     epochs = fit.history[-1].epoch if fit.history else 0
     why = {
         "epochs": "all that were allowed",
@@ -82,7 +82,7 @@ def _summary(fit: Fit) -> str:
     return f"<p>{made}, {html.escape(why)}.{again} The final loss is {fit.loss:.4g}.</p>"
 
 
-def _scores(fit: Fit, evidence: Evidence | None) -> Iterator[str]:
+def _scores(fit: Fitted, evidence: Evidence | None) -> Iterator[str]:
     parts: list[tuple[str, Scores | None, Scores | None]] = [("training", evidence and evidence.before[0], fit.train)]
     if fit.validation is not None:
         parts.append(("validation", evidence and evidence.before[1], fit.validation))
@@ -113,7 +113,7 @@ def _cell(value: float | int | None) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.3f}"
 
 
-def _losses(fit: Fit, evidence: Evidence | None) -> Iterator[str]:
+def _losses(fit: Fitted, evidence: Evidence | None) -> Iterator[str]:
     history = fit.history
     if not history:
         return
@@ -182,7 +182,7 @@ def _label(each: Learned) -> str:
     return {"lower": "truth, at least", "upper": "truth, at most"}.get(each.kind, each.of)
 
 
-def _thresholds(fit: Fit, evidence: Evidence) -> Iterator[str]:
+def _thresholds(fit: Fitted, evidence: Evidence) -> Iterator[str]:
     if not evidence.thresholds:
         return
     yield "<h2>Thresholds</h2>"

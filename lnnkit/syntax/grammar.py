@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lark import Lark
 
-from lnnkit.syntax.parse_tables import decode
+from lnnkit.syntax.parse_tables import decode, encode
 
 
 def grammar_file(name: str) -> Traversable:
@@ -41,3 +41,7 @@ def parser() -> Lark:
     grammar, tables = grammar_text(), grammar_file("lnn.tables.json")
     found = decode(tables.read_text(encoding="utf-8"), grammar) if tables.is_file() else None
     return found or build(grammar)
+
+
+if __name__ == "__main__":
+    Path(str(grammar_file("lnn.tables.json"))).write_text(encode(build(grammar_text()), grammar_text()) + "\n", "utf-8")

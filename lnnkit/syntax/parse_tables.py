@@ -1,8 +1,7 @@
 """The parser's tables as JSON, so that a process need not build them from the grammar (80 of 90 CPU milliseconds).
 
-``PYTHONHASHSEED=0 python -m lnnkit.syntax.parse_tables`` writes them anew after a change of the grammar (Lark numbers
-its states in the order of a set). They hold for one grammar and
-one version of Lark: for any other the parser is built from the text.
+``python -m lnnkit.syntax.grammar`` writes them anew after a change of the grammar. They hold for one grammar and one
+version of Lark: for any other the parser is built from the text.
 """
 
 from __future__ import annotations
@@ -51,11 +50,3 @@ def _restored(value: object) -> Any:
             return {key: _restored(each) for key, each in value[_NUMBERED]}
         return {key: _restored(each) for key, each in cast("dict[str, object]", value).items()}
     return [_restored(each) for each in value] if isinstance(value, list) else value
-
-
-if __name__ == "__main__":
-    from lnnkit.syntax.grammar import build, grammar_file
-
-    text = grammar_file("lnn.lark").read_text(encoding="utf-8")
-    with open(str(grammar_file("lnn.tables.json")), "w", encoding="utf-8") as written:
-        written.write(encode(build(text), text) + "\n")

@@ -12,8 +12,9 @@ import pytest
 import lnnkit
 from lnnkit.cli import main
 from lnnkit.picture.as_svg import drawn
+from lnnkit.picture.boxes import Arrow, Box
 from lnnkit.picture.layers import Placed, layout
-from lnnkit.picture.picture import Arrow, Box, Picture
+from lnnkit.picture.picture import Picture
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "kb_examples").glob("*/*.lnn"))
 TRACING = next(path for path in EXAMPLES if path.stem == "contact_tracing")

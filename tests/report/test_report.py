@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 import lnnkit
 from lnnkit.cli import main
+from lnnkit.fit import Fit
 from lnnkit.report.histogram import histogram
 from lnnkit.report.scale import Scale, linear, number, positive, share, snug
-from lnnkit.scores import Evidence, Fit, Threshold
+from lnnkit.scores import Evidence, Threshold
 
 LENDING = Path(__file__).parents[2] / "kb_examples" / "lending" / "lending.lnn"
 FEW = """

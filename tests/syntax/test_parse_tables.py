@@ -31,7 +31,7 @@ def stored() -> lark.Lark | None:
 
 
 def test_the_stored_tables_are_those_of_the_grammar() -> None:
-    """If this fails: PYTHONHASHSEED=0 python -m lnnkit.syntax.parse_tables"""
+    """If this fails: python -m lnnkit.syntax.grammar"""
     pinned = (Path(__file__).parents[2] / "constraints.txt").read_text()
     if f"lark=={lark.__version__}\n" not in pinned:
         pytest.skip("another version of Lark than the pinned one builds its own tables")
