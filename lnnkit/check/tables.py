@@ -65,7 +65,7 @@ def _distinct(found: list[Diagnostic]) -> list[Diagnostic]:
 
 def _width(table: ast.Table, base: Path, sheets: Sheets) -> int:
     """The number of arguments of a predicate that nothing but a table names: all of the columns are arguments."""
-    from lnnkit.data.fault import Unreadable
+    from lnnkit.data.table_fault import Unreadable
 
     if table.columns is not None:
         return len(table.columns)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from lnnkit.data.fault import Unreadable
+from lnnkit.data.table_fault import Unreadable
 
 if TYPE_CHECKING:
     import numpy as np

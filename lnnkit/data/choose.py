@@ -6,8 +6,8 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lnnkit.data.fault import Unreadable
 from lnnkit.data.grid import Sheet
+from lnnkit.data.table_fault import Unreadable
 from lnnkit.syntax.ast import Column, Where
 from lnnkit.syntax.printer import format_predicate
 

@@ -7,10 +7,10 @@ import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from lnnkit.data.fault import Fault, Unreadable
 from lnnkit.data.grid import Grid, Sheet
 from lnnkit.data.lines import RECORD, Text, record_lines
 from lnnkit.data.source import RawTable
+from lnnkit.data.table_fault import Fault, Unreadable
 
 if TYPE_CHECKING:
     import pyarrow as pa

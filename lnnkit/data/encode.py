@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
 from lnnkit.data.arrow import concatenated, filled, int64s, nulls, one, strings, view
-from lnnkit.data.fault import Unreadable
 from lnnkit.data.objects import alike, entities_in
 from lnnkit.data.ranked import ranked
+from lnnkit.data.table_fault import Unreadable
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lnnkit.data.choose import Choice
-from lnnkit.data.fault import Fault, Unreadable
 from lnnkit.data.grid import Grid, Sheet
 from lnnkit.data.numbers import Reals, reals_of
 from lnnkit.data.numerals import meant
 from lnnkit.data.table import FactTable
+from lnnkit.data.table_fault import Fault, Unreadable
 from lnnkit.data.texts import Texts, compacted, outer_blanks, reunited, texts_together
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.span import Span

@@ -7,9 +7,9 @@ import re
 import secrets
 from pathlib import Path
 
-from lnnkit.data.fault import Unreadable
 from lnnkit.data.model_file import NoModel, is_model, read_text
 from lnnkit.data.source import is_table, names_beside, nearest_file, nearest_name, read_bytes
+from lnnkit.data.table_fault import Unreadable
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_string
 from lnnkit.syntax.span import Span

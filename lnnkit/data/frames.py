@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lnnkit.data.fault import Unreadable
 from lnnkit.data.grid import Grid, Sheet
+from lnnkit.data.table_fault import Unreadable
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from lnnkit.data.arrow import Column
-    from lnnkit.data.fault import Fault
+    from lnnkit.data.table_fault import Fault
     from lnnkit.data.texts import Texts
 
 

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lnnkit.data.fault import Fault
+from lnnkit.data.table_fault import Fault
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from lnnkit.data.choose import choose
 from lnnkit.data.facts import facts
-from lnnkit.data.fault import Unreadable
 from lnnkit.data.sheets import Sheets
 from lnnkit.data.table import FactTable
+from lnnkit.data.table_fault import Unreadable
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.span import Span

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, cast
 
 from lnnkit.data.arrow import nulls, one, view
 from lnnkit.data.encode import SMALL
-from lnnkit.data.fault import Unreadable
 from lnnkit.data.objects import is_missing, unboxed
+from lnnkit.data.table_fault import Unreadable
 from lnnkit.data.texts import texts_of
 
 if TYPE_CHECKING:

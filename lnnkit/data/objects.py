@@ -6,7 +6,7 @@ import unicodedata
 from typing import TYPE_CHECKING, cast
 
 from lnnkit.data.arrow import int64s, strings
-from lnnkit.data.fault import Unreadable
+from lnnkit.data.table_fault import Unreadable
 
 if TYPE_CHECKING:
     import numpy as np

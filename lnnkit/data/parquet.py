@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from lnnkit.data.fault import Unreadable
 from lnnkit.data.grid import Grid, Sheet
 from lnnkit.data.source import RawTable
+from lnnkit.data.table_fault import Unreadable
 
 _INDEX = re.compile(r"__index_level_\d+__")
 

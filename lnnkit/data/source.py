@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from lnnkit.data.fault import Unreadable
+from lnnkit.data.table_fault import Unreadable
 
 Format = Literal["csv", "tsv", "parquet"]
 

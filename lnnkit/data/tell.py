@@ -7,10 +7,10 @@ from typing import Any
 
 from lnnkit.data.choose import choose
 from lnnkit.data.facts import facts
-from lnnkit.data.fault import Fault, Unreadable
 from lnnkit.data.frames import arrow_sheet, column_of
 from lnnkit.data.grid import Grid, Sheet
 from lnnkit.data.table import FactTable
+from lnnkit.data.table_fault import Fault, Unreadable
 from lnnkit.syntax.diagnostic import Diagnostic
 
 SOURCE = "the table"
