@@ -8,7 +8,7 @@ from functools import partial
 from typing import Literal, get_args
 
 from benchmarks.arithmetic import fast, heim, identity, madsen, nsr, paper, single, static
-from benchmarks.arithmetic.batch import Batch
+from benchmarks.arithmetic.batch import RuleShape
 from benchmarks.arithmetic.outcome import Cell, Outcome
 from benchmarks.arithmetic.regression import Regression
 
@@ -23,7 +23,7 @@ class Job:
     """A cell, and what runs a batch of its seeds."""
 
     cell: Cell
-    solve: Callable[[Batch], list[Outcome]]
+    solve: Callable[[RuleShape], list[Outcome]]
 
 
 def jobs(task: Task, mode: Literal["paper", "fast"], steps: int | None) -> Iterator[Job]:
@@ -55,6 +55,6 @@ def _of_regression(task: Regression, mode: Literal["paper", "fast"], steps: int 
         yield Job(replace(cell, model=model), partial(paper.reproduce, task, recipe, steps=steps))
 
 
-def _fast(task: Regression, batch: Batch) -> list[Outcome]:
+def _fast(task: Regression, batch: RuleShape) -> list[Outcome]:
     outcomes = fast.solve(task, batch)
     return static.scored(task, outcomes) if task.task == "static" else outcomes

@@ -12,7 +12,7 @@ from lnnkit.engine.shared_neurons import neuron_root
 from lnnkit.formula.as_syntax import canonical_text
 from lnnkit.formula.unfolding import Formula, unfold
 from lnnkit.graph.lifted import NUMBER, LiftedGraph
-from lnnkit.join.delta_rule import Visitor
+from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.join_plan import PARENTS, Entered, JoinStep, Reads, Recorder
 from lnnkit.plan import PlanJoin, PlanStep, SidePlan, StatementPlan, TablePlan
 
@@ -57,7 +57,7 @@ def _statement(fixpoint: Fixpoint, recorder: Recorder, member: int, entered: Ent
             joins += [_join(fixpoint, formula, each.times, each.steps) for each in made]
     origin = formula.root.origin
     own = fixpoint.prepared.grounding.members[member]
-    instances = own.visited if isinstance(own, Visitor) else len(own)
+    instances = own.visited if isinstance(own, DeltaRule) else len(own)
     purpose = "completion" if entered.completes else "inference"
     if formula.auxiliary is not None or not isinstance(origin, Assertion):
         return StatementPlan("neuron", None, formula.key, None, None, purpose, instances, tuple(joins))

@@ -27,7 +27,7 @@ from lnnkit.graph.lifted import LiftedGraph, Reference, Root
 from lnnkit.graph.match import below_negations, instances
 from lnnkit.graph.relatives import Kin, relatives
 from lnnkit.join.grounding import Grounding, Guard, leaf_modes
-from lnnkit.join.kept_instances import Instances
+from lnnkit.join.kept_instances import KeptInstances
 from lnnkit.logic.bounds import Bounds, complement, enter, tolerance
 from lnnkit.store.atoms import Atoms
 from lnnkit.store.layout import constants
@@ -116,7 +116,7 @@ def _joined(prepared: Prepared, flags: Flags, lifted: LiftedGraph, root: Root, g
     scratch.extend([0])
     state.extend(atoms)
     batch, rows = scratch.batches[number], scratch.members[0]
-    assert isinstance(rows, Instances)
+    assert isinstance(rows, KeptInstances)
     ids = rows.variables(0)
     length = len(batch.blocks[0])
     if not length:

@@ -13,7 +13,7 @@ from lnnkit.logic.bounds import Bounds, noise, tolerance
 from lnnkit.numeric import same
 from lnnkit.store.atoms import FALSE, TRUE, Atoms
 from lnnkit.store.growing import Growing, Marks
-from lnnkit.trail.events import History, Kind
+from lnnkit.trail.events import Kind, Trail
 
 
 def no_rows() -> Tensor:
@@ -46,9 +46,9 @@ class State:
     ``crossed``. Constants, default rows and arrested atoms are ``frozen``: they receive nothing. Some rows are those of
     ``numbers``, of which unknown is the whole line. ``history`` records the changes, if any is wanted."""
 
-    def __init__(self, dtype: torch.dtype = torch.float64, history: History | None = None) -> None:
+    def __init__(self, dtype: torch.dtype = torch.float64, trail: Trail | None = None) -> None:
         self.dtype = dtype
-        self.history = history
+        self.trail = trail
         self.noise = noise(dtype)  # a smaller gain is rounding, not news
         self.lower = Growing(dtype)
         self.upper = Growing(dtype)
@@ -136,8 +136,8 @@ class State:
             some = where_set(values < now if side else values > now)
             tighter, values = rows.index_select(0, some), values.index_select(0, some)
             self.ends(side).values.index_copy_(0, tighter.long(), values)
-            if self.history is not None:
-                self.history.record(Kind.RESTORED, side, tighter, values)
+            if self.trail is not None:
+                self.trail.record(Kind.RESTORED, side, tighter, values)
 
     def arrest(self, rows: Tensor, bounds: Bounds | None = None) -> Tensor:
         """Arrest those rows whose ``bounds`` have crossed; returns them."""
@@ -157,9 +157,9 @@ class State:
         for side in (0, 1):
             self.ends(side).values.index_copy_(0, index, self.unknown(side, crossed))
         self.frozen.index_fill_(0, index, True)
-        if self.history is not None:
+        if self.trail is not None:
             for side in (0, 1):
-                self.history.record(Kind.OPENED, side, crossed, self.ends(side).values.index_select(0, crossed))
+                self.trail.record(Kind.OPENED, side, crossed, self.ends(side).values.index_select(0, crossed))
         return crossed
 
 

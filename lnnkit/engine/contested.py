@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 
 from lnnkit.engine.bounds_state import State
-from lnnkit.engine.merge import Queue
-from lnnkit.engine.response.respond import entering, look
+from lnnkit.engine.merge import Inbox
+from lnnkit.engine.response.respond import entering, respond
 from lnnkit.engine.response.sweep import View, reader, send, whole
 from lnnkit.engine.workspace import Workspace
 from lnnkit.flags import any_set, where_set
@@ -55,7 +55,7 @@ def contested(space: Workspace) -> Flags:
             for flags in suspect:
                 flags.index_fill_(0, rows.long(), True)
     bad = {found.batch: space.arrested(found.batch) for found in space.progress.arrested}
-    setters = [_Setter(side, *each) for side in (0, 1) for each in space.derivations.setters(side)]
+    setters = [_Setter(side, *each) for side in (0, 1) for each in space.winners.setters(side)]
     _suspect(grounding, setters, bad, suspect)
     _clear(grounding, state, setters, bad, suspect)
     return suspect
@@ -159,12 +159,12 @@ def _again(grounding: Grounding, setter: _Setter, doubt: State) -> Tensor:
         rows = view.rows[0]
         given[slice(None) if rows is None else rows] = found
     else:
-        queue = Queue()
-        found = look(batch, reader(view, doubt, grounding.atoms), view.groupings)
-        send(setter.batch, view, found, doubt, grounding.atoms, queue)
-        for message in queue.sides[setter.side]:
-            if message.leaf == setter.leaf:
-                given[message.instance] = message.value
+        inbox = Inbox()
+        found = respond(batch, reader(view, doubt, grounding.atoms), view.groupings)
+        send(setter.batch, view, found, doubt, grounding.atoms, inbox)
+        for proposal in inbox.sides[setter.side]:
+            if proposal.leaf == setter.leaf:
+                given[proposal.instance] = proposal.value
     return given.index_select(0, setter.instances)
 
 

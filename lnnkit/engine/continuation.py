@@ -21,7 +21,7 @@ from lnnkit.engine.inference import Fixpoint
 from lnnkit.engine.loop import run
 from lnnkit.engine.prepared import Prepared
 from lnnkit.engine.workspace import Status, Workspace
-from lnnkit.join.kept_instances import Instances
+from lnnkit.join.kept_instances import KeptInstances
 from lnnkit.store.atoms import AtomTable
 
 
@@ -48,7 +48,7 @@ def assumed(fixpoint: Fixpoint, assumptions: Sequence[Assumption], round_limit: 
             columns = [torch.tensor([entity], dtype=torch.int32) for entity in each.entities]
             row = atoms.materialise(table, columns, 1)
             state.extend(atoms)
-            space.classes.extend()
+            space.encoded.extend()
             atoms.list_given(table, row)
             for side, value in enumerate((each.lower, each.upper)):
                 end = state.ends(side).values
@@ -58,7 +58,7 @@ def assumed(fixpoint: Fixpoint, assumptions: Sequence[Assumption], round_limit: 
                     moved[side].append(row.int())
         rows = [distinct(each, len(atoms)) for each in moved]
         arrested = len(state.crossed), len(space.progress.arrested)
-        _, crossed = note(rows[0], rows[1], atoms, state, space.classes)
+        _, crossed = note(rows[0], rows[1], atoms, state, space.encoded)
         if len(crossed):
             return None
         space.progress.status = Status.CONVERGED
@@ -108,7 +108,7 @@ def _insertable(prepared: Prepared, assumption: Assumption, table: AtomTable) ->
     members = prepared.grounding.domain.members
     if not all(bool(members(sort)[entity]) for sort, entity in zip(table.sorts, assumption.entities, strict=True)):
         return False
-    kept = (each.formula for each in prepared.grounding.members if isinstance(each, Instances))
+    kept = (each.formula for each in prepared.grounding.members if isinstance(each, KeptInstances))
     return prepared.kept[table.name] or not any(
         formula.neurons[leaf].source == table.name for formula in kept for leaf in formula.leaves
     )

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.engine.bounds_state import State
-from lnnkit.engine.merge import Messages, Queue
+from lnnkit.engine.merge import Inbox, Proposals
 from lnnkit.flags import all_set, any_set
 from lnnkit.store.growing import Marks
 
@@ -33,15 +33,15 @@ class Drift:
         self._round = 0
         self.met = False  # whether one of those was told more
 
-    def hold(self, queue: Queue) -> None:
+    def hold(self, inbox: Inbox) -> None:
         """Take the messages to ends that have moved too often out of a round's."""
         self._round += 1
         for side in (0, 1):
             if self._often[side] >= MOST:
                 most = min(MOST + self._resting(side), _LIMIT)
                 if self._often[side] >= most:
-                    sides = queue.sides[side]
-                    sides[:] = [kept for message in sides for kept in self._heard(side, message, most)]
+                    sides = inbox.sides[side]
+                    sides[:] = [kept for proposal in sides for kept in self._heard(side, proposal, most)]
 
     def note(self, side: int, rows: Tensor) -> None:
         """The ends of these rows have moved."""
@@ -51,9 +51,9 @@ class Drift:
         own = rows[numbers.index_select(0, rows)].long()
         if not own.numel():
             return
-        moves = self._moves[side].reach(len(self._state.lower))
-        count = moves.index_select(0, own) + 1
-        moves.index_copy_(0, own, count)
+        delta = self._moves[side].reach(len(self._state.lower))
+        count = delta.index_select(0, own) + 1
+        delta.index_copy_(0, own, count)
         self._often[side] = max(self._often[side], int(count.max()))
         if self._often[side] >= _TRACED:
             self._last[side].reach(len(self._state.lower)).index_fill_(0, own, self._round)
@@ -64,13 +64,13 @@ class Drift:
         rounds = torch.bincount(last[last < self._round - 1])
         return int((rounds[1:] > 0).sum())
 
-    def _heard(self, side: int, message: Messages, most: int) -> list[Messages]:
-        moves = self._moves[side].reach(len(self._state.lower))
-        hears = moves.index_select(0, message.row) < most
+    def _heard(self, side: int, proposal: Proposals, most: int) -> list[Proposals]:
+        delta = self._moves[side].reach(len(self._state.lower))
+        hears = delta.index_select(0, proposal.row) < most
         if all_set(hears):
-            return [message]
+            return [proposal]
         self.met = True
         if not any_set(hears):
             return []
-        row, value, instance = message.row[hears], message.value[hears], message.instance[hears]
-        return [replace(message, row=row, value=value, instance=instance)]
+        row, value, instance = proposal.row[hears], proposal.value[hears], proposal.instance[hears]
+        return [replace(proposal, row=row, value=value, instance=instance)]

@@ -20,7 +20,7 @@ _SAMPLE = 256
 Pair = tuple[float, float]
 
 
-class Classes:
+class EncodedBounds:
     """``codes`` numbers the pair of bounds that each atom row reads as (there may be more of them than rows); ``pairs``
     has them by number."""
 

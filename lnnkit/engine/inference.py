@@ -161,9 +161,9 @@ def infer(
 
 def _infer(prepared: Prepared, leaps: Leaps, round_limit: int, watch: Watch | None) -> Fixpoint:
     space = workspace(prepared.grounding, prepared.state, leaps)
-    if prepared.state.history is not None and prepared.state.history.trace is not None:
+    if prepared.state.trail is not None and prepared.state.trail.trace is not None:
         ends = prepared.state.lower.values.clone(), prepared.state.upper.values.clone()
-        prepared.state.history.trace.start = ends
+        prepared.state.trail.trace.start = ends
     progress = space.progress
     try:
         _settle(prepared, space, round_limit, watch)
@@ -200,5 +200,5 @@ def _settle(prepared: Prepared, space: Workspace, round_limit: int, watch: Watch
 def _renew(space: Workspace, names: set[str | None]) -> Tensor:
     """Classify the rows of these tables anew; returns them."""
     tables = [table for table in space.grounding.atoms.numbered if table.name in names]
-    space.classes.renew(tables)
+    space.encoded.renew(tables)
     return torch.cat([table.rows for table in tables]) if tables else no_rows()

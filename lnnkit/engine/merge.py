@@ -13,7 +13,7 @@ from lnnkit.engine.bounds_state import State, no_rows, one_value
 from lnnkit.flags import all_set, where_set
 from lnnkit.store.growing import Marks
 from lnnkit.trail.events import Kind
-from lnnkit.trail.winners import Derivations
+from lnnkit.trail.winners import Winners
 
 
 class Pending(Protocol):
@@ -38,7 +38,7 @@ class Apart:
 
 
 @dataclass(frozen=True, slots=True)
-class Messages:
+class Proposals:
     """Bounds sent to atoms through ``leaf``: ``value`` (n,) for ``row`` (n,), from ``instance`` (n,): rows of the
     ``batch``'s block, or positions among what is ``pending``. ``distinct`` says that all rows are new and none stands
     twice, ``apart`` tells among which messages none does."""
@@ -54,16 +54,16 @@ class Messages:
 
 
 @dataclass(slots=True)
-class Queue:
+class Inbox:
     """The messages of a round, for lower and for upper ends."""
 
-    sides: tuple[list[Messages], list[Messages]] = field(default_factory=lambda: ([], []))
+    sides: tuple[list[Proposals], list[Proposals]] = field(default_factory=lambda: ([], []))
 
     def __bool__(self) -> bool:
         return any(self.sides)
 
     @property
-    def sole_side(self) -> tuple[int, Sequence[Messages]] | None:
+    def sole_side(self) -> tuple[int, Sequence[Proposals]] | None:
         """The side that all messages are for, and them."""
         lower, upper = self.sides
         if bool(lower) == bool(upper):
@@ -71,36 +71,36 @@ class Queue:
         return (0, lower) if lower else (1, upper)
 
 
-class Meeting:
+class Merge:
     """Lets messages meet the state, all at once, and records who set each bound."""
 
-    def __init__(self, state: State, derivations: Derivations) -> None:
+    def __init__(self, state: State, winners: Winners) -> None:
         self._state = state
-        self._derivations = derivations
+        self._derivations = winners
         self._slots = Marks(torch.int32)  # scratch, a place for each row
 
-    def settle(self, side: int, messages: Sequence[Messages], *, rising: bool = False, both: bool = False) -> Tensor:
+    def settle(self, side: int, proposals: Sequence[Proposals], *, rising: bool = False, both: bool = False) -> Tensor:
         """Meet the messages for one side. Returns the rows that have moved, each once. Of equal messages for a row
         the first has set it: messages come in a canonical order. Upper ends that are ``rising`` are raised. If they
         are for ``both`` ends, the other one follows."""
-        if not messages:
+        if not proposals:
             return no_rows()
         sides = (0, 1) if both else (side,)
-        rows = self._settled(side, messages, sides, rising=rising)
+        rows = self._settled(side, proposals, sides, rising=rising)
         if both:
             ends = self._state.ends(side).values.index_select(0, rows)
             self._state.ends(1 - side).values.index_copy_(0, rows.long(), ends)
         return rows
 
-    def _settled(self, side: int, messages: Sequence[Messages], sides: Sequence[int], *, rising: bool) -> Tensor:
-        if _apart(messages):
-            return self._settle_apart(side, messages, sides)
-        row = messages[0].row if len(messages) == 1 else torch.cat([m.row for m in messages])
-        value = messages[0].value if len(messages) == 1 else torch.cat([m.value for m in messages])
+    def _settled(self, side: int, proposals: Sequence[Proposals], sides: Sequence[int], *, rising: bool) -> Tensor:
+        if _apart(proposals):
+            return self._settle_apart(side, proposals, sides)
+        row = proposals[0].row if len(proposals) == 1 else torch.cat([m.row for m in proposals])
+        value = proposals[0].value if len(proposals) == 1 else torch.cat([m.value for m in proposals])
         ends = self._state.ends(side).values
         same = one_value(value)
         if same is not None:
-            first = None if len(messages) == 1 and messages[0].distinct else self._first(row)
+            first = None if len(proposals) == 1 and proposals[0].distinct else self._first(row)
             ends.index_fill_(0, (row if first is None else row.index_select(0, first)).long(), same)
         else:
             ends.scatter_reduce_(0, row.long(), value, "amin" if side and not rising else "amax")
@@ -109,71 +109,71 @@ class Meeting:
             first = won if first is None else won.index_select(0, first)
         winners = row if first is None else row.index_select(0, first)
         start = 0
-        for message in messages:
-            stop = start + message.row.numel()
+        for proposal in proposals:
+            stop = start + proposal.row.numel()
             if first is None:
-                self._record(sides, message, message.row, message.instance, same)
-            elif len(messages) == 1:
-                self._record(sides, message, winners, message.instance.index_select(0, first), same)
+                self._record(sides, proposal, proposal.row, proposal.instance, same)
+            elif len(proposals) == 1:
+                self._record(sides, proposal, winners, proposal.instance.index_select(0, first), same)
             else:
                 low, high = torch.searchsorted(first, torch.tensor([start, stop])).tolist()
                 if high > low:
                     mine = first[low:high] - start
-                    self._record(sides, message, winners[low:high], message.instance.index_select(0, mine), same)
+                    self._record(sides, proposal, winners[low:high], proposal.instance.index_select(0, mine), same)
             start = stop
         return winners
 
-    def _settle_apart(self, side: int, messages: Sequence[Messages], sides: Sequence[int]) -> Tensor:
+    def _settle_apart(self, side: int, proposals: Sequence[Proposals], sides: Sequence[int]) -> Tensor:
         """Meet messages no two of which are for one row: each is news."""
         ends = self._state.ends(side).values
-        for message in messages:
-            same = one_value(message.value)
+        for proposal in proposals:
+            same = one_value(proposal.value)
             if same is None:
-                ends.index_copy_(0, message.row.long(), message.value)
+                ends.index_copy_(0, proposal.row.long(), proposal.value)
             else:
-                ends.index_fill_(0, message.row.long(), same)
-            self._record(sides, message, message.row, message.instance, same)
-        return messages[0].row if len(messages) == 1 else torch.cat([message.row for message in messages])
+                ends.index_fill_(0, proposal.row.long(), same)
+            self._record(sides, proposal, proposal.row, proposal.instance, same)
+        return proposals[0].row if len(proposals) == 1 else torch.cat([proposal.row for proposal in proposals])
 
     def settle_new(
-        self, side: int, messages: Sequence[Messages], *, both: bool = False
+        self, side: int, proposals: Sequence[Proposals], *, both: bool = False
     ) -> tuple[int, int, float] | None:
         """Meet messages that tell new atoms, each once and all the same, one side or ``both``, when there are no
         others. Returns the first of their rows, which follow one another, the one after the last, and the bound; None
         where they are not such."""
-        if not all(message.distinct and message.pending is not None for message in messages):
+        if not all(proposal.distinct and proposal.pending is not None for proposal in proposals):
             return None
-        value = one_value(messages[0].value)
-        if value is None or any(one_value(message.value) != value for message in messages[1:]):
+        value = one_value(proposals[0].value)
+        if value is None or any(one_value(proposal.value) != value for proposal in proposals[1:]):
             return None
-        starts = [int(message.row[0]) for message in messages]
-        stops = [start + message.row.numel() for start, message in zip(starts, messages, strict=True)]
+        starts = [int(proposal.row[0]) for proposal in proposals]
+        stops = [start + proposal.row.numel() for start, proposal in zip(starts, proposals, strict=True)]
         if starts[1:] != stops[:-1]:
             return None
         sides = (0, 1) if both else (side,)
         for each in sides:
             self._state.ends(each).values[starts[0] : stops[-1]] = value
-        for start, stop, message in zip(starts, stops, messages, strict=True):
-            assert message.pending is not None
-            instances, run = _run(message.pending.store(message.instance)), range(start, stop)
+        for start, stop, proposal in zip(starts, stops, proposals, strict=True):
+            assert proposal.pending is not None
+            instances, run = _run(proposal.pending.store(proposal.instance)), range(start, stop)
             for each in sides:
-                self._derivations.record(each, run, message.batch, message.leaf, instances)
-                if self._state.history is not None:
-                    self._state.history.record(Kind.SENT, each, run, value, message.batch, message.leaf, instances)
+                self._derivations.record(each, run, proposal.batch, proposal.leaf, instances)
+                if self._state.trail is not None:
+                    self._state.trail.record(Kind.SENT, each, run, value, proposal.batch, proposal.leaf, instances)
         return starts[0], stops[-1], value
 
     def _record(
-        self, sides: Sequence[int], message: Messages, rows: Tensor, instances: Tensor, same: float | None
+        self, sides: Sequence[int], proposal: Proposals, rows: Tensor, instances: Tensor, same: float | None
     ) -> None:
         """The bounds that rows have now on the last of ``sides`` are ``same``, or differ."""
-        stored = instances if message.pending is None else _run(message.pending.store(instances))
-        history, values = self._state.history, same
-        if history is not None and values is None:
+        stored = instances if proposal.pending is None else _run(proposal.pending.store(instances))
+        trail, values = self._state.trail, same
+        if trail is not None and values is None:
             values = self._state.ends(sides[-1]).values.index_select(0, rows)
         for side in sides:
-            self._derivations.record(side, rows, message.batch, message.leaf, stored)
-            if history is not None and values is not None:
-                history.record(Kind.SENT, side, rows, values, message.batch, message.leaf, stored)
+            self._derivations.record(side, rows, proposal.batch, proposal.leaf, stored)
+            if trail is not None and values is not None:
+                trail.record(Kind.SENT, side, rows, values, proposal.batch, proposal.leaf, stored)
 
     def _first(self, row: Tensor) -> Tensor | None:
         """Where each row stands first; None if none stands twice."""
@@ -192,10 +192,10 @@ def _run(stored: Tensor) -> range:
     return range(start, start + len(stored))
 
 
-def _apart(messages: Sequence[Messages]) -> bool:
+def _apart(proposals: Sequence[Proposals]) -> bool:
     """Whether no two of the messages are for one atom."""
     known: dict[str, Apart] = {}
     return all(
-        message.apart is not None and message.apart.agrees(known.setdefault(message.apart.table, message.apart))
-        for message in messages
+        proposal.apart is not None and proposal.apart.agrees(known.setdefault(proposal.apart.table, proposal.apart))
+        for proposal in proposals
     )

@@ -30,7 +30,7 @@ from lnnkit.join.grounding import Grounding, Guard, leaf_modes
 from lnnkit.join.join_plan import Recorder
 from lnnkit.numeric import Comparison
 from lnnkit.store.layout import Given, domain, predicate_tables
-from lnnkit.trail.events import History, Trace
+from lnnkit.trail.events import Trace, Trail
 
 
 def prepare(
@@ -52,7 +52,7 @@ def prepare(
     predicates (see `lnnkit.engine.continuation`)."""
     world = domain(lifted, index, given, labelled)
     atoms = predicate_tables(lifted, world.stranger + 1)
-    state = State(dtype, History(dtype, trace) if record else None)
+    state = State(dtype, Trail(dtype, trace) if record else None)
     grounding = Grounding(atoms, world, guard, recorder)
     defaults = {name: table.default for name, table in atoms.tables.items()}
     empty = frozenset(sort for sort, ids in world.sorts.items() if not len(ids))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from lnnkit.engine.bounds_state import State
-from lnnkit.engine.delta import Moves
-from lnnkit.engine.encoded_bounds import Classes
-from lnnkit.engine.merge import Queue
+from lnnkit.engine.delta import Delta
+from lnnkit.engine.encoded_bounds import EncodedBounds
+from lnnkit.engine.merge import Inbox
 from lnnkit.store.atoms import Atoms, AtomTable
 from lnnkit.trail.events import Arrested
 
@@ -18,9 +18,9 @@ class Round:
 
     atoms: Atoms
     state: State
-    classes: Classes
-    moves: Moves | None = None  # of the last round
-    queue: Queue = field(default_factory=Queue)
+    encoded: EncodedBounds
+    delta: Delta | None = None  # of the last round
+    inbox: Inbox = field(default_factory=Inbox)
     arrested: list[Arrested] = field(default_factory=list)
     visited: int = 0
     made: dict[int, tuple[tuple[int, float], int]] = field(default_factory=dict)  # by table: the side and bound that so
@@ -31,6 +31,6 @@ class Round:
         """The class of all rows of a table that moved on a side; None where they have several."""
         where = table.name, side
         if where not in self._moved:
-            rows = None if self.moves is None else self.moves.rows(*where)
-            self._moved[where] = None if rows is None else self.classes.common(table.row(rows))
+            rows = None if self.delta is None else self.delta.rows(*where)
+            self._moved[where] = None if rows is None else self.encoded.common(table.row(rows))
         return self._moved[where]

@@ -21,7 +21,7 @@ from lnnkit.graph.lifted import LiftedGraph, Reference, Root
 from lnnkit.graph.match import below_negations, instances
 from lnnkit.join.grounding import Grounding, leaf_modes
 from lnnkit.join.natural_join import Relation, join
-from lnnkit.join.rule_shape import Batch
+from lnnkit.join.rule_shape import RuleShape
 from lnnkit.logic.bounds import tolerance
 from lnnkit.trail.events import ROOT, Kind
 
@@ -114,32 +114,32 @@ def initialise(
     rows = view.column(AUXILIARY)
     state.lower.values[rows] = torch.where(crossed, formula.lower, torch.minimum(lower, upper))
     state.upper.values[rows] = torch.where(crossed, formula.upper, torch.maximum(lower, upper))
-    if state.history is None or state.history.trace is None:
+    if state.trail is None or state.trail.trace is None:
         _record(state, rows)
     else:
         _trace(state, batch, rows, (up.lower > formula.lower) & ~crossed, (up.upper < formula.upper) & ~crossed)
     atoms.deviate(rows, *state.read(rows))
 
 
-def _trace(state: State, batch: Batch, rows: torch.Tensor, *worked_out: torch.Tensor) -> None:
+def _trace(state: State, batch: RuleShape, rows: torch.Tensor, *worked_out: torch.Tensor) -> None:
     """As ``_record``, saying which instances brought about the ends that were ``worked_out`` from operands."""
-    assert state.history is not None and state.history.trace is not None
-    state.history.step()
-    number = state.history.trace.adopt(batch)
+    assert state.trail is not None and state.trail.trace is not None
+    state.trail.step()
+    number = state.trail.trace.adopt(batch)
     for side, (values, own) in enumerate(zip(state.read(rows), worked_out, strict=True)):
         mine, others = where_set(own), where_set(~own)
-        state.history.record(
+        state.trail.record(
             Kind.INITIAL, side, rows.index_select(0, mine), values.index_select(0, mine), number, ROOT, mine.int()
         )
-        state.history.record(Kind.INITIAL, side, rows.index_select(0, others), values.index_select(0, others))
+        state.trail.record(Kind.INITIAL, side, rows.index_select(0, others), values.index_select(0, others))
 
 
 def _record(state: State, rows: torch.Tensor) -> None:
     """The first bounds of shared neurons, which those above them read."""
-    if state.history is not None:
-        state.history.step()
+    if state.trail is not None:
+        state.trail.step()
         for side, values in enumerate(state.read(rows)):
-            state.history.record(Kind.INITIAL, side, rows, values)
+            state.trail.record(Kind.INITIAL, side, rows, values)
 
 
 def add_observer_tables(lifted: LiftedGraph, grounding: Grounding) -> dict[str, str]:

@@ -4,34 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lnnkit.engine.delta import Moves
-from lnnkit.engine.response.rule_response import Visits
+from lnnkit.engine.delta import Delta
+from lnnkit.engine.response.rule_response import RuleResponse
 
 
-class Agenda:
+class Worklist:
     """The members of a schedule, by the tables and sides that they listen to."""
 
-    def __init__(self, visits: Mapping[int, Visits]) -> None:
+    def __init__(self, visits: Mapping[int, RuleResponse]) -> None:
         self._visits = visits
         self._listening: dict[tuple[str, int], list[int]] = {}
-        self._fresh = {member for member, each in visits.items() if each.visitor.fresh}
-        self._comparisons = [member for member, each in visits.items() if each.visitor.formula.compares]
+        self._fresh = {member for member, each in visits.items() if each.rule.fresh}
+        self._comparisons = [member for member, each in visits.items() if each.rule.formula.compares]
         for member, each in visits.items():
-            for where in each.visitor.triggers:
+            for where in each.rule.triggers:
                 self._listening.setdefault(where, []).append(member)
 
     @property
     def fresh(self) -> bool:
         """Whether there is something to visit whatever moves."""
-        return bool(self._fresh) or any(self._visits[member].visitor.fresh for member in self._comparisons)
+        return bool(self._fresh) or any(self._visits[member].rule.fresh for member in self._comparisons)
 
-    def listening(self, table: str, side: int) -> list[Visits]:
+    def listening(self, table: str, side: int) -> list[RuleResponse]:
         """Those to visit when a side of a table has moved, in no order."""
         return [self._visits[member] for member in self._listening.get((table, side), ())]
 
-    def due(self, moves: Moves) -> list[Visits]:
+    def due(self, delta: Delta) -> list[RuleResponse]:
         """Those to visit, in their canonical order."""
-        members = {member for where in moves.where for member in self._listening.get(where, ())} | self._fresh
+        members = {member for where in delta.where for member in self._listening.get(where, ())} | self._fresh
         self._fresh = set()
-        members.update(member for member in self._comparisons if self._visits[member].visitor.fresh)
+        members.update(member for member in self._comparisons if self._visits[member].rule.fresh)
         return [self._visits[member] for member in sorted(members)]

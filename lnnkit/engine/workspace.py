@@ -11,17 +11,17 @@ from torch import Tensor
 
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.drift import Drift
-from lnnkit.engine.encoded_bounds import Classes
+from lnnkit.engine.encoded_bounds import EncodedBounds
 from lnnkit.engine.extrapolation.leaps import Leaps
-from lnnkit.engine.merge import Meeting
-from lnnkit.engine.response.respond import completing, look
-from lnnkit.engine.response.response_table import TruthTable
-from lnnkit.engine.response.rule_response import Visits
+from lnnkit.engine.merge import Merge
+from lnnkit.engine.response.respond import completing, respond
+from lnnkit.engine.response.response_table import ResponseTable
+from lnnkit.engine.response.rule_response import RuleResponse
 from lnnkit.flags import where_set
-from lnnkit.join.delta_rule import Visitor
+from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.grounding import Grounding
 from lnnkit.trail.events import Arrested
-from lnnkit.trail.winners import Derivations
+from lnnkit.trail.winners import Winners
 
 
 class Status(Enum):
@@ -53,10 +53,10 @@ class Workspace:
 
     grounding: Grounding
     state: State
-    classes: Classes
-    derivations: Derivations
-    meeting: Meeting
-    visits: dict[int, Visits]
+    encoded: EncodedBounds
+    winners: Winners
+    merge: Merge
+    visits: dict[int, RuleResponse]
     progress: Progress
     leaps: Leaps
     drift: Drift
@@ -70,36 +70,36 @@ class Workspace:
             visits = self.visits.get(member)
             if visits is not None and len(visits.arrests):
                 rows = where_set(batch.blocks[0].member == batch.members.index(member))
-                columns = partial(self.grounding.variables, number, visits.visitor, rows)
+                columns = partial(self.grounding.variables, number, visits.rule, rows)
                 behind = partial(batch.behind, rows)
                 flags.index_copy_(0, rows, visits.arrests.holds(columns, len(rows), behind))
         return flags
 
     @cached_property
-    def comparisons(self) -> tuple[Visits, ...]:
+    def comparisons(self) -> tuple[RuleResponse, ...]:
         """The definitions of comparisons."""
-        return tuple(visits for visits in self.visits.values() if visits.visitor.formula.compares)
+        return tuple(visits for visits in self.visits.values() if visits.rule.formula.compares)
 
-    def visited(self, members: Sequence[int]) -> dict[int, Visits]:
+    def visited(self, members: Sequence[int]) -> dict[int, RuleResponse]:
         """Those of ``members`` that are visited."""
         return {member: self.visits[member] for member in members if member in self.visits}
 
 
 def workspace(grounding: Grounding, state: State, leaps: Leaps) -> Workspace:
     """Ready for the first round."""
-    derivations = Derivations()
-    derivations.room(4 * len(grounding.atoms))
-    tables: dict[int, TruthTable] = {}
-    visits: dict[int, Visits] = {}
-    for member, visitor in enumerate(grounding.members):
-        if not isinstance(visitor, Visitor):
+    winners = Winners()
+    winners.room(4 * len(grounding.atoms))
+    tables: dict[int, ResponseTable] = {}
+    visits: dict[int, RuleResponse] = {}
+    for member, rule in enumerate(grounding.members):
+        if not isinstance(rule, DeltaRule):
             continue
         number = grounding.number(member)
         batch = grounding.batches[number]
         if number not in tables:
             leaves = [leaf for leaf in batch.blocks[0].columns if not (batch.completes and leaf in batch.formula.heads)]
-            tables[number] = TruthTable(batch, leaves, completing if batch.completes else look, state.dtype)
-        visits[member] = Visits(number, batch, member, visitor, tables[number])
-    classes = Classes(state, grounding.atoms)
-    meeting, drift = Meeting(state, derivations), Drift(state)
-    return Workspace(grounding, state, classes, derivations, meeting, visits, Progress(), leaps, drift)
+            tables[number] = ResponseTable(batch, leaves, completing if batch.completes else respond, state.dtype)
+        visits[member] = RuleResponse(number, batch, member, rule, tables[number])
+    encoded = EncodedBounds(state, grounding.atoms)
+    merge, drift = Merge(state, winners), Drift(state)
+    return Workspace(grounding, state, encoded, winners, merge, visits, Progress(), leaps, drift)

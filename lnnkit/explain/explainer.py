@@ -25,7 +25,7 @@ from lnnkit.graph.initial_parameters import starts
 from lnnkit.graph.lifted import TERMS, LiftedGraph, Root
 from lnnkit.graph.lifting import add_queries
 from lnnkit.syntax import ast
-from lnnkit.trail.events import History
+from lnnkit.trail.events import Trail
 
 _UNLIMITED = Budget(instances=2**62)  # a proof looks at all instances anyway
 
@@ -33,7 +33,7 @@ _UNLIMITED = Budget(instances=2**62)  # a proof looks at all instances anyway
 class Explainer:
     """Explains the bounds of a ``fixpoint`` with a ``history``; ``names`` has the text of each entity id."""
 
-    def __init__(self, fixpoint: Fixpoint, history: History, names: Names, program: CheckedProgram) -> None:
+    def __init__(self, fixpoint: Fixpoint, history: Trail, names: Names, program: CheckedProgram) -> None:
         self._fixpoint = fixpoint
         self._history = history
         self._names = names

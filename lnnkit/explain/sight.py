@@ -13,9 +13,9 @@ from torch import Tensor
 from lnnkit.engine.response.leaf_response import completed, told
 from lnnkit.formula.passes import Grouping, downward, least_heads, neuron_upward, upward
 from lnnkit.formula.unfolding import AUXILIARY, Formula
-from lnnkit.join.delta_rule import Visitor
+from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.grounding import Grounding
-from lnnkit.join.rule_shape import Batch
+from lnnkit.join.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds, enter, ordered, tolerance
 
 
@@ -148,7 +148,7 @@ class Sights:
             for at, own in enumerate(columns.columns)
             for index, column in own.items()
         }
-        if isinstance(member, Visitor):
+        if isinstance(member, DeltaRule):
             bindings = self._visited(columns, member, top, rows)
         else:
             local = int(columns.local[top])
@@ -163,14 +163,16 @@ class Sights:
         row = int(sight.inner[block - 1].rows[place])
         own = batch.blocks[block]
         member = self._grounding.members[batch.members[int(own.member[row])]]
-        assert not isinstance(member, Visitor)
+        assert not isinstance(member, DeltaRule)
         local = int(own.local[row])
         return {
             variable: int(ids[local])
             for variable, ids in zip(member.formula.blocks[block].variables, member.variables(block), strict=True)
         }
 
-    def _visited(self, columns: _Columns, visitor: Visitor, top: int, rows: Mapping[int, np.ndarray]) -> dict[int, int]:
+    def _visited(
+        self, columns: _Columns, visitor: DeltaRule, top: int, rows: Mapping[int, np.ndarray]
+    ) -> dict[int, int]:
         variables = visitor.formula.blocks[0].variables
         if visitor.enumerates:
             local = int(columns.local[top])
@@ -191,7 +193,7 @@ class Sights:
 class _Columns:
     """A batch's columns as arrays."""
 
-    def __init__(self, batch: Batch) -> None:
+    def __init__(self, batch: RuleShape) -> None:
         self.batch = batch
         self.columns = [
             {index: column.values.cpu().numpy() for index, column in block.columns.items()} for block in batch.blocks

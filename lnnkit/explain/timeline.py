@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from torch import Tensor
 
-from lnnkit.trail.events import Completion, Events, History, Kind
+from lnnkit.trail.events import Completion, Events, Kind, Trail
 
 END = 2**31 - 1  # a tick after all others
 
@@ -33,7 +33,7 @@ class Event:
 class Timeline:
     """Events by row and side. Nothing is sorted before it is first asked for."""
 
-    def __init__(self, history: History) -> None:
+    def __init__(self, history: Trail) -> None:
         events = history.events()
         self.completions: Sequence[Completion] = tuple(history.completions)
         self._row, self._value, self._instance = (_array(each) for each in (events.row, events.value, events.instance))

@@ -10,7 +10,7 @@ from torch import Tensor
 from lnnkit.flags import any_set, where_set
 from lnnkit.formula.unfolding import LEAF, Formula
 from lnnkit.join.bindings import Bindings
-from lnnkit.join.delta_rule import Visitor
+from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.store.growing import Marks
 from lnnkit.store.sorting import first_places
 from lnnkit.store.tuple_set import TupleSet
@@ -22,10 +22,10 @@ class Arrests:
     """A growing set of assignments of a formula's variables. Where an atom names all of them, its row stands for the
     assignment, once it has one."""
 
-    def __init__(self, visitor: Visitor) -> None:
-        self.naming = _naming(visitor.formula)
-        self._variables = visitor.formula.blocks[0].variables
-        self._set = TupleSet(len(self._variables), visitor.radix)
+    def __init__(self, rule: DeltaRule) -> None:
+        self.naming = _naming(rule.formula)
+        self._variables = rule.formula.blocks[0].variables
+        self._set = TupleSet(len(self._variables), rule.radix)
         self._flags = Marks(torch.bool)
         self._flagged = 0
 

@@ -31,7 +31,7 @@ _BARE = ("listed", "given")  # literals that an atom at its default may satisfy
 Matters = Mapping[int, tuple[bool, bool]]  # of a leaf: whether its lower and its upper side do
 
 
-class Moved(Protocol):
+class DeltaRows(Protocol):
     """The rows of tables that moved in the last round."""
 
     def rows(self, table: str, side: int) -> Tensor | None:
@@ -39,7 +39,7 @@ class Moved(Protocol):
         ...
 
 
-class Visitor:
+class DeltaRule:
     """Finds the instances of one formula without inner blocks; ``triggers`` are the (table, side) it listens to."""
 
     def __init__(
@@ -111,7 +111,7 @@ class Visitor:
         self.started = False
         self.joins.made.clear()
 
-    def visits(self, moved: Moved) -> Iterator[Bindings]:
+    def visits(self, moved: DeltaRows) -> Iterator[Bindings]:
         """Assignments of all variables, up to `CHUNK` or so at a time; some may come twice."""
         while self._postponed:
             yield self._postponed.pop(0)
@@ -121,7 +121,7 @@ class Visitor:
             made[need] = made.get(need, 0.0) + share * found.length
             yield found
 
-    def demanded(self, moved: Moved) -> Iterator[Bindings]:
+    def demanded(self, moved: DeltaRows) -> Iterator[Bindings]:
         """Assignments that the needs find now that atoms have moved of which the formula reads nothing."""
         if self._wanted and self.started:
             if self._demands is None:
@@ -130,7 +130,7 @@ class Visitor:
                 for _, found in self._triggered(trigger, moved):
                     yield found
 
-    def _found(self, moved: Moved) -> Iterator[tuple[int, float, Bindings]]:
+    def _found(self, moved: DeltaRows) -> Iterator[tuple[int, float, Bindings]]:
         """With the need that finds assignments, and the share of them that it could not find before."""
         joins = self.joins
         if not self.started:
@@ -151,7 +151,7 @@ class Visitor:
                 if fresh is not None:
                     yield trigger.need, share, fresh
 
-    def _triggered(self, trigger: Trigger, moved: Moved) -> Iterator[tuple[float, Bindings]]:
+    def _triggered(self, trigger: Trigger, moved: DeltaRows) -> Iterator[tuple[float, Bindings]]:
         joins, own = self.joins, trigger.pattern
         rows = moved.rows(own.table.name, trigger.side)
         other = moved.rows(own.table.name, 1 - trigger.side) if trigger.twin else None

@@ -15,10 +15,10 @@ from lnnkit.analysis.supports import Analysis
 from lnnkit.flags import where_set
 from lnnkit.formula.shape import Modes, shape
 from lnnkit.formula.unfolding import AUXILIARY, Formula
-from lnnkit.join.delta_rule import Visitor
+from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.join_plan import Recorder
-from lnnkit.join.kept_instances import Instances
-from lnnkit.join.rule_shape import Batch
+from lnnkit.join.kept_instances import KeptInstances
+from lnnkit.join.rule_shape import RuleShape
 from lnnkit.store.atoms import Atoms
 from lnnkit.store.domain import Domain
 from lnnkit.store.equality import add_equality
@@ -38,8 +38,8 @@ class Grounding:
     def __init__(self, atoms: Atoms, domain: Domain, guard: Guard, recorder: Recorder | None = None) -> None:
         self.atoms = atoms
         self.domain = domain
-        self.batches: list[Batch] = []
-        self.members: list[Instances | Visitor] = []
+        self.batches: list[RuleShape] = []
+        self.members: list[KeptInstances | DeltaRule] = []
         self.guard = guard
         self._recorder = recorder
         self._shapes: dict[object, int] = {}
@@ -66,7 +66,9 @@ class Grounding:
         key = (stage, formula.learned, shape(formula, modes, tuple(sorted(observers))))
         if key not in self._shapes:
             self._shapes[key] = len(self.batches)
-            self.batches.append(Batch(formula, analysis, modes, tuple(sorted(observers)), completes=stage is not None))
+            self.batches.append(
+                RuleShape(formula, analysis, modes, tuple(sorted(observers)), completes=stage is not None)
+            )
         number = self._shapes[key]
         batch = self.batches[number]
         member = len(self.members)
@@ -77,12 +79,14 @@ class Grounding:
         if visited and len(formula.blocks) == 1 and not observers:
             guard = partial(self.guard, use="visited")
             self.members.append(
-                Visitor(formula, needs.rows, batch.reads, self.atoms, self.domain, guard, member, self._recorder)
+                DeltaRule(formula, needs.rows, batch.reads, self.atoms, self.domain, guard, member, self._recorder)
             )
             return number
         guard = partial(self.guard, use="kept" if visited else "evaluated")
         self.members.append(
-            Instances(formula, needs, self.atoms, self.domain, batch, member, kept, observers, guard, self._recorder)
+            KeptInstances(
+                formula, needs, self.atoms, self.domain, batch, member, kept, observers, guard, self._recorder
+            )
         )
         self._stale.add(member)
         for literal in needs.literals:
@@ -98,12 +102,12 @@ class Grounding:
         for member in sorted(self._stale.intersection(members)):
             self._stale.discard(member)
             own = self.members[member]
-            assert isinstance(own, Instances)
+            assert isinstance(own, KeptInstances)
             own.extend()
 
     def kept(self, members: Sequence[int]) -> list[int]:
         """The numbers of the batches that hold the kept instances of ``members``."""
-        found = {self.number(member) for member in members if isinstance(self.members[member], Instances)}
+        found = {self.number(member) for member in members if isinstance(self.members[member], KeptInstances)}
         return sorted(found)
 
     def read_by_kept(self, members: Sequence[int]) -> set[str]:
@@ -111,7 +115,7 @@ class Grounding:
         found: set[str] = set()
         for member in members:
             own = self.members[member]
-            if isinstance(own, Instances):
+            if isinstance(own, KeptInstances):
                 found |= sources(own.formula)
                 found |= {table for (table, _), watching in self._watching.items() if member in watching}
         return found
@@ -129,30 +133,30 @@ class Grounding:
         for one in torch.unique(members).tolist():
             mine = where_set(members == one)
             member, some = self.members[self.batches[number].members[one]], rows.index_select(0, mine)
-            if isinstance(member, Visitor):
+            if isinstance(member, DeltaRule):
                 found.append((member.formula, mine, self.variables(number, member, some)))
             else:
                 local = own.local.index_select(0, some)
                 found.append((member.formula, mine, [c.index_select(0, local) for c in member.variables(0)]))
         return found
 
-    def variables(self, number: int, visitor: Visitor, rows: Tensor) -> list[Tensor]:
+    def variables(self, number: int, rule: DeltaRule, rows: Tensor) -> list[Tensor]:
         """The entity ids of the free variables behind rows of a visited formula's batch."""
         own = self.batches[number].blocks[0]
-        if visitor.enumerates:
+        if rule.enumerates:
             local = own.local.index_select(0, rows)
-            return [column.values.index_select(0, local) for column in visitor.kept]
+            return [column.values.index_select(0, local) for column in rule.kept]
         found: dict[int, Tensor] = {}
-        for leaf in (*visitor.formula.leaves, *((AUXILIARY,) if visitor.formula.auxiliary is not None else ())):
+        for leaf in (*rule.formula.leaves, *((AUXILIARY,) if rule.formula.auxiliary is not None else ())):
             local = self.atoms.local(own.columns[leaf].values.index_select(0, rows))
             there = local >= 0
-            pattern = visitor.pattern(visitor.atom(leaf))
+            pattern = rule.pattern(rule.atom(leaf))
             for variable, place in pattern.places.items():
                 ids = pattern.table.tuples.columns[place]
                 if len(ids):
                     some = ids.index_select(0, local.clamp(min=0))
                     found[variable] = torch.where(there, some, found[variable]) if variable in found else some
-        return [found[variable] for variable in visitor.formula.blocks[0].variables]
+        return [found[variable] for variable in rule.formula.blocks[0].variables]
 
     def reads(self, number: int, leaf: int, side: int) -> Sequence[tuple[int, tuple[int, ...]]]:
         """What an instance reads to set one side of one leaf: other leaves, and which of their sides (0, 1)."""

@@ -16,7 +16,7 @@ from lnnkit.flags import where_set
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
 from lnnkit.join.join_plan import PARENTS, Reads, Recorder, Trace
 from lnnkit.join.natural_join import Relation, join
-from lnnkit.join.rule_shape import Batch
+from lnnkit.join.rule_shape import RuleShape
 from lnnkit.store.atoms import FALSE, TRUE, UNKNOWN, Atoms, AtomTable
 from lnnkit.store.domain import Domain
 from lnnkit.store.growing import Growing
@@ -34,10 +34,10 @@ class _Listed:
         self._literal = literal
         self._carrier = carrier
 
-    def length(self, owner: Instances) -> int:
+    def length(self, owner: KeptInstances) -> int:
         return len(owner.atoms.listing(self._table, self._literal.column))
 
-    def read(self, owner: Instances, start: int, stop: int) -> Relation:
+    def read(self, owner: KeptInstances, start: int, stop: int) -> Relation:
         """Those from ``start`` to ``stop``."""
         table, formula = self._table, owner.formula
         local = table.deviating[self._literal.column].values[start:stop]
@@ -75,10 +75,10 @@ class _Parents:
         self.seen = 0
         self._block = block
 
-    def length(self, owner: Instances) -> int:
+    def length(self, owner: KeptInstances) -> int:
         return owner.count(self._block)
 
-    def read(self, owner: Instances, start: int, stop: int) -> Relation:
+    def read(self, owner: KeptInstances, start: int, stop: int) -> Relation:
         """Those from ``start`` to ``stop``."""
         columns = tuple(column[start:stop] for column in owner.variables(self._block))
         return Relation(owner.formula.blocks[self._block].variables, columns, stop - start)
@@ -87,7 +87,7 @@ class _Parents:
 _Source = _Listed | _Parents
 
 
-class Instances:
+class KeptInstances:
     """Rows of one formula within its batch. ``member`` is its number there."""
 
     def __init__(
@@ -96,7 +96,7 @@ class Instances:
         needs: Needs,
         atoms: Atoms,
         domain: Domain,
-        batch: Batch,
+        batch: RuleShape,
         member: int,
         kept: Mapping[str, bool],
         observers: Mapping[int, str],

@@ -15,7 +15,7 @@ from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
 from lnnkit.store.growing import Growing, Marks, Pieces
 
 
-class BatchBlock:
+class ShapeBlock:
     """The rows of one block: for each leaf, constant or observed neuron a column of atom rows; for an inner block the
     parent's row, and which rows are virtual, and which of those are strangers. A row whose group is -1 is retired."""
 
@@ -53,7 +53,7 @@ class BatchBlock:
         return torch.arange(start, start + count, dtype=torch.int32)
 
 
-class Batch:
+class RuleShape:
     """All instances of the formulas that share ``formula``'s shape. ``arrested`` marks rows of block 0; ``reads`` says
     of each leaf whether a change of its lower and of its upper side can matter to an instance."""
 
@@ -76,7 +76,7 @@ class Batch:
                 columns[neuron.block].append(index)
         if formula.auxiliary is not None:
             columns[0].append(AUXILIARY)
-        self.blocks = tuple(BatchBlock(tuple(dict.fromkeys(block))) for block in columns)
+        self.blocks = tuple(ShapeBlock(tuple(dict.fromkeys(block))) for block in columns)
         self._arrested = Marks(torch.bool)
         self.members: list[int] = []  # their numbers in the grounding
         self.swept = 0  # rows of block 0 that a sweep has seen

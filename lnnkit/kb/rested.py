@@ -46,7 +46,7 @@ class Rested:
         """What explains it. Raises `Error` where nothing was recorded."""
         from lnnkit.explain.explainer import Explainer
 
-        history = self.fixpoint.prepared.state.history
+        history = self.fixpoint.prepared.state.trail
         if history is None:
             message = "inference was told not to record what explains its bounds"
             raise Error([Diagnostic("not-recorded", message, "infer again, without `record=False`")])

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.formula.passes import Grouping
-from lnnkit.join.rule_shape import Batch
+from lnnkit.join.rule_shape import RuleShape
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Expansion:
         return self.starts[block] + self.ranks[block].index_select(0, instances)
 
 
-def expand(batch: Batch, tops: Tensor) -> Expansion:
+def expand(batch: RuleShape, tops: Tensor) -> Expansion:
     """``tops`` are rows of block 0, in any order, some perhaps more than once."""
     count = len(tops)
     rows, events = [tops.long()], [torch.arange(count)]
@@ -44,7 +44,7 @@ def expand(batch: Batch, tops: Tensor) -> Expansion:
 
 
 def _expand_block(
-    batch: Batch,
+    batch: RuleShape,
     block: int,
     tops: Tensor,
     found: tuple[Grouping | None, Sequence[Tensor | None]],

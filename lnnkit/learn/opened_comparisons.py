@@ -9,11 +9,11 @@ from lnnkit.formula.unfolding import Formula
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.join.grounding import Grounding
 from lnnkit.learn.learned_comparisons import LearnedComparison, learned_comparison
-from lnnkit.trail.events import History
+from lnnkit.trail.events import Trail
 
 
 def opened_comparisons(
-    lifted: LiftedGraph, grounding: Grounding, history: History, among: Collection[str], supplied: Collection[str]
+    lifted: LiftedGraph, grounding: Grounding, history: Trail, among: Collection[str], supplied: Collection[str]
 ) -> dict[int, LearnedComparison]:
     """Those that hold parameters ``among``, or numbers that modules supply or that rest on such numbers in the
     history, by their batches."""

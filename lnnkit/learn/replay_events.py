@@ -11,7 +11,7 @@ from torch import Tensor
 from lnnkit.flags import any_set, where_set
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.learn.instance_messages import CROSSING
-from lnnkit.trail.events import NOBODY, History, Kind
+from lnnkit.trail.events import NOBODY, Kind, Trail
 
 Group = tuple[int, int, int]  # a batch, a leaf, and the side that instances of the batch set through it
 
@@ -22,7 +22,7 @@ class EventIndex:
     ``crossings`` of arrested instances, which set no bound: their keys are negative. From ``entered`` on they are those
     of `enter`."""
 
-    def __init__(self, history: History, twinned: Collection[int] = ()) -> None:
+    def __init__(self, history: Trail, twinned: Collection[int] = ()) -> None:
         """Of the batches ``twinned``, whoever sets one end of a bound has an event for the other end too, where there
         is none: what a comparison says is worked out again for both."""
         assert history.trace is not None

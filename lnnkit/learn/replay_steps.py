@@ -11,7 +11,7 @@ from torch import Tensor
 
 from lnnkit.engine.response.respond import constant
 from lnnkit.formula.passes import Grouping
-from lnnkit.join.rule_shape import Batch
+from lnnkit.join.rule_shape import RuleShape
 from lnnkit.learn.clauses import Clause, End, matrix, sums
 from lnnkit.learn.instance_messages import names, told
 from lnnkit.learn.learned_comparisons import LearnedComparison
@@ -58,7 +58,7 @@ class InstanceStep:
     the rows of each block; ``out`` picks the events' own rows among those of the leaf's block (None: all, in order).
     ``order`` are the names of the parameters."""
 
-    batch: Batch
+    batch: RuleShape
     leaf: int
     side: int
     ends: Mapping[int, tuple[Tensor, Tensor]]

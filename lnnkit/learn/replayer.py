@@ -15,7 +15,7 @@ from lnnkit.formula.passes import Grouping
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.join.grounding import Grounding
-from lnnkit.join.rule_shape import Batch
+from lnnkit.join.rule_shape import RuleShape
 from lnnkit.learn.clauses import Clause, End, clause_of
 from lnnkit.learn.expansion import expand
 from lnnkit.learn.learned_comparisons import Softness
@@ -25,7 +25,7 @@ from lnnkit.learn.replay_events import EventIndex
 from lnnkit.learn.replay_steps import ClauseStep, ComparisonStep, ContractionStep, InstanceStep, Step
 from lnnkit.numeric import Interval
 from lnnkit.store.atoms import UNKNOWN, Atoms
-from lnnkit.trail.events import ROOT, History
+from lnnkit.trail.events import ROOT, Trail
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Replayer:
         self,
         lifted: LiftedGraph,
         grounding: Grounding,
-        history: History,
+        history: Trail,
         values: Mapping[str, float],
         *,
         through: bool = False,
@@ -139,7 +139,7 @@ class Replayer:
         self._read.clear()
         return Replay(initial, sources.keys, tuple(steps), places(events, keys))
 
-    def enter(self, batch: Batch, leaf: int, side: int) -> Tensor:
+    def enter(self, batch: RuleShape, leaf: int, side: int) -> Tensor:
         """Events of all instances of a batch that the grounding does not hold, after all others; their numbers."""
         return self.events.enter((self._trace.adopt(batch), leaf, side), len(batch.blocks[0]))
 
@@ -200,7 +200,7 @@ class Replayer:
         own = self.comparisons[number]
         return ContractionStep(own, operands.index(leaf), side, places, truth, start, count, self._names)
 
-    def batch(self, number: int) -> Batch:
+    def batch(self, number: int) -> RuleShape:
         return self._grounding.batches[number] if number >= 0 else self._trace.scratch[-2 - number]
 
     def _clause(self, group: int) -> Clause | None:

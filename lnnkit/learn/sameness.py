@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch
 
 from lnnkit.formula.unfolding import LEAF, Formula
-from lnnkit.join.rule_shape import Batch
+from lnnkit.join.rule_shape import RuleShape
 from lnnkit.learn.replay_events import EventIndex
 from lnnkit.learn.tracing import Trace
 from lnnkit.store.atoms import Atoms
@@ -52,7 +52,7 @@ def _same_events(one: EventIndex, other: EventIndex) -> bool:
     return torch.equal(one.source, other.source) and torch.equal(one.value[given], other.value[given])
 
 
-def _same_batches(one: Batch, other: Batch) -> bool:
+def _same_batches(one: RuleShape, other: RuleShape) -> bool:
     if one is other:
         return True
     if one.completes != other.completes or _shape(one.formula) != _shape(other.formula):

@@ -67,7 +67,7 @@ def trace(
         trace=Traced(),
         labelled=labelled,
     )
-    history = fixpoint.prepared.state.history
+    history = fixpoint.prepared.state.trail
     assert history is not None
     grounding = fixpoint.prepared.grounding
     for name, columns in listed:

@@ -15,7 +15,7 @@ from enum import IntEnum
 import torch
 from torch import Tensor
 
-from lnnkit.join.rule_shape import Batch
+from lnnkit.join.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
 from lnnkit.store.growing import Pieces
 
@@ -110,16 +110,16 @@ class Trace:
     which they read."""
 
     start: tuple[Tensor, Tensor] = field(default_factory=lambda: (torch.empty(0), torch.empty(0)))
-    scratch: list[Batch] = field(default_factory=list)
+    scratch: list[RuleShape] = field(default_factory=list)
     arrested: list[tuple[int, Arrested]] = field(default_factory=list)
 
-    def adopt(self, batch: Batch) -> int:
+    def adopt(self, batch: RuleShape) -> int:
         """The number of a batch that the grounding does not hold."""
         self.scratch.append(batch)
         return -1 - len(self.scratch)
 
 
-class History:
+class Trail:
     """Grows by the chunks of changes that a round makes. At scale an event takes 16 bytes or fewer."""
 
     def __init__(self, dtype: torch.dtype, trace: Trace | None = None) -> None:

@@ -55,7 +55,7 @@ class _Side:
         self.instance.values.index_copy_(0, index, instances.int())
 
 
-class Derivations:
+class Winners:
     """For each atom row and side, the batch, the leaf and the instance row that set it last (-1: given, or default).
     What has been set is entered when somebody asks, or there is much of it."""
 

@@ -231,7 +231,7 @@ def test_the_setters_are_still_known_after_a_leap() -> None:
     kb = lnnkit.loads("fact A in [0.5, 1]\naxiom (A@0.999 -> B)\naxiom (B@0.999 -> A)\naxiom B -> C\n")
     assert kb.infer().status == "accelerated"
     (rested,) = kb._session.fixpoints.values()
-    grounding, derivations = rested.fixpoint.prepared.grounding, rested.fixpoint.space.derivations
+    grounding, derivations = rested.fixpoint.prepared.grounding, rested.fixpoint.space.winners
     rows = grounding.atoms.tables["C"].rows
     batch, _, instance = derivations.winner(0, rows)
     ((formula, _, _),) = grounding.assignments(int(batch[0]), instance)

@@ -11,11 +11,11 @@ import pytest
 import torch
 
 import lnnkit
-from lnnkit.engine.encoded_bounds import Classes
+from lnnkit.engine.encoded_bounds import EncodedBounds
 from lnnkit.engine.inference import Fixpoint
 from lnnkit.engine.spreading.spreading import Spreading
 from lnnkit.engine.watch import RoundReport
-from lnnkit.join.delta_rule import Visitor
+from lnnkit.join.delta_rule import DeltaRule
 from tests.blocks import at_length
 from tests.programs import MODES, generate, to_text
 
@@ -107,12 +107,12 @@ def left(kb: lnnkit.KnowledgeBase) -> dict[str, Any]:
         "visited": space.progress.visited,
         "lower": state.lower.values,
         "upper": state.upper.values,
-        "classes": space.classes.codes.values[: len(atoms)],
+        "classes": space.encoded.codes.values[: len(atoms)],
         "crossed": state.crossed.rows.values,
     }
     rows = torch.arange(len(atoms), dtype=torch.int32)
     for side in (0, 1):
-        for name, column in zip(("batch", "leaf", "instance"), space.derivations.winner(side, rows), strict=True):
+        for name, column in zip(("batch", "leaf", "instance"), space.winners.winner(side, rows), strict=True):
             found[f"{name} {side}"] = column
     for name, table in atoms.tables.items():
         found[f"{name} rows"] = table.rows
@@ -128,12 +128,12 @@ def left(kb: lnnkit.KnowledgeBase) -> dict[str, Any]:
             for leaf, column in block.columns.items():
                 found[f"batch {number} {place} {leaf}"] = column.values
     for number, member in enumerate(space.grounding.members):
-        if isinstance(member, Visitor):
+        if isinstance(member, DeltaRule):
             found[f"member {number}"] = member.visited, member.joins.made
             found[f"triggers {number}"] = [trigger.seen for trigger in member.found_triggers()]
-    history = state.history
-    assert history is not None
-    events = history.events()
+    trail = state.trail
+    assert trail is not None
+    events = trail.events()
     lengths = torch.cat([events.start[1:], torch.tensor([len(events.row)])]) - events.start
     found |= {"row": events.row, "value": events.value, "told by": events.instance}
     for name in ("tick", "kind", "side", "batch", "leaf"):
@@ -152,7 +152,7 @@ def differences(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
 def _plainly(patch: pytest.MonkeyPatch) -> None:
     """No rounds apart, and no atoms made apart from those that were there."""
     patch.setattr(Spreading, "run", lambda *_: None)
-    patch.setattr(Classes, "settled", lambda *_: False)
+    patch.setattr(EncodedBounds, "settled", lambda *_: False)
 
 
 @pytest.fixture

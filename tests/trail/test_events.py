@@ -8,7 +8,7 @@ import pytest
 import lnnkit
 from lnnkit.engine.bounds_state import State
 from lnnkit.explain.timeline import Timeline
-from lnnkit.trail.events import History
+from lnnkit.trail.events import Trail
 from tests.blocks import at_length
 from tests.programs import MODES, generate, to_text
 
@@ -23,8 +23,8 @@ def state_of(kb: lnnkit.KnowledgeBase) -> State:
     return kb._session.own().fixpoint.prepared.state
 
 
-def history_of(kb: lnnkit.KnowledgeBase) -> History:
-    history = state_of(kb).history
+def history_of(kb: lnnkit.KnowledgeBase) -> Trail:
+    history = state_of(kb).trail
     assert history is not None
     return history
 
@@ -57,7 +57,7 @@ def test_a_fuzzy_event_takes_sixteen_bytes_and_a_crisp_one_less() -> None:
 def test_it_can_be_left_out() -> None:
     kb = lnnkit.loads("fact A\naxiom A -> B\nquery B\n")
     kb.infer(record=False)
-    assert state_of(kb).history is None
+    assert state_of(kb).trail is None
     assert kb.answers()[0][0].lower == 1.0
     kb.infer()
     assert len(history_of(kb)) == 1

@@ -17,10 +17,10 @@ from lnnkit.engine.bounds_state import distinct, no_rows
 from lnnkit.engine.comparison_start import catch_up
 from lnnkit.engine.completing.exact import Inexact, exact_inputs, tell
 from lnnkit.engine.completing.unfinished import Unfinished, open_up, restore
-from lnnkit.engine.delta import Moves, rise, rise_new
+from lnnkit.engine.delta import Delta, rise, rise_new
 from lnnkit.engine.extrapolation.slow_convergence import Creep, Pace
 from lnnkit.engine.gathering import gather, largest_gain
-from lnnkit.engine.merge import Messages, Queue
+from lnnkit.engine.merge import Inbox, Proposals
 from lnnkit.engine.prepare import completed
 from lnnkit.engine.prepared import Prepared
 from lnnkit.engine.response.dirty import Dirty
@@ -28,7 +28,7 @@ from lnnkit.engine.response.respond import completing
 from lnnkit.engine.response.sweep import moved, reader
 from lnnkit.engine.round import Round
 from lnnkit.engine.watch import Watch, goes_on
-from lnnkit.engine.worklist import Agenda
+from lnnkit.engine.worklist import Worklist
 from lnnkit.engine.workspace import Status, Workspace
 from lnnkit.flags import chosen, where_set
 from lnnkit.trail.events import Kind
@@ -51,8 +51,8 @@ def complete(prepared: Prepared, space: Workspace, *, first: bool, watch: Watch 
         try:
             stopped = _least_fixpoint(prepared, space, predicates, members, watch, exact=exact)
         except Inexact:
-            if state.history is not None:
-                state.history.step()
+            if state.trail is not None:
+                state.trail.step()
             start = _restart(completed(prepared, predicates), space)
             stopped = _least_fixpoint(prepared, space, predicates, members, watch, exact=False)
         if stopped is not None:
@@ -60,16 +60,16 @@ def complete(prepared: Prepared, space: Workspace, *, first: bool, watch: Watch 
                 open_up(prepared, (name for names, _ in prepared.strata[position:] for name in names))
             else:
                 restore(prepared, predicates, before, old)
-            space.classes.renew(atoms.numbered)
+            space.encoded.renew(atoms.numbered)
             raise Unfinished(stopped)
-        if state.history is not None:
-            state.history.completed(predicates, start)
+        if state.trail is not None:
+            state.trail.completed(predicates, start)
         if not first:
             state.restore(before, old)
             atoms.enlist(state.arrest(before))
             low, high = state.read(before)
             atoms.deviate(before, low, high)
-            space.classes.refresh(before)
+            space.encoded.refresh(before)
             changed = ((low - old.lower).abs() > state.noise) | ((high - old.upper).abs() > state.noise)
             moved_rows.append(chosen(changed, before))
         elif space.comparisons:
@@ -82,11 +82,11 @@ def _restart(rows: Tensor, space: Workspace) -> int:
     state = space.state
     for side in (0, 1):
         state.ends(side).values[rows] = 0.0
-        if state.history is not None:
-            state.history.record(Kind.RESTARTED, side, rows, 0.0)
-    space.classes.extend()
-    space.classes.refresh(rows)
-    return 0 if state.history is None else state.history.tick
+        if state.trail is not None:
+            state.trail.record(Kind.RESTARTED, side, rows, 0.0)
+    space.encoded.extend()
+    space.encoded.refresh(rows)
+    return 0 if state.trail is None else state.trail.tick
 
 
 def _least_fixpoint(
@@ -104,23 +104,23 @@ def _least_fixpoint(
     grounding, state, atoms = space.grounding, space.state, space.grounding.atoms
     visited = space.visited(members)
     for each in visited.values():
-        each.visitor.restart()
+        each.rule.restart()
     tell(visited.values(), state, exact=exact)
-    agenda = Agenda(visited)
+    worklist = Worklist(visited)
     batches = grounding.kept(members)
     for number in batches:
         grounding.batches[number].swept = 0
         grounding.batches[number].touched = True
-    dirty, moves = Dirty(), Moves()
+    dirty, delta = Dirty(), Delta()
     pace, creep = Pace(), Creep(space, members, completes=True)
     widened, since = 0, 0
     for rounds in itertools.count(1):
         known = len(atoms)
-        now = gather(space, members, batches, agenda, moves, dirty, _raise_heads)
+        now = gather(space, members, batches, worklist, delta, dirty, _raise_heads)
         if widened:
-            now.queue.sides[0].clear()
-        gain = largest_gain(state, now.queue)
-        raised, lifted, new = _meet(space, now.queue, exact=exact)
+            now.inbox.sides[0].clear()
+        gain = largest_gain(state, now.inbox)
+        raised, lifted, new = _meet(space, now.inbox, exact=exact)
         if not raised.numel() and not lifted.numel():
             space.leaps.rested()
             return None
@@ -140,11 +140,11 @@ def _least_fixpoint(
                 own = completed(prepared, predicates)
                 rising = own[state.upper.values.index_select(0, own) > 0]
             state.upper.values[rising] = 1.0
-            if state.history is not None:
-                state.history.record(Kind.OPENED, 1, rising, 1.0)
+            if state.trail is not None:
+                state.trail.record(Kind.OPENED, 1, rising, 1.0)
             lifted = distinct([lifted, rising], len(atoms))
-        moves = rise(no_rows() if exact else raised, lifted, atoms, state, space.classes) if new is None else new
-        catch_up(space, moves)
+        delta = rise(no_rows() if exact else raised, lifted, atoms, state, space.encoded) if new is None else new
+        catch_up(space, delta)
         if batches:
             dirty.mark(raised, lifted)
         if not goes_on(watch, space, "completion", rounds):
@@ -152,19 +152,19 @@ def _least_fixpoint(
     return None
 
 
-def _meet(space: Workspace, queue: Queue, *, exact: bool) -> tuple[Tensor, Tensor, Moves | None]:
+def _meet(space: Workspace, inbox: Inbox, *, exact: bool) -> tuple[Tensor, Tensor, Delta | None]:
     """Let a round's messages meet. Returns the rows raised on either side, and the moves where all of those are new and
     told alike: they are entered then. Messages that are ``exact`` are for upper ends, and raise both."""
-    meeting, upper = space.meeting, queue.sides[1]
+    merge, upper = space.merge, inbox.sides[1]
     if not exact:
-        return meeting.settle(0, queue.sides[0], rising=True), meeting.settle(1, upper, rising=True), None
-    told = meeting.settle_new(1, upper, both=True) if upper else None
+        return merge.settle(0, inbox.sides[0], rising=True), merge.settle(1, upper, rising=True), None
+    told = merge.settle_new(1, upper, both=True) if upper else None
     if told is None:
-        rows = meeting.settle(1, upper, rising=True, both=True)
+        rows = merge.settle(1, upper, rising=True, both=True)
         return rows, rows, None
     start, stop, value = told
     rows = torch.arange(start, stop, dtype=torch.int32)
-    return rows, rows, rise_new(rows, value, space.grounding.atoms, space.classes)
+    return rows, rows, rise_new(rows, value, space.grounding.atoms, space.encoded)
 
 
 def _raise_heads(number: int, space: Workspace, dirty: Dirty, now: Round) -> None:
@@ -182,4 +182,4 @@ def _raise_heads(number: int, space: Workspace, dirty: Dirty, now: Round) -> Non
         if len(picked):
             instance = picked if view.rows[0] is None else view.rows[0].index_select(0, picked)
             row, value = rows.index_select(0, picked), value.index_select(0, picked)
-            now.queue.sides[side].append(Messages(row, value, instance, number, head))
+            now.inbox.sides[side].append(Proposals(row, value, instance, number, head))

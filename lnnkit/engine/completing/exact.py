@@ -9,14 +9,14 @@ import torch
 from torch import Tensor
 
 from lnnkit.engine.bounds_state import State
-from lnnkit.engine.response.respond import Look, Read, completing
-from lnnkit.engine.response.response_table import TruthTable
-from lnnkit.engine.response.rule_response import Visits
+from lnnkit.engine.response.respond import Read, Response, completing
+from lnnkit.engine.response.response_table import ResponseTable
+from lnnkit.engine.response.rule_response import RuleResponse
 from lnnkit.engine.workspace import Workspace
 from lnnkit.flags import any_set
 from lnnkit.formula.passes import Grouping
 from lnnkit.join.grounding import sources
-from lnnkit.join.rule_shape import Batch
+from lnnkit.join.rule_shape import RuleShape
 from lnnkit.logic.bounds import noise
 from lnnkit.store.atoms import AtomTable
 
@@ -30,7 +30,7 @@ def exact_inputs(space: Workspace, members: Sequence[int]) -> bool:
     atoms, visited = space.grounding.atoms, space.visited(members)
     if len(visited) < len(members):
         return False
-    names = {name for each in visited.values() for name in sources(each.visitor.formula)}
+    names = {name for each in visited.values() for name in sources(each.rule.formula)}
     return all(_exact(atoms.tables[name], space.state) for name in sorted(names))
 
 
@@ -42,24 +42,24 @@ def _exact(table: AtomTable, state: State) -> bool:
     return torch.equal(lower, upper)
 
 
-def tell(visits: Iterable[Visits], state: State, *, exact: bool) -> None:
+def tell(visits: Iterable[RuleResponse], state: State, *, exact: bool) -> None:
     """From now on they say what their instances make of either end; or, if ``exact``, of heads' upper ends, and raise
     `Inexact` where it is not what those make of the lower ones."""
-    tables: dict[int, TruthTable] = {}
+    tables: dict[int, ResponseTable] = {}
     for each in visits:
         if each.exact != exact:
             if each.number not in tables:
                 say = _completing if exact else completing
-                tables[each.number] = TruthTable(each.batch, each.table.leaves, say, state.dtype)
+                tables[each.number] = ResponseTable(each.batch, each.table.leaves, say, state.dtype)
             each.tell(tables[each.number], exact=exact)
 
 
-def _completing(batch: Batch, read: Read, groupings: Sequence[Grouping | None]) -> Look:
+def _completing(batch: RuleShape, read: Read, groupings: Sequence[Grouping | None]) -> Response:
     found = completing(batch, read, groupings)
     for (head, side), (_, upper) in found.said.items():
         if side == 1 and _differ(found.said[head, 0][1], upper):
             raise Inexact
-    return Look(found.bad, found.root, {target: said for target, said in found.said.items() if target[1] == 1})
+    return Response(found.bad, found.root, {target: said for target, said in found.said.items() if target[1] == 1})
 
 
 def _differ(lower: Tensor, upper: Tensor) -> bool:

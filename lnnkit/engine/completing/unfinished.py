@@ -35,10 +35,10 @@ def restore(prepared: Prepared, predicates: frozenset[str], rows: torch.Tensor, 
     state.upper.values[now] = 0.0
     state.lower.values[rows] = old.lower
     state.upper.values[rows] = old.upper
-    if state.history is not None:
+    if state.trail is not None:
         for side, values in enumerate(old):
-            state.history.record(Kind.RESTARTED, side, now, 0.0)
-            state.history.record(Kind.RESTORED, side, rows, values)
+            state.trail.record(Kind.RESTARTED, side, now, 0.0)
+            state.trail.record(Kind.RESTORED, side, rows, values)
 
 
 def open_up(prepared: Prepared, predicates: Iterable[str]) -> None:
@@ -50,8 +50,8 @@ def open_up(prepared: Prepared, predicates: Iterable[str]) -> None:
     names = frozenset(predicates)
     reached = completed(prepared, names)
     state.upper.values[reached] = 1.0
-    if state.history is not None:
-        state.history.record(Kind.OPENED, 1, reached, 1.0)
+    if state.trail is not None:
+        state.trail.record(Kind.OPENED, 1, reached, 1.0)
     defaults = {name: table.default for name, table in atoms.tables.items()}
     defaults |= dict.fromkeys(names, (0.0, 1.0))
     shared = [node for node, data in lifted.graph.nodes(data=True) if data["shared"]]
@@ -62,9 +62,9 @@ def open_up(prepared: Prepared, predicates: Iterable[str]) -> None:
             rows = atoms.tables[node].rows
             rows = rows[~state.frozen.index_select(0, rows)]
             state.lower.values[rows], state.upper.values[rows] = defaults[node]
-            if state.history is not None:
+            if state.trail is not None:
                 for side, value in enumerate(defaults[node]):
-                    state.history.record(Kind.INITIAL, side, rows, value)
+                    state.trail.record(Kind.INITIAL, side, rows, value)
     prepared.analyses = prepared.analyses.over(defaults)
     untold = {}
     for node in shared:

@@ -81,7 +81,7 @@ def _setters(space: Workspace, batches: Collection[int]) -> Iterator[tuple[Sette
     arrested = {number: space.arrested(number) for number in batches}
     rows = torch.arange(len(grounding.atoms))
     for side in (0, 1):
-        batch, leaf, instance = space.derivations.winner(side, rows)
+        batch, leaf, instance = space.winners.winner(side, rows)
         known = (batch >= 0) & ~state.frozen[: len(rows)]
         for number in torch.unique(batch[known]).tolist():
             if number not in batches:

@@ -109,17 +109,17 @@ class Moving:
     def record(self, before: Tensor) -> None:
         """Tell the history which bounds are no longer as they were in ``before``: each set by its setter, many times
         over."""
-        history = self._state.history
-        if history is None:
+        trail = self._state.trail
+        if trail is None:
             return
-        history.step()
+        trail.step()
         now = self.current()
         for each in self.setters:
             some = where_set((now != before).index_select(0, each.movers))
             movers = each.movers.index_select(0, some)
             rows, values = self.rows.index_select(0, movers), now.index_select(0, movers)
             instances = each.instances.index_select(0, some)
-            history.record(Kind.CARRIED, each.side, rows, values, each.batch, each.leaf, instances)
+            trail.record(Kind.CARRIED, each.side, rows, values, each.batch, each.leaf, instances)
 
     def write(self, bounds: Tensor) -> None:
         """Give the movers other bounds."""
@@ -138,16 +138,16 @@ class Moving:
         parts: list[tuple[Tensor, Tensor, Tensor]] = []
         with torch.enable_grad():
             for each in self.setters:
-                leaves, message = self._message(each)
-                if not message.requires_grad:
+                leaves, proposal = self._message(each)
+                if not proposal.requires_grad:
                     continue
                 if not self._grounding.batches[each.batch].formula.blocks[1:]:
-                    parts += self._entries(leaves, message.sum(), each.movers)
-                elif len(message) > _MOST_BACKWARD:
+                    parts += self._entries(leaves, proposal.sum(), each.movers)
+                elif len(proposal) > _MOST_BACKWARD:
                     return None
                 else:
-                    for position in range(len(message)):
-                        parts += self._entries(leaves, message[position], each.movers[position : position + 1])
+                    for position in range(len(proposal)):
+                        parts += self._entries(leaves, proposal[position], each.movers[position : position + 1])
         if not parts:
             nothing = torch.empty(0, dtype=torch.int64)
             return Slopes(nothing, nothing, torch.empty(0, dtype=self._state.dtype))
@@ -188,8 +188,8 @@ class Moving:
             unknown = None  # the other rows of the leaf are read too
         given = self._grounding.atoms.flags("given")
         leaves = Leaves(view, self._state, given, unknown)
-        message = self._say(batch.formula, leaves, view.groupings, each.leaf)[each.side]
-        return leaves, message if own is None else message.index_select(0, own)
+        proposal = self._say(batch.formula, leaves, view.groupings, each.leaf)[each.side]
+        return leaves, proposal if own is None else proposal.index_select(0, own)
 
 
 def _multiplies(formula: Formula) -> bool:

@@ -12,12 +12,12 @@ from lnnkit.engine.bounds_state import State
 from lnnkit.engine.delta import changes
 from lnnkit.engine.extrapolation.acceleration import Survey, Surveyed
 from lnnkit.engine.extrapolation.moving import Moving
-from lnnkit.engine.merge import Messages, Queue
-from lnnkit.engine.response.respond import look
+from lnnkit.engine.merge import Inbox, Proposals
+from lnnkit.engine.response.respond import respond
 from lnnkit.engine.response.sweep import View, reader, send, whole
 from lnnkit.engine.workspace import Workspace
 from lnnkit.flags import any_set, where_set
-from lnnkit.join.rule_shape import Batch
+from lnnkit.join.rule_shape import RuleShape
 from lnnkit.logic.bounds import tolerance
 
 _MORE = 1e-11
@@ -60,9 +60,9 @@ def survey_of(space: Workspace, members: Sequence[int], moving: Moving) -> Surve
 
 def _of_visited(space: Workspace, members: Sequence[int], moving: Moving) -> Iterator[_Heard]:
     """What the visited instances say; an atom that is not there yet stands as its table's default row."""
-    moves = changes(moving.rows, space.grounding.atoms)
+    delta = changes(moving.rows, space.grounding.atoms)
     for visits in space.visited(members).values():
-        for found in visits.visitor.visits(moves):
+        for found in visits.rule.visits(delta):
             bad, said = visits.say(found, space.grounding.atoms, space.state)
             if bad:
                 raise _Clash
@@ -75,20 +75,20 @@ def _of_kept(space: Workspace, members: Sequence[int], read: Tensor) -> Iterator
         view = _readers(space.grounding.batches[number], read)
         if view is None:
             continue
-        queue = Queue()
-        found = look(view.batch, reader(view, state, atoms), view.groupings)
-        arrested, _ = send(number, view, found, state, atoms, queue)
+        inbox = Inbox()
+        found = respond(view.batch, reader(view, state, atoms), view.groupings)
+        arrested, _ = send(number, view, found, state, atoms, inbox)
         if len(arrested):
             raise _Clash
-        for side, messages in enumerate(queue.sides):
-            yield from (_heard(side, each) for each in messages if each.leaf not in view.batch.observed)
+        for side, proposals in enumerate(inbox.sides):
+            yield from (_heard(side, each) for each in proposals if each.leaf not in view.batch.observed)
 
 
-def _heard(side: int, message: Messages) -> _Heard:
-    return _Heard(side, message.row.long(), message.value)
+def _heard(side: int, proposal: Proposals) -> _Heard:
+    return _Heard(side, proposal.row.long(), proposal.value)
 
 
-def _readers(batch: Batch, read: Tensor) -> View | None:
+def _readers(batch: RuleShape, read: Tensor) -> View | None:
     """The instances that read any of the flagged atoms; a batch with inner blocks as a whole."""
     root, *inner = batch.blocks
     if inner:

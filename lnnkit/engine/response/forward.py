@@ -15,7 +15,7 @@ from lnnkit.engine.response.respond import Read, Target
 from lnnkit.flags import any_set
 from lnnkit.formula.passes import neuron_upward
 from lnnkit.formula.unfolding import LEAF, Formula
-from lnnkit.join.rule_shape import Batch
+from lnnkit.join.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds, complement, enter_lower, enter_upper, noise, tolerance
 
 
@@ -59,7 +59,7 @@ class Clause:
         return box.lower > noise(end.dtype), box.lower
 
 
-def clause(batch: Batch) -> Clause | None:
+def clause(batch: RuleShape) -> Clause | None:
     """A batch's formula as a clause, if it is one."""
     formula = batch.formula
     top = formula.neurons[formula.top]

@@ -11,7 +11,7 @@ from torch import Tensor
 from lnnkit.flags import any_set
 from lnnkit.formula.passes import Grouping, downward, least_heads, neuron_upward, upward
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
-from lnnkit.join.rule_shape import Batch
+from lnnkit.join.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds, enter, noise, ordered, tolerance
 from lnnkit.numeric import rises
 
@@ -20,7 +20,7 @@ Target = tuple[int, int]  # a leaf, and its lower (0) or upper (1) side
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Response:
     """What instances say: for each target where it is news, and the bound. ``bad`` instances cannot be satisfied and
     say nothing; ``root`` are the bounds that their roots come to."""
 
@@ -51,7 +51,7 @@ def once(read: Read) -> Read:
     return remembered
 
 
-def look(batch: Batch, read: Read, groupings: Sequence[Grouping | None]) -> Look:
+def respond(batch: RuleShape, read: Read, groupings: Sequence[Grouping | None]) -> Response:
     """What instances send in a round of inference. ``bad`` has a flag for each row of block 0, news one for each row of
     their leaf's block; a number that nothing was left out of has none."""
     formula = batch.formula
@@ -91,7 +91,7 @@ def look(batch: Batch, read: Read, groupings: Sequence[Grouping | None]) -> Look
             loses = torch.where(bad, own.upper > high + least, loses)
             box = Bounds(torch.where(bad, low, box.lower), torch.where(bad, high, box.upper))
         said[neuron, 0], said[neuron, 1] = (gains, box.lower), (loses, box.upper)
-    return Look(bad, Bounds(lower, upper), said)
+    return Response(bad, Bounds(lower, upper), said)
 
 
 def _stated(formula: Formula) -> tuple[float, float]:
@@ -99,7 +99,7 @@ def _stated(formula: Formula) -> tuple[float, float]:
     return (1 - formula.upper, 1 - formula.lower) if formula.head[1] else (formula.lower, formula.upper)
 
 
-def completing(batch: Batch, read: Read, groupings: Sequence[Grouping | None]) -> Look:
+def completing(batch: RuleShape, read: Read, groupings: Sequence[Grouping | None]) -> Response:
     """What defining statements make of their heads, by the two ends of their antecedents."""
     formula = batch.formula
     values = upward(formula, entering(read, formula), groupings)
@@ -108,7 +108,7 @@ def completing(batch: Batch, read: Read, groupings: Sequence[Grouping | None]) -
     for side, (end, impossible) in enumerate(((antecedent.lower, 0.0), (antecedent.upper, 1.0))):
         for head, value in least_heads(formula, end, values, impossible).items():
             said[head, side] = value > noise(value.dtype), value
-    return Look(torch.zeros(antecedent.lower.shape, dtype=torch.bool), antecedent, said)
+    return Response(torch.zeros(antecedent.lower.shape, dtype=torch.bool), antecedent, said)
 
 
 def _asked(formula: Formula, root: Bounds, crossed: Tensor) -> Bounds:
@@ -118,7 +118,7 @@ def _asked(formula: Formula, root: Bounds, crossed: Tensor) -> Bounds:
     return Bounds(torch.where(crossed, 0.0, root.lower), torch.where(crossed, 1.0, root.upper))
 
 
-def constant(batch: Batch, index: int, length: int, dtype: torch.dtype) -> Bounds:
+def constant(batch: RuleShape, index: int, length: int, dtype: torch.dtype) -> Bounds:
     """The bounds of what is fixed; a leaf that nothing is read of is unknown."""
     neuron = batch.formula.neurons[index]
     if neuron.arithmetic is not None:

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from lnnkit.engine.encoded_bounds import OTHER, Classes
-from lnnkit.engine.response.respond import Look, Read, Target, constant
+from lnnkit.engine.encoded_bounds import OTHER, EncodedBounds
+from lnnkit.engine.response.respond import Read, Response, Target, constant
 from lnnkit.flags import any_set, chosen, where_set
 from lnnkit.formula.passes import Grouping
-from lnnkit.join.rule_shape import Batch
+from lnnkit.join.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
 
 _SIZE = 2**13  # so many combinations at most
@@ -33,14 +33,14 @@ class Column:
     sole: int | None = None
 
 
-class TruthTable:
+class ResponseTable:
     """The combinations of one batch. ``leaves`` are the columns that it depends on."""
 
     def __init__(
         self,
-        batch: Batch,
+        batch: RuleShape,
         leaves: Sequence[int],
-        evaluate: Callable[[Batch, Read, Sequence[Grouping | None]], Look],
+        evaluate: Callable[[RuleShape, Read, Sequence[Grouping | None]], Response],
         dtype: torch.dtype,
     ) -> None:
         self.leaves = tuple(leaves)
@@ -53,11 +53,11 @@ class TruthTable:
         self._strides: list[int] = []
         self._clear()
 
-    def evaluate(self, read: Read) -> Look:
+    def evaluate(self, read: Read) -> Response:
         """Look at instances, whatever their bounds."""
         return self._evaluate(self._batch, read, (None,))
 
-    def codes(self, columns: Mapping[int, Column], classes: Classes, length: int) -> Tensor | None:
+    def codes(self, columns: Mapping[int, Column], encoded: EncodedBounds, length: int) -> Tensor | None:
         """(length,) the combination that each instance has; None where there are too many, or rows without a class."""
         while self.useful:
             code: Tensor | None = None
@@ -72,10 +72,10 @@ class TruthTable:
                     base += place
                     continue
                 assert column.rows is not None
-                if len(places) < len(classes.pairs):
+                if len(places) < len(encoded.pairs):
                     unseen = True
                     break
-                part = places.index_select(0, classes.codes.values.index_select(0, column.rows).int())
+                part = places.index_select(0, encoded.codes.values.index_select(0, column.rows).int())
                 code = part if code is None else code.add_(part)
             if not unseen:
                 if code is None:
@@ -84,19 +84,19 @@ class TruthTable:
                     code += base
                 if not length or int(code.max()) < _ABSENT:
                     return code
-            if not self._admit(columns, classes):
+            if not self._admit(columns, encoded):
                 return None
         return None
 
-    def said(self, soles: tuple[int, ...], classes: Classes) -> Mapping[Target, Tensor]:
+    def said(self, soles: tuple[int, ...], encoded: EncodedBounds) -> Mapping[Target, Tensor]:
         """What an instance says whose leaves have these classes: (1,) bounds where it is news. Nothing if it cannot be
         satisfied, or there are too many combinations."""
         if soles not in self._alike:
             columns = {leaf: Column(None, sole) for leaf, sole in zip(self.leaves, soles, strict=True)}
-            code = self.codes(columns, classes, 1)
+            code = self.codes(columns, encoded, 1)
             if code is None:
                 return {}
-            self.states(code, classes)
+            self.states(code, encoded)
             self._alike[soles] = {
                 target: value.index_select(0, code)
                 for target, (news, value) in self._said.items()
@@ -104,25 +104,25 @@ class TruthTable:
             }
         return self._alike[soles]
 
-    def silent(self, soles: tuple[int, ...], classes: Classes) -> bool:
+    def silent(self, soles: tuple[int, ...], encoded: EncodedBounds) -> bool:
         """Whether an instance whose leaves have these classes says nothing, and can be satisfied."""
         if soles not in self._quiet:
             columns = {leaf: Column(None, sole) for leaf, sole in zip(self.leaves, soles, strict=True)}
-            code = self.codes(columns, classes, 1)
+            code = self.codes(columns, encoded, 1)
             if code is None:
                 return False
-            self._quiet[soles] = not self.states(code, classes).numel()
+            self._quiet[soles] = not self.states(code, encoded).numel()
         return self._quiet[soles]
 
-    def states(self, code: Tensor, classes: Classes) -> Tensor:
+    def states(self, code: Tensor, encoded: EncodedBounds) -> Tensor:
         """The positions of instances that say something; each new combination is looked at first."""
         states = self._states.index_select(0, code)
         if code.numel() and int(states.min()) == _UNSEEN:
             if len(self._states) <= _FEW:
-                self._look(self._every_code(), classes)
+                self._look(self._every_code(), encoded)
             else:
                 unseen = torch.bincount(chosen(states == _UNSEEN, code))
-                self._look(where_set(unseen).int(), classes)
+                self._look(where_set(unseen).int(), encoded)
             states = self._states.index_select(0, code)
         return where_set(states == _SPEAKS)
 
@@ -150,7 +150,7 @@ class TruthTable:
         """For each target, by combination: whether it is news, and the bound."""
         return self._said
 
-    def _admit(self, columns: Mapping[int, Column], classes: Classes) -> bool:
+    def _admit(self, columns: Mapping[int, Column], encoded: EncodedBounds) -> bool:
         """Give places to the classes that the leaves have. False where a row has none, or too many combinations: then
         all stays as it was."""
         grown: list[list[int]] = []
@@ -160,8 +160,8 @@ class TruthTable:
                 present = [column.sole]
             else:
                 assert column.rows is not None
-                flags = torch.zeros(len(classes.pairs), dtype=torch.bool)
-                flags.index_fill_(0, classes.codes.values.index_select(0, column.rows).long(), True)
+                flags = torch.zeros(len(encoded.pairs), dtype=torch.bool)
+                flags.index_fill_(0, encoded.codes.values.index_select(0, column.rows).long(), True)
                 present = where_set(flags).tolist()
             if OTHER in present:
                 return False
@@ -173,7 +173,7 @@ class TruthTable:
         self._clear()
         stride = 1
         for position, seen in enumerate(self._seen):
-            places = torch.full((max(len(classes.pairs), 16) * 2,), _ABSENT, dtype=torch.int32)
+            places = torch.full((max(len(encoded.pairs), 16) * 2,), _ABSENT, dtype=torch.int32)
             places[torch.tensor(seen, dtype=torch.int64)] = torch.arange(len(seen), dtype=torch.int32) * stride
             self._places[position] = places
             self._strides.append(stride)
@@ -191,12 +191,12 @@ class TruthTable:
         self._root = Bounds(torch.zeros(size, dtype=self._dtype), torch.zeros(size, dtype=self._dtype))
         self._said: dict[Target, tuple[Tensor, Tensor]] = {}
 
-    def _look(self, codes: Tensor, classes: Classes) -> None:
+    def _look(self, codes: Tensor, encoded: EncodedBounds) -> None:
         """Look at combinations once."""
         bounds: dict[int, Bounds] = {}
         for position, leaf in enumerate(self.leaves):
             place = (codes // self._strides[position]) % _room(len(self._seen[position]))
-            pairs = torch.tensor([classes.pairs[number] for number in self._seen[position]], dtype=self._dtype)
+            pairs = torch.tensor([encoded.pairs[number] for number in self._seen[position]], dtype=self._dtype)
             own = pairs.index_select(0, place)
             bounds[leaf] = Bounds(own[:, 0].contiguous(), own[:, 1].contiguous())
         size, where = len(self._states), codes.long()

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.engine.bounds_state import State
-from lnnkit.engine.encoded_bounds import Classes
+from lnnkit.engine.encoded_bounds import EncodedBounds
 from lnnkit.engine.merge import Apart
 from lnnkit.engine.response.respond import Read, constant
 from lnnkit.engine.response.response_table import Column
@@ -16,8 +16,8 @@ from lnnkit.engine.round import Round
 from lnnkit.flags import all_set
 from lnnkit.formula.unfolding import AUXILIARY, LEAF
 from lnnkit.join.bindings import Bindings
-from lnnkit.join.delta_rule import Visitor
-from lnnkit.join.rule_shape import Batch
+from lnnkit.join.delta_rule import DeltaRule
+from lnnkit.join.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
 from lnnkit.store.atoms import FALSE, TRUE, UNKNOWN, Atoms, AtomTable
 from lnnkit.store.growing import spelled_out
@@ -25,26 +25,26 @@ from lnnkit.store.growing import spelled_out
 STRIP = 2**15  # so many instances are worked out at once: what they need fits the cache
 
 
-class Visit:
+class RuleInstances:
     """Instances with the atom rows of their leaves; they are stored only when asked to be."""
 
     def __init__(
         self,
-        batch: Batch,
+        batch: RuleShape,
         member: int,
-        visitor: Visitor,
+        rule: DeltaRule,
         found: Bindings,
         atoms: Atoms,
-        classes: Classes | None,
+        encoded: EncodedBounds | None,
         now: Round | None = None,
     ) -> None:
         self.found = found
         self._now = now
         self._batch = batch
         self._member = member
-        self._visitor = visitor
+        self._visitor = rule
         self._atoms = atoms
-        self._classes = classes
+        self._classes = encoded
         self._rows: dict[int, Tensor] = {}
         self._runs: dict[int, int | None] = {}
         self._nobody: dict[int, bool] = {}  # whether none of a leaf's atoms was there at first
@@ -83,7 +83,7 @@ class Visit:
         self._rows[leaf] = self._made(leaf, self.found)
         self.made[leaf] = len(self._atoms) - known
         now.state.extend(now.atoms)
-        now.classes.extend()
+        now.encoded.extend()
         return self.made[leaf]
 
     def make_apart(self, leaf: int, now: Round) -> None:
@@ -105,7 +105,7 @@ class Visit:
         told, before = now.made[own.table.number]
         now.made[own.table.number] = told, before + count
         now.state.extend(now.atoms)
-        now.classes.extend()
+        now.encoded.extend()
         if not self._visitor.enumerates and self.found.origin is None:  # what was joined takes more than what is stored
             self._held = {each: self._every_row(each) for each in self._batch.blocks[0].columns}
             self._rows = {leaf: self._rows[leaf]}

@@ -11,18 +11,18 @@ from torch import Tensor
 
 from lnnkit.analysis.relevance import ALL, LISTED, SIDES
 from lnnkit.engine.bounds_state import State, no_rows
-from lnnkit.engine.merge import Messages
+from lnnkit.engine.merge import Proposals
 from lnnkit.engine.response.forward import clause
 from lnnkit.engine.response.respond import Target
-from lnnkit.engine.response.response_table import TruthTable
-from lnnkit.engine.response.rule_instances import STRIP, Visit
+from lnnkit.engine.response.response_table import ResponseTable
+from lnnkit.engine.response.rule_instances import STRIP, RuleInstances
 from lnnkit.engine.round import Round
 from lnnkit.flags import all_set, any_set, chosen, where_set
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.join.arrested_assignments import Arrests
 from lnnkit.join.bindings import Bindings
-from lnnkit.join.delta_rule import Visitor
-from lnnkit.join.rule_shape import Batch
+from lnnkit.join.delta_rule import DeltaRule
+from lnnkit.join.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
 from lnnkit.numeric import Comparison, Interval, point
 from lnnkit.store.atoms import UNKNOWN, Atoms, AtomTable
@@ -42,20 +42,20 @@ class _Said:
     roots: Bounds
 
 
-class Visits:
+class RuleResponse:
     """Sends what the instances of one member say. ``number`` is its batch's."""
 
-    def __init__(self, number: int, batch: Batch, member: int, visitor: Visitor, table: TruthTable) -> None:
-        self.visitor = visitor
+    def __init__(self, number: int, batch: RuleShape, member: int, rule: DeltaRule, table: ResponseTable) -> None:
+        self.rule = rule
         self.number = number
         self.batch = batch
         self.member = member
         self.table = table
         self.exact = False  # whether it completes heads by their upper ends alone
         self._clause = clause(batch)
-        self.arrests = Arrests(visitor)
+        self.arrests = Arrests(rule)
 
-    def tell(self, table: TruthTable, *, exact: bool) -> None:
+    def tell(self, table: ResponseTable, *, exact: bool) -> None:
         """What instances say is worked out by another table. If ``exact``, they complete heads that nobody else tells
         anything, each by one message for its upper end."""
         self.table = table
@@ -63,7 +63,7 @@ class Visits:
 
     def send(self, found: Bindings, now: Round) -> None:
         """Look at instances, and queue their messages."""
-        visit = Visit(self.batch, self.member, self.visitor, found, now.atoms, now.classes, now)
+        visit = RuleInstances(self.batch, self.member, self.rule, found, now.atoms, now.encoded, now)
         said = self._said(visit, now)
         if said is None:
             return
@@ -81,7 +81,7 @@ class Visits:
     def begin(self, found: Bindings, now: Round) -> None:
         """Look at instances of a comparison before the first round: queue the truth that their numbers give them, and
         postpone those that have more to say to that round."""
-        visit = Visit(self.batch, self.member, self.visitor, found, now.atoms, now.classes)
+        visit = RuleInstances(self.batch, self.member, self.rule, found, now.atoms, now.encoded)
         truth = self._truth_of_points(visit, now.state)
         if truth is not None:
             told = truth.lower > now.state.noise, truth.upper < 1 - now.state.noise
@@ -111,9 +111,9 @@ class Visits:
             self._queue(visit, leaf, side, at, value, now)
         positions = where_set(later)
         if positions.numel():
-            self.visitor.postpone(found.at(positions))
+            self.rule.postpone(found.at(positions))
 
-    def _truth_of_points(self, visit: Visit, state: State) -> Interval | None:
+    def _truth_of_points(self, visit: RuleInstances, state: State) -> Interval | None:
         """The truth of a comparison of whose own truth nothing is known, where its numbers are single values in rows
         that follow one another: it leaves them as they are. None elsewhere."""
         formula, own = self.batch.formula, visit.table(AUXILIARY)
@@ -141,7 +141,7 @@ class Visits:
     def say(self, found: Bindings, atoms: Atoms, state: State) -> tuple[bool, list[tuple[int, Tensor, Tensor]]]:
         """Whether any of the instances cannot be satisfied, arrested ones apart; and what they would send: sides, atom
         rows and bounds. Nothing changes: an atom that is not there yet stands as its table's default row."""
-        visit = Visit(self.batch, self.member, self.visitor, found, atoms, None)
+        visit = RuleInstances(self.batch, self.member, self.rule, found, atoms, None)
         silent = self.arrests.flags(found, visit.rows)
         if self.batch.formula.compares and len(state.crossed):
             silent = silent | visit.own_arrested(state)
@@ -160,7 +160,7 @@ class Visits:
                 said.append((side, chosen(hears, rows), chosen(hears, value)))
         return bad, said
 
-    def _said(self, visit: Visit, now: Round) -> _Said | None:
+    def _said(self, visit: RuleInstances, now: Round) -> _Said | None:
         """What the instances say, by the truth table where their bounds take few values."""
         length = visit.found.length
         if self.table.useful:
@@ -169,9 +169,9 @@ class Visits:
             if told is not None:
                 return told
             columns = {leaf: visit.column(leaf) for leaf in self.table.leaves}
-            code = self.table.codes(columns, now.classes, length)
+            code = self.table.codes(columns, now.encoded, length)
             if code is not None:
-                at = self.table.states(code, now.classes)
+                at = self.table.states(code, now.encoded)
                 if not at.numel():
                     return None
                 return self._looked_up(code, at)
@@ -183,7 +183,7 @@ class Visits:
         ]
         return strips[0] if len(strips) == 1 else _together(strips)
 
-    def _forward(self, visit: Visit, now: Round) -> _Said | None:
+    def _forward(self, visit: RuleInstances, now: Round) -> _Said | None:
         """What the instances say where nothing is known of any consequent; None where that is not so."""
         clause, length, nothing = self._clause, visit.found.length, no_rows()
         if clause is None or not visit.nobody(clause.target[0]) or visit.table(clause.target[0]).default != (0.0, 1.0):
@@ -205,7 +205,7 @@ class Visits:
             value = value.index_select(0, at)
         return _Said({clause.target: (at, value)}, nothing, Bounds(nothing, nothing))
 
-    def _foreseen(self, visit: Visit, now: Round) -> _Said | None:
+    def _foreseen(self, visit: RuleInstances, now: Round) -> _Said | None:
         """What the instances say where all leaves but one are known to read alike, and all have news for the atom
         behind that one if it is at its default: it is made before it is looked up. None where some were there."""
         soles: list[int] = []
@@ -215,11 +215,11 @@ class Visits:
             if sole is None:
                 if head is not None or not visit.may_make(leaf):
                     return None
-                head, sole = leaf, now.classes.default(visit.table(leaf).number)
+                head, sole = leaf, now.encoded.default(visit.table(leaf).number)
             soles.append(sole)
         if head is None:
             return None
-        said = self.table.said(tuple(soles), now.classes)
+        said = self.table.said(tuple(soles), now.encoded)
         if not any((head, side) in said and self.batch.modes[head][side] == ALL for side in (0, 1)):
             return None
         if self._silent(visit, head, soles, said, now):
@@ -230,20 +230,20 @@ class Visits:
         targets = {target: (at, value.expand(visit.found.length)) for target, value in said.items()}
         return _Said(targets, nothing, Bounds(nothing, nothing))
 
-    def _completed(self, visit: Visit, now: Round) -> _Said | None:
+    def _completed(self, visit: RuleInstances, now: Round) -> _Said | None:
         """What the instances say of their only head where all leaves are known to read alike, and it is no news for
         those that are there: the others are made before they are looked up. None elsewhere."""
         heads = [*self.batch.formula.heads]
         soles = [visit.sole(leaf) for leaf in self.table.leaves]
         if len(heads) != 1 or None in soles:
             return None
-        said = self.table.said(tuple(sole for sole in soles if sole is not None), now.classes)
+        said = self.table.said(tuple(sole for sole in soles if sole is not None), now.encoded)
         table = visit.table(heads[0])
         if set(said) != {(heads[0], 1)} or table.default != (0.0, 0.0):
             return None
         value = said[heads[0], 1]
         least = float(value) - now.state.noise
-        if any(now.classes.pairs[number][1] < least for number in now.classes.known(table.number)[1:]):
+        if any(now.encoded.pairs[number][1] < least for number in now.encoded.known(table.number)[1:]):
             return None
         if not self._all_told(table, (1, float(value)), now):
             return None
@@ -252,14 +252,16 @@ class Visits:
         targets = {(heads[0], 1): (at, value.expand(visit.found.length))}
         return _Said(targets, nothing, Bounds(nothing, nothing))
 
-    def _silent(self, visit: Visit, head: int, soles: list[int], said: Mapping[Target, Tensor], now: Round) -> bool:
+    def _silent(
+        self, visit: RuleInstances, head: int, soles: list[int], said: Mapping[Target, Tensor], now: Round
+    ) -> bool:
         """Whether the atoms behind a leaf that are there hear nothing new."""
         table, position = visit.table(head), self.table.leaves.index(head)
-        others = now.classes.known(table.number)[1:]
+        others = now.encoded.known(table.number)[1:]
         if len(said) != 1 or len(others) > _VARIED:
             return False
         if not all(
-            self.table.silent((*soles[:position], number, *soles[position + 1 :]), now.classes) for number in others
+            self.table.silent((*soles[:position], number, *soles[position + 1 :]), now.encoded) for number in others
         ):
             return False
         (((_, side), value),) = said.items()
@@ -270,7 +272,7 @@ class Visits:
         on the others are."""
         known, count = now.made.get(table.number, (told, 0))
         listed = len(table.deviating[SIDES[told[0]]]) + count
-        if known != told or len(table.tuples) != listed or not now.classes.settled(table.number):
+        if known != told or len(table.tuples) != listed or not now.encoded.settled(table.number):
             return False
         now.made[table.number] = told, count
         return True
@@ -290,7 +292,7 @@ class Visits:
         nothing = no_rows()
         return _Said(targets, nothing, Bounds(nothing, nothing))
 
-    def _worked_out(self, visit: Visit, start: int, stop: int, state: State) -> _Said:
+    def _worked_out(self, visit: RuleInstances, start: int, stop: int, state: State) -> _Said:
         found = self.table.evaluate(visit.reader(start, stop, state))
         bad = where_set(found.bad)
         targets: dict[Target, tuple[Tensor, Tensor]] = {}
@@ -301,7 +303,7 @@ class Visits:
         roots = Bounds(found.root.lower.index_select(0, bad), found.root.upper.index_select(0, bad))
         return _Said(targets, bad + start, roots)
 
-    def _arrest(self, visit: Visit, said: _Said, now: Round) -> None:
+    def _arrest(self, visit: RuleInstances, said: _Said, now: Round) -> None:
         naming = self.arrests.naming
         default_row = UNKNOWN if naming is None else visit.table(naming).default_row
         some = self.arrests.add(visit.found, said.bad, visit.rows, default_row)
@@ -311,7 +313,7 @@ class Visits:
             roots = Bounds(said.roots.lower.index_select(0, some), said.roots.upper.index_select(0, some))
             now.arrested.append(Arrested(self.number, rows, roots))
 
-    def _queue(self, visit: Visit, leaf: int, side: int, at: Tensor, value: Tensor, now: Round) -> None:
+    def _queue(self, visit: RuleInstances, leaf: int, side: int, at: Tensor, value: Tensor, now: Round) -> None:
         """Queue bounds for those atoms behind a leaf that hear of them."""
         completed = leaf in self.batch.formula.heads
         rows = visit.rows(leaf)
@@ -332,7 +334,7 @@ class Visits:
                     rows = visit.materialise(leaf, at, absent)
                     fresh = len(now.atoms) - known == rows.numel()
                     now.state.extend(now.atoms)
-                    now.classes.extend()
+                    now.encoded.extend()
         if len(now.state.crossed):
             awake = ~now.state.frozen.index_select(0, rows)
             if self.batch.formula.compares:
@@ -346,7 +348,7 @@ class Visits:
             hearing = where_set(hears)
             at, rows, value = (each.index_select(0, hearing) for each in (at, rows, value))
         if at.numel():
-            now.queue.sides[side].append(Messages(rows, value, at, self.number, leaf, visit, fresh, visit.apart(leaf)))
+            now.inbox.sides[side].append(Proposals(rows, value, at, self.number, leaf, visit, fresh, visit.apart(leaf)))
 
 
 def _together(strips: list[_Said]) -> _Said:

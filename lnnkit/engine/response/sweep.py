@@ -10,13 +10,13 @@ from torch import Tensor
 
 from lnnkit.analysis.relevance import ALL, LISTED
 from lnnkit.engine.bounds_state import State
-from lnnkit.engine.merge import Messages, Queue
+from lnnkit.engine.merge import Inbox, Proposals
 from lnnkit.engine.response.dirty import Dirty
-from lnnkit.engine.response.respond import Look, Read, constant
+from lnnkit.engine.response.respond import Read, Response, constant
 from lnnkit.flags import all_set, any_set, where_set
 from lnnkit.formula.passes import Grouping
 from lnnkit.formula.unfolding import AUXILIARY
-from lnnkit.join.rule_shape import Batch
+from lnnkit.join.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
 from lnnkit.store.atoms import UNKNOWN, Atoms
 
@@ -25,7 +25,7 @@ from lnnkit.store.atoms import UNKNOWN, Atoms
 class View:
     """The rows of a batch that are looked at: ``rows[b]`` numbers those of block b (None: all of them)."""
 
-    batch: Batch
+    batch: RuleShape
     rows: tuple[Tensor | None, ...]
     groupings: tuple[Grouping | None, ...]
 
@@ -41,13 +41,13 @@ class View:
         return len(self.batch.blocks[block]) if rows is None else len(rows)
 
 
-def whole(batch: Batch) -> View:
+def whole(batch: RuleShape) -> View:
     """Every row that is alive."""
     groupings, rows = batch.groupings()
     return View(batch, tuple(rows), tuple(groupings))
 
 
-def moved(batch: Batch, dirty: Dirty) -> View | None:
+def moved(batch: RuleShape, dirty: Dirty) -> View | None:
     """The rows that are new or have an atom that moved on a side they read; None where there is none. A batch with
     inner blocks is looked at as a whole."""
     root, *inner = batch.blocks
@@ -74,7 +74,7 @@ def moved(batch: Batch, dirty: Dirty) -> View | None:
     return View(batch, (rows,), (None,)) if len(rows) else None
 
 
-def _moves(batch: Batch, index: int, column: Tensor, dirty: Dirty) -> Iterator[Tensor]:
+def _moves(batch: RuleShape, index: int, column: Tensor, dirty: Dirty) -> Iterator[Tensor]:
     """For the sides of a leaf that matter: which rows have an atom that moved there."""
     for matters, flags in zip(batch.reads.get(index, (False, False)), dirty.flags, strict=True):
         if matters and len(column):
@@ -96,7 +96,7 @@ def reader(view: View, state: State, atoms: Atoms) -> Read:
     return read
 
 
-def send(number: int, view: View, found: Look, state: State, atoms: Atoms, queue: Queue) -> tuple[Tensor, Bounds]:
+def send(number: int, view: View, found: Response, state: State, atoms: Atoms, inbox: Inbox) -> tuple[Tensor, Bounds]:
     """Queue what instances say that the atoms behind their leaves do not know yet, on the sides that are kept. Returns
     the rows of block 0 that are newly arrested, with the bounds of their roots."""
     batch = view.batch
@@ -120,7 +120,7 @@ def send(number: int, view: View, found: Look, state: State, atoms: Atoms, queue
         if len(picked):
             own_rows = view.rows[block]
             instance = picked if own_rows is None else own_rows.index_select(0, picked)
-            queue.sides[side].append(Messages(row, value.index_select(0, picked), instance, number, leaf))
+            inbox.sides[side].append(Proposals(row, value.index_select(0, picked), instance, number, leaf))
     fresh = where_set(found.bad & ~before)
     roots = Bounds(found.root.lower.index_select(0, fresh), found.root.upper.index_select(0, fresh))
     return fresh if numbers is None else numbers.index_select(0, fresh), roots

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from lnnkit.analysis.relevance import ALL
-from lnnkit.engine.encoded_bounds import Classes
-from lnnkit.engine.response.rule_response import Visits
+from lnnkit.engine.encoded_bounds import EncodedBounds
+from lnnkit.engine.response.rule_response import RuleResponse
 from lnnkit.formula.unfolding import AUXILIARY, LEAF
 from lnnkit.join.bindings import Matched
 from lnnkit.join.few_joins import FewBindings, FewJoins, Unfit
@@ -30,7 +30,7 @@ class Flow:
     ``arguments`` are its variables, or ids; ``leaves`` are the atoms behind the others. An atom of the head's table
     that is of one of the ``silent`` classes is told nothing new."""
 
-    visits: Visits
+    visits: RuleResponse
     trigger: Trigger
     joins: FewJoins
     head: int
@@ -44,18 +44,18 @@ class Flow:
     def found(self, columns: list[Array], local: Array, grown: int) -> Iterator[FewBindings]:
         """What rows of the trigger's table find, given their columns; it is counted as plain visits count it. The list
         of the trigger's literal has ``grown`` by so many rows that are not entered yet."""
-        visitor, trigger = self.visits.visitor, self.trigger
+        rule, trigger = self.visits.rule, self.trigger
         under = self.joins.matched(columns, local)
         if not under.length:
             return
-        share = min(1.0, visitor.fresh_rows(trigger, grown) / under.length)
+        share = min(1.0, rule.fresh_rows(trigger, grown) / under.length)
         made, need = self.joins.joins.made, trigger.need
 
         def counted(out: int, last: bool) -> None:
             self.joins.joins.guard((made.get(need, 0.0) if last else 0) + share * out)
 
         for found in self.joins.found(under, counted, MOST):
-            visitor.visited += found.length
+            rule.visited += found.length
             made[need] = made.get(need, 0.0) + share * found.length
             yield found
 
@@ -67,12 +67,12 @@ class Flow:
         ]
 
 
-def flow(visits: Visits, trigger: Trigger, own_class: int, classes: Classes) -> Flow:
+def flow(visits: RuleResponse, trigger: Trigger, own_class: int, encoded: EncodedBounds) -> Flow:
     """The flow of a trigger whose rows that moved are of one class. Raises `Unfit` where it is none."""
-    visitor, table, batch = visits.visitor, visits.table, visits.batch
-    formula = visitor.formula
-    joins = visitor.joins
-    if joins.recorder is not None or not table.useful or visitor.enumerates or len(visits.arrests):
+    rule, table, batch = visits.rule, visits.table, visits.batch
+    formula = rule.formula
+    joins = rule.joins
+    if joins.recorder is not None or not table.useful or rule.enumerates or len(visits.arrests):
         raise Unfit
     matched = {(each.table, each.arguments) for each in trigger.rest}
     own = (trigger.pattern.table.name, trigger.pattern.arguments)
@@ -82,9 +82,9 @@ def flow(visits: Visits, trigger: Trigger, own_class: int, classes: Classes) -> 
     for leaf in table.leaves:
         if leaf in formula.heads or (leaf != AUXILIARY and formula.neurons[leaf].kind != LEAF):
             raise Unfit
-        atom = visitor.atom(leaf)
+        atom = rule.atom(leaf)
         if atom == own or atom in matched:
-            sole = own_class if atom == own else _sole(visits, leaf, classes)
+            sole = own_class if atom == own else _sole(visits, leaf, encoded)
             leaves[leaf] = atom
         elif head is None:
             head, sole = leaf, None
@@ -93,21 +93,21 @@ def flow(visits: Visits, trigger: Trigger, own_class: int, classes: Classes) -> 
         soles.append(sole)
     if head is None:
         raise Unfit
-    source = visitor.pattern(visitor.atom(head)).table
+    source = rule.pattern(rule.atom(head)).table
     if source.numeric:
         raise Unfit
 
     def combined(number: int) -> tuple[int, ...]:
         return tuple(number if sole is None else sole for sole in soles)
 
-    said = table.said(combined(classes.default(source.number)), classes)
+    said = table.said(combined(encoded.default(source.number)), encoded)
     if len(said) != 1:
         raise Unfit
     (((leaf, side), value),) = said.items()
     if leaf != head or batch.modes[head][side] != ALL:
         raise Unfit
-    silent = frozenset(k for k in classes.known(source.number)[1:] if table.silent(combined(k), classes))
-    atom = visitor.pattern(visitor.atom(head))
+    silent = frozenset(k for k in encoded.known(source.number)[1:] if table.silent(combined(k), encoded))
+    atom = rule.pattern(rule.atom(head))
     constants = dict(atom.constants)
     arguments = tuple(
         (argument, 0) if isinstance(argument, int) else (None, constants[place])
@@ -116,9 +116,9 @@ def flow(visits: Visits, trigger: Trigger, own_class: int, classes: Classes) -> 
     return Flow(visits, trigger, FewJoins(joins, trigger), head, source, arguments, side, float(value), silent, leaves)
 
 
-def _sole(visits: Visits, leaf: int, classes: Classes) -> int:
+def _sole(visits: RuleResponse, leaf: int, encoded: EncodedBounds) -> int:
     """The class of all atoms that a literal finds."""
-    sole = classes.sole(visits.visitor.pattern(visits.visitor.atom(leaf)).table.number)
-    if sole is None or not visits.visitor.told_apart(leaf):
+    sole = encoded.sole(visits.rule.pattern(visits.rule.atom(leaf)).table.number)
+    if sole is None or not visits.rule.told_apart(leaf):
         raise Unfit
     return sole

@@ -61,17 +61,17 @@ def enter(pieces: list[Piece], space: Workspace, rounds: int) -> None:
         flow, start, first = some[0].flow, starts[at], instances[at]
         count = sum(piece.count for piece in some)
         rows, own = range(start, start + count), range(first, first + count)
-        space.derivations.record(flow.side, rows, flow.visits.number, flow.head, own)
+        space.winners.record(flow.side, rows, flow.visits.number, flow.head, own)
         at += len(some)
-    history = space.state.history
-    if history is not None:
-        before = history.tick
+    trail = space.state.trail
+    if trail is not None:
+        before = trail.tick
         for piece, start, first in zip(pieces, starts, instances, strict=True):
-            history.tick = before + piece.round
+            trail.tick = before + piece.round
             flow, rows = piece.flow, range(start, start + piece.count)
             own = range(first, first + piece.count)
-            history.record(Kind.SENT, flow.side, rows, flow.value, flow.visits.number, flow.head, own)
-        history.tick = before + rounds
+            trail.record(Kind.SENT, flow.side, rows, flow.value, flow.visits.number, flow.head, own)
+        trail.tick = before + rounds
 
 
 def _enter_atoms(pieces: list[Piece], space: Workspace) -> None:
@@ -88,14 +88,14 @@ def _enter_atoms(pieces: list[Piece], space: Workspace) -> None:
     for head, count in runs:
         atoms.grow(head.table, count)
     state.extend(atoms)
-    space.classes.extend()
+    space.encoded.extend()
     for head, count in runs:
         start, stop = stop, stop + count
         state.ends(head.side).values[start:stop] = head.told
         local = range(head.begun, head.begun + count)
         head.begun += count
         atoms.deviate_new(head.table, SIDES[head.side], start, local)
-        space.classes.tell_new(head.table.number, start, stop, head.pair)
+        space.encoded.tell_new(head.table.number, start, stop, head.pair)
 
 
 def _store(pieces: list[Piece], starts: list[int], space: Workspace) -> list[int]:

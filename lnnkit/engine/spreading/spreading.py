@@ -14,11 +14,11 @@ import numpy as np
 import torch
 
 from lnnkit.analysis.relevance import SIDES
-from lnnkit.engine.delta import Moves
+from lnnkit.engine.delta import Delta
 from lnnkit.engine.spreading.flow import MOST, Flow, flow
 from lnnkit.engine.spreading.spread import Head, Piece, enter
 from lnnkit.engine.watch import RoundReport, Watch
-from lnnkit.engine.worklist import Agenda
+from lnnkit.engine.worklist import Worklist
 from lnnkit.engine.workspace import Status, Workspace
 from lnnkit.join.few_joins import FewBindings, Unfit
 from lnnkit.join.grounding import sources
@@ -41,16 +41,16 @@ class _Delta:
 class Spreading:
     """Looks out for such rounds among those over ``members``."""
 
-    def __init__(self, space: Workspace, members: Sequence[int], agenda: Agenda) -> None:
+    def __init__(self, space: Workspace, members: Sequence[int], worklist: Worklist) -> None:
         self._space = space
-        self._agenda = agenda
+        self._agenda = worklist
         self._watched = _watched(space, members)
         self._wait = 0
         self._price = 1
         mixed = bool(space.comparisons) and bool(space.grounding.kept(members))  # what is asked for is found by both
         self._possible = torch.get_default_device().type == "cpu" and not mixed
 
-    def run(self, moves: Moves, limit: int, watch: Watch | None) -> Moves | None:
+    def run(self, delta: Delta, limit: int, watch: Watch | None) -> Delta | None:
         """Rounds from what has moved, until there is more to do, or nothing; the last one's moves. None without any.
         The status is that of a stop, if ``watch`` wanted one."""
         if self._wait:
@@ -58,7 +58,7 @@ class Spreading:
             return None
         if not self._possible or self._agenda.fresh:
             return None
-        deltas = self._begun(moves)
+        deltas = self._begun(delta)
         if deltas is None:
             return None
         run = _Run(self._space, self._agenda, self._watched, deltas)
@@ -71,18 +71,18 @@ class Spreading:
         self._wait = self._price
         return run.enter() if run.rounds else None
 
-    def _begun(self, moves: Moves) -> dict[Where, _Delta] | None:
+    def _begun(self, delta: Delta) -> dict[Where, _Delta] | None:
         """What has moved, if there is little, and each table's is of one class."""
         deltas: dict[Where, _Delta] = {}
-        classes, tables = self._space.classes, self._space.grounding.atoms.tables
-        for name, side in moves.where:
-            rows, table = moves.rows(name, side), tables[name]
+        encoded, tables = self._space.encoded, self._space.grounding.atoms.tables
+        for name, side in delta.where:
+            rows, table = delta.rows(name, side), tables[name]
             assert rows is not None
             if not rows.numel():
                 continue
             if table.numeric or rows.numel() > MOST or name in self._watched:
                 return None
-            own_class = classes.common(table.row(rows))
+            own_class = encoded.common(table.row(rows))
             if own_class is None:
                 return None
             columns = [column.index_select(0, rows).numpy() for column in table.tuples.columns]
@@ -95,7 +95,7 @@ class _Run:
     """Rounds that follow one another. ``watched`` tables are read by others than flows."""
 
     space: Workspace
-    agenda: Agenda
+    worklist: Worklist
     watched: frozenset[str]
     deltas: dict[Where, _Delta]
     rounds: int = 0
@@ -117,7 +117,7 @@ class _Run:
             flows = self._flows_due()
         except Unfit:
             return False
-        before = [(each, each.visits.visitor.visited, each.trigger.seen) for each, _ in flows]
+        before = [(each, each.visits.rule.visited, each.trigger.seen) for each, _ in flows]
         made = [(each, dict(each.joins.joins.made)) for each, _ in flows]
         try:
             found = self._found(flows)
@@ -126,7 +126,7 @@ class _Run:
         fresh = self._add(found)
         if not fresh:
             for each, visited, seen in before:
-                each.visits.visitor.visited, each.trigger.seen = visited, seen
+                each.visits.rule.visited, each.trigger.seen = visited, seen
             for each, counts in made:
                 each.joins.joins.made.clear()
                 each.joins.joins.made.update(counts)
@@ -143,13 +143,13 @@ class _Run:
                 head.entered = head.length
         return True
 
-    def enter(self) -> Moves:
+    def enter(self) -> Delta:
         """Enter what the rounds have made; returns what the last one has moved."""
         enter(self._pieces, self.space, self.rounds)
-        moves = Moves()
-        for (name, side), delta in self.deltas.items():
-            moves.add(self.space.grounding.atoms.tables[name], side, torch.from_numpy(delta.local).int())
-        return moves
+        delta = Delta()
+        for (name, side), own in self.deltas.items():
+            delta.add(self.space.grounding.atoms.tables[name], side, torch.from_numpy(own.local).int())
+        return delta
 
     def _found(self, flows: list[tuple[Flow, Where]]) -> list[tuple[Flow, FewBindings, list[Array], Array]]:
         """What the flows find, with the tuples of their heads and the keys of those. Raises `Unfit` where any of it is
@@ -180,7 +180,7 @@ class _Run:
         known = head.few.find(key)
         known = torch.from_numpy(known[known < head.begun])
         if known.numel():
-            codes = self.space.classes.codes.values.index_select(0, head.table.row(known))
+            codes = self.space.encoded.codes.values.index_select(0, head.table.row(known))
             if not flow.silent.issuperset(torch.unique(codes).tolist()):
                 raise Unfit
 
@@ -216,10 +216,10 @@ class _Run:
         if (where, number) in self._flows:
             return self._flows[where, number]
         flows: list[tuple[int, int, Flow]] = []
-        for visits in self.agenda.listening(*where):
-            for place, trigger in enumerate(visits.visitor.found_triggers()):
+        for visits in self.worklist.listening(*where):
+            for place, trigger in enumerate(visits.rule.found_triggers()):
                 if (trigger.pattern.table.name, trigger.side) == where:
-                    each = flow(visits, trigger, number, self.space.classes)
+                    each = flow(visits, trigger, number, self.space.encoded)
                     self._fixed.update(literal.table for literal in trigger.rest)
                     self._take_up(each)
                     flows.append((visits.member, place, each))
@@ -230,18 +230,18 @@ class _Run:
 
     def _take_up(self, flow: Flow) -> None:
         """A flow's head is to grow."""
-        name, table, classes = flow.table.name, flow.table, self.space.classes
+        name, table, encoded = flow.table.name, flow.table, self.space.encoded
         if name in self.watched:
             raise Unfit
-        known = classes.known(table.number)[1:]
+        known = encoded.known(table.number)[1:]
         listed = len(table.deviating[SIDES[flow.side]])
         head = self._heads.get(name)
         length = len(table.tuples) if head is None else head.begun
-        quiet = flow.silent.issuperset(known) and classes.settled(table.number) and listed == length
+        quiet = flow.silent.issuperset(known) and encoded.settled(table.number) and listed == length
         if head is None:
             low, high = table.default
             pair = (low, flow.value) if flow.side else (flow.value, high)
-            numbers = [number for number in known if classes.pairs[number] == pair]
+            numbers = [number for number in known if encoded.pairs[number] == pair]
             few = table.tuples.few(numbered=not quiet)
             if few is None or not numbers or pair[0] > pair[1]:
                 raise Unfit
@@ -257,5 +257,5 @@ def _watched(space: Workspace, members: Sequence[int]) -> frozenset[str]:
     come to be of use."""
     found = space.grounding.read_by_kept(members)
     for visits in space.comparisons:
-        found |= sources(visits.visitor.formula) | visits.visitor.demanding
+        found |= sources(visits.rule.formula) | visits.rule.demanding
     return frozenset(found)
