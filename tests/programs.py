@@ -12,6 +12,7 @@ import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from hypothesis import strategies as st
 
@@ -57,6 +58,21 @@ def programs(modes: tuple[str, ...] = MODES, max_size: int = 6) -> st.SearchStra
 
 
 # --- truth in a world, straight from the definitions ------------------------------------------------------------------
+
+
+def values_of(kind: str, logic: str, w: tuple[float, ...], bias: float, x: list[float]) -> set[float]:
+    """All that a connective may be at a point: within the tolerance of a jump, either side (semantics 6)."""
+    values = {value_of(kind, logic, w, bias, x)}
+    if logic == "godel" and kind in ("implies", "iff", "xor"):
+        b = bias if kind == "implies" else 1.0
+        orders = ((0, 1),) if kind == "implies" else ((0, 1), (1, 0))
+        for i, j in orders:
+            passes = Fraction(b) - Fraction(w[i]) * (1 - Fraction(x[i]))
+            tops = 1 - Fraction(w[j]) * (1 - Fraction(x[j]))
+            if passes > 0 and tops < 1 and abs(_clamp(float(passes)) - _clamp(float(tops))) <= 1e-9:
+                fallen = _clamp(_clamp(float(tops)) + 1 - b)
+                values.add(1 - fallen if kind == "xor" else fallen)
+    return values
 
 
 def value_of(kind: str, logic: str, w: tuple[float, ...], bias: float, x: list[float]) -> float:

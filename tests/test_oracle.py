@@ -15,7 +15,7 @@ from tests.oracle import Fact, Formula, Predicate, Program, ProgramError, Result
 from tests.oracle.network import Network
 from tests.oracle.neurons import Empty, downward, upward
 from tests.oracle.program import Box, bind_apart, free_variables
-from tests.programs import LOGICS, MODES, Generated, Truth, generate, programs, to_text, value_of
+from tests.programs import LOGICS, MODES, Generated, Truth, generate, programs, to_text, value_of, values_of
 
 EVERYONE = ("anna", "bob")
 
@@ -369,7 +369,8 @@ def test_upward_is_the_hull_of_the_image() -> None:
     for kind, logic, weights, bias, boxes in _neurons(1, 1500):
         low, high = upward(kind, logic, weights, bias, boxes)
         steps = 24 if len(boxes) < 3 else 6
-        values = [value_of(kind, logic, weights, bias, x) for x in _points(kind, logic, weights, boxes, steps)]
+        points = _points(kind, logic, weights, boxes, steps)
+        values = [value for x in points for value in values_of(kind, logic, weights, bias, x)]
         case = kind, logic, weights, bias, boxes, (low, high)
         assert min(values) >= low - 1e-9 and max(values) <= high + 1e-9, case
         # The lower ends and, but for iff, the upper ends are at corners. Within a cell the value moves this far:
@@ -386,7 +387,7 @@ def test_downward_is_the_hull_of_the_preimage() -> None:
         node, case = (ends[0], ends[1]), (kind, logic, weights, bias, boxes, ends)
         steps = 24 if len(boxes) < 3 else 6
         points = [point, *_points(kind, logic, weights, boxes, steps)]
-        meeting = [x for x in points if node[0] <= value_of(kind, logic, weights, bias, x) <= node[1]]
+        meeting = [x for x in points if any(node[0] <= v <= node[1] for v in values_of(kind, logic, weights, bias, x))]
         try:
             hulls = downward(kind, logic, weights, bias, node, boxes)
         except Empty:
@@ -413,15 +414,13 @@ def _possible(
         x = min(max(end + inward * nudge, boxes[i][0]), boxes[i][1])
         fixed = [box if j != i else (x, x) for j, box in enumerate(boxes)]
         along = sorted([k / 200 for k in range(201)] + [(k / 80) ** 12 for k in range(1, 80)])  # powers are steep at 0
-        values = [
-            value_of(kind, logic, weights, bias, p)
-            for p in [*([min(hi, lo + (hi - lo) * t) for lo, hi in fixed] for t in along),
-                      *_points(kind, logic, weights, fixed, 1)]
-        ]  # fmt: skip
+        path = [[min(hi, lo + (hi - lo) * t) for lo, hi in fixed] for t in along]
+        values = [value_of(kind, logic, weights, bias, p) for p in path]
         slack = 2e-4
-        if any(node[0] - slack <= v <= node[1] + slack for v in values):
-            return True
-        if any(min(u, v) <= node[1] and max(u, v) >= node[0] for u, v in itertools.pairwise(values[: len(along)])):
+        for p in [*path, *_points(kind, logic, weights, fixed, 1)]:
+            if any(node[0] - slack <= v <= node[1] + slack for v in values_of(kind, logic, weights, bias, p)):
+                return True
+        if any(min(u, v) <= node[1] and max(u, v) >= node[0] for u, v in itertools.pairwise(values)):
             return True
     return False
 

@@ -259,6 +259,11 @@ def _chosen(groups: Sequence[Sequence[int]], vector: Sequence[int]) -> Iterable[
 
 def gap_upward_causes(neuron: Neuron, bases: Sequence[Box], movable: Sequence[Moves], end: str) -> list[Cause]:
     """As `upward_causes` past the base itself, for an equivalence: operands take any boxes that ``movable`` allows."""
+    return _gap_upward(_bare(neuron), tuple(bases), tuple(movable), end)
+
+
+@lru_cache(maxsize=2**10)
+def _gap_upward(neuron: Neuron, bases: tuple[Box, ...], movable: tuple[Moves, ...], end: str) -> list[Cause]:
     operands, masks = _boxes(neuron, bases, movable)
     value = neuron_upward(neuron, operands)
     base = neuron_upward(neuron, [_point(box) for box in bases])
@@ -271,6 +276,13 @@ def gap_message_causes(
 ) -> dict[Port, list[Cause]]:
     """For a neuron with gaps: for each end of each operand, the minimal causes of a message to it, among all operands'
     ends and, where there is a choice of ``node`` boxes (its base first), the neuron's own ends."""
+    return _gap_messages(_bare(neuron), tuple(bases), tuple(movable), tuple(node))
+
+
+@lru_cache(maxsize=2**10)
+def _gap_messages(
+    neuron: Neuron, bases: tuple[Box, ...], movable: tuple[Moves, ...], node: tuple[Box, ...]
+) -> dict[Port, list[Cause]]:
     (x, y), masks = _boxes(neuron, bases, movable)
     count = len(x.lower)
     rows = torch.arange(count).repeat(len(node))

@@ -10,7 +10,7 @@ import torch
 
 from lnnkit.explain.ground_form import Form
 from lnnkit.logic import Bounds, Inverse, complement, enter, exists, exists_inverse, forall, forall_inverse, logic_named
-from lnnkit.logic.bounds import ordered
+from lnnkit.logic.bounds import ordered, told
 from lnnkit.numeric import Comparison, Interval
 
 Box = tuple[float, float]
@@ -69,7 +69,8 @@ def upward(tree: Tree, read: Callable[[Form], Box]) -> list[Bounds]:
 
 
 def downward(tree: Tree, values: Sequence[Bounds], truth: Box) -> tuple[list[Bounds], bool]:
-    """What is left of all nodes when the topmost has ``truth``; and whether nothing is."""
+    """What is left of all nodes when the topmost has ``truth``; and whether nothing is. What a node's operands make it
+    says nothing of them."""
     boxes = list(values)
     if tree.top in tree.numbers:
         return boxes, False
@@ -81,7 +82,10 @@ def downward(tree: Tree, values: Sequence[Bounds], truth: Box) -> tuple[list[Bou
         node = tree.nodes[index]
         if not node.operands or index in tree.unknown:
             continue
-        found = _left(node, boxes[index], [boxes[operand] for operand in node.operands])
+        box = boxes[index]
+        if node.form.kind not in ("not", "compare"):
+            box = told(box, _made(node, [values[operand] for operand in node.operands]))
+        found = _left(node, box, [boxes[operand] for operand in node.operands])
         empty = empty or bool(found.empty)
         for operand, box in zip(node.operands, found.operands, strict=True):
             boxes[operand] = box

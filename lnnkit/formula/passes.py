@@ -10,7 +10,7 @@ from torch import Tensor
 
 from lnnkit.flags import where_set
 from lnnkit.formula.unfolding import LEAF, Formula, Neuron
-from lnnkit.logic.bounds import Bounds, Inverse, asks, complement
+from lnnkit.logic.bounds import Bounds, Inverse, asks, complement, told
 from lnnkit.logic.quantifier import exists, exists_inverse, forall, forall_inverse
 from lnnkit.numeric import Comparison, Interval, point
 
@@ -123,7 +123,8 @@ def upward(formula: Formula, read: Callable[[int], Bounds], groupings: Sequence[
 def downward(
     formula: Formula, values: Sequence[Bounds], root: Bounds, groupings: Sequence[Grouping | None]
 ) -> tuple[list[Bounds], Tensor]:
-    """The hull of each neuron's values that can still give ``root``, and which rows of block 0 have none."""
+    """The hull of each neuron's values that can still give ``root``, and which rows of block 0 have none. Nothing
+    follows downward from an end that a neuron's own operands give it (``values``)."""
     boxes = list(values)
     boxes[formula.top] = root
     empty = torch.zeros(root.lower.shape, dtype=torch.bool)
@@ -139,7 +140,7 @@ def downward(
             rows = groupings[neuron.inner]
             assert rows is not None
             inverse = forall_inverse if neuron.kind == "forall" else exists_inverse
-            found = inverse(node, rows.optional(operands[0], neuron.kind), rows.group, rows.groups)
+            found = inverse(told(node, values[index]), rows.optional(operands[0], neuron.kind), rows.group, rows.groups)
             box = found.operands[0]
             boxes[neuron.operands[0]] = Bounds(
                 torch.where(rows.virtual, operands[0].lower, box.lower),
@@ -149,7 +150,7 @@ def downward(
             if isinstance(neuron.arithmetic, Comparison):
                 found = _narrowed(neuron.arithmetic, node, values[index], operands)
             else:
-                found = neuron_downward(neuron, node, operands)
+                found = neuron_downward(neuron, told(node, values[index]), operands)
             for operand, box in zip(neuron.operands, found.operands, strict=True):
                 boxes[operand] = box
         grouping = groupings[neuron.block]

@@ -2,6 +2,9 @@
 
 A row is one instance of a neuron, so an operand is a pair of tensors of shape ``[n]``. The tolerance rules are those of
 ``semantics.md`` point 6: a lower bound up to ``tol`` says nothing, nor does an upper bound from ``1 - tol``.
+
+A lower end of 1 and an upper end of 0 are exact: rounding never makes them (`complement` and the kernels round outward
+there), so that connectives that jump or are steep at 0 and 1 can rely on them. Any other end may be off by `rounding`.
 """
 
 from __future__ import annotations
@@ -41,6 +44,16 @@ def noise(dtype: torch.dtype) -> float:
     return 1e-12 if dtype == torch.float64 else 1e-6
 
 
+def rounding(dtype: torch.dtype) -> float:
+    """How far a few operations' rounding may have taken an end that is neither 0 nor 1."""
+    return 8 * torch.finfo(dtype).eps
+
+
+def below_one(dtype: torch.dtype) -> float:
+    """The greatest truth below 1."""
+    return 1 - torch.finfo(dtype).eps / 2
+
+
 def enter(bounds: Bounds) -> Bounds:
     """Bounds as a neuron reads them: ends within ``tol`` of saying nothing say nothing, inside ``[0, 1]``, in order."""
     return ordered(enter_lower(bounds.lower), enter_upper(bounds.upper))
@@ -57,8 +70,25 @@ def enter_upper(upper: Tensor) -> Tensor:
 
 
 def complement(bounds: Bounds) -> Bounds:
-    """The bounds of the negation, ``[1 - U, 1 - L]``."""
+    """The bounds of the negation, ``[1 - U, 1 - L]``; the lower end is 1 only where ``U`` is 0."""
+    lower = torch.rsub(bounds.upper, 1.0)
+    saturated = (bounds.upper > 0) & (lower == 1)
+    return Bounds(torch.where(saturated, below_one(lower.dtype), lower), torch.rsub(bounds.lower, 1.0))
+
+
+def nearly_complement(bounds: Bounds) -> Bounds:
+    """``[1 - U, 1 - L]`` to the nearest, for sums that do not care whether an end is 1 or next to it."""
     return Bounds(torch.rsub(bounds.upper, 1.0), torch.rsub(bounds.lower, 1.0))
+
+
+def told(node: Bounds, image: Bounds) -> Bounds:
+    """What is said of a neuron beyond what its operands make it: ends that are not tighter than those of its own upward
+    ``image`` by more than rounding say nothing. They follow from the operands, and can say nothing new of them."""
+    least = noise(node.lower.dtype)
+    return Bounds(
+        torch.where(node.lower > image.lower + least, node.lower, 0.0),
+        torch.where(node.upper < image.upper - least, node.upper, 1.0),
+    )
 
 
 def negative(bounds: Bounds) -> Bounds:

@@ -9,8 +9,8 @@
 ========  ================================================================================================
 
 An operand's part is its level ``c + w x``, with ``c = b - w`` (and ``1 - w_y`` for a consequent) or ``1 - b``, so that
-plain neurons are min and max to the bit. ``A`` and ``B`` count as equal within the tolerance
-(``semantics.md`` point 6).
+plain neurons are min and max to the bit. An implication jumps where ``A`` passes ``B``: within the tolerance of that
+(``semantics.md`` point 6) it may have either value, up and down, but where ``A`` is 0 or ``B`` is 1 for certain.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from lnnkit.logic.bounds import Bounds, Inverse, asks, negative, tolerance
 from lnnkit.logic.hulls import candidate, fit, intersection, swapped, union
 from lnnkit.logic.logic import Weight
 from lnnkit.logic.operands import column, scalar, stack, unstack, unweigh
+from lnnkit.logic.saturation import cut
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,8 @@ class Goedel:
     name: str = "godel"
 
     def conjunction(self, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> Bounds:
-        levels = _conjunction_side(operands, weights, bias).levels
-        return Bounds(levels.lower.amin(0).clamp(0.0, 1.0), levels.upper.amin(0).clamp(0.0, 1.0))
+        truths = _truths(_conjunction_side(operands, weights, bias).levels, operands, weights, bias, 1.0)
+        return Bounds(truths.lower.amin(0), truths.upper.amin(0))
 
     def conjunction_inverse(
         self, node: Bounds, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight
@@ -47,8 +48,8 @@ class Goedel:
         return Inverse(unstack(_preimage(side, node, asks_lower, last, empty)), empty)
 
     def disjunction(self, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> Bounds:
-        levels = _disjunction_side(operands, weights, bias).levels
-        return Bounds(levels.lower.amax(0).clamp(0.0, 1.0), levels.upper.amax(0).clamp(0.0, 1.0))
+        truths = _truths(_disjunction_side(operands, weights, bias).levels, operands, weights, bias, 0.0)
+        return Bounds(truths.lower.amax(0), truths.upper.amax(0))
 
     def disjunction_inverse(
         self, node: Bounds, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight
@@ -61,10 +62,11 @@ class Goedel:
     def implication(
         self, antecedent: Bounds, consequent: Bounds, weights: tuple[Weight, Weight], bias: Weight
     ) -> Bounds:
-        x, y = _antecedent(antecedent, weights[0], bias).truth, _antecedent(consequent, weights[1], 1.0).truth
+        x, y = _truth(antecedent, weights[0], bias), _truth(consequent, weights[1], 1.0)
         drop = scalar(bias, x.lower) - 1
         tol = tolerance(x.lower.dtype)
-        lower = torch.where(x.upper <= y.lower + tol, 1.0, (y.lower - drop).clamp(0.0, 1.0))
+        holds = (x.upper < y.lower - tol) | _never_falls(x, y)
+        lower = torch.where(holds, 1.0, (y.lower - drop).clamp(0.0, 1.0))
         upper = torch.where(x.lower <= y.upper + tol, 1.0, (y.upper - drop).clamp(0.0, 1.0))
         return Bounds(lower, upper)
 
@@ -73,7 +75,8 @@ class Goedel:
     ) -> Inverse:
         """The hull of ``{A <= B}`` (if ``U = 1``) and ``{A > B, B + 1 - b in [L, U]}`` (``semantics.md`` point 3)."""
         x, y = _antecedent(antecedent, weights[0], bias), _antecedent(consequent, weights[1], 1.0)
-        return union([_holds(node, x, y), _falls(node, x, y, bias)])
+        truths = _truth(antecedent, weights[0], bias), _truth(consequent, weights[1], 1.0)
+        return union([_holds(node, x, y), _falls(node, x, y, bias, *truths)])
 
     def equivalence(self, left: Bounds, right: Bounds, weights: tuple[Weight, Weight], bias: Weight) -> Bounds:
         forth = self.implication(left, right, weights, bias)
@@ -86,7 +89,9 @@ class Goedel:
         """The hull of ``{A = B}`` (if ``U = 1``), ``{A > B, B in [L, U]}`` and ``{B > A, A in [L, U]}``."""
         x, y = _antecedent(left, weights[0], bias), _antecedent(right, weights[1], bias)
         equal = intersection(_holds(node, x, y), swapped(_holds(node, y, x)), (left, right))
-        return union([equal, _falls(node, x, y, bias), swapped(_falls(node, y, x, bias))])
+        truths = _truth(left, weights[0], bias), _truth(right, weights[1], bias)
+        forth, back = _falls(node, x, y, bias, *truths), _falls(node, y, x, bias, *truths[::-1])
+        return union([equal, forth, swapped(back)])
 
 
 class _Side(NamedTuple):
@@ -123,6 +128,31 @@ def _antecedent(box: Bounds, weight: Weight, bias: Weight) -> _Side:
     return _side(box, part, scalar(bias, box.lower) - part)
 
 
+def _truths(
+    levels: Bounds, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight, absent: float
+) -> Bounds:
+    """Levels ``[k, n]`` as truths; rounding makes none 0 or 1. ``absent``: the truth whose level the weight leaves."""
+    if _plain(bias) and all(map(_plain, weights)):  # nothing was rounded
+        return Bounds(levels.lower.clamp(0.0, 1.0), levels.upper.clamp(0.0, 1.0))
+    boxes = zip(unstack(levels), operands, weights, strict=True)
+    return stack([cut(level, (box,), (absent,), (weight,), bias) for level, box, weight in boxes])
+
+
+def _truth(box: Bounds, weight: Weight, bias: Weight) -> Bounds:
+    """An operand's level as a truth, in an implication."""
+    side = _antecedent(box, weight, bias)
+    return side.truth if _plain(weight) and _plain(bias) else cut(side.levels, (box,), (1.0,), (weight,), bias)
+
+
+def _never_falls(x: Bounds, y: Bounds) -> Tensor:
+    """Where an implication holds whatever the rounding: ``A`` is 0, or ``B`` is 1."""
+    return (x.upper <= 0) | (y.lower >= 1)
+
+
+def _plain(number: Weight) -> bool:
+    return not isinstance(number, Tensor) and number == 1
+
+
 def _preimage(side: _Side, levels: Bounds, where_lower: Tensor, where_upper: Tensor, empty: Tensor) -> Bounds:
     """The operands whose levels lie in ``levels``, as far as each end of it counts."""
     share = Bounds(levels.lower - side.offset, levels.upper - side.offset)
@@ -155,15 +185,17 @@ def _holds(node: Bounds, x: _Side, y: _Side) -> Inverse:
     return Inverse((below, above), empty)
 
 
-def _falls(node: Bounds, x: _Side, y: _Side, bias: Weight) -> Inverse:
-    """``{A > B, B + 1 - b in [L, U]}``, closed. ``A`` leaves the clamp at 0, since it is above ``B``."""
+def _falls(node: Bounds, x: _Side, y: _Side, bias: Weight, antecedent: Bounds, consequent: Bounds) -> Inverse:
+    """``{A > B, B + 1 - b in [L, U]}``, closed. ``A`` leaves the clamp at 0, since it is above ``B``. ``antecedent`` and
+    ``consequent`` are their truths."""
     asks_lower, asks_upper = asks(node)
     tol, drop = tolerance(node.lower.dtype), scalar(bias, node.lower) - 1
     low, high = node.lower + drop, node.upper + drop
     least = torch.where(asks_lower & (low > y.truth.lower), low, y.truth.lower)
     most = torch.where(asks_upper & (high < y.truth.upper), high, y.truth.upper)
-    gap = torch.where(asks_upper, tol, 0.0)  # A <= B + tol counts as equal: it falls only by more
-    empty = (least > most + tol) | (x.truth.upper <= least + gap)
+    # Within the tolerance it may fall. Where it may also hold (U = 1), that adds nothing.
+    never = torch.where(asks_upper, x.truth.upper < least - tol, x.truth.upper <= least)
+    empty = (least > most + tol) | never | _never_falls(antecedent, consequent)
     below = torch.where(asks_upper & (high < x.truth.upper), high, x.truth.upper)
     everywhere = torch.ones_like(empty)
     above = _preimage(x, Bounds(least, least), everywhere, ~everywhere, empty)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from lnnkit.logic.bounds import Bounds, Inverse, ordered
+from lnnkit.logic.bounds import Bounds, Inverse, below_one, ordered
 
 # Candidate ends that say nothing: they lie outside every box, and stay outside under ``1 - x``.
 NO_LOWER = -1.0
@@ -29,8 +29,11 @@ def fit(found: Bounds, box: Bounds, empty: Tensor) -> Bounds:
 
 
 def uncomplement(hull: Bounds, box: Bounds) -> Bounds:
-    """The hull of ``x`` from that of ``1 - x``, inside ``box``; an end that did not move is the box's, to the bit."""
-    lower = torch.where(hull.upper == 1 - box.lower, box.lower, 1 - hull.upper)
+    """The hull of ``x`` from that of ``1 - x``, inside ``box``; an end that did not move is the box's, to the bit, and
+    a lower end is 1 only where ``1 - x`` is 0."""
+    lower = 1 - hull.upper
+    lower = torch.where((lower == 1) & (hull.upper > 0), below_one(lower.dtype), lower)
+    lower = torch.where(hull.upper == 1 - box.lower, box.lower, lower)
     upper = torch.where(hull.lower == 1 - box.upper, box.upper, 1 - hull.lower)
     return Bounds(lower.clamp(box.lower, box.upper), upper.clamp(box.lower, box.upper))
 

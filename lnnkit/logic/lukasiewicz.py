@@ -21,10 +21,21 @@ import torch
 from torch import Tensor
 
 from lnnkit.flags import any_set
-from lnnkit.logic.bounds import Bounds, Inverse, asks, complement, ordered, tolerance
+from lnnkit.logic.bounds import Bounds, Inverse, asks, complement, nearly_complement, ordered, tolerance
 from lnnkit.logic.hulls import NO_LOWER, NO_UPPER, candidate, fit, swapped, uncomplement, union
 from lnnkit.logic.logic import Weight
-from lnnkit.logic.operands import column, scalar, stack, sum_of_others, sums_of_others, unstack, unweigh, unweighed
+from lnnkit.logic.operands import (
+    column,
+    plain_number,
+    scalar,
+    stack,
+    sum_of_others,
+    sums_of_others,
+    unstack,
+    unweigh,
+    unweighed,
+)
+from lnnkit.logic.saturation import cut
 
 _MANY = 64  # operands that are handled one by one
 
@@ -36,17 +47,20 @@ class Lukasiewicz:
     name: str = "lukasiewicz"
 
     def conjunction(self, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> Bounds:
-        return complement(_sum([complement(box) for box in operands], weights, bias))
+        found = _sum(operands, [True] * len(operands), weights, bias)
+        return (
+            complement(found) if min(map(plain_number, weights)) < 0.5 else nearly_complement(found)
+        )  # else no sum is that small
 
     def conjunction_inverse(
         self, node: Bounds, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight
     ) -> Inverse:
-        terms = [complement(box) for box in operands]
-        hulls, empty = _sum_inverse(complement(node), terms, weights, bias)
+        terms = [nearly_complement(box) for box in operands]
+        hulls, empty = _sum_inverse(nearly_complement(node), terms, weights, bias)
         return Inverse(tuple(map(_uncomplemented, hulls, terms, operands)), empty)
 
     def disjunction(self, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> Bounds:
-        return _sum(operands, weights, bias)
+        return _sum(operands, [False] * len(operands), weights, bias)
 
     def disjunction_inverse(
         self, node: Bounds, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight
@@ -57,12 +71,12 @@ class Lukasiewicz:
     def implication(
         self, antecedent: Bounds, consequent: Bounds, weights: tuple[Weight, Weight], bias: Weight
     ) -> Bounds:
-        return self.disjunction((complement(antecedent), consequent), weights, bias)
+        return _sum((antecedent, consequent), (True, False), weights, bias)
 
     def implication_inverse(
         self, node: Bounds, antecedent: Bounds, consequent: Bounds, weights: tuple[Weight, Weight], bias: Weight
     ) -> Inverse:
-        term = complement(antecedent)
+        term = nearly_complement(antecedent)
         found = self.disjunction_inverse(node, (term, consequent), weights, bias)
         return Inverse((_uncomplemented(found.operands[0], term, antecedent), found.operands[1]), found.empty)
 
@@ -88,7 +102,7 @@ class Lukasiewicz:
         too_high = asks_lower & (node.lower > both / 2 + tolerance(node.lower.dtype))
 
         def forth(x: Bounds, y: Bounds, pair: tuple[Weight, Weight]) -> Inverse:
-            (first, second), empty = _band(band, sides, (complement(x), y), pair, scalar(bias, node.lower) - 1)
+            (first, second), empty = _band(band, sides, (nearly_complement(x), y), pair, scalar(bias, node.lower) - 1)
             return Inverse((uncomplement(first, x), second), empty | too_high)
 
         return union([forth(left, right, weights), swapped(forth(right, left, (weights[1], weights[0])))])
@@ -99,15 +113,18 @@ def _sum_of_both(weights: tuple[Weight, Weight], bias: Weight, like: Tensor) -> 
     return 2 - 2 * scalar(bias, like) + scalar(weights[0], like) + scalar(weights[1], like)
 
 
-def _sum(terms: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> Bounds:
-    """``clamp(1 - b + sum w_i t_i)``, row by row: the terms are added in their order."""
-    if len(weights) != len(terms):
-        raise ValueError(f"{len(terms)} operands, but {len(weights)} weights")
+def _sum(operands: Sequence[Bounds], flipped: Sequence[bool], weights: Sequence[Weight], bias: Weight) -> Bounds:
+    """``clamp(1 - b + sum w_i t_i)``, row by row: the terms, operands or one less those ``flipped``, are added in their
+    order."""
+    if len(weights) != len(operands):
+        raise ValueError(f"{len(operands)} operands, but {len(weights)} weights")
+    terms = [nearly_complement(box) if flip else box for box, flip in zip(operands, flipped, strict=True)]
     start = 1.0 - scalar(bias, terms[0].lower)
     lower, upper = terms[0].lower * weights[0], terms[0].upper * weights[0]
     for term, weight in zip(terms[1:], weights[1:], strict=True):
         lower, upper = _plus(lower, weight, term.lower), _plus(upper, weight, term.upper)
-    return Bounds((start + lower).clamp(0.0, 1.0), (start + upper).clamp(0.0, 1.0))
+    ends = [Bounds(box.upper, box.lower) if flip else box for box, flip in zip(operands, flipped, strict=True)]
+    return cut(Bounds(start + lower, start + upper), ends, [float(flip) for flip in flipped], weights, bias)
 
 
 def _plus(total: Tensor, weight: Weight, term: Tensor) -> Tensor:

@@ -19,6 +19,11 @@ def scalar(value: Weight, like: Tensor) -> Tensor:
     return torch.as_tensor(value, dtype=like.dtype, device=like.device)
 
 
+def plain_number(value: Weight) -> float:
+    """A weight or bias as a number, which no gradient passes."""
+    return float(value.detach()) if isinstance(value, Tensor) else float(value)
+
+
 def stack(operands: Sequence[Bounds]) -> Bounds:
     """Operands of shape ``[n]`` as one box of shape ``[k, n]``."""
     return Bounds(torch.stack([box.lower for box in operands]), torch.stack([box.upper for box in operands]))

@@ -9,6 +9,9 @@
 
 ``0^0 = 1``, so an absent operand (``w = 0``) is a factor of 1. The implication is the residuum of the weighted
 conjunction (Hajek 1998, *Metamathematics of Fuzzy Logic*, section 2.1, for the plain one).
+
+Quotients and roots of small truths are steep: where rounding of what a kernel reads would move what it finds by more
+than rounding, the found end moves outward by as much (`lnnkit.logic.steep`).
 """
 
 from __future__ import annotations
@@ -19,10 +22,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from lnnkit.logic.bounds import Bounds, Inverse, asks, complement, misses, tolerance
+from lnnkit.flags import any_set
+from lnnkit.logic.bounds import Bounds, Inverse, asks, below_one, complement, misses, rounding, tolerance
 from lnnkit.logic.hulls import candidate, choose, fit, intersection, swapped, uncomplement, union
 from lnnkit.logic.logic import Weight
 from lnnkit.logic.operands import column, scalar, stack, sum_of_others, unstack, unweigh
+from lnnkit.logic.steep import loosened, steadied, steep_rows
 
 
 @dataclass(frozen=True)
@@ -59,9 +64,16 @@ class Product:
     ) -> Bounds:
         weight_x, weight_y = (scalar(weight, antecedent.lower) for weight in weights)
         scale = _scale(bias, antecedent.lower)
-        lower = _residuum(_power(antecedent.upper, weight_x), _power(consequent.lower, weight_y), scale)
-        upper = _residuum(_power(antecedent.lower, weight_x), _power(consequent.upper, weight_y), scale)
-        return Bounds(lower, upper)
+
+        def image(boxes: Sequence[Bounds]) -> Bounds:
+            x, y = boxes
+            lower = _residuum(_power(x.upper, weight_x), _power(_snapped(y.lower), weight_y), scale)
+            upper = _residuum(_power(_snapped(x.lower), weight_x), _power(y.upper, weight_y), scale)
+            return Bounds(lower, upper)
+
+        boxes = (antecedent, consequent)
+        exact, rows = image(boxes), steep_rows(boxes, weights)
+        return exact if rows is None else steadied(exact, image([loosened(box, rows) for box in boxes]), rows)
 
     def implication_inverse(
         self, node: Bounds, antecedent: Bounds, consequent: Bounds, weights: tuple[Weight, Weight], bias: Weight
@@ -70,13 +82,25 @@ class Product:
         asks_lower, asks_upper = asks(node)
         weight_x, weight_y = (scalar(weight, node.lower) for weight in weights)
         scale = _scale(bias, node.lower)
-        most_x, most_y = _power(antecedent.upper, weight_x), _power(consequent.upper, weight_y)
-        least_x, least_y = _power(_snapped(antecedent.lower), weight_x), _power(_snapped(consequent.lower), weight_y)
-        image = Bounds(_residuum(most_x, least_y, scale), _residuum(least_x, most_y, scale))
+
+        def left(boxes: Sequence[Bounds]) -> tuple[Bounds, Bounds, Tensor]:
+            node, x, y = boxes
+            most_x, most_y = _power(x.upper, weight_x), _power(y.upper, weight_y)
+            least_x, least_y = _power(_snapped(x.lower), weight_x), _power(_snapped(y.lower), weight_y)
+            image = Bounds(_residuum(most_x, least_y, scale), _residuum(least_x, most_y, scale))
+            x = _roots(_quotient(least_y, node.upper * scale), _quotient(most_y, node.lower * scale), weight_x)
+            y = _roots(node.lower * least_x * scale, node.upper * most_x * scale, weight_y)
+            return x, y, misses(image, node)
+
+        boxes = (node, antecedent, consequent)
+        x, y, empty = left(boxes)
+        rows = steep_rows(boxes, weights)
+        if rows is not None:
+            looser_x, looser_y, still = left([loosened(box, rows) for box in boxes])
+            x, y = steadied(x, looser_x, rows), steadied(y, looser_y, rows)
+            empty = empty.index_copy(0, rows, empty.index_select(0, rows) & still)
         # With y at 0 the truth is 0 or 1, and nothing between.
-        empty = misses(image, node) | (asks_lower & asks_upper & (most_y == 0))
-        x = _roots(_quotient(least_y, node.upper * scale), _quotient(most_y, node.lower * scale), weight_x)
-        y = _roots(node.lower * least_x * scale, node.upper * most_x * scale, weight_y)
+        empty = empty | (asks_lower & asks_upper & (_power(consequent.upper, weight_y) == 0))
         x = candidate(*x, asks_upper & (weight_x > 0), asks_lower & (weight_x > 0))
         y = candidate(*y, asks_lower & (weight_y > 0), asks_upper & (weight_y > 0))
         return Inverse((fit(x, antecedent, empty), fit(y, consequent, empty)), empty)
@@ -100,30 +124,59 @@ class Product:
 
 def _product(factors: Bounds, weight: Tensor, bias: Tensor) -> Bounds:
     """``clamp(e^(b-1) prod x_i^w_i)``: shapes ``[k, n]``, ``[k, 1]``, ``[]`` give ``[n]``."""
-    lower, upper = (_truth(_costs(end, weight).sum(0) - (bias - 1)) for end in factors)
-    return Bounds(lower, upper)
+    exact = _image(factors, weight, bias)
+    if not any_set((weight > 0) & (weight < 1)):  # only a root is steep, at 0
+        return exact
+    rows = steep_rows((factors,), (weight,))
+    return exact if rows is None else steadied(exact, _image(loosened(factors, rows), weight, bias), rows)
+
+
+def _image(factors: Bounds, weight: Tensor, bias: Tensor) -> Bounds:
+    excess = bias - 1
+    lower, upper = (_costs(end, weight).sum(0) - excess for end in factors)
+    return Bounds(_lower_truth(lower, excess), _upper_truth(upper))
 
 
 def _product_inverse(node: Bounds, factors: Bounds, weight: Tensor, bias: Tensor) -> tuple[Bounds, Tensor]:
-    """The factors that the node leaves, ``[k, n]``, and where there are none, ``[n]``.
-
-    ``w_i g(x_i)`` lies between ``g(U) + b - 1`` less the most and ``g(L) + b - 1`` less the least of the others.
-    """
+    """The factors that the node leaves, ``[k, n]``, and where there are none, ``[n]``."""
     asks_lower, asks_upper = asks(node)
-    excess = bias - 1
+    found, empty = _factors_left(node, factors, weight, bias)
+    rows = steep_rows((node, factors), (weight,))
+    if rows is not None:
+        looser, still = _factors_left(loosened(node, rows), loosened(factors, rows), weight, bias)
+        found = steadied(found, looser, rows)
+        empty = empty.index_copy(0, rows, empty.index_select(0, rows) & still)
+    found = candidate(*found, asks_lower & (weight > 0), asks_upper & (weight > 0))
+    return fit(found, factors, empty), empty
+
+
+def _factors_left(node: Bounds, factors: Bounds, weight: Tensor, bias: Tensor) -> tuple[Bounds, Tensor]:
+    """``w_i g(x_i)`` lies between ``g(U) + b - 1`` less the most and ``g(L) + b - 1`` less the least of the others."""
+    asks_lower, excess = asks(node)[0], bias - 1
     costs = Bounds(_costs(factors.upper, weight), _costs(_snapped(factors.lower), weight))
     empty = misses(Bounds(_truth(costs.upper.sum(0) - excess), _truth(costs.lower.sum(0) - excess)), node)
     dearest, cheapest = _generator(node.lower) + excess, _generator(node.upper) + excess
     left_over = Bounds(cheapest - sum_of_others(costs.upper), dearest - sum_of_others(costs.lower))
     cost = unweigh(left_over, weight, 1 + excess.abs() + torch.where(asks_lower, dearest, 0.0).abs())
-    found = Bounds(_truth(cost.upper), _truth(cost.lower))
-    found = candidate(*found, asks_lower & (weight > 0), asks_upper & (weight > 0))
-    return fit(found, factors, empty), empty
+    return Bounds(_truth(cost.upper), _truth(cost.lower)), empty
 
 
 def _truth(cost: Tensor) -> Tensor:
     """The generator's pseudo-inverse, ``e^-s`` and at most 1."""
     return torch.exp(-cost.clamp(min=0.0))
+
+
+def _lower_truth(cost: Tensor, excess: Tensor) -> Tensor:
+    """The same; less than 1 where something costs anything. With a bias other than 1 that is known within rounding."""
+    truth = _truth(cost)
+    doubt = torch.where(excess == 0, 0.0, rounding(cost.dtype) * (1 + excess.abs()))
+    return torch.where(cost > -doubt, truth.clamp(max=below_one(cost.dtype)), truth)
+
+
+def _upper_truth(cost: Tensor) -> Tensor:
+    """The same; more than 0 unless a factor is 0."""
+    least, endless = (700.0, 1e99) if cost.dtype == torch.float64 else (80.0, 1e29)
+    return torch.where(cost < endless, _truth(cost.clamp(max=least)), 0.0)
 
 
 def _snapped(lower: Tensor) -> Tensor:

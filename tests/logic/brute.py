@@ -7,6 +7,7 @@ points without using any closed form of its inverse.
 
 from __future__ import annotations
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-EQUAL = 1e-9  # semantics.md point 6: within this, A and B are equal
+EQUAL = 1e-9  # semantics.md point 6: within this, A and B may be equal, or either the greater
+ROUNDED = 1e-12  # so near 0, a weighted level may be rounding
 
 
 class Neuron(NamedTuple):
@@ -46,29 +48,41 @@ def conjunction(logic: str, x: Array, weights: tuple[float, ...], bias: float) -
     return clamp(bias - (np.sum(parts, 0) if logic == "lukasiewicz" else np.maximum.reduce([*parts, 0 * parts[0]])))
 
 
-def implication(logic: str, x: Array, y: Array, weights: tuple[float, ...], bias: float) -> Array:
-    """Lukasiewicz: the LNN paper's form. Else the residuum of the weighted conjunction, in closed form."""
+def implication(logic: str, x: Array, y: Array, weights: tuple[float, ...], bias: float, equal: float = EQUAL) -> Array:
+    """Lukasiewicz: the LNN paper's form. Else the residuum of the weighted conjunction, in closed form. Goedel's jumps:
+    ``equal`` says how far ``A`` may pass ``B`` before it falls; below 0, ``A`` of 0 and ``B`` of 1 still hold."""
     wx, wy = weights
     if logic == "lukasiewicz":
         return clamp(1 - bias + wx * (1 - x) + wy * y)
     if logic == "product":
         top, bottom = np.exp(1 - bias) * power(y, wy), power(x, wx)
         return np.where(top >= bottom, 1.0, top / np.where(bottom > top, bottom, 1.0))
-    a, b = clamp(bias - wx * (1 - x)), clamp(1 - wy * (1 - y))
-    return np.where(a <= b + EQUAL, 1.0, clamp(b + 1 - bias))
+    level, most = bias - wx * (1 - x), 1 - wy * (1 - y)
+    a, b = clamp(level), clamp(most)
+    crisp = (level <= (0.0 if wx == bias == 1 else -ROUNDED)) | (wy * (1 - y) == 0)
+    return np.where((a <= b + equal) | ((equal < 0) & crisp), 1.0, clamp(b + 1 - bias))
 
 
-def truth(neuron: Neuron, x: Array) -> Array:
+def truth(neuron: Neuron, x: Array, equal: float = EQUAL) -> Array:
     """The neuron's truth at points ``[..., k] -> [...]``."""
     logic, kind, weights, bias = neuron
     if kind == "conjunction":
         return conjunction(logic, x, weights, bias)
     if kind == "disjunction":
         return 1 - conjunction(logic, 1 - x, weights, bias)
-    forth = implication(logic, x[..., 0], x[..., 1], weights, bias)
+    forth = implication(logic, x[..., 0], x[..., 1], weights, bias, equal)
     if kind == "implication":
         return forth
-    return np.minimum(forth, implication(logic, x[..., 1], x[..., 0], weights[::-1], bias))
+    return np.minimum(forth, implication(logic, x[..., 1], x[..., 0], weights[::-1], bias, equal))
+
+
+def truths(neuron: Neuron, x: Array) -> list[Array]:
+    """All that the neuron's truth may be at points: where it jumps, what it is on either side."""
+    return [truth(neuron, x, equal) for equal in ((EQUAL, -EQUAL) if jumps(neuron) else (EQUAL,))]
+
+
+def jumps(neuron: Neuron) -> bool:
+    return neuron.logic == "godel" and neuron.kind in ("implication", "equivalence")
 
 
 def balance(neuron: Neuron, x: Array) -> Array:
@@ -90,10 +104,10 @@ def point(start: Array, end: Array, t: Array) -> Array:
     return np.clip(mixed, np.minimum(start, end), np.maximum(start, end))
 
 
-def between(neuron: Neuron, start: Array, end: Array, low: Array, high: Array, slack: float) -> Flags:
+def between(neuron: Neuron, start: Array, end: Array, low: Array, high: Array, slack: float, equal: float) -> Flags:
     """Is a truth in ``[low, high]`` found on the segments, on each of which the neuron is monotone?"""
     found = np.zeros(low.shape, bool)
-    first, last = truth(neuron, start), truth(neuron, end)
+    first, last = truth(neuron, start, equal), truth(neuron, end, equal)
     rising = last >= first
     for value in (first, last):
         found |= (value >= low - slack) & (value <= high + slack)
@@ -105,7 +119,7 @@ def between(neuron: Neuron, start: Array, end: Array, low: Array, high: Array, s
         left, right = np.zeros(len(rows)), np.ones(len(rows))
         for _ in range(64):
             middle = (left + right) / 2
-            value = truth(neuron, point(start[rows], end[rows], middle))
+            value = truth(neuron, point(start[rows], end[rows], middle), equal)
             found[rows] |= (value >= low[rows] - slack) & (value <= high[rows] + slack)
             before = np.where(rising[rows], value < target[rows], value > target[rows])
             left, right = np.where(before, middle, left), np.where(before, right, middle)
@@ -155,12 +169,12 @@ def reachable(
     found = np.zeros(len(lower), bool)
     left = np.arange(len(lower)) if rows is None else np.flatnonzero(rows)
     every = segments(neuron, lower[left], upper[left]) if len(left) else []
-    for start, end in every:
+    for equal, (start, end) in itertools.product((EQUAL, -EQUAL) if jumps(neuron) else (EQUAL,), every):
         open_ = ~found[left]
         if not open_.any():
             break
         there = left[open_]
-        found[there] = between(neuron, start[open_], end[open_], low[there], high[there], slack)
+        found[there] = between(neuron, start[open_], end[open_], low[there], high[there], slack, equal)
     return found
 
 

@@ -85,9 +85,10 @@ def check(neuron: Neuron, rows: Rows, rng: np.random.Generator, samples: int = 1
     operands = [enter(tensors(lower[:, i], upper[:, i])) for i in range(width)]
     image = upward(neuron, operands)
     points = brute.sample(rng, lower, upper, samples)
-    values = brute.truth(neuron, points)
+    every = brute.truths(neuron, points)
     least, most = image.lower.numpy(), image.upper.numpy()
-    say(neuron, rows, (values < least[:, None] - SLACK).any(1) | (values > most[:, None] + SLACK).any(1), "image")
+    for values in every:
+        say(neuron, rows, (values < least[:, None] - SLACK).any(1) | (values > most[:, None] + SLACK).any(1), "image")
     for end in (least, most):
         say(neuron, rows, ~brute.reachable(neuron, lower, upper, end, end), "image's end")
 
@@ -101,7 +102,7 @@ def check(neuron: Neuron, rows: Rows, rng: np.random.Generator, samples: int = 1
     empty = found.empty.numpy()
     say(neuron, met, brute.reachable(neuron, lower, upper, low, high, 0.0, empty), "empty")
     say(neuron, met, ~empty & ~brute.reachable(neuron, lower, upper, low, high), "not empty")
-    feasible = ((values >= low[:, None]) & (values <= high[:, None])) & ~empty[:, None]
+    feasible = np.any([(values >= low[:, None]) & (values <= high[:, None]) for values in every], 0) & ~empty[:, None]
     for i, hull in enumerate(found.operands):
         left, right = hull.lower.numpy(), hull.upper.numpy()
         say(neuron, met, (left > right) | (left < lower[:, i]) | (right > upper[:, i]), f"outside box {i}")

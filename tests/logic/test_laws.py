@@ -84,7 +84,9 @@ def test_plain_weights_give_the_plain_logic(logic: str) -> None:
     tol = 0.0 if logic == "godel" else 1e-14
     for kind, expected in zip(KINDS, plain, strict=True):
         image = upward(Neuron(logic, kind, (1.0, 1.0), 1.0), [Bounds(x, x), Bounds(y, y)])
-        close(image, Bounds(expected, expected), tol)
+        jumps = logic == "godel" and kind in KINDS[2:]  # at a tie between 0 and 1 it may be either value
+        lower = torch.where((x == y) & (x > 0), y, expected) if jumps else expected
+        close(image, Bounds(lower, expected), tol)
 
 
 @pytest.mark.parametrize("logic", LOGICS)

@@ -2,16 +2,23 @@
 
 Everything is scalar and follows the definitions. Write ``[L, U]`` for the node's bounds and ``[l, u]`` for an
 operand's. ``L = 0`` and ``U = 1`` ask for nothing, since every value is clamped to ``[0, 1]``.
+
+Floats are rounded, so three rules keep hulls from excluding anything. An upper end of 0 and a lower end of 1 are exact:
+where rounding alone would make them, the end stays off. Any other end may be wrong by ``ROUNDING``, and where that moves
+a hull by more than ``STEP`` the hull of the wider boxes stands. Within the tolerance of a jump both sides are possible.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from .program import Box
 
 TOL = 1e-9
+STEP = 1e-12  # less is rounding
+ROUNDING = 8 * 2.0**-52
+BELOW_ONE = 1 - 2.0**-53
 INF = math.inf
 
 
@@ -32,7 +39,46 @@ def clamp(x: float) -> float:
 
 
 def complement(box: Box) -> Box:
-    return 1.0 - box[1], 1.0 - box[0]
+    lower = 1.0 - box[1]
+    return BELOW_ONE if lower == 1 and box[1] > 0 else lower, 1.0 - box[0]
+
+
+def beyond(box: Box, image: Box) -> Box:
+    """What of ``box`` does not follow from the operands, which make the neuron ``image``."""
+    return box[0] if box[0] > image[0] + STEP else 0.0, box[1] if box[1] < image[1] - STEP else 1.0
+
+
+def wider(box: Box) -> Box:
+    """By what rounding may have done to it."""
+    lower, upper = box
+    return max(0.0, lower - ROUNDING) if lower < 1 else lower, min(1.0, upper + ROUNDING) if upper > 0 else upper
+
+
+def steady(box: Box, loose: Box) -> Box:
+    """``box``, but for ends that rounding moves."""
+    lower, upper = (far if abs(near - far) > STEP else near for near, far in zip(box, loose, strict=True))
+    return lower, upper
+
+
+def cut(lowest: float, highest: float, reach: float, sure: tuple[bool, bool]) -> Box:
+    """Two sums clamped; one that is on the cut, or beyond it by less than rounding, and not for ``sure``, stays off."""
+    lower, upper = clamp(lowest), clamp(highest)
+    if 1 <= lowest < 1 + reach and not sure[0]:
+        lower = 1 - reach
+    if -reach < highest <= 0 and not sure[1]:
+        upper = reach
+    return lower, upper
+
+
+def exact_sum(weights: Sequence[float], bias: float, values: Sequence[float], neutral: Sequence[float]) -> bool:
+    """Whether no float is rounded in the weighted sum: its numbers are multiples of 1/1024. An operand does not count
+    that is absent, or at the value with which it adds nothing."""
+
+    def even(number: float) -> bool:
+        return number * 1024 % 1 == 0
+
+    parts = zip(weights, values, neutral, strict=True)
+    return even(bias) and all(w == 0 or x == nothing or (even(w) and even(x)) for w, x, nothing in parts)
 
 
 def narrowed(box: Box, lower: float, upper: float) -> Box:
@@ -54,15 +100,13 @@ def hull(first: Box | None, second: Box | None) -> Box | None:
 def upward(kind: str, logic: str, weights: Sequence[float], bias: float, boxes: Sequence[Box]) -> Box:
     """The hull of the neuron's values over the operands' box."""
     boxes = [enter(box) for box in boxes]
-    lowers, uppers = [box[0] for box in boxes], [box[1] for box in boxes]
     match kind:
         case "and":
-            return _and(logic, weights, bias, lowers), _and(logic, weights, bias, uppers)
+            return _AND_UPWARD[logic](weights, bias, boxes)
         case "or":
             return complement(upward("and", logic, weights, bias, [complement(box) for box in boxes]))
         case "implies":
-            (lx, ux), (ly, uy) = boxes
-            return _implies(logic, weights, bias, ux, ly), _implies(logic, weights, bias, lx, uy)
+            return _IMPLIES_UPWARD[logic](weights, bias, *boxes)
         case "iff":
             return _IFF_UPWARD[logic](weights, bias, *boxes)
         case "xor":
@@ -70,60 +114,108 @@ def upward(kind: str, logic: str, weights: Sequence[float], bias: float, boxes: 
     raise ValueError(kind)
 
 
-def _and(logic: str, weights: Sequence[float], bias: float, values: Sequence[float]) -> float:
-    if logic == "lukasiewicz":
-        return clamp(bias - sum(w * (1 - x) for w, x in zip(weights, values, strict=True)))
-    if logic == "product":
-        return clamp(math.exp(bias - 1) * math.prod(x**w for w, x in zip(weights, values, strict=True)))
-    return clamp(min([bias, *(bias - w * (1 - x) for w, x in zip(weights, values, strict=True))]))
+def _and_upward_lukasiewicz(weights: Sequence[float], bias: float, boxes: Sequence[Box]) -> Box:
+    ends, ones = list(zip(*boxes, strict=True)), [1.0] * len(boxes)
+    sums = [bias - sum(w * (1 - x) for w, x in zip(weights, end, strict=True)) for end in ends]
+    sure = exact_sum(weights, bias, ends[0], ones), exact_sum(weights, bias, ends[1], ones)
+    return cut(*sums, _reach(weights, bias), sure)
 
 
-def _implies(logic: str, weights: Sequence[float], bias: float, x: float, y: float) -> float:
-    """Falls with ``x``, rises with ``y``. Semantics 2 and 3 for product and Goedel."""
+def _reach(weights: Sequence[float], bias: float) -> float:
+    return ROUNDING * (1 + bias + sum(weights))
+
+
+def _and_upward_product(weights: Sequence[float], bias: float, boxes: Sequence[Box]) -> Box:
+    def value(end: int, boxes: Sequence[Box]) -> float:
+        return math.exp(bias - 1) * math.prod(box[end] ** w for w, box in zip(weights, boxes, strict=True))
+
+    def image(boxes: Sequence[Box]) -> Box:
+        lower, upper = clamp(value(0, boxes)), clamp(value(1, boxes))
+        lost = any(w > 0 and box[0] < 1 for w, box in zip(weights, boxes, strict=True))
+        if lost if bias == 1 else value(0, boxes) < 1 + ROUNDING * (1 + abs(bias - 1)):
+            lower = min(lower, BELOW_ONE)
+        if all(w == 0 or box[1] > 0 for w, box in zip(weights, boxes, strict=True)):
+            upper = max(upper, math.exp(-700))
+        return lower, upper
+
+    return steady(image(boxes), image([wider(box) for box in boxes]))
+
+
+def _and_upward_godel(weights: Sequence[float], bias: float, boxes: Sequence[Box]) -> Box:
+    parts = [_Slope(bias, w, box) for w, box in zip(weights, boxes, strict=True)]
+    return min(part.low for part in parts), min(part.high for part in parts)
+
+
+def _implies_upward_lukasiewicz(weights: Sequence[float], bias: float, x: Box, y: Box) -> Box:
+    """Falls with ``x``, rises with ``y``."""
     wx, wy = weights
-    if logic == "lukasiewicz":
-        return clamp(1 - bias + wx * (1 - x) + wy * y)
-    if logic == "product":
-        n, d = math.exp(1 - bias) * y**wy, x**wx
+    pairs = (x[1], y[0]), (x[0], y[1])
+    sums = [1 - bias + wx * (1 - p) + wy * q for p, q in pairs]
+    sure = exact_sum(weights, bias, pairs[0], (1, 0)), exact_sum(weights, bias, pairs[1], (1, 0))
+    return cut(*sums, _reach(weights, bias), sure)
+
+
+def _implies_upward_product(weights: Sequence[float], bias: float, x: Box, y: Box) -> Box:
+    """Semantics 2."""
+    wx, wy = weights
+
+    def value(p: float, q: float) -> float:
+        n, d = math.exp(1 - bias) * q**wy, p**wx
         return 1.0 if n >= d else n / d
-    a, b = clamp(bias - wx * (1 - x)), clamp(1 - wy * (1 - y))
-    return 1.0 if a <= b + TOL else clamp(b + 1 - bias)
+
+    def image(x: Box, y: Box) -> Box:
+        return value(x[1], y[0]), value(x[0], y[1])
+
+    return steady(image(x, y), image(wider(x), wider(y)))
+
+
+def _implies_upward_godel(weights: Sequence[float], bias: float, x: Box, y: Box) -> Box:
+    """Semantics 3."""
+    a, b = _Slope(bias, weights[0], x), _Slope(1.0, weights[1], y)
+    falls = clamp(b.low + 1 - bias), clamp(b.high + 1 - bias)
+    return 1.0 if a.high < b.low - TOL or _never_above(a, b) else falls[0], 1.0 if a.low <= b.high + TOL else falls[1]
+
+
+def _never_above(a: _Slope, b: _Slope) -> bool:
+    """Whether ``A <= B`` whatever the rounding."""
+    return a.high <= 0 or b.low >= 1
 
 
 def _iff_upward_lukasiewicz(weights: Sequence[float], bias: float, x: Box, y: Box) -> Box:
-    """``min(f, C - f)`` with ``f = 1 - b + wx (1 - x) + wy y``: a tent over the range of ``f`` (semantics 4)."""
-    wx, wy = weights
-    total = 2 - 2 * bias + wx + wy
-    low = 1 - bias + wx * (1 - x[1]) + wy * y[0]
-    high = 1 - bias + wx * (1 - x[0]) + wy * y[1]
-    ends = min(low, total - low), min(high, total - high)
-    top = total / 2 if low <= total / 2 <= high else max(ends)
-    return clamp(min(ends)), clamp(top)
+    """``min(f, C - f)`` with ``f = 1 - b + wx (1 - x) + wy y``: its crest, where it has one, is ``C / 2`` (semantics 4)."""
+    forth = _implies_upward_lukasiewicz(weights, bias, x, y)
+    back = _implies_upward_lukasiewicz(weights[::-1], bias, y, x)
+    return min(forth[0], back[0]), min(forth[1], back[1], clamp(1 - bias + sum(weights) / 2))
 
 
 def _iff_upward_product(weights: Sequence[float], bias: float, x: Box, y: Box) -> Box:
     """The lesser of ``a`` and ``c`` over the greater, with ``a = x^wx`` and ``c = y^wy``; 1 where they are equal."""
-    a, c = [(box[0] ** w, box[1] ** w) for w, box in zip(weights, (x, y), strict=True)]
 
     def ratio(p: float, q: float) -> float:
         return 1.0 if p == q else min(p, q) / max(p, q)
 
-    overlap = max(a[0], c[0]) <= min(a[1], c[1])
-    upper = 1.0 if overlap else ratio(a[1], c[0]) if a[1] < c[0] else ratio(c[1], a[0])
-    return min(ratio(a[0], c[1]), ratio(a[1], c[0])), upper
+    def image(x: Box, y: Box) -> Box:
+        a, c = [(box[0] ** w, box[1] ** w) for w, box in zip(weights, (x, y), strict=True)]
+        overlap = max(a[0], c[0]) <= min(a[1], c[1])
+        upper = 1.0 if overlap else ratio(a[1], c[0]) if a[1] < c[0] else ratio(c[1], a[0])
+        return min(ratio(a[0], c[1]), ratio(a[1], c[0])), upper
+
+    return steady(image(x, y), image(wider(x), wider(y)))
 
 
 def _iff_upward_godel(weights: Sequence[float], bias: float, x: Box, y: Box) -> Box:
-    """The lesser of ``A`` and ``B``, 1 where they are equal (within the tolerance)."""
-    a, b = _Slope(1.0, weights[0], x), _Slope(1.0, weights[1], y)
-
-    def value(p: float, q: float) -> float:
-        return 1.0 if abs(p - q) <= TOL else min(p, q)
-
-    overlap = max(a.low, b.low) <= min(a.high, b.high) + TOL
-    return min(value(a.low, b.high), value(a.high, b.low)), 1.0 if overlap else min(a.high, b.high)
+    """The lesser of ``A`` and ``B``, or 1 where they are equal."""
+    forth = _implies_upward_godel(weights, 1.0, x, y)
+    back = _implies_upward_godel(weights[::-1], 1.0, y, x)
+    return min(forth[0], back[0]), min(forth[1], back[1])
 
 
+_AND_UPWARD = {"lukasiewicz": _and_upward_lukasiewicz, "product": _and_upward_product, "godel": _and_upward_godel}
+_IMPLIES_UPWARD = {
+    "lukasiewicz": _implies_upward_lukasiewicz,
+    "product": _implies_upward_product,
+    "godel": _implies_upward_godel,
+}
 _IFF_UPWARD = {"lukasiewicz": _iff_upward_lukasiewicz, "product": _iff_upward_product, "godel": _iff_upward_godel}
 
 
@@ -136,18 +228,34 @@ def downward(
     """For each operand the hull of the values in its box that can still give a value in ``node``."""
     node, boxes = enter(node), [enter(box) for box in boxes]
     match kind:
+        case "and" | "implies" | "iff" if logic == "product":
+            return _steadily(_PRODUCT_DOWN[kind], weights, bias, node, boxes)
         case "and":
             return _AND_DOWN[logic](weights, bias, node, boxes)
         case "or":
-            flipped = _AND_DOWN[logic](weights, bias, enter(complement(node)), [complement(box) for box in boxes])
+            flipped = downward("and", logic, weights, bias, complement(node), [complement(box) for box in boxes])
             return [complement(box) for box in flipped]
         case "implies":
             return _IMPLIES_DOWN[logic](weights, bias, node, boxes)
         case "iff":
             return _IFF_DOWN[logic](weights, bias, node, boxes)
         case "xor":
-            return _IFF_DOWN[logic](weights, bias, enter(complement(node)), boxes)
+            return downward("iff", logic, weights, bias, complement(node), boxes)
     raise ValueError(kind)
+
+
+_Down = Callable[[Sequence[float], float, Box, Sequence[Box]], list[Box]]
+
+
+def _steadily(down: _Down, weights: Sequence[float], bias: float, node: Box, boxes: Sequence[Box]) -> list[Box]:
+    """Quotients and roots of small truths magnify rounding. Empty only where that cannot be why."""
+    loose = down(weights, bias, wider(node), [wider(box) for box in boxes])
+    loose = [narrowed(box, *found) for box, found in zip(boxes, loose, strict=True)]
+    try:
+        found = down(weights, bias, node, boxes)
+    except Empty:
+        return loose
+    return [steady(near, far) for near, far in zip(found, loose, strict=True)]
 
 
 def linear_hull(
@@ -276,7 +384,12 @@ class _Slope:
 
     def __init__(self, constant: float, weight: float, box: Box) -> None:
         self.constant, self.weight, self.box = constant, weight, box
-        self.low, self.high = (clamp(constant - weight * (1 - x)) for x in box)
+        if weight == constant == 1:
+            self.low, self.high = box
+            return
+        sums = [constant - weight * (1 - x) for x in box]
+        sure = exact_sum((weight,), constant, box[:1], (1,)), exact_sum((weight,), constant, box[1:], (1,))
+        self.low, self.high = cut(*sums, _reach((weight,), constant), sure)
 
     def _inverse(self, t: float) -> float:
         return min(max(1 - (self.constant - t) / self.weight, self.box[0]), self.box[1])
@@ -299,7 +412,8 @@ def _above(a: _Slope, b: _Slope, bias: float, node: Box) -> tuple[Box, Box] | No
     low, high = node
     b_low = max(b.low, low + bias - 1) if low > 0 else b.low
     b_high = min(b.high, high + bias - 1) if high < 1 else b.high
-    if b_low > b_high + TOL or a.high <= b_low + TOL:
+    # where it may also hold (U = 1), a tie adds nothing
+    if b_low > b_high + TOL or _never_above(a, b) or (a.high < b_low - TOL if high < 1 else a.high <= b_low):
         return None
     return (a.above(b_low), a.box[1]), (b.at_least(b_low), b.at_most(min(b_high, a.high)))
 
@@ -366,13 +480,10 @@ def _iff_down_godel(weights: Sequence[float], bias: float, node: Box, boxes: Seq
     return [narrowed(box, *part) for box, part in zip(boxes, found, strict=True)]
 
 
-_AND_DOWN = {"lukasiewicz": _and_down_lukasiewicz, "product": _and_down_product, "godel": _and_down_godel}
-_IMPLIES_DOWN = {
-    "lukasiewicz": _implies_down_lukasiewicz,
-    "product": _implies_down_product,
-    "godel": _implies_down_godel,
-}
-_IFF_DOWN = {"lukasiewicz": _iff_down_lukasiewicz, "product": _iff_down_product, "godel": _iff_down_godel}
+_AND_DOWN = {"lukasiewicz": _and_down_lukasiewicz, "godel": _and_down_godel}
+_IMPLIES_DOWN = {"lukasiewicz": _implies_down_lukasiewicz, "godel": _implies_down_godel}
+_IFF_DOWN = {"lukasiewicz": _iff_down_lukasiewicz, "godel": _iff_down_godel}
+_PRODUCT_DOWN = {"and": _and_down_product, "implies": _implies_down_product, "iff": _iff_down_product}
 
 
 # --- quantifiers ------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from .comparison import contract, truth, values
 from .network import Ground
-from .neurons import TOL, Empty, complement, downward, enter, quantify, quantify_down, upward
+from .neurons import TOL, Empty, beyond, complement, downward, enter, quantify, quantify_down, upward
 from .program import QUANTIFIERS, Box, Formula
 from .reals import Reals, between, hull, intersect
 
@@ -44,6 +44,8 @@ def go_down(node: Ground, box: Box, send: Callable[[Ground, Box], None]) -> None
     boxes = [part.box for part in node.operands]
     if node.kind in ("leaf", "fixed"):
         return
+    if node.kind != "not":
+        box = beyond(box, node.box)
     if node.kind == "not":
         parts = [complement(box)]
     elif node.kind in QUANTIFIERS:

@@ -1,0 +1,62 @@
+"""Truths from sums that are cut at 0 and 1. A lower end is 1, and an upper end 0, only where that is no rounding.
+
+A sum within rounding of the cut may lie on either side of it. It counts as on the cut where all its terms are 0 or
+multiples of 1/1024 with such weights, as those of crisp truths are: then nothing was rounded. Else the end moves
+outward by the rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from lnnkit.flags import all_set, any_set, where_set
+from lnnkit.logic.bounds import Bounds, rounding
+from lnnkit.logic.logic import Weight
+from lnnkit.logic.operands import plain_number
+
+_GRID = 1024.0
+
+
+def cut(
+    sums: Bounds, ends: Sequence[Bounds], absent: Sequence[float], weights: Sequence[Weight], bias: Weight
+) -> Bounds:
+    """``sums`` (n,) cut at 0 and 1. ``ends`` are those of the operands that either sum is made of, and ``absent`` are the
+    truths with which each operand adds nothing to it."""
+    lower, upper = sums.lower.clamp(0.0, 1.0), sums.upper.clamp(0.0, 1.0)
+    numbers, most = [plain_number(weight) for weight in weights], plain_number(bias)
+    reach = rounding(lower.dtype) * (1.0 + most + sum(numbers))
+    with torch.no_grad():
+        near = (sums.lower >= 1.0) & (sums.lower < 1.0 + reach)
+        full = _rounded(near, [each.lower for each in ends], absent, numbers, most)
+        near = (sums.upper <= 0.0) & (sums.upper > -reach)
+        none = _rounded(near, [each.upper for each in ends], absent, numbers, most)
+    if full is not None:
+        lower = torch.where(full, 1.0 - reach, lower)
+    if none is not None:
+        upper = torch.where(none, reach, upper)
+    return Bounds(lower, upper)
+
+
+def _rounded(
+    near: Tensor, ends: Sequence[Tensor], absent: Sequence[float], weights: Sequence[float], bias: float
+) -> Tensor | None:
+    """(n,) which of the sums that are ``near`` a cut may have been rounded; None where none is."""
+    if not any_set(near):
+        return None
+    rows = where_set(near)
+    exact = torch.full((len(rows),), _on_grid(bias), dtype=torch.bool)
+    for end, nothing, weight in zip(ends, absent, weights, strict=True):
+        if not weight:
+            continue
+        own = end.index_select(0, rows)
+        exact &= (own == nothing) | (own.mul(_GRID).frac() == 0) if _on_grid(weight) else own == nothing
+    if all_set(exact):
+        return None
+    return torch.zeros_like(near).index_fill_(0, rows[~exact], True)
+
+
+def _on_grid(number: float) -> bool:
+    return number * _GRID % 1.0 == 0.0

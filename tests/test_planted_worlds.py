@@ -1,0 +1,133 @@
+"""No answer may exclude the world that a program was planted in, and a satisfiable program contradicts nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+import lnnkit
+from tests.planted import plant
+from tests.programs import to_text
+
+TOLERANCE = 1e-9
+PLAIN, ALL, BLOCK = 120, 6000, 20
+
+
+def faults(seed: int) -> list[str]:
+    """The answers that exclude the world, and the contradictions."""
+    planted = plant(seed)
+    kb = lnnkit.loads(to_text(planted.program))
+    found = [f"contradiction: {each}" for each in kb.infer().contradictions]
+    for answers, expected in zip(kb.answers(), planted.queries, strict=True):
+        for answer in answers:
+            value = float(expected[tuple(answer.bindings.values())].value)
+            if not answer.lower - TOLERANCE <= value <= answer.upper + TOLERANCE:
+                found.append(f"{answers.query} {answer.bindings}: {(answer.lower, answer.upper)} excludes {value!r}")
+    return found
+
+
+def check(seed: int) -> None:
+    found = faults(seed)
+    assert not found, f"seed {seed}:\n{to_text(plant(seed).program)}\n" + "\n".join(found)
+
+
+@pytest.mark.parametrize("block", range(0, PLAIN, BLOCK))
+def test_planted_worlds(block: int) -> None:
+    for seed in range(block, block + BLOCK):
+        check(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(PLAIN, ALL, BLOCK))
+def test_planted_worlds_at_length(block: int) -> None:
+    for seed in range(block, block + BLOCK):
+        check(seed)
+
+
+# --- what was once wrong, shrunken ------------------------------------------------------------------------------------
+
+
+def bounds(text: str, query: str) -> tuple[float, float]:
+    kb = lnnkit.loads(text)
+    assert not kb.infer().contradictions
+    (answer,) = [*kb.ask(query)] or [None]
+    return (0.0, 1.0) if answer is None else (answer.lower, answer.upper)
+
+
+def sources(count: int, truth: str) -> str:
+    return "".join(f"fact S{i} {truth}\n" for i in range(count))
+
+
+def any_of(count: int) -> str:
+    return " | ".join(f"S{i}" for i in range(count))
+
+
+def test_a_disjunction_of_near_truths_says_nothing_of_its_last_operand() -> None:
+    """The product of the complements is 1e-17: one less it is 1 as a float, which no operand makes it."""
+    text = f"logic product\n{sources(5, 'in [0.9995, 0.9999]')}fact S5 in [0.2, 1]\n"
+    text += f"rule Known -> ({any_of(6)}) in [0.9, 1]\nfact Known\n"
+    assert bounds(text, "S5") == (0.2, 1.0)
+    assert 1 - 1e-9 <= bounds(text, any_of(5))[0] < 1
+
+
+def test_a_disjunction_with_a_great_weight() -> None:
+    text = "logic product\nfact A in [0.9, 1]\naxiom (A@20 | B) in [0.5, 1]\n"
+    assert bounds(text, "A") == (0.9, 1.0) and bounds(text, "B") == (0.0, 1.0)
+    text += "fact B in [0, 0.3]\n"
+    assert bounds(text, "A") == (0.9, 1.0) and bounds(text, "B") == (0.0, 0.3)
+
+
+def test_thirteen_sources() -> None:
+    text = f"logic product\n{sources(13, '= 0.95')}fact S13 in [0.2, 1]\nfact Known\n"
+    assert bounds(text + f"rule Known -> ({any_of(14)}) in [0.9, 1]\n", "S13") == (0.2, 1.0)
+    assert bounds(text + f"axiom ({any_of(14)}) in [0.9, 1]\n", "S13") == (0.2, 1.0)
+
+
+def test_what_is_stated_still_reaches_an_operand() -> None:
+    """The complements of the sources leave 0.0025: one less it is less than is stated, and S2 makes up for it."""
+    text = f"logic product\n{sources(2, '= 0.95')}fact S2 in [0.2, 1]\naxiom ({any_of(3)}) in [0.999, 1]\n"
+    assert bounds(text, "S2") == (pytest.approx(0.6, abs=1e-9), 1.0)
+    crisp = f"logic product\n{sources(2, '= 0.95')}axiom {any_of(3)}\n"
+    assert bounds(crisp, "S2") == (1.0, 1.0)  # only an operand that is 1 makes it 1
+
+
+def test_a_goedel_implication_at_a_tie() -> None:
+    """``A`` of 0.75 leaves 0.25, which is the level that ``~B`` needs: there it may just fall."""
+    text = "fact A in [0.25, 0.75]\naxiom (A -> ~B){bias: 0.5, logic: godel} in [0.75, 0.75]\n"
+    assert bounds(text, "A") == (pytest.approx(0.75, abs=1e-9), 0.75)
+    assert bounds(text, "B") == (pytest.approx(0.75, abs=1e-9), pytest.approx(0.75, abs=1e-9))
+
+
+def test_a_contradiction_beyond_the_tolerance_is_reported() -> None:
+    text = "fact A in [0.25, 0.749]\naxiom (A -> ~B){bias: 0.5, logic: godel} in [0.75, 0.75]\n"
+    assert lnnkit.loads(text).infer().contradictions
+
+
+@pytest.mark.parametrize(
+    ("formula", "lower"),
+    [("A -> B", 0.3), ("B -> A", 0.3), ("A <-> B", 0.3), ("A -> C", 1.0), ("C -> A", 0.3), ("A <-> C", 0.3)],
+)
+def test_a_tie_holds_both_sides(formula: str, lower: float) -> None:
+    text = "logic godel\nfact A = 0.3\nfact B = 0.3\nfact C = 0.300001\n"
+    assert bounds(text, formula) == (lower, 0.3 if lower < 1 and "C" in formula else 1.0)
+
+
+@pytest.mark.parametrize("logic", ["lukasiewicz", "product", "godel"])
+@pytest.mark.parametrize(
+    ("formula", "truth"),
+    [
+        ("F -> F", 1), ("T -> T", 1), ("F -> T", 1), ("T -> F", 0), ("F <-> F", 1), ("T <-> T", 1), ("F xor F", 0),
+        ("(T@0.3 & T@0.3)", 1), ("(T@0.3 & T@0.3) -> T", 1), ("(F | F@0.3) -> F", 1), ("(T & F) -> F", 1),
+        ("~(T | F) -> F", 1), ("((T & F){logic: lukasiewicz} -> F)", 1), ("((T & F){logic: product} -> F)", 1),
+    ],
+)  # fmt: skip
+def test_crisp_truths_stay_crisp(logic: str, formula: str, truth: int) -> None:
+    assert bounds(f"logic {logic}\nfact T\nfact ~F\n", formula) == (truth, truth)
+
+
+def test_rounding_makes_no_antecedent_false() -> None:
+    """0.1 and 0.9 are a little more than 1 as floats: their Lukasiewicz conjunction is 3e-17, and Goedel's implication
+    from that to 0 is 0."""
+    text = "logic godel\nfact A = 0.1\nfact B = 0.9\nfact ~C\n"
+    assert bounds(text, "(A & B){logic: lukasiewicz} -> C") == (0.0, 1.0)
+    text = f"logic product\n{sources(5, 'in [0.9995, 0.9999]')}fact ~C\n"
+    assert bounds(text, f"~({any_of(5)}) -> C")[0] == 0.0
