@@ -8,7 +8,7 @@ from dataclasses import replace
 import lnnkit
 from tests.oracle import Formula, Program, Result, robust, run
 from tests.oracle.inference import near
-from tests.oracle.program import TERMS, UNITS, subformulas, weights
+from tests.oracle.program import TERMS, UNITS, subformulas, weights, with_stated_facts
 from tests.programs import to_text
 
 TOLERANCE = 1e-9
@@ -23,6 +23,7 @@ INF = math.inf
 
 def neutral(program: Program) -> Program:
     """The same entities, sorts and formulas, but nothing said: its answers are the queries' values at the defaults."""
+    program = with_stated_facts(program)
     closed = {predicate.name for predicate in program.predicates if predicate.closed}
     numeric = {predicate.name for predicate in program.predicates if predicate.numeric}
     facts = [

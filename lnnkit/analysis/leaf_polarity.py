@@ -48,14 +48,15 @@ class Polarity:
         return signs
 
     def reads(self, leaf: int, side: str) -> list[Element]:
-        """The ends that an instance reads to send to one side of a leaf, its own other end among them where it stands
-        under an equivalence."""
+        """The ends that an instance reads to send to one side of a leaf. Its own ends are among them where it stands
+        under an equivalence, and where a quantifier binds it: they are read at the quantifier's other rows."""
         found: list[Element] = []
         for direction in self.directions:
             elements = self.elements(direction)
             own = [e for e in elements if e.leaf == leaf]
             if any(other(e.end) == side for e in own):
-                found += [e for e in elements if e.leaf != leaf or (len(own) > 1 and e.end == side)]
+                others = leaf != AUXILIARY and self.formula.neurons[leaf].block > 0
+                found += [e for e in elements if e.leaf != leaf or others or (len(own) > 1 and e.end == side)]
         return list(dict.fromkeys(found))
 
     def read_sides(self) -> dict[int, tuple[bool, bool]]:

@@ -11,7 +11,6 @@ from torch import Tensor
 from lnnkit.analysis.relevance import ALL, SIDES
 from lnnkit.answers.atomic_queries import Evaluated, atomic, differ
 from lnnkit.answers.row_order import arranged
-from lnnkit.check.program import ENTITY
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.contested import Flags, defaulted, doubted
 from lnnkit.engine.implied_comparisons import met
@@ -20,17 +19,18 @@ from lnnkit.engine.prepared import Prepared
 from lnnkit.engine.query_needs import heard_by, query_needs
 from lnnkit.engine.response.respond import constant, entering
 from lnnkit.engine.response.sweep import View, reader, whole
+from lnnkit.engine.speaking import comparing, speaking
 from lnnkit.flags import all_set, any_set, where_set
 from lnnkit.formula.passes import upward
 from lnnkit.formula.unfolding import LEAF, unfold
 from lnnkit.graph.lifted import LiftedGraph, Reference, Root
-from lnnkit.graph.match import below_negations, instances
-from lnnkit.graph.relatives import Kin, relatives
+from lnnkit.graph.match import below_negations
+from lnnkit.graph.relatives import Kin
 from lnnkit.join.grounding import Grounding, Guard, leaf_modes
 from lnnkit.join.kept_instances import KeptInstances
 from lnnkit.logic.bounds import Bounds, complement, enter, tolerance
 from lnnkit.store.atoms import Atoms
-from lnnkit.store.layout import constants
+from lnnkit.store.layout import asked_constants
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +48,22 @@ class Rows:
 def covers(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root) -> bool:
     """Whether the fixpoint already knows all that the query needs: its sides, its entities, its neurons' bounds."""
     prepared = fixpoint.prepared
-    domain, relevance = prepared.grounding.domain, prepared.relevance
-    for sort, texts in constants(replace(lifted, statements=(), queries=(root,))).items():
-        known = domain.sorts.get(sort, domain.sorts[ENTITY])
-        if any(text not in domain.index or not any_set(known == domain.index[text]) for text in texts):
-            return False
-    tables = {neuron.source for neuron in unfold(lifted, root).neurons if neuron.kind == LEAF}
-    for reference in instances(lifted.graph, below_negations(lifted.graph, root.reference)[0]):
-        if lifted.graph.nodes[reference.node]["shared"]:
-            tables.add(reference.node)
-        elif reference.node not in prepared.observers:
+    world, relevance = prepared.grounding.domain, prepared.relevance
+    if not all(text in world.index for text in asked_constants(lifted, [root])):
+        return False
+    leaves = (neuron for neuron in unfold(lifted, root, world=world).neurons if neuron.kind == LEAF)
+    tables = {
+        leaf.source for leaf in leaves if not world.lacks(lifted.graph.nodes[leaf.source]["sorts"], leaf.arguments)
+    }
+    reference = below_negations(lifted.graph, root.reference)[0]
+    kin = comparing(lifted, world, reference)
+    for each in speaking(lifted, world, reference):
+        if lifted.graph.nodes[each.node]["shared"]:
+            tables.add(each.node)
+        elif each.node not in prepared.observers:
             return False
     if not tables <= prepared.grounding.atoms.tables.keys():
         return False
-    kin = relatives(lifted.graph, below_negations(lifted.graph, root.reference)[0])
     tables |= {each.reference.node for each in kin.relatives}
     return prepared.partly_known.isdisjoint(tables) and all(
         (name, side) not in relevance.derived or relevance.mode(name, side) == ALL for name in tables for side in SIDES
@@ -102,9 +104,10 @@ def _answer(prepared: Prepared, flags: Flags, lifted: LiftedGraph, root: Root, n
 def _joined(prepared: Prepared, flags: Flags, lifted: LiftedGraph, root: Root, guard: Guard) -> Evaluated:
     """The bindings that the query's needs name, evaluated."""
     state, atoms = prepared.state, prepared.grounding.atoms
-    heard, kin = heard_by(prepared, lifted, root.reference), relatives(lifted.graph, root.reference)
-    formula = unfold(lifted, root)
-    scratch = Grounding(atoms, prepared.grounding.domain, guard)
+    world = prepared.grounding.domain
+    heard, kin = heard_by(prepared, lifted, root.reference), comparing(lifted, world, root.reference)
+    formula = unfold(lifted, root, world=world)
+    scratch = Grounding(atoms, world, guard)
     number = scratch.add(
         formula,
         prepared.analyses.of(formula),

@@ -12,6 +12,7 @@ from lnnkit.check.constants import truth_of
 from lnnkit.check.kinds import compares_numbers, is_numeric
 from lnnkit.check.learnables import starting_values
 from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Fact, LogicName, Predicate, Query, SameEntity, Sort
+from lnnkit.check.stated import ends, fact, stated_fact
 from lnnkit.check.strata import stratify
 from lnnkit.check.symbols import Formula, Symbols
 from lnnkit.check.untrained import UNEVALUATED, untrained
@@ -30,10 +31,18 @@ def assemble(symbols: Symbols, logic: LogicName) -> CheckedProgram:
             facts.append(fact(statement))
         elif isinstance(statement, ast.LabelStatement):
             labels.append(fact(statement))
+    assertions: list[Assertion] = []
+    for formula in symbols.formulas:
+        if formula.kind != "query":
+            stated = stated_fact(formula)
+            if stated is None:
+                assertions.append(_assertion(formula, symbols))
+            else:
+                facts.append(stated)
     return CheckedProgram(
         predicates=predicates,
         sorts=_sorts(symbols, predicates),
-        assertions=tuple(_assertion(formula, symbols) for formula in symbols.formulas if formula.kind != "query"),
+        assertions=tuple(assertions),
         facts=tuple(facts),
         tables=(*symbols.tables, *symbols.told),
         labels=tuple(labels),
@@ -43,24 +52,6 @@ def assemble(symbols: Symbols, logic: LogicName) -> CheckedProgram:
         logic=logic,
         unevaluated=tuple(each for each in untrained(symbols) if each.code in UNEVALUATED),
     )
-
-
-def fact(statement: ast.FactStatement | ast.LabelStatement) -> Fact:
-    """A row of bounds: ``~P(a) in [l, u]`` is ``P(a) in [1 - u, 1 - l]``."""
-    lower, upper = ends(statement.bounds)
-    assert isinstance(lower, float) and isinstance(upper, float)
-    if statement.negated:
-        lower, upper = 1 - upper, 1 - lower
-    atom = statement.atom
-    texts = tuple(argument.text for argument in atom.arguments if isinstance(argument, ast.Constant))
-    return Fact(atom.name, texts, lower, upper, statement.span)
-
-
-def ends(bounds: ast.Bounds | None) -> tuple[ast.Learnable | float, ast.Learnable | float]:
-    if bounds is None:
-        return 1.0, 1.0
-    lower, upper = (float(end.value) if isinstance(end, ast.Number) else end for end in (bounds.lower, bounds.upper))
-    return lower, upper
 
 
 def _sorts(symbols: Symbols, predicates: Mapping[str, Predicate]) -> dict[str, Sort]:

@@ -16,6 +16,7 @@ from lnnkit.check.kinds import kinds
 from lnnkit.check.learnables import learnables
 from lnnkit.check.predicates import predicates
 from lnnkit.check.program import CheckedProgram
+from lnnkit.check.query_entities import asked
 from lnnkit.check.rules import rules
 from lnnkit.check.sorts import resolve_predicates, sorts
 from lnnkit.check.strata import strata
@@ -41,6 +42,7 @@ PASSES: tuple[Pass, ...] = (
     sorts,
     variables,
     entities,
+    asked,
     kinds,
     values,
     weights,

@@ -3,7 +3,7 @@
 A language in which variables start upper-case has three slips: ``Parent(x, y)`` for variables, ``Friend(X, Anna)`` for
 an entity, and a misspelt entity. What is known are the entities of facts, labels and tables, and those that an axiom
 states outright (see ``symbols``). One-letter variables never count as misspelt entities: ``Edge(A, B)`` is fine beside
-``fact Edge(a, b)``.
+``fact Edge(a, b)``. What a query asks of entities that nobody knows is told in ``asked``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _CONVENTIONAL = re.compile(r"\w\d*'*")  # X, X1: a variable by anyone's convention
-_SEARCHES = 40
+SEARCHES = 40
 
 
 def entities(symbols: Symbols) -> list[Diagnostic]:
@@ -41,24 +41,25 @@ def entities(symbols: Symbols) -> list[Diagnostic]:
         letters: set[str] = set()
         for mention in _unsure(formula):
             if mention.name in unknown:
-                letter = len(mention.name) == 1 and _capital(mention.name) is not None
+                letter = len(mention.name) == 1 and capitalised(mention.name) is not None
                 if letter and mention.name not in letters:
                     letters.add(mention.name)
                     found.append(_one_letter(mention, symbols.complete))
-                elif not letter and symbols.complete and mention.name not in seen:
+                elif not letter and formula.kind != "query" and symbols.complete and mention.name not in seen:
                     seen.add(mention.name)
-                    found.append(_unknown(mention, symbols if len(seen) <= _SEARCHES else None))
+                    found.append(_unknown(mention, symbols if len(seen) <= SEARCHES else None))
     return found
 
 
-def _unsure(formula: Formula) -> Iterator[Mention]:
-    """The unquoted constants; what is bound elsewhere in the statement is a finding about variables."""
+def constants(formula: Formula) -> Iterator[Mention]:
+    """The constants; what is bound elsewhere in the statement is a finding about variables."""
     bound = {v.name for visit in formula.visits if isinstance(visit.node, Quantifier) for v in visit.node.variables}
-    return (
-        mention
-        for mention in formula.mentions
-        if not mention.variable and not mention.quoted and mention.name not in bound
-    )
+    return (each for each in formula.mentions if not each.variable and (each.quoted or each.name not in bound))
+
+
+def _unsure(formula: Formula) -> Iterator[Mention]:
+    """The unquoted ones."""
+    return (mention for mention in constants(formula) if not mention.quoted)
 
 
 def _suspects(formula: Formula) -> Iterator[Mention]:
@@ -87,10 +88,10 @@ def _one_letter(mention: Mention, complete: bool) -> Diagnostic:
 
 def _unknown(mention: Mention, symbols: Symbols | None) -> Diagnostic:
     name = mention.name
-    near = nearest(name, _names(symbols)) if symbols else None
+    near = near_entity(name, symbols) if symbols else None
     message = f"no fact or table knows the entity `{name}`"
-    capital = _capital(name)
-    hint = f"did you mean `{_written(near)}`? " if near else ""
+    capital = capitalised(name)
+    hint = f"did you mean `{near}`? " if near else ""
     hint += f"A variable starts upper-case: `{capital}`. " if capital else ""
     return warning(
         "unknown-entity",
@@ -100,7 +101,13 @@ def _unknown(mention: Mention, symbols: Symbols | None) -> Diagnostic:
     )
 
 
-def _capital(name: str) -> str | None:
+def near_entity(name: str, symbols: Symbols) -> str | None:
+    """The entity that a misspelt name may be meant for, as it is written."""
+    near = nearest(name, _names(symbols))
+    return None if near is None else _written(near)
+
+
+def capitalised(name: str) -> str | None:
     """The variable that a lower-case name may be meant for; digits, letters without case and `c+` have none."""
     capital = name[:1].upper() + name[1:]
     return capital if capital != name and is_name(capital) and starts_upper(capital) else None

@@ -15,6 +15,7 @@ from lnnkit.check.kinds import kinds
 from lnnkit.check.learnables import in_assertion, in_formula, learnables
 from lnnkit.check.predicates import predicates
 from lnnkit.check.program import CheckedProgram, LogicName, Query, SameEntity
+from lnnkit.check.query_entities import asked
 from lnnkit.check.rules import rules
 from lnnkit.check.sorts import sorts
 from lnnkit.check.symbols import Entry
@@ -33,6 +34,7 @@ QUERY_PASSES: tuple[Pass, ...] = (
     sorts,
     variables,
     entities,
+    asked,
     kinds,
     weights,
     units,
@@ -52,26 +54,27 @@ def check_query(
     """
     from lnnkit.syntax.parse import parse_expression
 
-    formula, found = parse_expression(text, path)
-    if formula is None:
+    written, found = parse_expression(text, path)
+    if written is None:
         return None, found
     span = Span(Source(path, text), 0, len(text))
-    entry = Entry(ast.QueryStatement(formula, span=span), Path(), logic or checked.logic)
+    entry = Entry(ast.QueryStatement(written, span=span), Path(), logic or checked.logic)
     symbols = gather([entry], declared=checked.predicates)
-    asked = symbols.formulas[0]
-    named = any(not mention.variable or len(mention.name) > 1 for mention in asked.mentions)
+    formula = symbols.formulas[0]
+    named = any(not mention.variable or len(mention.name) > 1 for mention in formula.mentions)
     symbols = replace(
         symbols,
         texts=frozenset(_texts(checked) if named else ()),
         tables=checked.tables,
         label_tables=checked.label_tables,
         resolved=checked.predicates,
-        learned=_learned(checked) if any(True for _ in in_formula(asked)) else {},
+        learned=_learned(checked) if any(True for _ in in_formula(formula)) else {},
+        program=checked,
     )
     found = ordered([*found, *run(QUERY_PASSES, symbols)], [path])
     if any(finding.severity == "error" for finding in found):
         return None, found
-    return query(asked, symbols), found
+    return query(formula, symbols), found
 
 
 def _texts(checked: CheckedProgram) -> Iterator[str]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from lnnkit.check.findings import error, name_span, warning
 from lnnkit.check.polarity import signed
+from lnnkit.check.stated import stated_fact
 from lnnkit.check.symbols import Formula, Symbols
 from lnnkit.check.walk import strip_foralls, unweighted
 from lnnkit.syntax import ast
@@ -36,6 +37,7 @@ def _not_completed(symbols: Symbols) -> Iterator[Diagnostic]:
     """Equivalences that look as if they defined a closed predicate which nothing else makes true: it stays false."""
     given = {name for name, uses in symbols.uses.items() if any(use.how in ("fact", "load") for use in uses)}
     given |= {table.predicate for table in symbols.told}
+    given |= {fact.predicate for formula in symbols.formulas if (fact := stated_fact(formula)) is not None}
     given |= {atom.name for formula in symbols.formulas if formula.kind != "query" for atom in _concluded(formula)}
     empty = {name for name, declared in symbols.declared.items() if declared.closed} - given
     for formula in symbols.formulas if empty else ():

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from lnnkit.check.program import LogicName, Predicate
+from lnnkit.check.program import CheckedProgram, LogicName, Predicate
 from lnnkit.check.walk import Scope, Visit
 from lnnkit.syntax import ast
 from lnnkit.syntax.identifiers import starts_upper
@@ -87,6 +87,7 @@ class Symbols:
     resolved: Mapping[str, Predicate] = field(default_factory=dict)  # every predicate, with its sorts
     arities: Mapping[str, int] = field(default_factory=dict)  # of undeclared predicates that only a table names
     learned: Mapping[str, float | None] = field(default_factory=dict)  # starts of what a query's program learns
+    program: CheckedProgram | None = None  # that a query is asked of later
 
     @cached_property
     def numbers(self) -> frozenset[str]:

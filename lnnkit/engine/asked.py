@@ -10,11 +10,12 @@ import torch
 from lnnkit.analysis.analyses import Analyses
 from lnnkit.analysis.relevance import SIDES, Reading, Relevance, Side, decide
 from lnnkit.engine.bounds_state import State
+from lnnkit.engine.speaking import comparing, speaking
 from lnnkit.formula.unfolding import LEAF, Formula, unfold
 from lnnkit.graph.lifted import LiftedGraph, Reference, Root
-from lnnkit.graph.match import below_negations, instances
-from lnnkit.graph.relatives import relatives
+from lnnkit.graph.match import below_negations
 from lnnkit.join.grounding import Grounding
+from lnnkit.store.domain import Domain
 
 
 def list_asked(lifted: LiftedGraph, grounding: Grounding, state: State) -> set[str]:
@@ -23,6 +24,8 @@ def list_asked(lifted: LiftedGraph, grounding: Grounding, state: State) -> set[s
     asked: set[str] = set()
 
     def ask(node: str, arguments: Sequence[int | str]) -> None:
+        if grounding.domain.lacks(lifted.graph.nodes[node]["sorts"], arguments):
+            return
         if not all(isinstance(argument, str) for argument in arguments):
             asked.add(node)
             return
@@ -32,10 +35,10 @@ def list_asked(lifted: LiftedGraph, grounding: Grounding, state: State) -> set[s
         atoms.ask(atoms.tables[node], rows)
 
     for root in positive_queries(lifted):
-        formula = unfold(lifted, root)
+        formula = unfold(lifted, root, world=grounding.domain)
         for leaf in formula.leaves:
             ask(formula.neurons[leaf].source, formula.neurons[leaf].arguments)
-        for each in _heard(lifted, root.reference):
+        for each in _heard(lifted, grounding.domain, root.reference):
             ask(each.node, each.arguments)
     for root in lifted.statements:  # completion reads all that its antecedents mention
         if root.defines:
@@ -49,18 +52,18 @@ def positive_queries(lifted: LiftedGraph) -> list[Root]:
     return [replace(root, reference=below_negations(lifted.graph, root.reference)[0]) for root in lifted.queries]
 
 
-def asked_alone(lifted: LiftedGraph) -> set[str]:
+def asked_alone(lifted: LiftedGraph, world: Domain) -> set[str]:
     """The comparisons that a query with variables is, or that speak of one that is: all that is known of them matters.
     What other queries read they look up where they need it."""
-    asked = (each for root in positive_queries(lifted) for each in (root.reference, *_heard(lifted, root.reference)))
+    roots = [root.reference for root in positive_queries(lifted)]
+    asked = (each for root in roots for each in (root, *_heard(lifted, world, root)))
     return {each.node for each in asked if not all(isinstance(argument, str) for argument in each.arguments)}
 
 
-def _heard(lifted: LiftedGraph, reference: Reference) -> list[Reference]:
+def _heard(lifted: LiftedGraph, world: Domain, reference: Reference) -> list[Reference]:
     """The neurons with bounds of their own that speak of a formula."""
-    graph = lifted.graph
-    found = [each for each in instances(graph, reference) if graph.nodes[each.node]["shared"]]
-    return found + [each.reference for each in relatives(graph, reference).relatives]
+    found = [each for each in speaking(lifted, world, reference) if lifted.graph.nodes[each.node]["shared"]]
+    return found + [each.reference for each in comparing(lifted, world, reference).relatives]
 
 
 def reading(formula: Formula, analyses: Analyses, observers: Mapping[str, str]) -> Reading:

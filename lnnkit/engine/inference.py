@@ -137,9 +137,10 @@ def infer(
     trace: Trace | None = None,
     assumable: Collection[str] = (),
     labelled: Mapping[str, Sequence[Tensor]] = MappingProxyType({}),
+    unnamed: Collection[str] = (),
 ) -> Fixpoint:
     """The fixpoint of a program whose entities are numbered by ``index`` (dense, by sorted text); of those that are
-    ``labelled``, columns by their sorts, labels speak.
+    ``labelled``, columns by their sorts, labels speak; those that are ``unnamed`` only a query mentions.
 
     ``watch`` is told of every round and may stop there; ``recorder`` of every join; ``known`` keeps
     what does not depend on the facts; with ``record``, the state keeps the history that explanations are read from,
@@ -150,12 +151,12 @@ def infer(
     with torch.no_grad():
         args = lifted, index, given, labelled, guard_of(budget), dtype, recorder, known
         try:
-            prepared = prepare(*args, record=record, trace=trace, assumable=assumable)
+            prepared = prepare(*args, record=record, trace=trace, assumable=assumable, unnamed=unnamed)
             return _infer(prepared, Leaps(permitted=trace is None), round_limit, watch)
         except Disturbed:  # once more, with leaps that meet contradictions in the order of rounds
             if recorder is not None:
                 recorder.restart()
-            prepared = prepare(*args, record=record, assumable=assumable)
+            prepared = prepare(*args, record=record, assumable=assumable, unnamed=unnamed)
             return _infer(prepared, Leaps(strict=True), round_limit, watch)
 
 

@@ -23,9 +23,9 @@ from lnnkit.engine.shared_neurons import (
     arrest_impossible,
     initialise,
 )
+from lnnkit.engine.speaking import comparing
 from lnnkit.formula.unfolding import LEAF, Formula, unfold
 from lnnkit.graph.lifted import COMPARISON, TERMS, LiftedGraph
-from lnnkit.graph.relatives import relatives
 from lnnkit.join.grounding import Grounding, Guard, leaf_modes
 from lnnkit.join.join_plan import Recorder
 from lnnkit.numeric import Comparison
@@ -46,11 +46,12 @@ def prepare(
     record: bool = True,
     trace: Trace | None = None,
     assumable: Collection[str] = (),
+    unnamed: Collection[str] = (),
 ) -> Prepared:
     """Lay out atoms, enter the facts, find out what matters and what to join. Nothing is inferred yet. If asked to
     ``record``, the state keeps a history, with what ``trace`` takes. More may be said later of the ``assumable``
-    predicates (see `lnnkit.engine.continuation`)."""
-    world = domain(lifted, index, given, labelled)
+    predicates (see `lnnkit.engine.continuation`). The ``unnamed`` entities are those that queries alone mention."""
+    world = domain(lifted, index, given, labelled, unnamed)
     atoms = predicate_tables(lifted, world.stranger + 1)
     state = State(dtype, Trail(dtype, trace) if record else None)
     grounding = Grounding(atoms, world, guard, recorder)
@@ -134,13 +135,14 @@ def _needs(prepared: Prepared, readings: Sequence[Reading], completing: Iterable
     readers = [(each.formula, needs) for each, needs in zip(readings, found, strict=True) if not each.formula.is_law]
     readers += [(each, prepared.finder(each).completion()) for each in completing]
     for root in positive_queries(prepared.lifted):
-        formula = unfold(prepared.lifted, root)
+        formula = unfold(prepared.lifted, root, world=prepared.grounding.domain)
         if root.variables or len(formula.blocks) > 1:  # else all that it reads is listed
-            heard, kin = heard_by(prepared, prepared.lifted, root.reference), relatives(graph, root.reference)
+            heard = heard_by(prepared, prepared.lifted, root.reference)
+            kin = comparing(prepared.lifted, prepared.grounding.domain, root.reference)
             readers.append((formula, query_needs(prepared, prepared.lifted, root, heard, kin)))
     tables = {*prepared.observers.values()}
     tables |= {node for node, kind in graph.nodes(data="kind") if kind not in TERMS and kind != COMPARISON}
-    alone = asked_alone(prepared.lifted)
+    alone = asked_alone(prepared.lifted, prepared.grounding.domain)
     for place in compared:
         formula = readings[place].formula
         if not _matters_anyway(prepared, formula, alone):

@@ -7,24 +7,24 @@ from collections.abc import Sequence
 from lnnkit.analysis.needs import Literal, Need, Needs
 from lnnkit.engine.implied_comparisons import implied
 from lnnkit.engine.prepared import Prepared
+from lnnkit.engine.speaking import speaking
 from lnnkit.formula.unfolding import LEAF, unfold
 from lnnkit.graph.lifted import LiftedGraph, Reference, Root
-from lnnkit.graph.match import instances
 from lnnkit.graph.relatives import Kin
 
 
 def heard_by(prepared: Prepared, lifted: LiftedGraph, reference: Reference) -> list[Reference]:
-    """The neurons with bounds of their own that a formula is an instance of."""
+    """The tables of the neurons that a formula is an instance of."""
     return [
         Reference(prepared.observers.get(each.node, each.node), each.arguments)
-        for each in instances(lifted.graph, reference)
+        for each in speaking(lifted, prepared.grounding.domain, reference)
     ]
 
 
 def query_needs(prepared: Prepared, lifted: LiftedGraph, root: Root, heard: Sequence[Reference], kin: Kin) -> Needs:
     """The rows that may differ from the query's default; ``root`` is not a negation. ``heard`` are the neurons that it
     is an instance of, ``kin`` the comparisons of its terms."""
-    formula = unfold(lifted, root)
+    formula = unfold(lifted, root, world=prepared.grounding.domain)
     needs = prepared.finder(formula).deviation()
     others = [*heard, *(each.reference for each in kin.relatives)]
     extra = [Need(0, frozenset({Literal(each.node, each.arguments, "either")})) for each in others]

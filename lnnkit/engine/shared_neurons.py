@@ -13,12 +13,13 @@ from lnnkit.analysis.relevance import ALL
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.response.respond import entering
 from lnnkit.engine.response.sweep import reader, whole
+from lnnkit.engine.speaking import speaking
 from lnnkit.flags import where_set
 from lnnkit.formula.as_syntax import canonical_text
 from lnnkit.formula.passes import upward
 from lnnkit.formula.unfolding import AUXILIARY, Formula, unfold
 from lnnkit.graph.lifted import LiftedGraph, Reference, Root
-from lnnkit.graph.match import below_negations, instances
+from lnnkit.graph.match import below_negations
 from lnnkit.join.grounding import Grounding, leaf_modes
 from lnnkit.join.natural_join import Relation, join
 from lnnkit.join.rule_shape import RuleShape
@@ -147,7 +148,7 @@ def add_observer_tables(lifted: LiftedGraph, grounding: Grounding) -> dict[str, 
     formulas say of it. The result maps the neuron to its table."""
     observers: dict[str, str] = {}
     for root in lifted.queries:
-        for reference in instances(lifted.graph, below_negations(lifted.graph, root.reference)[0]):
+        for reference in speaking(lifted, grounding.domain, below_negations(lifted.graph, root.reference)[0]):
             data = lifted.graph.nodes[reference.node]
             if not data["shared"] and reference.node not in observers:
                 observers[reference.node] = f"?{reference.node}"

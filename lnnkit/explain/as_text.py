@@ -103,7 +103,8 @@ def because(step: Step) -> str:
     match step.reason:
         case "fact":
             assert step.given is not None
-            return f"fact, {step.given.file}:{step.given.row}"
+            kind = "axiom" if step.given.text.startswith("axiom") else "fact"  # a bare axiom is one
+            return f"{kind}, {step.given.file}:{step.given.row}"
         case "contradiction" if step.statement is None:
             return "cannot be, with what it is made of"
         case "closed" if free_names(step.conclusion):

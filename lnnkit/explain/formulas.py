@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from lnnkit.engine.prepared import Prepared
+from lnnkit.engine.speaking import comparing, speaking
 from lnnkit.explain.proof import Premise, Proof, Step
 from lnnkit.explain.proof_steps import Steps
 from lnnkit.explain.prover import SIDES, Prover
@@ -20,23 +21,23 @@ from lnnkit.formula.as_syntax import as_expression
 from lnnkit.formula.unfolding import unfold
 from lnnkit.graph.laws import EVERY, among
 from lnnkit.graph.lifted import LiftedGraph, Reference, Root
-from lnnkit.graph.match import below_negations, instances
-from lnnkit.graph.relatives import Kin, relatives
+from lnnkit.graph.match import below_negations
+from lnnkit.graph.relatives import Kin
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 
 
 def prove_formula(prover: Prover, prepared: Prepared, lifted: LiftedGraph, root: Root) -> Proof:
     """Both bounds of a formula without free variables, a query of ``lifted``."""
-    formula = unfold(lifted, root)
+    formula = unfold(lifted, root, world=prepared.grounding.domain)
     sight = assemble(prepared.grounding, formula, {})
     whole = unfold(lifted, root, through_shared=True)
     names = names_within(whole)
     conclusion = as_expression(whole, {}, names, logic=lifted.program.logic)
     positive, negated = below_negations(lifted.graph, root.reference)
     atomic = lifted.graph.nodes[positive.node]["kind"] == "predicate"
-    heard = [positive] if atomic else instances(lifted.graph, positive)
-    kin = relatives(lifted.graph, positive)
+    heard = [positive] if atomic else speaking(lifted, prepared.grounding.domain, positive)
+    kin = comparing(lifted, prepared.grounding.domain, positive)
     told = _Told(prover, prepared.observers, _below_negations(conclusion), heard, kin)
     steps = Steps()
     ends: list[int] = []

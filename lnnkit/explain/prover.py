@@ -281,7 +281,7 @@ class Prover:
         every = list(self._grounding.reads(event.batch, event.leaf, event.side))
         inner = event.leaf != AUXILIARY and formula.neurons[event.leaf].block
         if inner and formula.neurons[event.leaf].kind == LEAF:  # the other rows of its quantifier
-            every.append((event.leaf, (0, 1)))
+            every = [(leaf, sides) for leaf, sides in every if leaf != event.leaf] + [(event.leaf, (0, 1))]
         if formula.auxiliary is not None:  # its own bounds, both of them
             every = [(leaf, sides) for leaf, sides in every if leaf != AUXILIARY] + [(AUXILIARY, (0, 1))]
         if formula.compares:  # a number that stands in it twice is narrowed by its own ends

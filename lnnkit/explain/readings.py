@@ -89,8 +89,10 @@ class Readings:
 
     def unlisted(self, table: str, arguments: Sequence[Argument], side: int, tick: int = END) -> Reading:
         """The bound of an atom that is not there, or of many."""
-        value = self._prepared.grounding.atoms.tables[table].default[side]
-        if side == 1 and table in self._prepared.lifted.closed_derived:
+        own = self._prepared.grounding.atoms.tables[table]
+        value = own.default[side]
+        derived = table in self._prepared.lifted.closed_derived
+        if side == 1 and derived and not (arguments and self._prepared.grounding.domain.lacks(own.sorts, arguments)):
             for number in reversed(range(len(self._timeline.completions))):
                 each = self._timeline.completions[number]
                 if table in each.predicates and each.stop <= tick:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence, Set
 import numpy as np
 import torch
 
+from lnnkit.check.program import ENTITY
 from lnnkit.explain.sight import Inner, Sight
 from lnnkit.formula.unfolding import LEAF, Formula
 from lnnkit.join.grounding import Grounding
@@ -64,6 +65,8 @@ def _rows(
         unsure = (columns[0] >= domain.generic) & (columns[1] >= domain.generic)
         if any(argument in free for argument in arguments):
             unsure[:] = True
+        if domain.lacks((ENTITY, ENTITY), arguments):
+            unsure |= (columns[0] == domain.stranger) ^ (columns[1] == domain.stranger)
         return np.where(unsure & (arguments[0] != arguments[1]), UNKNOWN, equal)
     table = grounding.atoms.tables[source]
     found = grounding.atoms.find(table, [torch.from_numpy(c.astype(np.int32)) for c in columns], length).cpu().numpy()

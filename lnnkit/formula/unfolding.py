@@ -7,8 +7,9 @@ its variables: those of the blocks around it, then those that its quantifier bin
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from lnnkit.formula.number_terms import comparison, parameters, term
 from lnnkit.graph.laws import Law
@@ -114,6 +115,14 @@ class Formula:
         return self.auxiliary is None and self.root is not None and isinstance(self.root.origin, Law)
 
 
+class World(Protocol):
+    """The entities of a program, as far as unfolding asks."""
+
+    def lacks(self, sorts: Sequence[str], arguments: Sequence[object]) -> bool:
+        """Whether any of the arguments is an entity that is not of the sort of its place."""
+        ...
+
+
 def unfold(
     lifted: LiftedGraph,
     root: Root,
@@ -121,9 +130,11 @@ def unfold(
     auxiliary: str | None = None,
     through_shared: bool = False,
     through_comparisons: bool | None = None,
+    world: World | None = None,
 ) -> Formula:
     """The tree under ``root``: the root itself is always unfolded, shared neurons below it are leaves unless
-    ``through_shared``, shared comparisons unless ``through_comparisons`` (by default the same)."""
+    ``through_shared``, shared comparisons unless ``through_comparisons`` (by default the same). In a query over a
+    ``world``, neither are those about entities that are not of their sorts: no statement speaks of these."""
     through = {True: through_shared if through_comparisons is None else through_comparisons, False: through_shared}
     graph = lifted.graph
     neurons: list[Neuron] = []
@@ -141,7 +152,7 @@ def unfold(
         data = graph.nodes[node]
         kind = data["kind"]
         kept = data["shared"] and not through[kind == COMPARISON] and not ready and not first
-        if kind in ("predicate", NUMBER) or kept:
+        if kind in ("predicate", NUMBER) or (kept and not (world and world.lacks(data["sorts"], arguments))):
             done.append(len(neurons))
             neurons.append(Neuron(LEAF, (), block, node, arguments, numeric=kind == NUMBER))
             continue

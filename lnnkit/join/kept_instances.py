@@ -333,6 +333,8 @@ class KeptInstances:
             one = values[0] == values[1]
             rows = torch.where(one & (values[0] != self.domain.generic), TRUE, FALSE)  # those that are one stand apart
             rows[one & (values[0] == self.domain.stranger)] = UNKNOWN  # there may be several
+            if self.domain.lacks((ENTITY, ENTITY), arguments):  # one of them may be the one that a query names
+                rows[(values[0] == self.domain.stranger) ^ (values[1] == self.domain.stranger)] = UNKNOWN
             return rows.int()
         rows = torch.full((length,), table.default_row, dtype=torch.int32)
         if not table.predictable:

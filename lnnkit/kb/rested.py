@@ -19,8 +19,8 @@ from lnnkit.errors import Error
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.kb.theory import Theory
 from lnnkit.outcome import Contradiction, Outcome
-from lnnkit.store.layout import constants
-from lnnkit.store.stated_facts import Gathering
+from lnnkit.store.layout import asked_constants, constants
+from lnnkit.store.stated_facts import Gathering, unnamed
 from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
@@ -68,11 +68,12 @@ def inferred(
     assumable: frozenset[str],
 ) -> Rested:
     """The fixpoint of a theory, from its facts, as `lnnkit.engine.inference.infer` makes it. Raises `BudgetError`."""
-    mentioned = {text for texts in constants(lifted).values() for text in texts}
+    stated = {text for texts in constants(lifted).values() for text in texts}
     with computing.scope():
         try:
             program = theory.bound(theory.checked)
-            index, given, labelled = gathering.facts(program, mentioned)
+            asked = unnamed(program, asked_constants(lifted, lifted.queries) - stated)
+            index, given, labelled = gathering.facts(program, stated | asked)
         except OverflowError as problem:
             raise too_many_entities(problem) from None
         try:
@@ -89,6 +90,7 @@ def inferred(
                 record=record,
                 assumable=assumable,
                 labelled=labelled,
+                unnamed=asked,
             )
         except TooLarge as problem:
             raise too_large(problem, lifted) from None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import torch
-
 from lnnkit.analysis.needs import EQUAL
 from lnnkit.check.program import ENTITY
 from lnnkit.store.atoms import Atoms
@@ -16,6 +14,6 @@ def add_equality(atoms: Atoms, domain: Domain) -> None:
     if EQUAL in atoms.tables:
         return
     table = atoms.add_table(EQUAL, (ENTITY, ENTITY), (0.0, 0.0))
-    entities = torch.arange(domain.generic, dtype=torch.int32)
-    rows = atoms.add_new(table, (entities, entities), domain.generic)
-    atoms.deviate_new(table, "lower", rows.start, range(domain.generic))
+    entities = domain.sorts[ENTITY]
+    rows = atoms.add_new(table, (entities, entities), len(entities))
+    atoms.deviate_new(table, "lower", rows.start, range(len(entities)))

@@ -4,15 +4,16 @@ facts."""
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+import networkx as nx
 import torch
 from torch import Tensor
 
 from lnnkit.check.program import ENTITY
 from lnnkit.flags import where_set
-from lnnkit.graph.lifted import NUMBER, LiftedGraph
+from lnnkit.graph.lifted import NUMBER, LiftedGraph, Root
 from lnnkit.store.atoms import Atoms
 from lnnkit.store.domain import Domain
 
@@ -34,31 +35,49 @@ class Given:
 
 
 def constants(lifted: LiftedGraph) -> dict[str, set[str]]:
-    """The entities that statements, queries and labels mention, by the sort of the place where they stand."""
-    found: dict[str, set[str]] = {}
+    """The entities that statements and labels mention, by the sort of the place where they stand."""
     graph = lifted.graph
-
-    def note(arguments: Sequence[int | str], sorts: Sequence[str]) -> None:
-        for argument, sort in zip(arguments, sorts, strict=True):
-            if isinstance(argument, str):
-                found.setdefault(sort, set()).add(argument)
-
-    for _, operand, edge in graph.edges(data=True):
-        note(edge["arguments"], graph.nodes[operand]["sorts"])
-    for _, data in graph.nodes(data=True):
-        if data["kind"] == "same":
-            note(data["arguments"], (ENTITY, ENTITY))
-    for root in (*lifted.statements, *lifted.queries):
-        note(root.reference.arguments, graph.nodes[root.reference.node]["sorts"])
+    found = _constants(graph, {node for node, stated in graph.nodes(data="stated") if stated}, lifted.statements)
     for label in lifted.program.labels:
-        note(label.arguments, lifted.program.predicates[label.predicate].sorts)
+        _note(found, label.arguments, lifted.program.predicates[label.predicate].sorts)
     return found
 
 
+def asked_constants(lifted: LiftedGraph, queries: Sequence[Root]) -> set[str]:
+    """The entities that queries over the graph mention."""
+    nodes = {root.reference.node for root in queries}
+    nodes |= {below for node in nodes for below in nx.descendants(lifted.graph, node)}
+    return set[str]().union(*_constants(lifted.graph, nodes, queries).values())
+
+
+def _constants(graph: nx.MultiDiGraph, nodes: Collection[str], roots: Sequence[Root]) -> dict[str, set[str]]:
+    """The entities that roots, and neurons of the graph, mention, by sort."""
+    found: dict[str, set[str]] = {}
+    for _, operand, arguments in graph.out_edges(nodes, data="arguments"):
+        _note(found, arguments, graph.nodes[operand]["sorts"])
+    for node in nodes:
+        if graph.nodes[node]["kind"] == "same":
+            _note(found, graph.nodes[node]["arguments"], (ENTITY, ENTITY))
+    for root in roots:
+        _note(found, root.reference.arguments, graph.nodes[root.reference.node]["sorts"])
+    return found
+
+
+def _note(found: dict[str, set[str]], arguments: Sequence[int | str], sorts: Sequence[str]) -> None:
+    for argument, sort in zip(arguments, sorts, strict=True):
+        if isinstance(argument, str):
+            found.setdefault(sort, set()).add(argument)
+
+
 def domain(
-    lifted: LiftedGraph, index: Mapping[str, int], given: Sequence[Given], labelled: Mapping[str, Sequence[Tensor]]
+    lifted: LiftedGraph,
+    index: Mapping[str, int],
+    given: Sequence[Given],
+    labelled: Mapping[str, Sequence[Tensor]],
+    unnamed: Collection[str] = (),
 ) -> Domain:
-    """Each sort's entities: those seen in a place of the sort, also where they are ``labelled``. ``entity`` has all."""
+    """Each sort's entities: those seen in a place of the sort, also where they are ``labelled``. ``entity`` has all but
+    the ``unnamed``, which nothing but a query mentions."""
     program = lifted.program
     mentioned = constants(lifted)
     names = {ENTITY, *program.sorts, *mentioned}
@@ -74,7 +93,8 @@ def domain(
     for sort, texts in mentioned.items():
         seen[sort].append(torch.tensor(sorted(index[text] for text in texts), dtype=torch.int32))
     sorts = {name: _ids(columns, len(index)) for name, columns in seen.items()}
-    sorts[ENTITY] = torch.arange(len(index), dtype=torch.int32)
+    every = torch.arange(len(index), dtype=torch.int32)
+    sorts[ENTITY] = every[~torch.isin(every, torch.tensor([index[text] for text in unnamed]))] if unnamed else every
     open_sorts = frozenset(name for name, sort in program.sorts.items() if sort.open)
     return Domain(sorts, index, len(index), open_sorts)
 

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from lnnkit.check.program import ENTITY, CheckedProgram, Fact
 from lnnkit.data.entities import Entities, intern
+from lnnkit.data.names import Names
 from lnnkit.store.canonical_rows import Order, Part, merged
 from lnnkit.store.layout import Given
 
@@ -35,6 +36,18 @@ def given_facts(program: CheckedProgram, mentioned: Iterable[str]) -> Gathered:
     """
     entities, given, labelled = _interned(program, mentioned)
     return Gathered(entities, _gathered(given, entities), _by_sort(program, labelled))
+
+
+def unnamed(program: CheckedProgram, texts: Iterable[str]) -> frozenset[str]:
+    """Those of the ``texts`` that are no entities of the program's facts, labels or tables."""
+    found = set(texts)
+    for stated in (*program.facts, *program.labels) if found else ():
+        found.difference_update(stated.arguments)
+    for table in (*program.tables, *program.label_tables) if found else ():
+        if table.texts is not None:
+            known = Entities(Names(table.texts))
+            found = {text for text in found if text not in known}
+    return frozenset(found)
 
 
 class Gathering:

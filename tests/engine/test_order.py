@@ -31,7 +31,7 @@ def holds(operator: str, sign: int) -> bool:
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_what_follows_from_one(text: str, way: str, operator: str) -> None:
     """A query is as true as the signs of the difference that are left make it, whatever the numbers are."""
-    kb = lnnkit.loads(f"{DECLARED}fact Told(anna)\n{way.format(text.format(operator))}\n")
+    kb = lnnkit.loads(f"{DECLARED}predicate Told(person)\nfact Told(anna)\n{way.format(text.format(operator))}\n")
     left = [sign for sign in (-1, 0, 1) if holds(operator, sign)]
     for other in OPERATORS:
         truths = [holds(other, sign) for sign in left]
@@ -102,7 +102,8 @@ def test_what_holds_of_all_pairs_is_not_written_down_for_each() -> None:
     people = 300
     facts = "\n".join(f"fact Told(p{place})" for place in range(people))
     kb = lnnkit.loads(
-        f"{DECLARED}{facts}\naxiom gap(X, Y) >= 0\nrule gap(X, Y) < 0 -> Bad(X, Y)\nrule gap(X, Y) > 0 -> Far(X, Y)\n"
+        f"{DECLARED}{facts}\npredicate Known(person)\nfact Known(p1)\nfact Known(p2)\n"
+        "axiom gap(X, Y) >= 0\nrule gap(X, Y) < 0 -> Bad(X, Y)\nrule gap(X, Y) > 0 -> Far(X, Y)\n"
     )
     kb.infer(max_groundings=5 * people)
     assert told(kb, "gap(p1, p2) < 0") == (0, 0)

@@ -56,7 +56,7 @@ def test_quantifiers_over_nobody(body: str, expected: tuple[float, float]) -> No
     ],
 )
 def test_an_operand_that_is_never_quite_true(statement: str, lower: float) -> None:
-    (answer,) = lnnkit.loads(f"predicate T(x)\nfact U(a)\nfact Q\nfact R\n{statement}\n").ask("T(a)")
+    (answer,) = lnnkit.loads(f"predicate T(x)\npredicate U(x)\nfact U(a)\nfact Q\nfact R\n{statement}\n").ask("T(a)")
     assert (answer.lower, answer.upper) == (pytest.approx(lower), 1.0)
 
 

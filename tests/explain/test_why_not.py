@@ -132,10 +132,12 @@ def assumed(text: str, atom: str, side: Side, goal: float) -> Iterator[tuple[flo
 
 
 OR = "fact C(ann) = 0.5\npredicate D(entity)\nrule r1: C(X) | D(X) -> A(X)\n"
-UNLESS = "predicate C(e)\npredicate D(e)\nfact E(ann)\nrule D(X) | ~C(X) -> A(X) in [0.8, 1]\n"
+UNLESS = "predicate C(e)\npredicate D(e)\npredicate E(e)\nfact E(ann)\nrule D(X) | ~C(X) -> A(X) in [0.8, 1]\n"
 UPPER = "logic product\npredicate D(e)\npredicate E(e)\nfact B(ann)\nrule B(X) & E(X) -> ~D(X) in [0.3, 0.9]\n"
-BIASED = "predicate C(e)\npredicate B(e)\nfact Z(ann)\nrule (~C(X) & ~B(X)){bias: 1.2} -> A(X) in [0.8, 1]\n"
-BOTH = "predicate A(e)\npredicate B(e)\nfact Z(ann)\nrule A(X) & B(X) -> C(X)\n"
+BIASED = (
+    "predicate C(e)\npredicate B(e)\npredicate Z(e)\nfact Z(ann)\nrule (~C(X) & ~B(X)){bias: 1.2} -> A(X) in [0.8, 1]\n"
+)
+BOTH = "predicate A(e)\npredicate B(e)\npredicate Z(e)\nfact Z(ann)\nrule A(X) & B(X) -> C(X)\n"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from .laws import compared, told, with_laws
 from .network import Ground, Key, Network, Node, Place, ground_term
 from .neurons import TOL, Empty, complement
 from .passes import crosses, go_down, go_up, meet, uncrossed
-from .program import TERMS, UNITS, UNKNOWN, AtomKey, Box, Program, strip_negations
+from .program import TERMS, UNITS, UNKNOWN, AtomKey, Box, Program, strip_negations, with_stated_facts
 from .reals import between, hull, same
 
 ANY: Box = (-math.inf, math.inf)
@@ -72,7 +72,7 @@ def run(program: Program, max_rounds: int = 500, jitter: float = 0.0, closed: bo
     ``jitter`` widens every message that is neither 0 nor 1 by so much. Where that moves an answer far more than the
     jitter itself, a cycle of rules amplifies rounding, and no two implementations need agree: see :func:`robust`.
     """
-    return Inference(Network(with_laws(program), closed), max_rounds, jitter).run()
+    return Inference(Network(with_laws(with_stated_facts(program)), closed), max_rounds, jitter).run()
 
 
 def robust(
@@ -195,7 +195,11 @@ class Inference:
     # --- rounds (D5) --------------------------------------------------------------------------------------------------
 
     def _bounds(self, place: Place) -> Box:
-        return self._unknown(place) if place in self.arrested else self.state[place]
+        return self._unknown(place) if place in self.arrested else self._held(place)
+
+    def _held(self, place: Place) -> Box:
+        """Bounds, crossed ones too. What a query says of an entity that is not of the sort has none (semantics 15)."""
+        return self.state[place] if place in self.state else self.network.unlisted(place[0])
 
     def _unknown(self, place: Place) -> Box:
         return ANY if place[0] in self.network.numeric else UNKNOWN
@@ -299,7 +303,7 @@ class Inference:
             root = self.network.ground(core, dict(zip(free, row, strict=True)))
             if root.kind == "leaf":
                 assert root.place is not None
-                box = self.state[root.place]  # crossed bounds too
+                box = self._held(root.place)  # crossed bounds too
             else:
                 box = go_up(root, self._read)
                 for key in heard:
@@ -336,7 +340,7 @@ class Inference:
         """The hull of a term; of a number itself its crossed bounds too."""
         term = ground_term(query.formula, dict(zip(query.free, row, strict=True)))
         if term[0] == "number":
-            return Answer(*self.state[term[1], term[2]])
+            return Answer(*self._held((term[1], term[2])))
         closed = self.network.closed_sets
         found = values(term, lambda number: between(*self._bounds((number[1], number[2]))), closed)
         return Answer(*(hull(found) if found else ANY))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from typing import Any
 from .comparison import Read, truth, values
 from .laws import alike
 from .program import (
+    ENTITY,
     NEURONS,
     QUANTIFIERS,
     TERMS,
@@ -176,6 +178,16 @@ class Network:
 
     def is_instance(self, query: Formula, neuron: Formula) -> bool:
         """Whether some substitution for the free variables of ``neuron`` makes it ``query`` (D9)."""
+        return self._substitution(query, neuron) is not None
+
+    def _speaks_of(self, neuron: Node, query: Formula) -> bool:
+        """Whether ``query`` is an instance of it, and about entities of its sorts (semantics 15)."""
+        found = self._substitution(query, neuron.formula)
+        return found is not None and all(
+            kind == "var" or text in self.sorts.domains[neuron.sorts[name]] for name, (kind, text) in found.items()
+        )
+
+    def _substitution(self, query: Formula, neuron: Formula) -> dict[str, Argument] | None:
         bindings: dict[str, Argument] = {}
 
         def match(a: Formula, b: Formula, inner_a: dict[str, int], inner_b: dict[str, int]) -> bool:
@@ -202,7 +214,7 @@ class Network:
                 match(x, y, inner_a, inner_b) for x, y in zip(*parts, strict=True)
             )
 
-        return match(query, neuron, {}, {})
+        return bindings if match(query, neuron, {}, {}) else None
 
     @staticmethod
     def _fits(
@@ -260,7 +272,7 @@ class Network:
         for part in query.operands:
             if part.key is not None and part.key not in self.shared:
                 candidates = [*self.shared.items(), *((k, self.neurons[k]) for k in self._asserted())]
-                found = (k for k, node in candidates if self.is_instance(part.formula, node.formula))
+                found = (k for k, node in candidates if self._speaks_of(node, part.formula))
                 part.linked = next((k for k in found if k not in self.kept_apart), None)
                 if part.linked is not None:
                     self.asked_for.append(part.linked)
@@ -338,8 +350,9 @@ class Network:
                 return Ground("fixed", box=(1.0, 1.0) if node.kind == "true" else (0.0, 0.0))
             case "eq":
                 left, right = _values(formula[1:], env)
-                if left == right == GENERIC and formula[1] != formula[2]:
-                    return Ground("fixed", box=UNKNOWN)  # two others may be one; no other is a named one
+                others = {side for side in (left, right) if side == GENERIC or not self.is_known(side)}
+                if GENERIC in others and len(others) == len({left, right}) and formula[1] != formula[2]:
+                    return Ground("fixed", box=UNKNOWN)  # two others may be one; no other is one of the program's
                 return Ground("fixed", box=(1.0, 1.0) if left == right else (0.0, 0.0))
             case "atom":
                 arguments = _values(formula[2], env)
@@ -376,6 +389,16 @@ class Network:
         return Ground(
             node.kind, parts, weights(formula), formula[-2], formula[-1] or self.program.logic, place=place, form=form
         )
+
+    def is_known(self, entity: str) -> bool:
+        """Whether a fact or a statement names it; else a query alone does."""
+        return entity in self.sorts.domains[ENTITY]
+
+    def unlisted(self, predicate: str) -> Box:
+        """The default of a predicate: of an atom that no place of the domain has (semantics 15)."""
+        if predicate in self.numeric:
+            return -math.inf, math.inf
+        return (0.0, 0.0) if predicate in self.closed else UNKNOWN
 
     def _row_of(self, key: Key, form: object) -> tuple[str, ...]:
         """What stands for a shared neuron's variables in an instance of it."""

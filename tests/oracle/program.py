@@ -16,7 +16,7 @@ A query may also be a term.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -164,6 +164,19 @@ def subformulas(formula: Formula) -> Iterator[Formula]:
     yield formula
     for part in operands(formula):
         yield from subformulas(part)
+
+
+def with_stated_facts(program: Program) -> Program:
+    """The program with its bare axioms, those that are one literal about named entities, as the facts that they are."""
+    facts, statements = list(program.facts), []
+    for statement in program.statements:
+        atom, negated = strip_negations(statement.formula)
+        if statement.kind == "axiom" and atom[0] == "atom" and all(kind == "const" for kind, _ in atom[2]):
+            ends = (1 - statement.upper, 1 - statement.lower) if negated else (statement.lower, statement.upper)
+            facts.append(Fact(atom[1], tuple(text for _, text in atom[2]), *ends))
+        else:
+            statements.append(statement)
+    return replace(program, facts=facts, statements=statements)
 
 
 def rename(formula: Formula, names: dict[str, str]) -> Formula:

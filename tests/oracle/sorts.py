@@ -13,7 +13,8 @@ class Sorts:
     """The sort of every predicate position, of every variable, and the domain of every sort.
 
     ``statements`` and ``queries`` are formulas whose bound variables are apart from all others. Statements join
-    undeclared positions; queries only read them, since asking must not change another answer.
+    undeclared positions, and their constants the domains; queries only read them, since asking must not change another
+    answer.
     """
 
     def __init__(self, program: Program, statements: list[Formula], queries: list[Formula]) -> None:
@@ -43,7 +44,7 @@ class Sorts:
             }
             for formula in queries
         ]
-        self.domains = self._domains(program, [*statements, *queries])
+        self.domains = self._domains(program, statements)
         self.open = {sort for sort, is_open in program.sorts.items() if is_open}
 
     def local(self, formula: Formula, sorts: dict[str, str]) -> dict[str, str]:

@@ -1,0 +1,130 @@
+"""Entities that a query asks about, and that the program does not have.
+
+A query adds nothing to the domain of a sort (semantics 15). What it asks about an entity that no fact, table, label or
+rule names, or that none names in a place of that sort, has default bounds; since a misspelt name looks like that, each
+is reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING, cast
+
+from lnnkit.check.entity_names import SEARCHES, capitalised, constants, known, near_entity
+from lnnkit.check.findings import warning
+from lnnkit.check.program import ENTITY, SameEntity
+from lnnkit.check.symbols import Mention, Symbols
+from lnnkit.check.walk import nodes
+from lnnkit.data.entities import Entities
+from lnnkit.data.names import Names
+from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Diagnostic
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_Member = tuple[str, str]  # a sort, and an entity
+
+
+def asked(symbols: Symbols) -> list[Diagnostic]:
+    if not symbols.complete:
+        return []
+    formulas = [formula for formula in symbols.formulas if formula.kind == "query"]
+    mentions = [mention for formula in formulas for mention in constants(formula)]
+    names = {mention.name for mention in mentions if not symbols.doubtful(mention.name)}
+    sorted_ = {(_sort(mention, symbols), mention.name) for mention in mentions if mention.name in names}
+    found = _members(symbols, {each for each in sorted_ if each[0] != ENTITY})
+    stated = known(symbols, names) | (names & {text for _, _, text in _stated(symbols)})
+    findings: list[Diagnostic] = []
+    seen: set[_Member] = set()
+    for mention in mentions:
+        member = ENTITY if mention.name not in stated else _sort(mention, symbols), mention.name
+        if mention.name in names and member not in seen:
+            seen.add(member)
+            if mention.name not in stated:
+                findings.append(_unknown(mention, symbols, search=len(findings) < SEARCHES))
+            elif member[0] != ENTITY and member not in found:
+                findings.append(_of_another_sort(*member, mention))
+    return findings
+
+
+def _sort(mention: Mention, symbols: Symbols) -> str:
+    """The sort of the place of an argument; that of what is compared is ``entity``."""
+    predicate = None if mention.atom is None else symbols.resolved.get(mention.atom.name)
+    if predicate is None or mention.position >= predicate.arity:
+        return ENTITY
+    return predicate.sorts[mention.position]
+
+
+def _unknown(mention: Mention, symbols: Symbols, *, search: bool) -> Diagnostic:
+    near = near_entity(mention.name, symbols) if search else None
+    capital = None if mention.quoted else capitalised(mention.name)
+    hint = f"did you mean `{near}`? " if near else ""
+    hint += f"A variable starts upper-case: `{capital}`. " if capital else ""
+    hint += "What is asked about an entity that nothing else names has default bounds"
+    return warning("unknown-entity", mention.span, f"no fact or table knows the entity `{mention.name}`", hint)
+
+
+def _of_another_sort(sort: str, name: str, mention: Mention) -> Diagnostic:
+    message = f"no fact, table or rule has `{name}` in a place of the sort `{sort}`"
+    hint = "so what is asked here has default bounds; a predicate has that sort where its declaration says so"
+    return warning("entity-of-another-sort", mention.span, message, f"{hint}: `predicate P({sort})`")
+
+
+# --- what the program has ---------------------------------------------------------------------------------------------
+
+
+def _stated(symbols: Symbols) -> Iterator[tuple[str | None, int, str]]:
+    """Each entity that facts, labels and statements name, with its predicate (None in a comparison) and place."""
+    if symbols.program is None:
+        for statement in symbols.statements():
+            if isinstance(statement, ast.FactStatement | ast.LabelStatement):
+                yield from _of_atom(statement.atom)
+        for formula in symbols.formulas:
+            if formula.kind != "query":
+                for item in formula.mentions:
+                    if not item.variable:
+                        yield None if item.atom is None else item.atom.name, item.position, item.name
+        return
+    for fact in (*symbols.program.facts, *symbols.program.labels):
+        for place, text in enumerate(fact.arguments):
+            yield fact.predicate, place, text
+    for assertion in symbols.program.assertions:
+        for node in nodes(cast(ast.Expression, assertion.formula)):
+            if isinstance(node, ast.Atom):
+                yield from _of_atom(node)
+            elif isinstance(node, SameEntity):
+                yield from ((None, 0, item.text) for item in (node.left, node.right) if isinstance(item, ast.Constant))
+
+
+def _of_atom(atom: ast.Atom) -> Iterator[tuple[str, int, str]]:
+    for place, item in enumerate(atom.arguments):
+        if isinstance(item, ast.Constant):
+            yield atom.name, place, item.text
+
+
+def _members(symbols: Symbols, wanted: Collection[_Member]) -> set[_Member]:
+    """Those of the ``wanted`` that are of their sorts."""
+    if not wanted:
+        return set()
+    found: set[_Member] = set()
+    for name, place, text in _stated(symbols):
+        predicate = symbols.resolved.get(name or "")
+        if predicate is not None and place < predicate.arity and (predicate.sorts[place], text) in wanted:
+            found.add((predicate.sorts[place], text))
+    for table in (*symbols.tables, *symbols.label_tables, *symbols.told):
+        sorts = symbols.resolved[table.predicate].sorts if table.predicate in symbols.resolved else ()
+        for sort, column in zip(sorts, table.columns, strict=False):
+            missing = {text for each, text in wanted if each == sort and (sort, text) not in found}
+            found |= {(sort, text) for text in missing if _stands_in(column, text)}
+    return found
+
+
+def _stands_in(column: pa.DictionaryArray, text: str) -> bool:
+    """Whether a column has an entity."""
+    import numpy as np
+
+    from lnnkit.data.arrow import view
+
+    place = Entities(Names(cast("pa.StringArray", column.dictionary))).index(text)
+    return place is not None and bool((view(column.indices, np.int32) == place).any())

@@ -1,0 +1,48 @@
+"""What the text states of single atoms: facts, labels, and axioms that are no more than a literal.
+
+``axiom ~P(anna) in [0.2, 1]`` says what ``fact ~P(anna) in [0.2, 1]`` does. So it is one: it stands before the first
+round, lists its atom, and where it crosses another, their atom is arrested, whichever of them are axioms.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from lnnkit.check.program import Fact
+from lnnkit.check.symbols import Formula
+from lnnkit.syntax import ast
+
+
+def fact(statement: ast.FactStatement | ast.LabelStatement) -> Fact:
+    """A row of bounds: ``~P(a) in [l, u]`` is ``P(a) in [1 - u, 1 - l]``."""
+    lower, upper = ends(statement.bounds)
+    assert isinstance(lower, float) and isinstance(upper, float)
+    if statement.negated:
+        lower, upper = 1 - upper, 1 - lower
+    atom = statement.atom
+    texts = tuple(argument.text for argument in atom.arguments if isinstance(argument, ast.Constant))
+    return Fact(atom.name, texts, lower, upper, statement.span)
+
+
+def stated_fact(formula: Formula) -> Fact | None:
+    """The fact that an axiom is which is a literal about named entities. None for any other statement; a rule learns,
+    and stays one."""
+    literal, negated = formula.root, False
+    while isinstance(literal, ast.Not):
+        literal, negated = literal.operand, not negated
+    if formula.kind != "axiom" or not isinstance(literal, ast.Atom):
+        return None
+    texts = [argument.text for argument in literal.arguments if isinstance(argument, ast.Constant)]
+    lower, upper = ends(cast(ast.AxiomStatement, formula.statement).bounds)
+    if len(texts) < len(literal.arguments) or not (isinstance(lower, float) and isinstance(upper, float)):
+        return None
+    if negated:
+        lower, upper = 1 - upper, 1 - lower
+    return Fact(literal.name, tuple(texts), lower, upper, formula.statement.span)
+
+
+def ends(bounds: ast.Bounds | None) -> tuple[ast.Learnable | float, ast.Learnable | float]:
+    if bounds is None:
+        return 1.0, 1.0
+    lower, upper = (float(end.value) if isinstance(end, ast.Number) else end for end in (bounds.lower, bounds.upper))
+    return lower, upper

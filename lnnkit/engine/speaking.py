@@ -1,0 +1,26 @@
+"""Which neurons of a program speak of what a query asks for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lnnkit.graph.lifted import LiftedGraph, Reference
+from lnnkit.graph.match import instances
+from lnnkit.graph.relatives import Kin, relatives
+from lnnkit.store.domain import Domain
+
+
+def speaking(lifted: LiftedGraph, world: Domain, query: Reference) -> list[Reference]:
+    """The program's neurons that a query is an instance of, but for such as are said of other entities only: of one
+    that no fact or statement names, none says anything."""
+    return [each for each in instances(lifted.graph, query) if _speaks(lifted, world, each)]
+
+
+def comparing(lifted: LiftedGraph, world: Domain, query: Reference) -> Kin:
+    """Likewise, the program's comparisons of the terms that a query compares."""
+    kin = relatives(lifted.graph, query)
+    return replace(kin, relatives=tuple(each for each in kin.relatives if _speaks(lifted, world, each.reference)))
+
+
+def _speaks(lifted: LiftedGraph, world: Domain, neuron: Reference) -> bool:
+    return not world.lacks(lifted.graph.nodes[neuron.node]["sorts"], neuron.arguments)
