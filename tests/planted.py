@@ -1,4 +1,4 @@
-"""Planted worlds: programs that hold in a world drawn first, with extreme values, and the exact truth of formulas there.
+"""Planted worlds: programs that hold in a world of extreme values drawn first, and the exact truth of formulas there.
 
 A world gives each atom a truth value; facts are intervals around it, and each statement has an interval that holds the
 exact truth of all its instances. So the program is satisfiable: no answer may exclude the world, and nothing may be

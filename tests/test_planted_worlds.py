@@ -97,6 +97,14 @@ def test_a_goedel_implication_at_a_tie() -> None:
     assert bounds(text, "B") == (pytest.approx(0.75, abs=1e-9), pytest.approx(0.75, abs=1e-9))
 
 
+def test_a_rounded_sum_makes_no_product_zero() -> None:
+    """The conjunction is 2e-18. Added to 0.2 that is lost, and the rule leaves 0 for it: but 0 would say that Q is
+    false, which 2e-18 does not."""
+    text = "fact P = 3e-9\nfact R = 3e-9\nfact Q in [0.2, 0.9]\nfact Known\n"
+    text += "rule (Known -> (P & Q & R){logic: product}){bias: 0.8} in [0.19999999999999996, 0.19999999999999996]\n"
+    assert bounds(text, "Q") == (0.2, 0.9)
+
+
 def test_a_contradiction_beyond_the_tolerance_is_reported() -> None:
     text = "fact A in [0.25, 0.749]\naxiom (A -> ~B){bias: 0.5, logic: godel} in [0.75, 0.75]\n"
     assert lnnkit.loads(text).infer().contradictions

@@ -8,14 +8,14 @@ its variables: those of the blocks around it, then those that its quantifier bin
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from lnnkit.formula.number_terms import comparison, parameters, term
 from lnnkit.graph.laws import Law
 from lnnkit.graph.lifted import COMPARISON, NUMBER, TERMS, LiftedGraph, Root
 from lnnkit.graph.ordered_operands import operand_edges
-from lnnkit.logic import logic_named
+from lnnkit.logic import Lukasiewicz, logic_named
 from lnnkit.logic.logic import Logic
 from lnnkit.numeric import Comparison, Term
 
@@ -204,9 +204,16 @@ def unfold(
                 (*(edge.get("parameter") for _, edge in edges), data.get("learned", {}).get("bias")),
             )
         )
+    if graph.graph.get("mixed") or len({neuron.logic.name for neuron in neurons if neuron.logic is not None}) > 1:
+        neurons = [_strict(neuron) for neuron in neurons]
     heads = _heads(neurons, root.defines) if root.defines else frozenset()
     ends = root.lower, root.upper
     return Formula(tuple(neurons), tuple(blocks), tuple(sorts), *ends, auxiliary, root, heads, written=written)
+
+
+def _strict(neuron: Neuron) -> Neuron:
+    """The neuron as other logics may read it, which jump at 0 and 1."""
+    return replace(neuron, logic=Lukasiewicz(strict=True)) if isinstance(neuron.logic, Lukasiewicz) else neuron
 
 
 def _heads(neurons: list[Neuron], defines: frozenset[str]) -> frozenset[int]:

@@ -44,6 +44,8 @@ def build(program: CheckedProgram) -> LiftedGraph:
     stated = (*program.assertions, *laws(program.assertions))
     statements = tuple(builder.statement(assertion) for assertion in stated)
     builder.close(statements)
+    used = {data["logic"] for _, data in builder.graph.nodes(data=True) if "logic" in data}
+    builder.graph.graph["mixed"] = len(used) > 1
     queries = tuple(builder.query(query) for query in program.queries)
     statements = tuple(map(builder.asserting, statements))
     return LiftedGraph(builder.graph, program, statements, queries, closed_derived, builder.parameters)

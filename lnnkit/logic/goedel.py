@@ -186,8 +186,8 @@ def _holds(node: Bounds, x: _Side, y: _Side) -> Inverse:
 
 
 def _falls(node: Bounds, x: _Side, y: _Side, bias: Weight, antecedent: Bounds, consequent: Bounds) -> Inverse:
-    """``{A > B, B + 1 - b in [L, U]}``, closed. ``A`` leaves the clamp at 0, since it is above ``B``. ``antecedent`` and
-    ``consequent`` are their truths."""
+    """``{A > B, B + 1 - b in [L, U]}``, closed. ``A`` leaves the clamp at 0, since it is above ``B``. Their truths
+    are ``antecedent`` and ``consequent``."""
     asks_lower, asks_upper = asks(node)
     tol, drop = tolerance(node.lower.dtype), scalar(bias, node.lower) - 1
     low, high = node.lower + drop, node.upper + drop

@@ -10,6 +10,9 @@
 All but ``<->`` are one neuron, the clamped sum ``clamp(1 - b + sum w_i t_i)`` with ``t = x`` or ``1 - x``. Its inverse
 leaves ``w_i t_i`` between ``L + b - 1`` less the most and ``U + b - 1`` less the least that the other terms can give;
 the clamp makes ``L = 0`` and ``U = 1`` say nothing.
+
+Nothing of this jumps, so that rounding of an end to 0 or 1 does no harm here. Where another logic may read it, the
+``strict`` kernels avoid that (`lnnkit.logic.saturation`).
 """
 
 from __future__ import annotations
@@ -26,7 +29,6 @@ from lnnkit.logic.hulls import NO_LOWER, NO_UPPER, candidate, fit, swapped, unco
 from lnnkit.logic.logic import Weight
 from lnnkit.logic.operands import (
     column,
-    plain_number,
     scalar,
     stack,
     sum_of_others,
@@ -35,43 +37,42 @@ from lnnkit.logic.operands import (
     unweigh,
     unweighed,
 )
-from lnnkit.logic.saturation import cut
+from lnnkit.logic.saturation import cut, short
 
 _MANY = 64  # operands that are handled one by one
 
 
 @dataclass(frozen=True)
 class Lukasiewicz:
-    """The default logic."""
+    """The default logic. ``strict``: rounding makes no lower end 1 and no upper end 0."""
 
     name: str = "lukasiewicz"
+    strict: bool = False
 
     def conjunction(self, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> Bounds:
-        found = _sum(operands, [True] * len(operands), weights, bias)
-        return (
-            complement(found) if min(map(plain_number, weights)) < 0.5 else nearly_complement(found)
-        )  # else no sum is that small
+        found = _sum(operands, [True] * len(operands), weights, bias, self.strict)
+        return complement(found) if self.strict else nearly_complement(found)
 
     def conjunction_inverse(
         self, node: Bounds, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight
     ) -> Inverse:
         terms = [nearly_complement(box) for box in operands]
-        hulls, empty = _sum_inverse(nearly_complement(node), terms, weights, bias)
+        hulls, empty = _sum_inverse(nearly_complement(node), terms, weights, bias, self.strict)
         return Inverse(tuple(map(_uncomplemented, hulls, terms, operands)), empty)
 
     def disjunction(self, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> Bounds:
-        return _sum(operands, [False] * len(operands), weights, bias)
+        return _sum(operands, [False] * len(operands), weights, bias, self.strict)
 
     def disjunction_inverse(
         self, node: Bounds, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight
     ) -> Inverse:
-        hulls, empty = _sum_inverse(node, operands, weights, bias)
+        hulls, empty = _sum_inverse(node, operands, weights, bias, self.strict)
         return Inverse(tuple(hulls), empty)
 
     def implication(
         self, antecedent: Bounds, consequent: Bounds, weights: tuple[Weight, Weight], bias: Weight
     ) -> Bounds:
-        return _sum((antecedent, consequent), (True, False), weights, bias)
+        return _sum((antecedent, consequent), (True, False), weights, bias, self.strict)
 
     def implication_inverse(
         self, node: Bounds, antecedent: Bounds, consequent: Bounds, weights: tuple[Weight, Weight], bias: Weight
@@ -102,7 +103,7 @@ class Lukasiewicz:
         too_high = asks_lower & (node.lower > both / 2 + tolerance(node.lower.dtype))
 
         def forth(x: Bounds, y: Bounds, pair: tuple[Weight, Weight]) -> Inverse:
-            (first, second), empty = _band(band, sides, (nearly_complement(x), y), pair, scalar(bias, node.lower) - 1)
+            (first, second), empty = _band(band, sides, (nearly_complement(x), y), pair, bias, self.strict)
             return Inverse((uncomplement(first, x), second), empty | too_high)
 
         return union([forth(left, right, weights), swapped(forth(right, left, (weights[1], weights[0])))])
@@ -113,7 +114,9 @@ def _sum_of_both(weights: tuple[Weight, Weight], bias: Weight, like: Tensor) -> 
     return 2 - 2 * scalar(bias, like) + scalar(weights[0], like) + scalar(weights[1], like)
 
 
-def _sum(operands: Sequence[Bounds], flipped: Sequence[bool], weights: Sequence[Weight], bias: Weight) -> Bounds:
+def _sum(
+    operands: Sequence[Bounds], flipped: Sequence[bool], weights: Sequence[Weight], bias: Weight, strict: bool
+) -> Bounds:
     """``clamp(1 - b + sum w_i t_i)``, row by row: the terms, operands or one less those ``flipped``, are added in their
     order."""
     if len(weights) != len(operands):
@@ -123,6 +126,8 @@ def _sum(operands: Sequence[Bounds], flipped: Sequence[bool], weights: Sequence[
     lower, upper = terms[0].lower * weights[0], terms[0].upper * weights[0]
     for term, weight in zip(terms[1:], weights[1:], strict=True):
         lower, upper = _plus(lower, weight, term.lower), _plus(upper, weight, term.upper)
+    if not strict:
+        return Bounds((start + lower).clamp(0.0, 1.0), (start + upper).clamp(0.0, 1.0))
     ends = [Bounds(box.upper, box.lower) if flip else box for box, flip in zip(operands, flipped, strict=True)]
     return cut(Bounds(start + lower, start + upper), ends, [float(flip) for flip in flipped], weights, bias)
 
@@ -147,23 +152,28 @@ def _uncomplemented(hull: Bounds, term: Bounds, box: Bounds) -> Bounds:
 
 
 def _sum_inverse(
-    node: Bounds, terms: Sequence[Bounds], weights: Sequence[Weight], bias: Weight
+    node: Bounds, terms: Sequence[Bounds], weights: Sequence[Weight], bias: Weight, strict: bool
 ) -> tuple[list[Bounds], Tensor]:
     """The terms that the clamped sum leaves, and where there are none, ``[n]``."""
-    return _band(node, asks(node), terms, weights, scalar(bias, node.lower) - 1)
+    return _band(node, asks(node), terms, weights, bias, strict)
 
 
 def _band(
-    node: Bounds, sides: tuple[Tensor, Tensor], terms: Sequence[Bounds], weights: Sequence[Weight], excess: Tensor
+    node: Bounds,
+    sides: tuple[Tensor, Tensor],
+    terms: Sequence[Bounds],
+    weights: Sequence[Weight],
+    bias: Weight,
+    strict: bool,
 ) -> tuple[list[Bounds], Tensor]:
     """The same for the sum before the clamp; ``sides`` says where each end of ``node`` counts. The upper ends of the
     others leave a lower end of each term, and the other way round; where no row asks for a side, ends stay as they
     are."""
     if len(weights) != len(terms):
         raise ValueError(f"{len(terms)} operands, but {len(weights)} weights")
-    tol = tolerance(node.lower.dtype)
+    tol, excess = tolerance(node.lower.dtype), scalar(bias, node.lower) - 1
     low, high = node.lower + excess, node.upper + excess
-    if len(terms) > _MANY:
+    if len(terms) > _MANY and not strict:
         return _band_of_many(low, high, sides, terms, weights)
     slack = high.abs() + 1.0
     empty = torch.zeros_like(sides[0])
@@ -177,6 +187,9 @@ def _band(
         others, total = sums_of_others([weight * term.lower for weight, term in zip(weights, terms, strict=True)])
         empty = empty | (sides[1] & (total > high + tol))
         uppers = [unweighed(high - other, weight, slack) for other, weight in zip(others, weights, strict=True)]
+    if strict:
+        lowers = lowers and [_short(end, 0, node, terms, weights, bias) for end in lowers]
+        uppers = uppers and [_short(end, 1, node, terms, weights, bias) for end in uppers]
     hulls: list[Bounds] = []
     for place, (term, weight) in enumerate(zip(terms, weights, strict=True)):
         lower, upper = term
@@ -192,6 +205,14 @@ def _band(
             upper = torch.where(empty, term.upper, upper)
         hulls.append(term if lowers is None and uppers is None else Bounds(lower, upper))
     return hulls, empty
+
+
+def _short(
+    found: Tensor, side: int, node: Bounds, terms: Sequence[Bounds], weights: Sequence[Weight], bias: Weight
+) -> Tensor:
+    """What is found of one side of a term, that rounding makes neither 0 nor 1."""
+    ends = [node[side], *(term[1 - side] for term in terms)]
+    return short(found, side, ends, [0.0] * len(ends), [1.0, *weights], bias)
 
 
 def _band_of_many(

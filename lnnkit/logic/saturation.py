@@ -23,7 +23,7 @@ _GRID = 1024.0
 def cut(
     sums: Bounds, ends: Sequence[Bounds], absent: Sequence[float], weights: Sequence[Weight], bias: Weight
 ) -> Bounds:
-    """``sums`` (n,) cut at 0 and 1. ``ends`` are those of the operands that either sum is made of, and ``absent`` are the
+    """``sums`` (n,) cut at 0 and 1. ``ends`` are those of the operands that either sum is made of, ``absent`` the
     truths with which each operand adds nothing to it."""
     lower, upper = sums.lower.clamp(0.0, 1.0), sums.upper.clamp(0.0, 1.0)
     numbers, most = [plain_number(weight) for weight in weights], plain_number(bias)
@@ -38,6 +38,19 @@ def cut(
     if none is not None:
         upper = torch.where(none, reach, upper)
     return Bounds(lower, upper)
+
+
+def short(
+    found: Tensor, side: int, ends: Sequence[Tensor], absent: Sequence[float], weights: Sequence[Weight], bias: Weight
+) -> Tensor:
+    """What a sum leaves of one of its terms, lower (0) or upper (1) ends (n,) that are yet to be cut: as `cut`, an end
+    is 1 or 0 only where it was not rounded. ``ends`` are those of the sum and of its terms."""
+    numbers, most = [plain_number(weight) for weight in weights], plain_number(bias)
+    reach = rounding(found.dtype) * (1.0 + most + sum(numbers))
+    limit, stop = (0.0, reach) if side else (1.0, 1.0 - reach)
+    with torch.no_grad():
+        rounded = _rounded((found - limit).abs() < reach, ends, absent, numbers, most)
+    return found if rounded is None else torch.where(rounded, stop, found)
 
 
 def _rounded(

@@ -4,8 +4,8 @@ Everything is scalar and follows the definitions. Write ``[L, U]`` for the node'
 operand's. ``L = 0`` and ``U = 1`` ask for nothing, since every value is clamped to ``[0, 1]``.
 
 Floats are rounded, so three rules keep hulls from excluding anything. An upper end of 0 and a lower end of 1 are exact:
-where rounding alone would make them, the end stays off. Any other end may be wrong by ``ROUNDING``, and where that moves
-a hull by more than ``STEP`` the hull of the wider boxes stands. Within the tolerance of a jump both sides are possible.
+where rounding alone would make them, the end stays off. Any other end may be wrong by ``ROUNDING``; where that moves a
+hull by more than ``STEP``, the hull of the wider boxes stands. Within the tolerance of a jump both sides are possible.
 """
 
 from __future__ import annotations
@@ -60,8 +60,9 @@ def steady(box: Box, loose: Box) -> Box:
     return lower, upper
 
 
-def cut(lowest: float, highest: float, reach: float, sure: tuple[bool, bool]) -> Box:
+def cut(sums: Sequence[float], reach: float, sure: tuple[bool, bool]) -> Box:
     """Two sums clamped; one that is on the cut, or beyond it by less than rounding, and not for ``sure``, stays off."""
+    lowest, highest = sums
     lower, upper = clamp(lowest), clamp(highest)
     if 1 <= lowest < 1 + reach and not sure[0]:
         lower = 1 - reach
@@ -118,7 +119,7 @@ def _and_upward_lukasiewicz(weights: Sequence[float], bias: float, boxes: Sequen
     ends, ones = list(zip(*boxes, strict=True)), [1.0] * len(boxes)
     sums = [bias - sum(w * (1 - x) for w, x in zip(weights, end, strict=True)) for end in ends]
     sure = exact_sum(weights, bias, ends[0], ones), exact_sum(weights, bias, ends[1], ones)
-    return cut(*sums, _reach(weights, bias), sure)
+    return cut(sums, _reach(weights, bias), sure)
 
 
 def _reach(weights: Sequence[float], bias: float) -> float:
@@ -152,7 +153,7 @@ def _implies_upward_lukasiewicz(weights: Sequence[float], bias: float, x: Box, y
     pairs = (x[1], y[0]), (x[0], y[1])
     sums = [1 - bias + wx * (1 - p) + wy * q for p, q in pairs]
     sure = exact_sum(weights, bias, pairs[0], (1, 0)), exact_sum(weights, bias, pairs[1], (1, 0))
-    return cut(*sums, _reach(weights, bias), sure)
+    return cut(sums, _reach(weights, bias), sure)
 
 
 def _implies_upward_product(weights: Sequence[float], bias: float, x: Box, y: Box) -> Box:
@@ -182,7 +183,7 @@ def _never_above(a: _Slope, b: _Slope) -> bool:
 
 
 def _iff_upward_lukasiewicz(weights: Sequence[float], bias: float, x: Box, y: Box) -> Box:
-    """``min(f, C - f)`` with ``f = 1 - b + wx (1 - x) + wy y``: its crest, where it has one, is ``C / 2`` (semantics 4)."""
+    """``min(f, C - f)`` with ``f = 1 - b + wx (1 - x) + wy y``: its crest, if any, is ``C / 2`` (semantics 4)."""
     forth = _implies_upward_lukasiewicz(weights, bias, x, y)
     back = _implies_upward_lukasiewicz(weights[::-1], bias, y, x)
     return min(forth[0], back[0]), min(forth[1], back[1], clamp(1 - bias + sum(weights) / 2))
@@ -259,24 +260,38 @@ def _steadily(down: _Down, weights: Sequence[float], bias: float, node: Box, box
 
 
 def linear_hull(
-    base: float, slopes: Sequence[float], boxes: Sequence[Box], low: float, high: float
+    weights: Sequence[float], bias: float, neutral: Sequence[float], boxes: Sequence[Box], low: float, high: float
 ) -> list[Box] | None:
-    """Hull of ``{x in boxes: low <= base + sum(slopes x) <= high}``; None if that is empty.
+    """Hull of ``{x in boxes: low <= base + sum(slopes x) <= high}``; None if that is empty. What the neuron adds for an
+    operand at its ``neutral`` value is 0: it falls short of 1 - b (of ``b``, where all of them are 1) by the rest.
 
     One band and a connected box: an operand value is possible if the range that the others leave meets the band.
     """
+    conjunction = all(neutral)
+    slopes = [-w if nothing and not conjunction else w for w, nothing in zip(weights, neutral, strict=True)]
+    base = (bias if conjunction else 1 - bias) - sum(s * x for s, x in zip(slopes, neutral, strict=True))
     least = [min(s * box[0], s * box[1]) for s, box in zip(slopes, boxes, strict=True)]
     most = [max(s * box[0], s * box[1]) for s, box in zip(slopes, boxes, strict=True)]
     if low > high + TOL or base + sum(most) < low - TOL or base + sum(least) > high + TOL:
         return None
+
+    def end(i: int, limit: float, extremes: list[float], side: int) -> float:
+        found = (limit - base - sum(m for j, m in enumerate(extremes) if j != i)) / slopes[i]
+        stop = float((side == 0) == (slopes[i] > 0))  # of a lower end 1, of an upper end 0
+        ends = [box[side if s < 0 else 1 - side] for s, box in zip(slopes, boxes, strict=True)]
+        reach = _reach((1.0, *weights), bias)
+        if abs(found - stop) < reach and not exact_sum((1.0, *weights), bias, (limit, *ends), (0.0, *neutral)):
+            return stop + (reach if stop == 0 else -reach)
+        return found
+
     result = []
     for i, (s, box) in enumerate(zip(slopes, boxes, strict=True)):
         if s == 0:
             result.append(box)
             continue
         ends = [
-            (low - base - sum(m for j, m in enumerate(most) if j != i)) / s,
-            (high - base - sum(m for j, m in enumerate(least) if j != i)) / s,
+            end(i, low, most, 0) if low > -INF else -INF / s,
+            end(i, high, least, 1) if high < INF else INF / s,
         ]
         result.append(narrowed(box, min(ends), max(ends)))
     return result
@@ -294,7 +309,7 @@ def _need(boxes: list[Box] | None) -> list[Box]:
 
 
 def _and_down_lukasiewicz(weights: Sequence[float], bias: float, node: Box, boxes: Sequence[Box]) -> list[Box]:
-    return _need(linear_hull(bias - sum(weights), weights, boxes, *_band(node)))
+    return _need(linear_hull(weights, bias, [1.0] * len(boxes), boxes, *_band(node)))
 
 
 def _and_down_product(weights: Sequence[float], bias: float, node: Box, boxes: Sequence[Box]) -> list[Box]:
@@ -340,8 +355,7 @@ def _and_down_godel(weights: Sequence[float], bias: float, node: Box, boxes: Seq
 
 
 def _implies_down_lukasiewicz(weights: Sequence[float], bias: float, node: Box, boxes: Sequence[Box]) -> list[Box]:
-    wx, wy = weights
-    return _need(linear_hull(1 - bias + wx, (-wx, wy), boxes, *_band(node)))
+    return _need(linear_hull(weights, bias, (1.0, 0.0), boxes, *_band(node)))
 
 
 def _quotient(n: Box, d: Box, node: Box) -> tuple[Box, Box] | None:
@@ -389,7 +403,7 @@ class _Slope:
             return
         sums = [constant - weight * (1 - x) for x in box]
         sure = exact_sum((weight,), constant, box[:1], (1,)), exact_sum((weight,), constant, box[1:], (1,))
-        self.low, self.high = cut(*sums, _reach((weight,), constant), sure)
+        self.low, self.high = cut(sums, _reach((weight,), constant), sure)
 
     def _inverse(self, t: float) -> float:
         return min(max(1 - (self.constant - t) / self.weight, self.box[0]), self.box[1])
@@ -440,7 +454,7 @@ def _iff_down_lukasiewicz(weights: Sequence[float], bias: float, node: Box, boxe
     total = 2 - 2 * bias + wx + wy
     low, high = _band(node)
     bands = [(low, min(high, total - low)), (max(low, total - high), total - low)]
-    found = [linear_hull(1 - bias + wx, (-wx, wy), boxes, *band) for band in bands]
+    found = [linear_hull(weights, bias, (1.0, 0.0), boxes, *band) for band in bands]
     if found[0] is None or found[1] is None:
         return _need(found[0] or found[1])
     return [hull(p, q) or p for p, q in zip(found[0], found[1], strict=True)]
