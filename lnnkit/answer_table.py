@@ -110,7 +110,7 @@ class Answer:
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """A query's answers as columns, sorted by their bindings.
+    """A query's answers as columns, sorted by their bindings: whole numbers by value, then texts by code point.
 
     ``lower`` and ``upper`` are float64 arrays of shape (n,), ``contested`` bool; ``columns`` has a sequence of n
     entities for each of ``variables``, kept as ids (``codes``) and named where they are looked at. ``warnings`` are

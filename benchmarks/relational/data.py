@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.csv as pv
 
 Ids = npt.NDArray[np.int64]
 Values = npt.NDArray[np.float64]
@@ -15,7 +17,7 @@ Columns = Mapping[str, npt.NDArray[np.generic]]
 
 BODY = 10  # predicates of the table
 CAPPED = 10  # one row in so many of the table has a head that is known from above
-PEOPLE = 5  # rows of the CSV for each entity in it
+PEOPLE = 5  # rows of a CSV for each entity in it
 
 
 def random_digraph(n: int) -> Columns:
@@ -72,6 +74,15 @@ def friendships(n: int, folder: Path) -> Columns:
     rows = "".join(f"person{a},person{b}\n" for a, b in pairs.tolist())
     (folder / "friends.csv").write_text(f"person,friend\n{rows}", encoding="utf-8")
     return {"rows": np.array(n), "distinct": np.array(len(np.unique(pairs, axis=0)))}
+
+
+def edges(n: int, folder: Path) -> Columns:
+    """``edges.csv`` of ``n`` rows among ``n / 5`` nodes that are named by numbers, in no order, some of them twice."""
+    pairs = np.random.default_rng(0).integers(0, max(n // PEOPLE, 1), (n, 2))
+    table = pa.table({"source": pairs[:, 0], "target": pairs[:, 1]})
+    pv.write_csv(table, folder / "edges.csv", pv.WriteOptions(quoting_style="none"))
+    distinct = np.unique(pairs[:, 0] * n + pairs[:, 1])
+    return {"distinct": np.array(len(distinct)), "next": np.array(int((distinct < n).sum()))}
 
 
 class Data:

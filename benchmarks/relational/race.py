@@ -109,6 +109,7 @@ def _run(workload: Workload, size: int, engine: Engine, data: Path, warm: Path, 
     answer.unlink(missing_ok=True)
     command = [sys.executable, "-m", "benchmarks.relational.worker", engine.name, workload.key, str(data)]
     command += ["--warm", str(warm), "--result", str(answer), "--limit", str(limits.cpu)]
+    command += ["--runs", str(workload.runs)]
     ended = process.run(command, _environment(), limits.cpu, limits.wall)
     if ended.over:
         return Result(workload.key, size, engine.name, "over the limit", note=ended.over)

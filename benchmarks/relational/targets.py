@@ -103,6 +103,7 @@ TARGETS = (
     _linear("ontology", 210, 1, 1),
     _linear("ontology", 210, 21, 1.2),
     _against("csv", 1_000_000, "pyarrow", 2),
+    _against("csv5m", 5_000_000, "duckdb", 2),
     _within("ibm-smokers", 100, 20),
     _within("ibm-chain", 15, 20),
     _within("ibm-table", 10_000, 20),

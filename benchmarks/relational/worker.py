@@ -99,6 +99,7 @@ def main() -> int:
     parser.add_argument("--warm", type=Path, required=True, help="data of the small size")
     parser.add_argument("--result", type=Path, required=True, help="where the measurement is written, as JSON")
     parser.add_argument("--limit", type=float, default=60, help="CPU seconds of inference")
+    parser.add_argument("--runs", type=int, default=1, help="of so many runs, the best counts")
     options = parser.parse_args()
     prepare = ENGINES[options.engine].runs()[options.workload]
     measure(prepare, Data(options.warm), options.limit)
@@ -107,8 +108,15 @@ def main() -> int:
     while len(seconds) < MOST and sum(cpu for cpu, _ in seconds) < SHORT:
         again = measure(prepare, Data(options.data), options.limit)
         seconds.append((again["cpu"], again["wall"]))
-    found["cpu"] = statistics.mean(cpu for cpu, _ in seconds)
-    found["wall"] = statistics.median(wall for _, wall in seconds)
+    if options.runs > 1:
+        while len(seconds) < options.runs:
+            again = measure(prepare, Data(options.data), options.limit)
+            seconds.append((again["cpu"], again["wall"]))
+            found["peak"] = again["peak"]
+        found["cpu"], found["wall"] = min(seconds)
+    else:
+        found["cpu"] = statistics.mean(cpu for cpu, _ in seconds)
+        found["wall"] = statistics.median(wall for _, wall in seconds)
     options.result.write_text(json.dumps({**found, "runs": len(seconds)}), encoding="utf-8")
     return 0
 

@@ -14,7 +14,8 @@ Checks = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Workload:
-    """``sizes`` are run smallest first, ``quick`` and ``growth`` instead of them; ``warm`` once before, untimed."""
+    """``sizes`` are run smallest first, ``quick`` and ``growth`` instead of them; ``warm`` once before, untimed. Of
+    ``runs`` in one process, where there are several, the best counts."""
 
     key: str
     group: str
@@ -26,6 +27,7 @@ class Workload:
     warm: int
     growth: tuple[int, ...] = ()
     known: Mapping[int, Checks] = field(default_factory=dict[int, Checks])
+    runs: int = 1
 
 
 def _in_memory(make: Callable[[int], Columns]) -> Callable[[int, Path], Columns]:
@@ -147,6 +149,17 @@ _ALL = (
         sizes=(10_000, 100_000, 1_000_000),
         quick=(10_000,),
         warm=100,
+    ),
+    Workload(
+        "csv5m",
+        "CSV",
+        "edges between numbered nodes from a CSV, loaded and indexed",
+        "rows",
+        data.edges,
+        sizes=(1_000_000, 5_000_000),
+        quick=(100_000,),
+        warm=100,
+        runs=2,
     ),
     Workload(
         "ibm-smokers",

@@ -21,7 +21,7 @@ from lnnkit.syntax.identifiers import is_name, starts_upper
 from lnnkit.syntax.printer import format_string
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    from lnnkit.data.names import Names
 
 _CONVENTIONAL = re.compile(r"\w\d*'*")  # X, X1: a variable by anyone's convention
 SEARCHES = 40
@@ -139,10 +139,9 @@ def but_for_case(symbols: Symbols, names: Collection[str]) -> dict[str, str]:
     return found
 
 
-def _dictionaries(symbols: Symbols) -> Iterator[pa.Array]:
+def _named(symbols: Symbols) -> Iterator[Names]:
     for table in (*symbols.tables, *symbols.label_tables, *symbols.told):
-        if table.texts is not None:
-            yield table.texts
+        yield table.names
 
 
 def _matches(symbols: Symbols, names: Collection[str], lower: bool = False) -> Iterable[str]:
@@ -152,9 +151,13 @@ def _matches(symbols: Symbols, names: Collection[str], lower: bool = False) -> I
     from pyarrow import compute
 
     from lnnkit.data.arrow import strings
+    from lnnkit.data.whole import whole
 
-    wanted = strings(sorted(names))
-    for texts in _dictionaries(symbols):
+    numbers = [name for name in names if whole(name) is not None]  # they have no case
+    wanted = strings(sorted(set(names) - set(numbers)))
+    for held in _named(symbols):
+        yield from (number for number in numbers if number in held)
+        texts = held.texts_in_arrow
         folded = compute.call_function("utf8_lower", [texts]) if lower else texts
         mask = compute.call_function("is_in", [folded], compute.SetLookupOptions(wanted))
         yield from texts.filter(mask).to_pylist()
@@ -163,7 +166,7 @@ def _matches(symbols: Symbols, names: Collection[str], lower: bool = False) -> I
 def _names(symbols: Symbols) -> set[str]:
     """The entities to look for near names in; none of a table so large that the search would be felt."""
     names = set(symbols.texts) if len(symbols.texts) <= MOST else set()
-    for texts in _dictionaries(symbols):
-        if len(texts) <= MOST:
-            names.update(texts.to_pylist())
+    for held in _named(symbols):
+        if len(held) <= MOST:
+            names.update(held)
     return names

@@ -15,13 +15,11 @@ from lnnkit.check.findings import warning
 from lnnkit.check.program import ENTITY, SameEntity
 from lnnkit.check.symbols import Mention, Symbols
 from lnnkit.check.walk import nodes
-from lnnkit.data.entities import Entities
-from lnnkit.data.names import Names
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    from lnnkit.data.column import EntityColumn
 
 _Member = tuple[str, str]  # a sort, and an entity
 
@@ -120,11 +118,7 @@ def _members(symbols: Symbols, wanted: Collection[_Member]) -> set[_Member]:
     return found
 
 
-def _stands_in(column: pa.DictionaryArray, text: str) -> bool:
+def _stands_in(column: EntityColumn, text: str) -> bool:
     """Whether a column has an entity."""
-    import numpy as np
-
-    from lnnkit.data.arrow import view
-
-    place = Entities(Names(cast("pa.StringArray", column.dictionary))).index(text)
-    return place is not None and bool((view(column.indices, np.int32) == place).any())
+    place = column.names.find(text)
+    return place is not None and bool((column.codes == place).any())

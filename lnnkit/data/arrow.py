@@ -114,12 +114,14 @@ def view(array: pa.Array, dtype: type[np.generic]) -> np.ndarray:
     return np.frombuffer(data, dtype)[array.offset : array.offset + len(array)]
 
 
-def text_buffers(array: pa.StringArray) -> tuple[np.ndarray, np.ndarray]:
+def text_buffers(array: pa.StringArray | pa.LargeStringArray) -> tuple[np.ndarray, np.ndarray]:
     """A string array's offsets into its bytes, and the bytes."""
     import numpy as np
+    import pyarrow as pa
 
     _, offsets, data = array.buffers()
+    kind = np.int64 if pa.types.is_large_string(array.type) else np.int32
     if offsets is None or not len(array):
-        return np.zeros(1, np.int32), np.zeros(0, np.uint8)
-    places = np.frombuffer(offsets, np.int32)[array.offset : array.offset + len(array) + 1]
+        return np.zeros(1, kind), np.zeros(0, np.uint8)
+    places = np.frombuffer(offsets, kind)[array.offset : array.offset + len(array) + 1]
     return places, np.zeros(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)

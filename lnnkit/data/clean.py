@@ -15,11 +15,13 @@ if TYPE_CHECKING:
 
 
 def cleaned(piece: Piece) -> Piece:
-    """The piece with valid strings as its values. They are looked at one by one only if not all
-    are right."""
+    """The piece, of numbers or of bytes, with valid strings as its values. They are looked at one by one only if not
+    all are right."""
     import numpy as np
     import pyarrow as pa
 
+    if piece.numbers is not None:
+        return piece
     codes, values = piece.codes, piece.values
     if values.null_count:
         gaps = np.flatnonzero(nulls(values))
@@ -72,7 +74,7 @@ def _composed(piece: Piece) -> Piece:
     if not changed and len(faults) == len(piece.faults) and not moved:
         return piece
     codes = _mapped(piece.codes, np.array(list(moved)), np.array(list(moved.values())), len(texts))
-    return Piece(codes, strings(texts), faults)
+    return Piece(codes, strings(texts), faults, columns=piece.columns)
 
 
 def _mapped(codes: np.ndarray, moved: np.ndarray, to: np.ndarray, size: int) -> np.ndarray:

@@ -1,15 +1,17 @@
-"""Columns of any type to codes and distinct texts, as they are written; several of a kind are encoded at once."""
+"""Columns of any type to codes of distinct whole numbers and texts, as they are written; several of a kind are encoded
+at once."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
-from lnnkit.data.arrow import concatenated, filled, int64s, nulls, one, strings, view
+from lnnkit.data.arrow import concatenated, filled, nulls, one, strings, view
 from lnnkit.data.objects import alike, entities_in
 from lnnkit.data.ranked import ranked
 from lnnkit.data.table_fault import Unreadable
+from lnnkit.data.whole import all_whole, coded, united
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,35 +20,49 @@ if TYPE_CHECKING:
     from lnnkit.data.arrow import Column
 
 SMALL = 20_000  # below this many distinct values plain Python beats importing pyarrow.compute
-_SPREAD = 4  # whole numbers are told apart by a table of all in their range, if it has so many times their number
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Rows as ``codes`` (int32, -1 for a gap) of ``values`` (strings, or bytes that may not be UTF-8), with why some
-    are no entity. ``ordered`` says that the values are distinct and sorted."""
+    """The rows of some ``columns`` (by position), one column behind the other, as ``codes`` (int32, -1 for a gap) of
+    ``numbers`` (int64, distinct, ascending), which are counted first, and of ``values`` (strings, or bytes that may not
+    be UTF-8), with why some are no entity. ``ordered`` says that the values are distinct and sorted, ``used`` that each
+    stands in a row of the pieces that have it, unless some rows are gaps."""
 
     codes: np.ndarray
     values: pa.Array
     faults: dict[int, str] = field(default_factory=dict)
     ordered: bool = False
+    used: bool = False
+    numbers: np.ndarray | None = None
+    columns: tuple[int, ...] = (0,)
 
 
 def encoded(columns: Sequence[tuple[Column, str]]) -> list[Piece]:
-    """A piece a column, or one for all of them, one behind the other, where they are plain texts or whole numbers.
-    ``Unreadable`` for a column that holds no entities."""
+    """All columns of one length, in pieces: of a large table, those of whole numbers, spelled or not, with the same
+    numbers, and those of plain texts in one piece. ``Unreadable`` for a column that holds no entities."""
     import pyarrow as pa
 
     columns = [(_in_bulk(column), title) for column, title in columns]
     kinds = [None if isinstance(column, list) else column.type for column, _ in columns]
     spelled = [() if kind is None else _spelling(kind, title) for kind, (_, title) in zip(kinds, columns, strict=True)]
-    arrays = [column for column, _ in columns if not isinstance(column, list)]
-    if len(arrays) == len(columns) and sum(map(len, arrays)) > SMALL:
-        if all(_is_text(array.type) for array in arrays) and sum(array.nbytes for array in arrays) < 2**31:
-            return [_from_texts(arrays)]
-        if all(pa.types.is_integer(array.type) and array.type != pa.uint64() for array in arrays):
-            return [_from_whole_numbers(arrays)]
-    return [_piece(column, casts) for (column, _), casts in zip(columns, spelled, strict=True)]
+    arrays = {place: column for place, (column, _) in enumerate(columns) if not isinstance(column, list)}
+    texts = {place: array for place, array in arrays.items() if _is_text(array.type)}
+    whole = {
+        place: array for place, array in arrays.items() if pa.types.is_integer(array.type) and array.type != pa.uint64()
+    }
+    pieces: list[Piece] = []
+    if (texts or whole) and sum(map(len, (*texts.values(), *whole.values()))) > SMALL:
+        pieces += _from_whole_numbers(texts, whole)
+        read = {place for piece in pieces for place in piece.columns}
+        texts = {place: array for place, array in texts.items() if place not in read}
+        if texts and sum(array.nbytes for array in texts.values()) < 2**31:
+            pieces.append(_from_texts(texts))
+    read = {place for piece in pieces for place in piece.columns}
+    for place, ((column, _), casts) in enumerate(zip(columns, spelled, strict=True)):
+        if place not in read:
+            pieces.append(replace(_piece(column, casts), columns=(place,)))
+    return pieces
 
 
 def _in_bulk(column: Column) -> Column:
@@ -62,39 +78,38 @@ def _is_text(kind: pa.DataType) -> bool:
     return pa.types.is_string(kind) or pa.types.is_binary(kind) or pa.types.is_large_string(kind)
 
 
-def _from_texts(arrays: Sequence[pa.Array | pa.ChunkedArray]) -> Piece:
+def _from_texts(columns: Mapping[int, pa.Array | pa.ChunkedArray]) -> Piece:
     import pyarrow as pa
 
-    plain = [array if pa.types.is_binary(array.type) else array.cast(pa.binary()) for array in arrays]
+    plain = [array if pa.types.is_binary(array.type) else array.cast(pa.binary()) for array in columns.values()]
     codes, values = ranked(concatenated([filled(array) for array in plain]))
-    return Piece(codes, values, ordered=True)
+    return Piece(codes, values, ordered=True, used=True, columns=tuple(columns))
 
 
-def _from_whole_numbers(arrays: Sequence[pa.Array | pa.ChunkedArray]) -> Piece:
+def _from_whole_numbers(
+    texts: Mapping[int, pa.Array | pa.ChunkedArray], whole: Mapping[int, pa.Array | pa.ChunkedArray]
+) -> list[Piece]:
+    """Pieces with the same numbers: of the ``whole`` columns, and of the ``texts`` that spell nothing else."""
     import numpy as np
     import pyarrow as pa
 
-    array = concatenated([array.cast(pa.int64()) for array in arrays])
-    gaps = nulls(array)
-    numbers = view(array, np.int64)
-    if gaps.any():
-        numbers = np.where(gaps, 0, numbers)
-    low, high = int(numbers.min()), int(numbers.max())
-    if high - low <= _SPREAD * len(numbers):
-        seen = np.zeros(high - low + 1, bool)
-        seen[numbers - low] = True
-        distinct = np.flatnonzero(seen) + low
-        codes = (np.cumsum(seen, dtype=np.int32) - np.int32(1)).take(numbers - low)
-    else:
-        order = np.argsort(numbers)
-        ascending = numbers.take(order)
-        first = np.append(True, ascending[1:] != ascending[:-1])
-        distinct = ascending[first]
-        codes = np.empty(len(numbers), np.int32)
-        codes[order] = np.cumsum(first, dtype=np.int32) - np.int32(1)
-    if gaps.any():
-        codes[gaps] = -1
-    return Piece(codes, int64s(distinct).cast(pa.string()))
+    numbers: dict[int, np.ndarray] = {}
+    gaps: dict[int, np.ndarray] = {}
+    for place, array in texts.items():
+        read = all_whole(array)
+        if read is not None:
+            numbers[place] = read
+    for place, array in whole.items():
+        held = one(array.cast(pa.int64()))
+        numbers[place] = view(held, np.int64)
+        if held.null_count:
+            gaps[place] = nulls(held)
+            numbers[place] = np.where(gaps[place], 0, numbers[place])
+    codes = {place: own if own.dtype == np.int32 else np.empty(len(own), np.int32) for place, own in numbers.items()}
+    distinct = coded(list(numbers.values()), list(codes.values()))
+    for place, missing in gaps.items():
+        codes[place][missing] = -1
+    return [Piece(own, strings([]), used=True, numbers=distinct, columns=(place,)) for place, own in codes.items()]
 
 
 def _piece(column: Column, casts: tuple[pa.DataType, ...]) -> Piece:
@@ -119,6 +134,11 @@ def _piece(column: Column, casts: tuple[pa.DataType, ...]) -> Piece:
     values = array.dictionary
     for step in casts or ((pa.binary(),) if pa.types.is_large_binary(values.type) else ()):
         values = values.cast(step)
+    if len(values) > SMALL:
+        numbers = all_whole(values)
+        if numbers is not None:
+            distinct, (places,) = united([numbers])
+            return Piece(np.append(places, np.int32(-1)).take(codes), strings([]), numbers=distinct)
     return Piece(codes, values)
 
 

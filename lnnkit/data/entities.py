@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from lnnkit.data.names import Names
 from lnnkit.data.table import FactTable
+from lnnkit.data.whole import SMALL, parted, united
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
 LIMIT = 2**31 - 1
-SMALL = 20_000
-"""Below this many texts plain Python beats the import of Arrow's kernels."""
-_FEW = 2  # so few dictionaries are looked for in the largest, before all are sorted together
+_FEW = 2  # so few lists of texts are looked for in the longest, before all are sorted together
 _LOOKED_UP = 1000
 """So many texts of a program are looked up one by one among those of its tables; of more, all are interned."""
 
 
 class Entities(Mapping[str, int]):
-    """From distinct NFC texts, sorted by code point, to their ids: an entity's id is its place. Ids depend on no order
-    of rows or files. Nothing is made of the texts before they are looked at."""
+    """From distinct NFC texts to their ids: an entity's id is its place among the names, whole numbers by their values
+    and then texts by code point (see `Names`). Ids depend on no order of rows or files. Nothing is made of the texts
+    before they are looked at."""
 
     __slots__ = ("names",)
 
-    def __init__(self, names: Sequence[str] | Names) -> None:
-        self.names = names if isinstance(names, Names) else Names(names)
+    def __init__(self, names: Iterable[str]) -> None:
+        self.names = names if isinstance(names, Names) else Names.of(names)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -44,8 +43,7 @@ class Entities(Mapping[str, int]):
 
     def index(self, text: str) -> int | None:
         """The id of ``text`` (under NFC), or None if no fact or program names it."""
-        place = bisect_left(self.names, text)
-        return place if place < len(self.names) and self.names[place] == text else None
+        return self.names.find(text)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Entities) and self.names == other.names
@@ -63,53 +61,89 @@ def intern(
     columns as int32 ids. ``OverflowError`` where ids would not fit int32. Without tables nothing is imported; the
     result does not depend on ``small``."""
     named = set(texts)
-    dictionaries = [table.texts for table in tables if table.texts is not None]
-    if sum(map(len, dictionaries)) <= small:
-        names, places = _in_python(dictionaries, named)
+    lists = list({id(table.names): table.names for table in tables if table.columns}.values())
+    if sum(map(len, lists)) <= small:
+        names, places = _in_python(lists, named)
     else:
-        names, places = _in_arrow(dictionaries, named)
+        names, places = _in_bulk(lists, named)
     if len(names) > LIMIT:
         raise OverflowError(f"{len(names):,} entities: ids are int32, so at most {LIMIT:,} fit")
-    return Entities(names), _ids(tables, places)
+    ready = {id(held): place for held, place in zip(lists, places, strict=True)}
+    return Entities(names), [_ids(table, ready[id(table.names)]) if table.columns else () for table in tables]
 
 
-def _in_python(dictionaries: Sequence[pa.StringArray], named: set[str]) -> tuple[Names, list[np.ndarray | None]]:
-    held = [cast("list[str]", dictionary.to_pylist()) for dictionary in dictionaries]
-    names = Names(sorted(named.union(*held)))
-    if not held:
+def _ids(table: FactTable, place: np.ndarray | None) -> tuple[np.ndarray, ...]:
+    return tuple(column.codes if place is None else place.take(column.codes) for column in table.columns)
+
+
+def _in_python(lists: Sequence[Names], named: set[str]) -> tuple[Names, list[np.ndarray]]:
+    names = Names.of(named.union(*(held.python for held in lists)))
+    if not lists:
         return names, []
     import numpy as np
 
     place = {name: index for index, name in enumerate(names)}
-    return names, [np.fromiter(map(place.__getitem__, texts), np.int32, len(texts)) for texts in held]
+    return names, [np.fromiter(map(place.__getitem__, held), np.int32, len(held)) for held in lists]
 
 
-def _in_arrow(dictionaries: Sequence[pa.StringArray], named: set[str]) -> tuple[Names, list[np.ndarray | None]]:
-    """Every dictionary is sorted: one that holds all texts already may be the numbering itself (None as its places).
-    Short texts are merged instead, which costs less than to look them up."""
+def _in_bulk(lists: Sequence[Names], named: set[str]) -> tuple[Names, list[np.ndarray | None]]:
+    """All names, and where those of each list stand; None for one that has all of them."""
+    import numpy as np
+
+    spelled, others = parted(named)
+    numbers, first = _numbers([held.numbers_in_numpy for held in lists], spelled)
+    texts, rest = _texts([held.texts_in_arrow for held in lists], others)
+    places: list[np.ndarray | None] = []
+    for held, one, two in zip(lists, first, rest, strict=True):
+        if one is None and two is None:
+            places.append(None)
+            continue
+        front = np.arange(len(held.numbers), dtype=np.int32) if one is None else one
+        behind = np.arange(len(held.texts), dtype=np.int32) if two is None else two
+        places.append(np.concatenate([front, behind + np.int32(len(numbers))]))
+    return Names(texts, numbers), places
+
+
+def _numbers(lists: Sequence[np.ndarray], named: Sequence[int]) -> tuple[np.ndarray, list[np.ndarray | None]]:
+    """All numbers, and the places of those of each list; None where it has them all."""
+    import numpy as np
+
+    largest = max(lists, key=len)
+    mentioned = np.array(named, np.int64)
+    missing = mentioned[~np.isin(mentioned, largest)] if len(named) else mentioned
+    others = [each for each in lists if not np.array_equal(each, largest)]
+    if not len(missing) and not others:
+        return largest, [None] * len(lists)
+    numbers, (own, *places, _) = united([largest, *others, missing])
+    ready = {id(each): place for each, place in zip(others, places, strict=True)}
+    return numbers, [ready.get(id(each), own) for each in lists]
+
+
+def _texts(lists: Sequence[pa.StringArray], named: Sequence[str]) -> tuple[pa.StringArray, list[np.ndarray | None]]:
+    """All texts, sorted, and the places of those of each list, which is sorted too: one that has them all may be the
+    numbering itself (None as its places). Short texts are merged, which costs less than to look them up."""
     import numpy as np
 
     from lnnkit.data.arrow import concatenated, strings
     from lnnkit.data.ranked import by_hashing, by_keys, keys_of
 
-    largest = max(dictionaries, key=len)
-    known = Entities(Names(largest))
+    largest = max(lists, key=len)
+    known = Names(largest)
     missing = sorted(text for text in named if len(named) > _LOOKED_UP or text not in known)
-    others = [each for each in dictionaries if each is not largest and not each.equals(largest)]
+    others = [each for each in lists if each is not largest and not each.equals(largest)]
     if not missing and not others:
-        return Names(largest), [None] * len(dictionaries)
+        return largest, [None] * len(lists)
     parts = [largest, *others, strings(missing)]
     texts = concatenated(parts)
     keys = keys_of(texts)
     if keys is None and not missing and len(others) <= _FEW:
         among = {id(each): _among(each, largest) for each in others}
         if all(place is not None for place in among.values()):
-            return Names(largest), [among.get(id(each)) for each in dictionaries]
+            return largest, [among.get(id(each)) for each in lists]
     codes, values = by_hashing(texts) if keys is None else by_keys(texts, keys)
-    ready = iter(np.split(codes, np.cumsum([len(part) for part in parts])[:-1]))
-    first = next(ready)
-    kept = {id(each) for each in others}
-    return Names(values), [next(ready) if id(each) in kept else first for each in dictionaries]
+    own, *places, _ = np.split(codes, np.cumsum([len(part) for part in parts])[:-1])
+    ready = {id(each): place for each, place in zip(others, places, strict=True)}
+    return values, [ready.get(id(each), own) for each in lists]
 
 
 def _among(texts: pa.StringArray, all_texts: pa.StringArray) -> np.ndarray | None:
@@ -119,19 +153,3 @@ def _among(texts: pa.StringArray, all_texts: pa.StringArray) -> np.ndarray | Non
 
     there = call_function("is_in", [all_texts], SetLookupOptions(texts))
     return np.flatnonzero(there).astype(np.int32) if there.true_count == len(texts) else None
-
-
-def _ids(tables: Sequence[FactTable], places: list[np.ndarray | None]) -> list[tuple[np.ndarray, ...]]:
-    if not tables:
-        return []
-    import numpy as np
-
-    from lnnkit.data.arrow import view
-
-    ready = iter(places)
-    found: list[tuple[np.ndarray, ...]] = []
-    for table in tables:
-        place = next(ready) if table.columns else None
-        codes = [view(column.indices, np.int32) for column in table.columns]
-        found.append(tuple(codes if place is None else [place.take(column) for column in codes]))
-    return found

@@ -207,15 +207,15 @@ def _warnings(
     if sheet.format in TEXT_FORMATS and sheet.named and _header_is_row(sheet, choice, keys):
         first = ", ".join(sheet.names[position] for position in (*choice.keys, *choice.values))
         warn("doubtful-header", f"the header looks like a row: {first}", 'end the statement in "no header"', 1)
-    blank = outer_blanks(keys[0]) if keys else np.empty(0, np.int64)
-    for texts, position in zip(keys, choice.keys, strict=True):
-        rows = np.flatnonzero(np.isin(texts.codes, blank) & keep) if len(blank) else blank
+    blank = outer_blanks(table.names)
+    for column, position in zip(table.columns, choice.keys, strict=True):
+        rows = np.flatnonzero(np.isin(column.codes, blank)) if len(blank) else blank
         if len(rows):
-            value = texts.values[int(texts.codes[rows[0]])].as_py()
+            value = column[int(rows[0])]
             message = (
                 f"{sheet.title(position)} has values that begin or end in a blank, as {value!r} ({len(rows):,} in all)"
             )
-            warn("outer-blanks", message, "blanks are part of an entity's name", int(grid.rows[rows[0]]))
+            warn("outer-blanks", message, "blanks are part of an entity's name", int(table.rows[rows[0]]))
     for real, position in zip(reals, choice.values, strict=True):
         rows = np.flatnonzero(real.inexact & keep)
         if len(rows):

@@ -1,9 +1,12 @@
-"""The names of entities: a sequence of texts that stay in Arrow until somebody looks."""
+"""The names of entities: whole numbers, which stay numbers, and texts, which stay in Arrow, until somebody looks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, cast, overload
+
+from lnnkit.data.whole import SMALL, parted, whole
 
 if TYPE_CHECKING:
     import numpy as np
@@ -12,43 +15,132 @@ if TYPE_CHECKING:
 _FEW = 20  # to make one text costs so many times what it costs among all
 
 
+def some_of(texts: pa.StringArray, rows: np.ndarray) -> pa.StringArray:
+    """The texts of some rows, which ascend."""
+    from lnnkit.data.arrow import int64s, strings
+
+    if len(rows) == len(texts):
+        return texts
+    if len(texts) > SMALL:
+        return texts.take(int64s(rows))
+    held = cast("list[str]", texts.to_pylist())
+    return strings([held[row] for row in rows.tolist()])
+
+
 class Names(Sequence[str]):
-    """Texts by place, from Python or from Arrow. Equal to any sequence of the same texts."""
+    """Distinct texts by place: ``numbers`` (see `lnnkit.data.whole`), ascending by their values, and behind them
+    ``texts`` that spell none, ascending by code point; each from Python or from numpy and Arrow. Equal to any sequence
+    of the same texts."""
 
-    __slots__ = ("_arrow", "_python")
+    __slots__ = ("_arrow", "_python", "numbers", "texts")
 
-    def __init__(self, texts: Sequence[str] | pa.StringArray) -> None:
-        python = isinstance(texts, (tuple, list))
-        self._python: tuple[str, ...] | None = tuple(texts) if python else None
-        self._arrow: pa.StringArray | None = None if python else cast("pa.StringArray", texts)
+    def __init__(
+        self, texts: tuple[str, ...] | pa.StringArray = (), numbers: tuple[int, ...] | np.ndarray = ()
+    ) -> None:
+        self.numbers = numbers
+        self.texts = texts
+        self._python: tuple[str, ...] | None = None
+        self._arrow: pa.StringArray | None = None
+
+    @staticmethod
+    def of(texts: Iterable[str]) -> Names:
+        """The names among any texts: each once, in order."""
+        numbers, others = parted(set(texts))
+        return Names(tuple(sorted(others)), tuple(sorted(numbers)))
 
     @property
     def arrow(self) -> pa.StringArray:
-        """All of them as an Arrow array."""
+        """All of them as an Arrow array of strings; made once."""
         if self._arrow is None:
-            from lnnkit.data.arrow import strings
+            import pyarrow as pa
 
-            self._arrow = strings(self._python or ())
+            from lnnkit.data.arrow import concatenated, int64s, strings
+
+            if not len(self.numbers):
+                self._arrow = self.texts_in_arrow
+            elif len(self) <= SMALL:
+                self._arrow = strings(self.python)
+            else:
+                numbers = int64s(self.numbers_in_numpy).cast(pa.string())
+                self._arrow = concatenated([numbers, self.texts_in_arrow])
         return self._arrow
 
     @property
     def python(self) -> tuple[str, ...]:
         """All of them as Python texts; made once."""
         if self._python is None:
-            self._python = tuple(cast("list[str]", self.arrow.to_pylist()))
+            numbers = self.numbers if isinstance(self.numbers, tuple) else self.numbers.tolist()
+            texts = self.texts if isinstance(self.texts, tuple) else cast("list[str]", self.texts.to_pylist())
+            self._python = (*map(str, numbers), *texts)
         return self._python
+
+    @property
+    def numbers_in_numpy(self) -> np.ndarray:
+        """The numbers as int64."""
+        import numpy as np
+
+        return np.array(self.numbers, np.int64) if isinstance(self.numbers, tuple) else self.numbers
+
+    @property
+    def texts_in_arrow(self) -> pa.StringArray:
+        """The texts, without the numbers, as an Arrow array."""
+        if not isinstance(self.texts, tuple):
+            return self.texts
+        from lnnkit.data.arrow import strings
+
+        return strings(self.texts)
+
+    def index(self, value: str, start: int = 0, stop: int | None = None) -> int:
+        """The place of a name; `ValueError` where it is none."""
+        place = self.find(value)
+        if place is None or not start <= place < (len(self) if stop is None else stop):
+            raise ValueError(f"{value!r} is no name")
+        return place
+
+    def find(self, text: str) -> int | None:
+        """The place of a name (under NFC), None where it is none."""
+        number = whole(text)
+        if number is not None:
+            place = bisect_left(self.numbers, number)
+            return place if place < len(self.numbers) and self.numbers[place] == number else None
+        if isinstance(self.texts, tuple):
+            place = bisect_left(self.texts, text)
+        else:
+            place = bisect_left(range(len(self.texts)), text, key=self._text)
+        found = place < len(self.texts) and self._text(place) == text
+        return len(self.numbers) + place if found else None
 
     def at(self, ids: np.ndarray, expected: int) -> list[str]:
         """Those at some places; ``expected`` says how many will be asked for in all."""
-        if self._python is None and expected * _FEW < len(self):
-            arrow = self.arrow
-            return [cast("str", arrow[place].as_py()) for place in ids.tolist()]
+        if self._python is None:
+            if not len(self.texts):
+                return list(map(str, self.numbers_in_numpy.take(ids).tolist()))
+            if expected * _FEW < len(self):
+                return [self._one(place) for place in ids.tolist()]
         python = self.python
         return [python[place] for place in ids.tolist()]
 
+    def some(self, used: np.ndarray) -> Names:
+        """Those that a mask marks."""
+        import numpy as np
+
+        count = len(self.numbers)
+        texts = some_of(self.texts_in_arrow, np.flatnonzero(used[count:]))
+        return Names(texts, self.numbers_in_numpy[used[:count]])
+
+    def _one(self, place: int) -> str:
+        rest = place - len(self.numbers)
+        return str(self.numbers[place]) if rest < 0 else self._text(rest)
+
+    def _text(self, place: int) -> str:
+        text = self.texts[place]
+        return text if isinstance(text, str) else cast("str", text.as_py())
+
+    def __contains__(self, value: object) -> bool:
+        return isinstance(value, str) and self.find(value) is not None
+
     def __len__(self) -> int:
-        held = self._arrow if self._python is None else self._python
-        return 0 if held is None else len(held)
+        return len(self.numbers) + len(self.texts)
 
     @overload
     def __getitem__(self, index: int) -> str: ...
@@ -57,19 +149,22 @@ class Names(Sequence[str]):
     def __getitem__(self, index: int | slice) -> str | tuple[str, ...]:
         if isinstance(index, slice) or self._python is not None:
             return self.python[index]
-        return cast("str", self.arrow[index].as_py())
+        return self._one(range(len(self))[index])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.python)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Names):
-            return len(self) == len(other) and self.arrow.equals(other.arrow)
+            if len(self) != len(other) or len(self.numbers) != len(other.numbers):
+                return False
+            same = bool((self.numbers_in_numpy == other.numbers_in_numpy).all()) if len(self.numbers) else True
+            return same and (not len(self.texts) or self.texts_in_arrow.equals(other.texts_in_arrow))
         return isinstance(other, Sequence) and self.python == tuple(other)
 
     def __hash__(self) -> int:
         return hash(self.python)
 
     def __repr__(self) -> str:
-        shown = ", ".join(map(repr, self.python[:5]))
+        shown = ", ".join(repr(self[place]) for place in range(min(5, len(self))))
         return f"Names({len(self):,}: {shown}{', ...' if len(self) > 5 else ''})"

@@ -84,14 +84,14 @@ def _from_texts(column: pa.Array | pa.ChunkedArray, title: str) -> Reals:
     if many is not None:
         return many
     texts = texts_of(column, title)
-    values, right, inexact = _spelled(texts.values)
-    right[list(texts.faults)] = False
-    values, right, inexact = (np.append(part, part.dtype.type(0)) for part in (values, right, inexact))  # for -1
+    values, right, inexact = _spelled(texts.names.arrow)
+    behind = np.zeros(len(texts.faults) + 1, bool)  # the last of them for -1
+    values, right, inexact = (np.append(part, behind.astype(part.dtype)) for part in (values, right, inexact))
     missing = texts.codes < 0
 
     def shown(row: int) -> str:
         code = int(texts.codes[row])
-        return "text that is not UTF-8" if code in texts.faults else repr(texts.values[code].as_py())
+        return "text that is not UTF-8" if code in texts.faults else repr(texts.names[code])
 
     codes = texts.codes
     return Reals(values[codes], missing, ~right[codes] & ~missing, shown, inexact[codes])

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
+
+from lnnkit.data.names import Names
 
 if TYPE_CHECKING:
     import numpy as np
-    import pyarrow as pa
 
+    from lnnkit.data.column import EntityColumn
     from lnnkit.syntax.span import Span
 
 
@@ -16,8 +18,8 @@ if TYPE_CHECKING:
 class FactTable:
     """``n`` facts about one predicate, in the order of their source; the same fact may stand there twice.
 
-    ``columns`` holds one dictionary-encoded Arrow array (int32, string; no nulls) of NFC texts an argument. All share
-    one dictionary: the texts that the rows use, each once, sorted, and no other. ``lower`` and ``upper`` are float64
+    ``columns`` holds one column of entities an argument. All share their ``names``: those that the rows use, and no
+    other. ``lower`` and ``upper`` are float64
     (truth bounds in [0, 1], or the two ends of a number, -inf and inf where unknown), never nan, ``lower <= upper``.
     No number is infinite: a lower end is below inf, an upper end above -inf.
     ``rows`` (int64) numbers each fact's row in its source, as an editor counts lines for text files and from 1 for
@@ -25,7 +27,7 @@ class FactTable:
     """
 
     predicate: str
-    columns: tuple[pa.DictionaryArray, ...]
+    columns: tuple[EntityColumn, ...]
     lower: np.ndarray
     upper: np.ndarray
     rows: np.ndarray
@@ -36,6 +38,6 @@ class FactTable:
         return len(self.lower)
 
     @property
-    def texts(self) -> pa.StringArray | None:
-        """The dictionary of all columns; None for a predicate without arguments."""
-        return cast("pa.StringArray", self.columns[0].dictionary) if self.columns else None
+    def names(self) -> Names:
+        """The entities that its rows name."""
+        return self.columns[0].names if self.columns else Names()

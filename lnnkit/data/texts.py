@@ -1,17 +1,18 @@
-"""Columns as entities: distinct NFC texts in sorted order and, for each row, which one stands there."""
+"""Columns as entities: distinct names in order and, for each row, which one stands there."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
-from lnnkit.data.arrow import concatenated, int32s, strings, text_buffers
+from lnnkit.data.arrow import concatenated, strings, text_buffers
 from lnnkit.data.clean import cleaned
+from lnnkit.data.column import EntityColumn
 from lnnkit.data.encode import SMALL, Piece, encoded
-from lnnkit.data.names import Names
-from lnnkit.data.ranked import ranked, taken
+from lnnkit.data.names import Names, some_of
+from lnnkit.data.ranked import ranked
+from lnnkit.data.whole import drawn, united
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,12 +23,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """``codes`` (int32) indexes ``values``, distinct and sorted texts; -1 where the cell is empty or null. ``faults``
-    says by code why a value is no entity; its text is then meaningless, and it stands behind all others."""
+    """``codes`` (int32) indexes ``names``; -1 where the cell is empty or null. ``faults`` says by code why a value is
+    no entity; such codes stand behind all names. ``sharing`` columns without gaps and faults, together, use all of the
+    names; 0 where that is not known."""
 
     codes: np.ndarray
-    values: pa.StringArray
+    names: Names
     faults: dict[int, str] = field(default_factory=dict)
+    sharing: int = 0
 
     def fault(self, row: int) -> str | None:
         """Why the row holds no entity, if so."""
@@ -36,10 +39,8 @@ class Texts:
 
     def wrong(self) -> np.ndarray:
         """The rows that hold no entity."""
-        import numpy as np
-
         mask = self.codes < 0
-        return mask | np.isin(self.codes, list(self.faults)) if self.faults else mask
+        return mask | (self.codes >= len(self.names)) if self.faults else mask
 
     def equal(self, text: str) -> np.ndarray:
         """The rows that hold ``text``; the empty text is that of empty and null cells."""
@@ -47,13 +48,8 @@ class Texts:
 
         if not text:
             return self.codes < 0
-        if len(self.values) <= SMALL:
-            found = [code for code, value in enumerate(self.values.to_pylist()) if value == text]
-        else:  # not by Arrow's search, which would import pandas
-            place = bisect_left(Names(self.values), text, hi=len(self.values) - len(self.faults))
-            found = [place] if place < len(self.values) and self.values[place].as_py() == text else []
-        found = [code for code in found if code not in self.faults]
-        return self.codes == found[0] if found else np.zeros(len(self.codes), bool)
+        place = self.names.find(text)
+        return np.zeros(len(self.codes), bool) if place is None else self.codes == place
 
 
 def texts_of(column: Column, title: str) -> Texts:
@@ -64,44 +60,77 @@ def texts_of(column: Column, title: str) -> Texts:
 
 
 def texts_together(columns: Sequence[tuple[Column, str]]) -> list[Texts]:
-    """As `texts_of`, for several columns of one length, each with its title; all share their ``values``."""
+    """As `texts_of`, for several columns of one length, each with its title; all share their ``names``."""
+    import numpy as np
+
     pieces = [cleaned(piece) for piece in encoded(columns)]
-    united = _united(pieces)
-    if len(pieces) == len(columns):
-        return united
-    codes, size = united[0].codes, len(columns[0][0])  # all columns were encoded in one piece
-    return [
-        Texts(codes[place * size : (place + 1) * size], united[0].values, united[0].faults)
-        for place in range(len(columns))
-    ]
+    sharing = len(columns) if all(piece.used for piece in pieces) else 0
+    found: dict[int, Texts] = {}
+    for piece, texts in zip(pieces, _united(pieces), strict=True):
+        for place, codes in zip(piece.columns, np.split(texts.codes, len(piece.columns)), strict=True):
+            found[place] = Texts(codes, texts.names, texts.faults, sharing)
+    return [found[place] for place in range(len(columns))]
 
 
 def reunited(several: Sequence[Texts]) -> list[Texts]:
-    """The same texts with one array of values."""
-    if all(texts.values is several[0].values for texts in several):
+    """The same texts with the same names."""
+    if all(texts.names is several[0].names for texts in several):
         return list(several)
-    return _united([Piece(texts.codes, texts.values, texts.faults) for texts in several])
+    return _united([_piece(texts) for texts in several])
+
+
+def _piece(texts: Texts) -> Piece:
+    names, values = texts.names, texts.names.texts_in_arrow
+    if texts.faults:
+        values = concatenated([values, strings([""] * len(texts.faults))])
+    return Piece(texts.codes, values, texts.faults, numbers=names.numbers_in_numpy)
 
 
 def _united(pieces: Sequence[Piece]) -> list[Texts]:
-    """The pieces with one array of values: what is right, sorted, then what is faulty."""
+    """The pieces with the same names; what is faulty stands behind them."""
     import numpy as np
 
+    none = np.empty(0, np.int64)
+    own = {id(piece.numbers): none if piece.numbers is None else piece.numbers for piece in pieces}
     if len(pieces) == 1 and pieces[0].ordered:
-        return [Texts(pieces[0].codes, pieces[0].values, pieces[0].faults)]
-    places, values = _ranked([piece.values for piece in pieces])
-    faults: dict[int, str] = {}
-    if any(piece.faults for piece in pieces):
-        places = [place.copy() for place in places]
-        for piece, place in zip(pieces, places, strict=True):
-            for code, fault in piece.faults.items():
-                place[code] = len(values) + len(faults)
-                faults[len(values) + len(faults)] = fault
-        values = concatenated([values, strings([""] * len(faults))])
-    return [
-        Texts(np.append(place, np.int32(-1)).take(piece.codes), values, faults)
-        for piece, place in zip(pieces, places, strict=True)
-    ]
+        ranks, values = [_counted(len(pieces[0].values))], pieces[0].values
+    else:
+        ranks, values = _ranked([piece.values for piece in pieces])
+    spelled, numbers = drawn(values)
+    if len(spelled) or sum(len(each) > 0 for each in own.values()) > 1:
+        numbers, (*places, spots) = united([*own.values(), numbers])
+    else:
+        numbers = next((each for each in own.values() if len(each)), numbers)
+        places, spots = [_counted(len(each)) for each in own.values()], _counted(0)
+    first = dict(zip(own, places, strict=True))
+    among = _counted(len(values)) + np.int32(len(numbers))
+    if len(spelled):
+        rest = np.ones(len(values), bool)
+        rest[spelled] = False
+        among = np.cumsum(rest, dtype=np.int32) + np.int32(len(numbers) - 1)
+        among[spelled] = spots
+        values = some_of(values, np.flatnonzero(rest))
+    names = Names(values, numbers)
+    found: list[Texts] = []
+    for piece, rank in zip(pieces, ranks, strict=True):
+        place = np.concatenate([first[id(piece.numbers)], among.take(rank)])
+        faults = {len(names) + number: fault for number, fault in enumerate(piece.faults.values())}
+        place[list(piece.faults)] = list(faults)
+        found.append(Texts(_mapped(piece.codes, place), names, faults))
+    return found
+
+
+def _counted(count: int) -> np.ndarray:
+    import numpy as np
+
+    return np.arange(count, dtype=np.int32)
+
+
+def _mapped(codes: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """The places that codes, of which -1 stays, stand for."""
+    import numpy as np
+
+    return codes if (place == _counted(len(place))).all() else np.append(place, np.int32(-1)).take(codes)
 
 
 def _ranked(several: Sequence[pa.StringArray]) -> tuple[list[np.ndarray], pa.StringArray]:
@@ -118,39 +147,34 @@ def _ranked(several: Sequence[pa.StringArray]) -> tuple[list[np.ndarray], pa.Str
     return [np.fromiter(map(index.__getitem__, texts), np.int32, len(texts)) for texts in held], strings(names)
 
 
-def outer_blanks(texts: Texts) -> np.ndarray:
-    """The codes of values that begin or end in a space, tab or line break."""
+def outer_blanks(names: Names) -> np.ndarray:
+    """The places of names that begin or end in a space, tab or line break."""
     import numpy as np
 
-    offsets, data = text_buffers(texts.values)
+    offsets, data = text_buffers(names.texts_in_arrow)
     if not (data <= ord(" ")).any():
         return np.empty(0, np.int64)
     filled = np.flatnonzero(np.diff(offsets) > 0)
     blank = np.zeros(256, bool)
     blank[[9, 10, 13, 32]] = True
-    return filled[blank[data[offsets[filled]]] | blank[data[offsets[filled + 1] - 1]]]
+    return filled[blank[data[offsets[filled]]] | blank[data[offsets[filled + 1] - 1]]] + len(names.numbers)
 
 
-def compacted(several: Sequence[Texts], keep: np.ndarray | None) -> tuple[pa.DictionaryArray, ...]:
-    """The kept rows of columns that share their values, as dictionary-encoded arrays that share one dictionary: what
-    they use, and nothing else."""
+def compacted(several: Sequence[Texts], keep: np.ndarray | None) -> tuple[EntityColumn, ...]:
+    """The kept rows of columns that share their names, which come to be those that they use, and no others."""
     import numpy as np
-    import pyarrow as pa
 
     if not several:
         return ()
+    names = several[0].names
+    if keep is None and len({id(texts.codes) for texts in several}) == several[0].sharing:
+        return tuple(EntityColumn(texts.codes, names) for texts in several)
     columns = [texts.codes if keep is None else texts.codes[keep] for texts in several]
-    values = several[0].values
-    used = np.zeros(len(values), bool)
+    used = np.zeros(len(names), bool)
     for codes in columns:
         used[codes] = True
     if not used.all():
         place = np.cumsum(used, dtype=np.int32) - np.int32(1)
         columns = [place.take(codes) for codes in columns]
-        chosen = np.flatnonzero(used)
-        if len(values) <= SMALL:
-            held = cast("list[str]", values.to_pylist())
-            values = strings([held[code] for code in chosen.tolist()])
-        else:
-            values = taken(values, chosen)
-    return tuple(pa.DictionaryArray.from_arrays(int32s(codes), values) for codes in columns)
+        names = names.some(used)
+    return tuple(EntityColumn(codes, names) for codes in columns)

@@ -40,7 +40,7 @@ class _Tuples:
     def __init__(self, columns: Sequence[Tensor]) -> None:
         self.columns = columns
         self._first: Tensor | None = None  # where each stands first; None if none stands twice
-        self._group = torch.empty(0, dtype=torch.int64)  # the number of each
+        self._new = torch.empty(0, dtype=torch.bool)  # which stand there first
         if columns:
             new = torch.ones(len(columns[0]), dtype=torch.bool)
             rest = new[1:]
@@ -48,16 +48,20 @@ class _Tuples:
             for column in columns[1:]:
                 rest |= column[1:] != column[:-1]
             if not all_set(new):
-                self._first, self._group = where_set(new), new.cumsum(0) - 1
+                self._first, self._new = where_set(new), new
 
     def met(self, facts: Given, dtype: torch.dtype) -> tuple[Sequence[Tensor], Bounds]:
         """Each tuple once, with what all facts say of it."""
         lower, upper = facts.lower.to(dtype), facts.upper.to(dtype)
         if not self.columns:
             return self.columns, Bounds(lower.max()[None], upper.min()[None])
-        first, group = self._first, self._group
+        first = self._first
         if first is None:
             return facts.columns, Bounds(lower, upper)
+        if lower.stride(0) == upper.stride(0) == 0:  # all facts say the same
+            columns = [column.index_select(0, first) for column in facts.columns]
+            return columns, Bounds(lower[: len(first)], upper[: len(first)])
+        group = self._new.cumsum(0) - 1  # the number of each
         return [column.index_select(0, first) for column in facts.columns], Bounds(
             lower.index_select(0, first).scatter_reduce_(0, group, lower, "amax"),
             upper.index_select(0, first).scatter_reduce_(0, group, upper, "amin"),

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lnnkit.check.program import CheckedProgram, Fact
-from lnnkit.data.arrow import booleans
+from lnnkit.data.column import EntityColumn
 from lnnkit.explain.origins import Origins, fact_text
 from lnnkit.syntax.span import Source, Span
 
@@ -54,5 +54,5 @@ def _without(table: FactTable, rows: set[int]) -> FactTable:
 
     keep = np.ones(len(table), bool)
     keep[list(rows)] = False
-    columns = tuple(column.filter(booleans(keep)) for column in table.columns)
+    columns = tuple(EntityColumn(column.codes[keep], column.names) for column in table.columns)
     return replace(table, columns=columns, lower=table.lower[keep], upper=table.upper[keep], rows=table.rows[keep])

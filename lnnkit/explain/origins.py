@@ -4,10 +4,10 @@ so nothing is stored for it; a large table is sorted by its first column when it
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from lnnkit.check.program import CheckedProgram, Fact
-from lnnkit.data.arrow import view
+from lnnkit.data.names import Names
 from lnnkit.explain.proof import Given
 from lnnkit.syntax import ast
 from lnnkit.syntax.digits import in_digits
@@ -56,7 +56,7 @@ class Origins:
     def entities(self, predicate: str) -> set[str]:
         """All entities that facts of a predicate mention."""
         found = {text for name, arguments in self._stated if name == predicate for text in arguments}
-        return found.union(*(table.texts for table in self._tables.get(predicate, ())))
+        return found.union(*(table.names for table in self._tables.get(predicate, ())))
 
 
 class _Table:
@@ -73,10 +73,9 @@ class _Table:
         return self._table.predicate
 
     @property
-    def texts(self) -> list[str]:
+    def names(self) -> Names:
         """All entities that its rows mention."""
-        texts = self._table.texts
-        return [] if texts is None else cast("list[str]", texts.to_pylist())
+        return self._table.names
 
     def rows(self, arguments: Sequence[str]) -> list[int]:
         """The positions of the facts about these entities."""
@@ -84,11 +83,11 @@ class _Table:
 
         if not arguments:
             return list(range(len(self._table)))
-        codes = [code for text in arguments if (code := self._code(text)) is not None]
+        codes = [code for text in arguments if (code := self.names.find(text)) is not None]
         if len(codes) < len(arguments):
             return []
         if not self._columns:
-            self._columns = [view(column.indices, np.int32) for column in self._table.columns]
+            self._columns = [column.codes for column in self._table.columns]
         if len(self._table) <= _SCANNED:
             hit = self._columns[0] == codes[0]
             for column, code in zip(self._columns[1:], codes[1:], strict=True):
@@ -108,19 +107,6 @@ class _Table:
         lower, upper = float(table.lower[row]), float(table.upper[row])
         text = fact_text(*key, lower, upper, numeric=numeric)
         return Given(lower, upper, table.source, int(table.rows[row]), text)
-
-    def _code(self, text: str) -> int | None:
-        """The place of a text among the table's, which are sorted."""
-        texts = self._table.texts
-        assert texts is not None
-        low, high = 0, len(texts)
-        while low < high:
-            middle = (low + high) // 2
-            if cast(str, texts[middle].as_py()) < text:
-                low = middle + 1
-            else:
-                high = middle
-        return low if low < len(texts) and texts[low].as_py() == text else None
 
 
 def ground_atom(predicate: str, arguments: Sequence[str]) -> ast.Atom:

@@ -11,7 +11,6 @@ from torch import Tensor
 
 from lnnkit.check.program import ENTITY, CheckedProgram, Fact
 from lnnkit.data.entities import Entities, intern
-from lnnkit.data.names import Names
 from lnnkit.store.canonical_rows import Order, Part, merged
 from lnnkit.store.layout import Given
 
@@ -30,9 +29,9 @@ class Gathered(NamedTuple):
 def given_facts(program: CheckedProgram, mentioned: Iterable[str]) -> Gathered:
     """All facts of a program, from its text and its tables. ``mentioned`` are entities that formulas name.
 
-    Nothing depends on the order of rows, statements or files: ids are places in the sorted texts, each predicate comes
-    once, in the order of their names, and its rows are in canonical order, sorted by columns, then by lower and upper
-    bounds. The same fact may stand there twice.
+    Nothing depends on the order of rows, statements or files: ids are places among the names in order, each predicate
+    comes once, in the order of their names, and its rows are in canonical order, sorted by columns, then by lower and
+    upper bounds. The same fact may stand there twice.
     """
     entities, given, labelled = _interned(program, mentioned)
     return Gathered(entities, _gathered(given, entities), _by_sort(program, labelled))
@@ -44,9 +43,7 @@ def unnamed(program: CheckedProgram, texts: Iterable[str]) -> frozenset[str]:
     for stated in (*program.facts, *program.labels) if found else ():
         found.difference_update(stated.arguments)
     for table in (*program.tables, *program.label_tables) if found else ():
-        if table.texts is not None:
-            known = Entities(Names(table.texts))
-            found = {text for text in found if text not in known}
+        found = {text for text in found if table.names.find(text) is None}
     return frozenset(found)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from lnnkit.data.table import FactTable
@@ -24,7 +24,7 @@ class Read:
     def facts(self) -> list[tuple[object, ...]]:
         """Each fact as its arguments, its lower and its upper end."""
         assert self.table is not None
-        columns = [column.to_pylist() for column in self.table.columns]
+        columns = [list(column) for column in self.table.columns]
         return list(zip(*columns, self.table.lower.tolist(), self.table.upper.tolist(), strict=True))
 
     @property
@@ -57,6 +57,20 @@ def statement(
 ) -> ast.Table:
     filters = tuple(ast.Where(column=c, value=v, span=STATEMENT) for c, v in (where or {}).items())
     return ast.Table(path=path, columns=columns, where=filters, header=header, span=STATEMENT)
+
+
+def in_order(texts: Iterable[str]) -> list[str]:
+    """Distinct texts as entities are numbered: whole numbers that fit 64 bits by value, then texts by code point. A
+    whole number is what Python reads as one and prints the same."""
+
+    def place(text: str) -> tuple[int, int, str]:
+        try:
+            number = int(text)
+        except ValueError:
+            return (1, 0, text)
+        return (0, number, "") if str(number) == text and -(2**63) <= number <= 2**63 - 1 else (1, 0, text)
+
+    return sorted(set(texts), key=place)
 
 
 Reader = Callable[..., Read]

@@ -67,9 +67,14 @@ _ALL = (
     Engine(
         "lnnkit",
         "lnnkit",
-        frozenset({*_CLOSURES, "smokers", "smokers-open", "table", "eligible", "ontology", "csv", *_IBM}),
+        frozenset({*_CLOSURES, "smokers", "smokers-open", "table", "eligible", "ontology", "csv", "csv5m", *_IBM}),
     ),
-    Engine("duckdb", "duckdb", frozenset({*_CLOSURES, "smokers", "table", "ontology", "csv"}), "table: upward only"),
+    Engine(
+        "duckdb",
+        "duckdb",
+        frozenset({*_CLOSURES, "smokers", "table", "ontology", "csv", "csv5m"}),
+        "table: upward only",
+    ),
     Engine(
         "numpy",
         "numpy",

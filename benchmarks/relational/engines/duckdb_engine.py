@@ -79,6 +79,23 @@ class Reading:
         return {"distinct": int(row[0])}
 
 
+class Edges:
+    """The CSV into a table of numbers, which has no index."""
+
+    def __init__(self, data: Data) -> None:
+        self.connection = duckdb.connect(config={"threads": 1})
+        self.path = str(data.folder / "edges.csv")
+
+    def infer(self) -> None:
+        self.connection.execute("CREATE TABLE edge AS SELECT * FROM read_csv($1)", [self.path])
+
+    def read(self) -> Checks:
+        text = "SELECT count(DISTINCT (source, target)), count(DISTINCT target) FILTER (source = 0) FROM edge"
+        row = self.connection.execute(text).fetchone()
+        assert row is not None
+        return {"distinct": int(row[0]), "next": int(row[1])}
+
+
 def _pairs(edges: np.ndarray) -> dict[str, np.ndarray]:
     edges = edges.astype(np.int32)
     return {"a": edges[:, 0].copy(), "b": edges[:, 1].copy()}
@@ -107,7 +124,7 @@ def _table(data: Data) -> Query:
     return Query({"p": {**columns, "q_upper": cap}}, TABLE.format(*ends), ROWS, "rows")
 
 
-RUNS: Mapping[str, Callable[[Data], Query | Reading | duckdb_ontology.Ontology]] = {
+RUNS: Mapping[str, Callable[[Data], Query | Reading | Edges | duckdb_ontology.Ontology]] = {
     "closure": _closure,
     "chain": _closure,
     "smokers": _smokers,
@@ -115,4 +132,5 @@ RUNS: Mapping[str, Callable[[Data], Query | Reading | duckdb_ontology.Ontology]]
     "generation": _generation,
     "ontology": duckdb_ontology.Ontology,
     "csv": Reading,
+    "csv5m": Edges,
 }

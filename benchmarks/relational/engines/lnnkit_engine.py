@@ -52,6 +52,16 @@ query sg(X, Y)
 """
 READING = 'predicate friends(person, person)\nload friends from "friends.csv"\n'
 
+EDGES = """
+predicate edge(node, node) closed
+predicate start(node)
+load edge from "edges.csv"
+fact start(0)
+axiom start(X) & edge(X, Y) -> next(Y)
+query next(X)
+query edge(X, Y)
+"""
+
 Table = Mapping[str, np.ndarray]
 
 
@@ -116,6 +126,22 @@ class Reading:
         return {"distinct": len(self.kb.ask("friends(X, Y)"))}
 
 
+class Edges:
+    """The file becomes a relation in order, with its index by the first column, through which one node is looked up."""
+
+    def __init__(self, data: Data) -> None:
+        torch.set_num_threads(1)
+        self.data = data
+
+    def infer(self) -> None:
+        self.kb = lnnkit.loads(EDGES, self.data.folder)
+        self.kb.infer()
+
+    def read(self) -> Checks:
+        after, edges = self.kb.answers()
+        return {"distinct": len(edges), "next": len(after)}
+
+
 def pairs(edges: np.ndarray) -> Table:
     return {"a": edges[:, 0], "b": edges[:, 1]}
 
@@ -161,7 +187,7 @@ def _ontology(data: Data) -> Inference:
     return Ontology(lubm.program(lubm.read(data.folder / "tbox.tsv")), {}, data)
 
 
-RUNS: Mapping[str, Callable[[Data], Inference | Reading]] = {
+RUNS: Mapping[str, Callable[[Data], Inference | Reading | Edges]] = {
     "closure": _closure(CLOSURE),
     "chain": _closure(CLOSURE),
     "smokers": _smokers,
@@ -171,6 +197,7 @@ RUNS: Mapping[str, Callable[[Data], Inference | Reading]] = {
     "generation": _generation,
     "ontology": _ontology,
     "csv": Reading,
+    "csv5m": Edges,
     "ibm-smokers": _open_smokers,
     "ibm-chain": _closure(OPEN_CLOSURE),
     "ibm-table": _table,

@@ -1,0 +1,199 @@
+"""Names that are whole numbers: which texts are, and what numpy does with many of them.
+
+A *whole number* is a text as Python prints an ``int`` that fits 64 bits: ``0``, ``42``, ``-7``. ``007``, ``-0``,
+``+5``, ``1_000``, ``1e3`` and ``9223372036854775808`` are texts like any other. A whole number has one spelling, so
+nothing is lost where it is kept as a number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, cast
+
+from lnnkit.data.arrow import int64s, text_buffers, view
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,18}")
+_SPREAD = 4  # numbers are told apart by a table of all in their range, if it has so many times their number
+_BLOCK = 1 << 16  # numbers at a time, which a processor's cache holds
+SMALL = 20_000  # below this many texts plain Python beats the import of Arrow's kernels
+_NINE = ord("9")
+_BEFORE, _BEHIND = ord("-"), ord("9") + 1  # a whole number begins with one of these bytes, or between them
+
+
+def whole(text: str) -> int | None:
+    """The number that ``text`` is the spelling of, if it is that of a whole number."""
+    if not _WHOLE.fullmatch(text):
+        return None
+    number = int(text)
+    return number if -(2**63) <= number < 2**63 else None
+
+
+def parted(texts: Iterable[str]) -> tuple[list[int], list[str]]:
+    """The whole numbers among some texts, and the others."""
+    numbers: list[int] = []
+    others: list[str] = []
+    for text in texts:
+        number = whole(text)
+        if number is None:
+            others.append(text)
+        else:
+            numbers.append(number)
+    return numbers, others
+
+
+def all_whole(column: pa.Array | pa.ChunkedArray) -> np.ndarray | None:
+    """The numbers of a column of strings, or binary, that holds nothing but whole numbers, as an array of its own:
+    int32 where all fit, else int64. None for any other column."""
+    import numpy as np
+
+    found = np.empty(len(column), np.int32)
+    start = 0
+    for chunk in getattr(column, "chunks", [column]):
+        numbers = _read(chunk)
+        if numbers is None:
+            return None
+        if found.dtype == np.int32 and (numbers.min(initial=0) < -(2**31) or numbers.max(initial=0) >= 2**31):
+            found = found.astype(np.int64)
+        found[start : start + len(numbers)] = numbers
+        start += len(numbers)
+    return found
+
+
+def _read(texts: pa.Array) -> np.ndarray | None:
+    """The numbers of whole numbers; None where any text is none.
+
+    Arrow reads every spelling of a whole number, and some of others. These are longer than the one that Python prints
+    (``-0``, ``007``), or hold a letter (``0x1F``): so all are right if they are as long, in all, as they should be.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    if texts.null_count:
+        return None
+    strings = texts.view(pa.string()) if pa.types.is_binary(texts.type) else texts
+    offsets, data = text_buffers(strings)
+    data = data[int(offsets[0]) : int(offsets[-1])]
+    if data.max(initial=0) > _NINE:
+        return None
+    try:
+        numbers = view(strings.cast(pa.int64()), np.int64)
+    except pa.ArrowInvalid:
+        return None
+    return numbers if _length(numbers) == len(data) else None
+
+
+def _length(numbers: np.ndarray) -> int:
+    """How many characters the numbers take as Python prints them."""
+    import numpy as np
+
+    if not len(numbers):
+        return 0
+    low, high = int(numbers.min()), int(numbers.max())
+    length = len(numbers)
+    if low < 0:
+        length += int(np.count_nonzero(numbers < 0))
+        numbers = np.abs(numbers).view(np.uint64)  # where the least of all would not fit
+        low, high = int(numbers.min()), int(numbers.max())
+    power = 10
+    while power <= high:
+        length += len(numbers) if power <= low else int(np.count_nonzero(numbers >= power))
+        power *= 10
+    return length
+
+
+def coded(several: Sequence[np.ndarray], codes: Sequence[np.ndarray]) -> np.ndarray:
+    """The distinct numbers of several arrays, ascending (int64). The place of each number among them is written to
+    ``codes`` (int32), an array each, which may be that of the numbers."""
+    import numpy as np
+
+    filled = [each for each in several if len(each)]
+    if not filled:
+        return np.empty(0, np.int64)
+    low, high = min(int(each.min()) for each in filled), max(int(each.max()) for each in filled)
+    if high - low > _SPREAD * sum(map(len, filled)):
+        return _by_hashing(several, codes)
+    seen = np.zeros(high - low + 1, bool)
+    for each in filled:
+        for start in range(0, len(each), _BLOCK):
+            seen[np.subtract(each[start : start + _BLOCK], low, dtype=np.int64)] = True
+    place = None if seen.all() else np.cumsum(seen, dtype=np.int32) - np.int32(1)
+    for each, out in zip(several, codes, strict=True):
+        for start in range(0, len(each), _BLOCK):
+            above = np.subtract(each[start : start + _BLOCK], low, dtype=np.int64)
+            out[start : start + _BLOCK] = above if place is None else place.take(above)
+    return np.flatnonzero(seen) + low
+
+
+def _by_hashing(several: Sequence[np.ndarray], codes: Sequence[np.ndarray]) -> np.ndarray:
+    """As `coded`, for numbers that are far apart."""
+    import numpy as np
+
+    together = np.concatenate([each.astype(np.int64, copy=False) for each in several])
+    hashed = cast("pa.DictionaryArray", int64s(together).dictionary_encode())
+    distinct = view(hashed.dictionary, np.int64)
+    order = np.argsort(distinct)
+    place = np.empty(len(order), np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    found, start = view(hashed.indices, np.int32), 0
+    for out in codes:
+        place.take(found[start : start + len(out)], out=out, mode="clip")  # which needs no buffer
+        start += len(out)
+    return distinct.take(order)
+
+
+def united(several: Sequence[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]:
+    """The numbers of several arrays, each once, ascending; and for each array the places (int32) of its own."""
+    import numpy as np
+
+    places = [np.empty(len(each), np.int32) for each in several]
+    return coded(several, places), places
+
+
+def drawn(texts: pa.StringArray) -> tuple[np.ndarray, np.ndarray]:
+    """Which of distinct texts in ascending order are whole numbers (their places, in the order of their numbers), and
+    these numbers, ascending."""
+    import numpy as np
+
+    low, high = (_bisected(texts, byte) for byte in (_BEFORE, _BEHIND))
+    places, numbers = _found(texts.slice(low, high - low)) if high > low else (np.empty(0, np.int64),) * 2
+    order = np.argsort(numbers)
+    return places.take(order) + low, numbers.take(order)
+
+
+def _bisected(texts: pa.StringArray, byte: int) -> int:
+    """How many of ascending texts begin with a lesser byte."""
+    offsets, data = text_buffers(texts)
+    low, high = 0, len(texts)
+    while low < high:
+        middle = (low + high) // 2
+        start = int(offsets[middle])
+        if start == int(offsets[middle + 1]) or data[start] < byte:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def _found(texts: pa.StringArray) -> tuple[np.ndarray, np.ndarray]:
+    """The places of those texts that are whole numbers, and the numbers."""
+    import numpy as np
+
+    places = np.arange(len(texts))
+    if len(texts) > SMALL:
+        numbers = all_whole(texts)
+        if numbers is None:
+            from pyarrow.compute import MatchSubstringOptions, call_function
+
+            alike = call_function("match_substring_regex", [texts], MatchSubstringOptions(f"^(?:{_WHOLE.pattern})$"))
+            places, texts = np.flatnonzero(alike), texts.filter(alike)
+            numbers = all_whole(texts)
+        if numbers is not None:
+            return places, numbers.astype(np.int64)
+    read = [whole(text) for text in cast("list[str]", texts.to_pylist())]
+    right = np.array([number is not None for number in read], bool)
+    return places[right], np.array([number for number in read if number is not None], np.int64)
