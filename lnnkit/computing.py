@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -44,17 +43,9 @@ class Computing:
 
         return tolerance(self.dtype)
 
-    def scope(self) -> AbstractContextManager[object]:
-        """New tensors are on the device within it."""
-        if self.device == "cpu":
-            return nullcontext()
-        import torch
-
-        return torch.device(self.device)
-
     def numbers(self, bounds: torch.Tensor) -> np.ndarray:
         """Bounds as float64; those of single precision without the digits that it does not have."""
-        found = bounds.cpu().numpy()
+        found = bounds.numpy()
         return found if self.precision == "double" else found.astype("float64").round(_DIGITS)
 
 

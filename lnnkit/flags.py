@@ -25,8 +25,3 @@ def all_set(flags: Tensor) -> bool:
 def chosen(flags: Tensor, values: Tensor) -> Tensor:
     """Those of (n, ...) values whose flags are set."""
     return values.index_select(0, where_set(flags))
-
-
-def unlike(values: Tensor, number: float) -> Tensor:
-    """Flags for the values that are not the number. Nothing is differentiated."""
-    return torch.from_numpy(values.numpy() != number) if values.is_cpu else values != number

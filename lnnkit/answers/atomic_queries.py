@@ -33,7 +33,7 @@ def atomic(prepared: Prepared, flags: Flags, lifted: LiftedGraph, root: Root) ->
     state, atoms = prepared.state, prepared.grounding.atoms
     table = atoms.tables[node]
     places = {argument: place for place, argument in enumerate(arguments)}
-    columns = tuple(table.tuples.columns[places[variable]] for variable in range(len(arguments)))
+    columns = tuple(torch.from_numpy(table.tuples.columns[places[variable]]) for variable in range(len(arguments)))
     rows = table.rows
     value = state.bounds(rows)
     contested = torch.zeros(len(rows), dtype=torch.bool)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -20,6 +21,7 @@ from lnnkit.graph.laws import Law, variable_name
 from lnnkit.graph.lifted import NUMBER
 from lnnkit.logic.bounds import Bounds
 from lnnkit.outcome import Contradiction, Contradictions
+from lnnkit.store.arrays import Ends, tensors
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 from lnnkit.syntax.span import Source, Span
@@ -90,10 +92,10 @@ def _atoms(prepared: Prepared) -> Iterator[_Group]:
     for table, mine in atoms.by_table(crossed.rows.values):
         if table.name in observed:
             continue
-        at = torch.arange(len(crossed)) if mine is None else mine
-        local = atoms.local(crossed.rows.values.index_select(0, at))
-        columns = [column.index_select(0, local) for column in table.tuples.columns]
-        bounds = Bounds(crossed.lower.values.index_select(0, at), crossed.upper.values.index_select(0, at))
+        at = np.arange(len(crossed)) if mine is None else mine
+        local = atoms.local(crossed.rows.values.take(at))
+        columns = [torch.from_numpy(column.take(local)) for column in table.tuples.columns]
+        bounds = tensors(Ends(crossed.lower.values.take(at), crossed.upper.values.take(at)))
         kind = prepared.lifted.graph.nodes[table.name]["kind"]
         if kind in ("predicate", NUMBER):
             yield _Group((0, table.name), columns, bounds, _atom(table.name, kind == NUMBER))
@@ -131,8 +133,9 @@ def _statement(formula: Formula, origin: Assertion) -> Callable[[Sequence[str], 
 def _instances(fixpoint: Fixpoint) -> Iterator[_Group]:
     prepared = fixpoint.prepared
     for found in fixpoint.progress.arrested:
-        for formula, mine, columns in prepared.grounding.assignments(found.batch, found.rows):
-            bounds = Bounds(found.roots.lower.index_select(0, mine), found.roots.upper.index_select(0, mine))
+        for formula, mine, ids in prepared.grounding.assignments(found.batch, found.rows):
+            columns = [torch.from_numpy(column) for column in ids]
+            bounds = tensors(Ends(found.roots.lower.take(mine), found.roots.upper.take(mine)))
             assert formula.root is not None
             whole = unfold(prepared.lifted, formula.root, through_shared=True)
             if formula.auxiliary is not None:

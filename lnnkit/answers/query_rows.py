@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -163,17 +164,18 @@ def _value(
         known = state.bounds(rows)
         value = Bounds(torch.maximum(value.lower, known.lower), torch.minimum(value.upper, known.upper))
     kin, others = implied
-    return met(value, kin, [state.read(rows) for rows in others]) if others else value
+    return met(value, kin, [state.view(rows) for rows in others]) if others else value
 
 
 def _rows(prepared: Prepared, reference: Reference, ids: Sequence[Tensor], length: int) -> Tensor:
     """The atom rows of a neuron's table, for each binding of the query's variables."""
     index = prepared.grounding.domain.index
     columns = [
-        ids[argument] if isinstance(argument, int) else torch.full((length,), index[argument], dtype=torch.int32)
+        ids[argument].numpy() if isinstance(argument, int) else np.full(length, index[argument], np.int32)
         for argument in reference.arguments
     ]
-    return prepared.grounding.atoms.find(prepared.grounding.atoms.tables[reference.node], columns, length)
+    atoms = prepared.grounding.atoms
+    return torch.from_numpy(atoms.find(atoms.tables[reference.node], columns, length))
 
 
 def _defaults(view: View, prepared: Prepared) -> Callable[[int], Bounds]:
@@ -186,7 +188,7 @@ def _defaults(view: View, prepared: Prepared) -> Callable[[int], Bounds]:
         if neuron.fixed:
             return constant(view.batch, index, rows, state.dtype)
         if neuron.kind == "same":
-            return enter(state.read(view.column(index)))
+            return enter(state.view(view.column(index)))
         low, high = prepared.shared.untold.get(neuron.source, atoms.tables[neuron.source].default)
         return Bounds(torch.full((rows,), low, dtype=state.dtype), torch.full((rows,), high, dtype=state.dtype))
 

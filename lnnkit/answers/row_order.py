@@ -31,4 +31,4 @@ def arranged(columns: Sequence[Tensor]) -> Tensor | None:
         key = (key << bits).bitwise_or_(column)
     if all_set(key[1:] >= key[:-1]):
         return None
-    return in_order(key, 1 << sum(sizes))[0]
+    return torch.from_numpy(in_order(key.numpy(), 1 << sum(sizes))[0])

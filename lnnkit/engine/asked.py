@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-import torch
+import numpy as np
 
 from lnnkit.analysis.analyses import Analyses
 from lnnkit.analysis.relevance import SIDES, Reading, Relevance, Side, decide
@@ -29,7 +29,7 @@ def list_asked(lifted: LiftedGraph, grounding: Grounding, state: State) -> set[s
         if not all(isinstance(argument, str) for argument in arguments):
             asked.add(node)
             return
-        ids = [torch.tensor([grounding.domain.index[str(a)]], dtype=torch.int32) for a in arguments]
+        ids = [np.array([grounding.domain.index[str(a)]], np.int32) for a in arguments]
         rows = atoms.materialise(atoms.tables[node], ids, 1)
         state.extend(atoms)
         atoms.ask(atoms.tables[node], rows)

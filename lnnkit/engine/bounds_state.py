@@ -5,60 +5,65 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from lnnkit.flags import chosen, where_set
 from lnnkit.logic.bounds import Bounds, noise, tolerance
 from lnnkit.numeric import same
+from lnnkit.store.arrays import Array, Ends, real
 from lnnkit.store.atoms import FALSE, TRUE, Atoms
 from lnnkit.store.growing import Growing, Marks
 from lnnkit.trail.events import Kind, Trail
 
 
-def no_rows() -> Tensor:
-    return torch.empty(0, dtype=torch.int32)
+def no_rows() -> Array:
+    return np.empty(0, np.int32)
 
 
-def one_value(values: Tensor) -> float | None:
+def one_value(values: Array) -> float | None:
     """What all ``values`` are, if they are alike; there is one at least."""
-    if values.stride(0) == 0:  # one value, expanded
-        return float(values[0])
-    least, most = torch.aminmax(values)
-    return float(least) if bool(least == most) else None
+    first = values[0]
+    if values.strides == (0,) or (values[-1] == first and (values == first).all()):  # one value, spread out, or not
+        return float(first)
+    return None
 
 
-def distinct(rows: Sequence[Tensor], count: int) -> Tensor:
+def distinct(rows: Sequence[Array], count: int) -> Array:
     """Each of the ``rows``, all below ``count``, once, in order."""
     some = [each for each in rows if len(each)]
     if not some:
         return no_rows()
     if sum(map(len, some)) < count // 32:
-        return torch.unique(torch.cat(some))
-    flags = torch.zeros(count, dtype=torch.bool)
+        return np.unique(np.concatenate(some))
+    flags = np.zeros(count, dtype=bool)
     for each in some:
-        flags.index_fill_(0, each.long(), True)
-    return where_set(flags).int()
+        flags[each] = True
+    return np.flatnonzero(flags).astype(np.int32)
 
 
 class State:
     """``lower`` and ``upper`` as they are read: an arrested atom reads as unknown, and its crossed bounds stand in
     ``crossed``. Constants, default rows and arrested atoms are ``frozen``: they receive nothing. Some rows are those of
-    ``numbers``, of which unknown is the whole line. ``history`` records the changes, if any is wanted."""
+    ``numbers``, of which unknown is the whole line. ``history`` records the changes, if any is wanted.
+    Kernels compute on ``device``."""
 
-    def __init__(self, dtype: torch.dtype = torch.float64, trail: Trail | None = None) -> None:
+    def __init__(self, dtype: torch.dtype = torch.float64, trail: Trail | None = None, device: str = "cpu") -> None:
         self.dtype = dtype
+        self.device = device
         self.trail = trail
         self.noise = noise(dtype)  # a smaller gain is rounding, not news
-        self.lower = Growing(dtype)
-        self.upper = Growing(dtype)
-        self._frozen = Marks(torch.bool)
+        self.lower = Growing(real(dtype))
+        self.upper = Growing(real(dtype))
+        self._frozen = Marks(np.bool_)
         self._numbers: Marks | None = None  # where there are any
         self.crossed = Crossed(dtype)
         self._additions = 0
 
-    def extend(self, atoms: Atoms, last: Bounds | None = None) -> None:
+    def extend(self, atoms: Atoms, last: Ends | None = None) -> None:
         """Give every row that the grounding has added its default bounds; those of the ``last`` addition these."""
+        if self._additions == len(atoms.additions):
+            return
         for number, (owner, count, stands) in enumerate(atoms.additions[self._additions :], 1 + self._additions):
             if owner < 0:
                 self.lower.extend(count, 0.0)
@@ -74,7 +79,7 @@ class State:
                     self.lower.extend(count, lower)
                     self.upper.extend(count, upper)
                 if atoms.numbered[owner].numeric:
-                    self._numbers = self._numbers or Marks(torch.bool)
+                    self._numbers = self._numbers or Marks(np.bool_)
                     self._numbers.set(len(self.lower) - count, len(self.lower), True)
             if stands:
                 self._frozen.set(len(self.lower) - count, len(self.lower), True)
@@ -85,81 +90,86 @@ class State:
         for each in (self.lower, self.upper, self._frozen):
             each.room(count)
 
-    def load(self, atoms: Atoms, bounds: Bounds) -> None:
+    def load(self, atoms: Atoms, bounds: Ends) -> None:
         """Give the rows that the grounding has added last these bounds."""
         self.extend(atoms, bounds)
 
     @property
-    def frozen(self) -> Tensor:
+    def frozen(self) -> Array:
         """Which rows receive nothing; there may be more flags than rows."""
         return self._frozen.reach(len(self.lower))
 
     @property
-    def numbers(self) -> Tensor | None:
+    def numbers(self) -> Array | None:
         """Which rows are numbers; there may be more flags than rows. None where there are none."""
         return None if self._numbers is None else self._numbers.reach(len(self.lower))
 
-    def unknown(self, side: int, rows: Tensor) -> Tensor:
+    def unknown(self, side: int, rows: Array) -> Array:
         """What rows of which nothing is known read as on one side."""
-        truth = torch.full(rows.shape, float(side), dtype=self.dtype)
-        if self.numbers is None:
-            return truth
-        return torch.where(self.numbers.index_select(0, rows), math.inf if side else -math.inf, truth)
+        truth = np.full(rows.shape, float(side), real(self.dtype))
+        if self.numbers is not None:
+            truth[self.numbers.take(rows)] = math.inf if side else -math.inf
+        return truth
 
     def ends(self, side: int) -> Growing:
         """The lower (0) or the upper (1) ends."""
         return self.upper if side else self.lower
 
-    def read(self, rows: Tensor) -> Bounds:
+    def read(self, rows: Array) -> Ends:
         """(n,) bounds of rows. Nobody may write to them."""
-        return Bounds(self.lower.values.index_select(0, rows), self.upper.values.index_select(0, rows))
+        return Ends(self.lower.values.take(rows), self.upper.values.take(rows))
 
-    def read_run(self, start: int, stop: int) -> Bounds:
+    def read_run(self, start: int, stop: int) -> Ends:
         """As ``read``, for rows that follow one another: the state's own values, until it changes."""
-        return Bounds(self.lower.values[start:stop], self.upper.values[start:stop])
+        return Ends(self.lower.values[start:stop], self.upper.values[start:stop])
 
-    def bounds(self, rows: Tensor) -> Bounds:
-        """As ``read``, but an arrested atom shows the bounds that crossed."""
-        lower, upper = self.read(rows)
+    def view(self, rows: Tensor | Array) -> Bounds:
+        """As ``read``, for kernels."""
+        ids = rows if isinstance(rows, Tensor) else torch.from_numpy(rows)
+        return Bounds(self.lower.tensor.index_select(0, ids), self.upper.tensor.index_select(0, ids))
+
+    def bounds(self, rows: Tensor | Array) -> Bounds:
+        """As ``view``, but an arrested atom shows the bounds that crossed."""
+        lower, upper = self.view(rows)
         if len(self.crossed):
-            place = self.crossed.places(len(self.lower)).index_select(0, rows)
-            at = where_set(place >= 0)
-            shown = place.index_select(0, at)
-            lower.index_copy_(0, at, self.crossed.lower.values.index_select(0, shown))
-            upper.index_copy_(0, at, self.crossed.upper.values.index_select(0, shown))
+            place = self.crossed.places(len(self.lower)).take(np.asarray(rows))
+            at = np.flatnonzero(place >= 0)
+            shown = place.take(at)
+            lower.numpy()[at] = self.crossed.lower.values.take(shown)
+            upper.numpy()[at] = self.crossed.upper.values.take(shown)
         return Bounds(lower, upper)
 
-    def restore(self, rows: Tensor, old: Bounds) -> None:
+    def restore(self, rows: Array, old: Ends) -> None:
         """Meet bounds that rows have had before."""
         for side, values in enumerate(old):
-            now = self.ends(side).values.index_select(0, rows)
-            some = where_set(values < now if side else values > now)
-            tighter, values = rows.index_select(0, some), values.index_select(0, some)
-            self.ends(side).values.index_copy_(0, tighter.long(), values)
+            now = self.ends(side).values.take(rows)
+            some = np.flatnonzero(values < now if side else values > now)
+            tighter, values = rows.take(some), values.take(some)
+            self.ends(side).values[tighter] = values
             if self.trail is not None:
                 self.trail.record(Kind.RESTORED, side, tighter, values)
 
-    def arrest(self, rows: Tensor, bounds: Bounds | None = None) -> Tensor:
+    def arrest(self, rows: Array, bounds: Ends | None = None) -> Array:
         """Arrest those rows whose ``bounds`` have crossed; returns them."""
         low, high = self.read(rows) if bounds is None else bounds
-        some = where_set(low > high)
-        if not some.numel():
+        some = np.flatnonzero(low > high)
+        if not len(some):
             return no_rows()
-        rows, low, high = (each.index_select(0, some) for each in (rows, low, high))
+        rows, low, high = (each.take(some) for each in (rows, low, high))
         at = low > high + tolerance(self.dtype)
         if self.numbers is not None:
-            at = torch.where(self.numbers.index_select(0, rows), ~same(low, high), at)
-        crossed = chosen(at & ~self.frozen.index_select(0, rows), rows).int()
-        if not crossed.numel():
+            alike = same(torch.from_numpy(low), torch.from_numpy(high)).numpy()
+            at = np.where(self.numbers.take(rows), ~alike, at)
+        crossed = rows[at & ~self.frozen.take(rows)].astype(np.int32, copy=False)
+        if not len(crossed):
             return no_rows()
         self.crossed.append(crossed, *self.read(crossed))
-        index = crossed.long()
         for side in (0, 1):
-            self.ends(side).values.index_copy_(0, index, self.unknown(side, crossed))
-        self.frozen.index_fill_(0, index, True)
+            self.ends(side).values[crossed] = self.unknown(side, crossed)
+        self.frozen[crossed] = True
         if self.trail is not None:
             for side in (0, 1):
-                self.trail.record(Kind.OPENED, side, crossed, self.ends(side).values.index_select(0, crossed))
+                self.trail.record(Kind.OPENED, side, crossed, self.ends(side).values.take(crossed))
         return crossed
 
 
@@ -167,25 +177,25 @@ class Crossed:
     """The arrested atoms, with the bounds that crossed."""
 
     def __init__(self, dtype: torch.dtype) -> None:
-        self.rows = Growing(torch.int32)
-        self.lower = Growing(dtype)
-        self.upper = Growing(dtype)
+        self.rows = Growing(np.int32)
+        self.lower = Growing(real(dtype))
+        self.upper = Growing(real(dtype))
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    def append(self, rows: Tensor, lower: Tensor, upper: Tensor) -> None:
+    def append(self, rows: Array, lower: Array, upper: Array) -> None:
         for own, values in ((self.rows, rows), (self.lower, lower), (self.upper, upper)):
             own.append(values)
 
-    def places(self, count: int) -> Tensor:
+    def places(self, count: int) -> Array:
         """(count,) where each of so many atom rows stands here; -1 for those not arrested."""
-        places = torch.full((count,), -1, dtype=torch.int32)
-        places[self.rows.values] = torch.arange(len(self.rows), dtype=torch.int32)
+        places = np.full(count, -1, dtype=np.int32)
+        places[self.rows.values] = np.arange(len(self.rows), dtype=np.int32)
         return places
 
-    def flags(self, count: int) -> Tensor:
+    def flags(self, count: int) -> Array:
         """(count,) which atom rows are arrested."""
-        flags = torch.zeros(count, dtype=torch.bool)
+        flags = np.zeros(count, dtype=bool)
         flags[self.rows.values] = True
         return flags

@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -47,15 +48,19 @@ def contested(space: Workspace) -> Flags:
     if not len(state.crossed) and not space.progress.arrested:
         return suspect
     for flags in suspect:
-        flags |= state.crossed.flags(count)
+        flags |= torch.from_numpy(state.crossed.flags(count))
     for found in space.progress.arrested:
         batch = grounding.batches[found.batch]
         if batch.formula.auxiliary is not None:  # it keeps what is stated of it
-            rows = batch.behind(found.rows, AUXILIARY)
+            rows = torch.from_numpy(batch.behind(found.rows, AUXILIARY)).long()
             for flags in suspect:
-                flags.index_fill_(0, rows.long(), True)
-    bad = {found.batch: space.arrested(found.batch) for found in space.progress.arrested}
-    setters = [_Setter(side, *each) for side in (0, 1) for each in space.winners.setters(side)]
+                flags.index_fill_(0, rows, True)
+    bad = {found.batch: torch.from_numpy(space.arrested(found.batch)) for found in space.progress.arrested}
+    setters = [
+        _Setter(side, torch.from_numpy(rows), number, leaf, torch.from_numpy(instances))
+        for side in (0, 1)
+        for rows, number, leaf, instances in space.winners.setters(side)
+    ]
     _suspect(grounding, setters, bad, suspect)
     _clear(grounding, state, setters, bad, suspect)
     return suspect
@@ -65,10 +70,10 @@ def doubted(state: State, flags: Flags, lower: Tensor | None = None, upper: Tens
     """The bounds as they would be read if the flagged ones were ``lower`` and ``upper``, by row; unknown by default."""
     result = State(state.dtype)
     for side, other in enumerate((lower, upper)):
-        result.ends(side).append(state.ends(side).values.clone())  # many are kept as they come, and written to here
+        result.ends(side).append(state.ends(side).values.copy())  # many are kept as they come, and written to here
         rows = where_set(flags[side])
-        values = state.unknown(side, rows) if other is None else other.index_select(0, rows)
-        result.ends(side).values[rows] = values
+        values = torch.from_numpy(state.unknown(side, rows.numpy())) if other is None else other.index_select(0, rows)
+        result.ends(side).tensor[rows] = values
     return result
 
 
@@ -78,13 +83,13 @@ def defaulted(state: State, flags: Flags, atoms: Atoms) -> State:
     plain = State(state.dtype)
     plain.extend(atoms)
     count = len(flags[0])
-    lower, upper = state.lower.values[:count], state.upper.values[:count]
-    low, high = (state.unknown(side, torch.arange(count)) for side in (0, 1))
+    lower, upper = state.lower.tensor[:count], state.upper.tensor[:count]
+    low, high = (torch.from_numpy(state.unknown(side, np.arange(count))) for side in (0, 1))
     return doubted(
         state,
         flags,
-        torch.minimum(plain.lower.values[:count], torch.where(flags[1], high, upper)),
-        torch.maximum(plain.upper.values[:count], torch.where(flags[0], low, lower)),
+        torch.minimum(plain.lower.tensor[:count], torch.where(flags[1], high, upper)),
+        torch.maximum(plain.upper.tensor[:count], torch.where(flags[0], low, lower)),
     )
 
 
@@ -109,12 +114,12 @@ def _clear(
 ) -> None:
     """Take the flags off bounds that their setters give with all that is flagged unknown, until none does. The upper
     end of a completed atom must be the same with all that is flagged known, too."""
-    crossed = state.crossed.flags(len(grounding.atoms))
+    crossed = torch.from_numpy(state.crossed.flags(len(grounding.atoms)))
     eps = tolerance(state.dtype)
     cleared: Flags | None = None
     while cleared is None or any(any_set(flags) for flags in cleared):
         doubt = doubted(state, suspect)
-        sharp = doubted(state, suspect, state.upper.values, state.lower.values)
+        sharp = doubted(state, suspect, state.upper.tensor, state.lower.tensor)
         both = suspect[0] & suspect[1]
         fresh = (torch.zeros_like(crossed), torch.zeros_like(crossed))
         for setter in setters:
@@ -130,9 +135,9 @@ def _clear(
             looked = _Setter(setter.side, rows, setter.batch, setter.leaf, instances)
             found = _again(grounding, looked, doubt)
             if setter.side == 0:
-                stands = found >= state.lower.values.index_select(0, rows) - eps
+                stands = found >= state.lower.tensor.index_select(0, rows) - eps
             else:
-                own = state.upper.values.index_select(0, rows)
+                own = state.upper.tensor.index_select(0, rows)
                 stands = found <= own + eps
                 if setter.leaf in grounding.batches[setter.batch].formula.heads:  # knowing more could lower it
                     stands &= _again(grounding, looked, sharp) >= own - eps
@@ -164,7 +169,7 @@ def _again(grounding: Grounding, setter: _Setter, doubt: State) -> Tensor:
         send(setter.batch, view, found, doubt, grounding.atoms, inbox)
         for proposal in inbox.sides[setter.side]:
             if proposal.leaf == setter.leaf:
-                given[proposal.instance] = proposal.value
+                given.numpy()[proposal.instance] = proposal.value
     return given.index_select(0, setter.instances)
 
 
@@ -172,7 +177,7 @@ def _tops(grounding: Grounding, setter: _Setter) -> Tensor:
     """The rows of block 0 that a setter's instances belong to."""
     batch = grounding.batches[setter.batch]
     block = 0 if setter.leaf == AUXILIARY else batch.formula.neurons[setter.leaf].block
-    return setter.instances if block == 0 else batch.blocks[block].outermost.values.index_select(0, setter.instances)
+    return setter.instances if block == 0 else batch.blocks[block].outermost.tensor.index_select(0, setter.instances)
 
 
 def _reads(grounding: Grounding, setter: _Setter, flags: Flags) -> Tensor:
@@ -182,12 +187,12 @@ def _reads(grounding: Grounding, setter: _Setter, flags: Flags) -> Tensor:
     inner = torch.zeros(len(batch.blocks[0]), dtype=torch.bool)
     for other, ends in grounding.reads(setter.batch, setter.leaf, setter.side):
         block = 0 if other == AUXILIARY else batch.formula.neurons[other].block
-        column = batch.blocks[block].columns[other].values
+        column = batch.blocks[block].columns[other].tensor
         tainted = torch.zeros(len(column), dtype=torch.bool)
         for end in ends:
             tainted |= flags[end].index_select(0, column)
         if block == 0:
             hit |= tainted.index_select(0, top)
         else:
-            inner[batch.blocks[block].outermost.values[tainted]] = True
+            inner[batch.blocks[block].outermost.tensor[tainted]] = True
     return hit | inner.index_select(0, top)

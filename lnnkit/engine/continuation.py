@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 
 from lnnkit.analysis.relevance import ALL, SIDES
@@ -22,6 +23,7 @@ from lnnkit.engine.loop import run
 from lnnkit.engine.prepared import Prepared
 from lnnkit.engine.workspace import Status, Workspace
 from lnnkit.join.kept_instances import KeptInstances
+from lnnkit.store.arrays import Array
 from lnnkit.store.atoms import AtomTable
 
 
@@ -42,20 +44,20 @@ def assumed(fixpoint: Fixpoint, assumptions: Sequence[Assumption], round_limit: 
     with torch.no_grad():
         prepared, space = _copied(fixpoint.prepared, fixpoint.space)
         state, atoms = space.state, space.grounding.atoms
-        moved: tuple[list[torch.Tensor], list[torch.Tensor]] = ([], [])
+        moved: tuple[list[Array], list[Array]] = ([], [])
         for each in assumptions:
             table = atoms.tables[each.predicate]
-            columns = [torch.tensor([entity], dtype=torch.int32) for entity in each.entities]
+            columns = [np.array([entity], np.int32) for entity in each.entities]
             row = atoms.materialise(table, columns, 1)
             state.extend(atoms)
             space.encoded.extend()
             atoms.list_given(table, row)
             for side, value in enumerate((each.lower, each.upper)):
                 end = state.ends(side).values
-                tighter = min(float(end[row]), value) if side else max(float(end[row]), value)
-                if abs(tighter - float(end[row])) > state.noise:
+                tighter = min(float(end[row[0]]), value) if side else max(float(end[row[0]]), value)
+                if abs(tighter - float(end[row[0]])) > state.noise:
                     end[row] = tighter
-                    moved[side].append(row.int())
+                    moved[side].append(row)
         rows = [distinct(each, len(atoms)) for each in moved]
         arrested = len(state.crossed), len(space.progress.arrested)
         _, crossed = note(rows[0], rows[1], atoms, state, space.encoded)
@@ -98,8 +100,8 @@ def _absent(assumption: Assumption, table: AtomTable) -> bool:
     """Whether its atom has no row yet."""
     if not len(table.tuples):
         return True
-    columns = [torch.tensor([entity], dtype=torch.int32) for entity in assumption.entities]
-    return int(table.tuples.find(columns, 1)) < 0
+    columns = [np.array([entity], np.int32) for entity in assumption.entities]
+    return int(table.tuples.find(columns, 1)[0]) < 0
 
 
 def _insertable(prepared: Prepared, assumption: Assumption, table: AtomTable) -> bool:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from lnnkit.analysis.relevance import SIDES
 from lnnkit.engine.bounds_state import State, distinct, no_rows
 from lnnkit.engine.encoded_bounds import EncodedBounds, Pair
-from lnnkit.logic.bounds import Bounds
+from lnnkit.store.arrays import Array, Ends
 from lnnkit.store.atoms import Atoms, AtomTable
 
 
@@ -18,22 +17,29 @@ class Delta:
     """The rows, numbered in their tables, whose lower (0) or upper (1) side has moved."""
 
     def __init__(self) -> None:
-        self._rows: dict[tuple[str, int], Tensor] = {}
+        self._rows: dict[tuple[str, int], Array | range] = {}
+        self._classes: dict[tuple[str, int], int] = {}
 
-    def rows(self, table: str, side: int) -> Tensor | None:
+    def rows(self, table: str, side: int) -> Array | range | None:
         """Those of a table; None if none has."""
         return self._rows.get((table, side))
+
+    def own_class(self, table: str, side: int) -> int | None:
+        """The class of all of those, if it is known that they have one."""
+        return self._classes.get((table, side))
 
     @property
     def where(self) -> Iterable[tuple[str, int]]:
         """The tables and sides on which anything moved."""
         return self._rows.keys()
 
-    def add(self, table: AtomTable, side: int, local: Tensor) -> None:
-        """Those of one table, numbered in it."""
+    def add(self, table: AtomTable, side: int, local: Array | range, own_class: int | None = None) -> None:
+        """Those of one table, numbered in it; all are of one class, if it is given."""
         self._rows[table.name, side] = local
+        if own_class is not None:
+            self._classes[table.name, side] = own_class
 
-    def add_all(self, rows: Tensor, sides: Sequence[int], atoms: Atoms) -> None:
+    def add_all(self, rows: Array, sides: Sequence[int], atoms: Atoms) -> None:
         """Atom rows of any tables."""
         for table, some in _by_table(rows, atoms):
             local = atoms.local(some)
@@ -41,23 +47,23 @@ class Delta:
                 self.add(table, side, local)
 
 
-def _by_table(rows: Tensor, atoms: Atoms) -> Iterator[tuple[AtomTable, Tensor]]:
+def _by_table(rows: Array, atoms: Atoms) -> Iterator[tuple[AtomTable, Array]]:
     """The rows of each table."""
     for table, mine in atoms.by_table(rows):
-        yield table, rows if mine is None else rows.index_select(0, mine)
+        yield table, rows if mine is None else rows.take(mine)
 
 
-def note(raised: Tensor, lowered: Tensor, atoms: Atoms, state: State, encoded: EncodedBounds) -> tuple[Delta, Tensor]:
+def note(raised: Array, lowered: Array, atoms: Atoms, state: State, encoded: EncodedBounds) -> tuple[Delta, Array]:
     """Arrest what has crossed of the rows that were raised or lowered, and enter all of them among those that differ
     from their defaults, and among the moves. Returns the moves and the arrested rows."""
     delta = Delta()
-    single = not lowered.numel()
+    single = not len(lowered)
     changed = raised if single else distinct([raised, lowered], len(atoms))
-    arrested: list[Tensor] = []
+    arrested: list[Array] = []
     for table, rows in _by_table(changed, atoms):
         bounds = state.read(rows)
         crossed = state.arrest(rows, bounds)
-        if crossed.numel():
+        if len(crossed):
             arrested.append(crossed)
             bounds = state.read(rows)
         enter(table, rows, bounds, atoms, encoded)
@@ -65,51 +71,52 @@ def note(raised: Tensor, lowered: Tensor, atoms: Atoms, state: State, encoded: E
             delta.add(table, 0, atoms.local(rows))
     if single and not arrested:
         return delta, no_rows()
-    crossed = torch.cat(arrested) if arrested else no_rows()
+    crossed = np.concatenate(arrested) if arrested else no_rows()
     atoms.enlist(crossed)
     for side, rows in enumerate((raised, lowered)):
         delta.add_all(distinct([rows, crossed], len(atoms)) if arrested else rows, (side,), atoms)
     return delta, crossed
 
 
-def note_new(rows: Tensor, side: int, value: float, atoms: Atoms, encoded: EncodedBounds, eps: float) -> Delta | None:
-    """As ``note``, for new atoms, in rows that follow one another, that now have the bound ``value`` on one side. None
-    where they cross, or are of several tables."""
-    table = _only_table(rows, atoms)
+def note_new(rows: range, side: int, value: float, atoms: Atoms, encoded: EncodedBounds, eps: float) -> Delta | None:
+    """As ``note``, for new atoms that now have the bound ``value`` on one side. None where they cross, or are of
+    several tables."""
+    table, first = _only_table(rows, atoms)
     if table is None:
         return None
     low, high = table.default
     pair = (low, value) if side else (value, high)
-    return None if pair[0] > pair[1] + eps else _told_new(table, rows, (side,), pair, atoms, encoded)
+    return None if pair[0] > pair[1] + eps else _told_new(table, first, rows, (side,), pair, atoms, encoded)
 
 
-def rise_new(rows: Tensor, value: float, atoms: Atoms, encoded: EncodedBounds) -> Delta | None:
-    """As ``rise``, for new atoms, in rows that follow one another, both ends of which are now ``value``; moves are
-    those of the upper ones. None where they are of several tables."""
-    table = _only_table(rows, atoms)
-    return None if table is None else _told_new(table, rows, (0, 1), (value, value), atoms, encoded)
+def rise_new(rows: range, value: float, atoms: Atoms, encoded: EncodedBounds) -> Delta | None:
+    """As ``rise``, for new atoms, both ends of which are now ``value``; moves are those of the upper ones. None where
+    they are of several tables."""
+    table, first = _only_table(rows, atoms)
+    return None if table is None else _told_new(table, first, rows, (0, 1), (value, value), atoms, encoded)
 
 
-def _only_table(rows: Tensor, atoms: Atoms) -> AtomTable | None:
-    found = atoms.by_table(rows)
-    return found[0][0] if len(found) == 1 else None
+def _only_table(rows: range, atoms: Atoms) -> tuple[AtomTable | None, int]:
+    """The table that all of these atoms are of, and the first of them there."""
+    table, first = atoms.behind(rows.start)
+    last = atoms.behind(rows.stop - 1)
+    return (table, first) if last == (table, first + len(rows) - 1) else (None, -1)
 
 
 def _told_new(
-    table: AtomTable, rows: Tensor, sides: Sequence[int], pair: Pair, atoms: Atoms, encoded: EncodedBounds
+    table: AtomTable, first: int, rows: range, sides: Sequence[int], pair: Pair, atoms: Atoms, encoded: EncodedBounds
 ) -> Delta:
-    """Enter new rows of one table, which follow one another, with their bounds; the moves of the last of ``sides``."""
-    local = atoms.local(rows)
-    start, first = int(rows[0]), int(local[0])
+    """Enter new rows of one table, from its ``first`` on, with their bounds; the moves of the last of ``sides``."""
+    local = range(first, first + len(rows))
     for side in sides:
-        atoms.deviate_new(table, SIDES[side], start, range(first, first + local.numel()))
-    encoded.tell_new(table.number, start, start + rows.numel(), pair)
+        atoms.deviate_new(table, SIDES[side], rows.start, local)
+    own_class = encoded.tell_new(table.number, rows.start, rows.stop, pair)
     delta = Delta()
-    delta.add(table, sides[-1], local)
+    delta.add(table, sides[-1], local, own_class)
     return delta
 
 
-def rise(raised: Tensor, lifted: Tensor, atoms: Atoms, state: State, encoded: EncodedBounds) -> Delta:
+def rise(raised: Array, lifted: Array, atoms: Atoms, state: State, encoded: EncodedBounds) -> Delta:
     """As ``note``, for a completion, whose ends both rise: until it is done they may cross."""
     delta = Delta()
     for table, rows in _by_table(distinct([raised, lifted], len(atoms)), atoms):
@@ -119,13 +126,13 @@ def rise(raised: Tensor, lifted: Tensor, atoms: Atoms, state: State, encoded: En
     return delta
 
 
-def enter(table: AtomTable, rows: Tensor, bounds: Bounds, atoms: Atoms, encoded: EncodedBounds) -> None:
+def enter(table: AtomTable, rows: Array, bounds: Ends, atoms: Atoms, encoded: EncodedBounds) -> None:
     """Enter rows of one table that now have these bounds where they are looked for."""
     atoms.deviate_of(table, rows, *bounds)
     encoded.update(table.number, rows, *bounds)
 
 
-def changes(rows: Tensor, atoms: Atoms) -> Delta:
+def changes(rows: Array, atoms: Atoms) -> Delta:
     """Rows that have moved on both sides."""
     delta = Delta()
     delta.add_all(rows, (0, 1), atoms)

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.merge import Inbox, Proposals
-from lnnkit.flags import all_set, any_set
+from lnnkit.store.arrays import Array
 from lnnkit.store.growing import Marks
 
 MOST = 250
@@ -27,8 +26,8 @@ class Drift:
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._moves = (Marks(torch.int16), Marks(torch.int16))
-        self._last = (Marks(torch.int32), Marks(torch.int32))  # the round in which each moved last, once that is noted
+        self._moves = (Marks(np.int16), Marks(np.int16))
+        self._last = (Marks(np.int32), Marks(np.int32))  # the round in which each moved last, once that is noted
         self._often = [0, 0]  # how often that end has moved which moved most
         self._round = 0
         self.met = False  # whether one of those was told more
@@ -43,34 +42,34 @@ class Drift:
                     sides = inbox.sides[side]
                     sides[:] = [kept for proposal in sides for kept in self._heard(side, proposal, most)]
 
-    def note(self, side: int, rows: Tensor) -> None:
+    def note(self, side: int, rows: Array) -> None:
         """The ends of these rows have moved."""
         numbers = self._state.numbers
-        if numbers is None or not rows.numel():
+        if numbers is None or not len(rows):
             return
-        own = rows[numbers.index_select(0, rows)].long()
-        if not own.numel():
+        own = rows[numbers.take(rows)]
+        if not len(own):
             return
         delta = self._moves[side].reach(len(self._state.lower))
-        count = delta.index_select(0, own) + 1
-        delta.index_copy_(0, own, count)
+        count = delta.take(own) + 1
+        delta[own] = count
         self._often[side] = max(self._often[side], int(count.max()))
         if self._often[side] >= _TRACED:
-            self._last[side].reach(len(self._state.lower)).index_fill_(0, own, self._round)
+            self._last[side].reach(len(self._state.lower))[own] = self._round
 
     def _resting(self, side: int) -> int:
         """In how many rounds an end moved for the last time so far, but for the round before."""
         last = self._last[side].reach(len(self._state.lower))
-        rounds = torch.bincount(last[last < self._round - 1])
+        rounds = np.bincount(last[last < self._round - 1])
         return int((rounds[1:] > 0).sum())
 
     def _heard(self, side: int, proposal: Proposals, most: int) -> list[Proposals]:
         delta = self._moves[side].reach(len(self._state.lower))
-        hears = delta.index_select(0, proposal.row) < most
-        if all_set(hears):
+        hears = delta.take(proposal.row) < most
+        if hears.all():
             return [proposal]
         self.met = True
-        if not any_set(hears):
+        if not hears.any():
             return []
-        row, value, instance = proposal.row[hears], proposal.value[hears], proposal.instance[hears]
+        row, value, instance = proposal.row[hears], proposal.values[hears], proposal.instance[hears]
         return [replace(proposal, row=row, value=value, instance=instance)]

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from lnnkit.engine.bounds_state import State, one_value
-from lnnkit.flags import all_set, any_set, chosen, where_set
+from lnnkit.store.arrays import Array, wide
 from lnnkit.store.atoms import FALSE, TRUE, UNKNOWN, Atoms, AtomTable
 from lnnkit.store.growing import Marks
 
@@ -26,7 +25,7 @@ class EncodedBounds:
 
     def __init__(self, state: State, atoms: Atoms) -> None:
         few = (1 + _CLASSES) * len(atoms.numbered) < 2**15 - 4
-        self.codes = Marks(torch.int16 if few else torch.int32)  # looked up here and there: the fewer bytes the better
+        self.codes = Marks(np.int16 if few else np.int32)  # looked up here and there: the fewer bytes the better
         self.codes.room(2 * len(atoms))
         self.pairs: list[Pair] = [(0.0, 1.0)]  # OTHER's pair is never read
         self._state = state
@@ -51,6 +50,8 @@ class EncodedBounds:
 
     def extend(self) -> None:
         """Classify the rows that the grounding has added: they are at their defaults."""
+        if self._additions == len(self._atoms.additions):
+            return
         for owner, count, stands in self._atoms.additions[self._additions :]:
             start, self._length = self._length, self._length + count
             if owner < 0:
@@ -64,10 +65,10 @@ class EncodedBounds:
         self._additions = len(self._atoms.additions)
         self.codes.reach(self._length)
 
-    def refresh(self, rows: Tensor) -> None:
+    def refresh(self, rows: Array) -> None:
         """Classify rows whose bounds have changed."""
         for table, mine in self._atoms.by_table(rows):
-            self._classify(table.number, rows if mine is None else rows.index_select(0, mine))
+            self._classify(table.number, rows if mine is None else rows.take(mine))
 
     def sole(self, table: int) -> int | None:
         """The class of every row that stands in a list of those that differ from the default, if it is but one."""
@@ -82,52 +83,56 @@ class EncodedBounds:
         """Whether every row that stands in a list of those that differ from the default has a class other than it."""
         return table not in self._soft and table not in self._loose
 
-    def common(self, rows: Tensor) -> int | None:
+    def common(self, rows: Array) -> int | None:
         """The class of all rows; None where they have several, or there is none."""
-        if not rows.numel():
+        if not len(rows):
             return None
-        least, most = (int(end) for end in torch.aminmax(self.codes.values.index_select(0, rows)))
-        return least if least == most != OTHER else None
+        codes = self.codes.values.take(rows)
+        first = int(codes[0])
+        return first if first != OTHER and (codes == first).all() else None
 
     def default(self, table: int) -> int:
         """The class of an atom at its default."""
         return self._classes(table)[0]
 
-    def update(self, table: int, rows: Tensor, lower: Tensor, upper: Tensor) -> None:
+    def update(self, table: int, rows: Array, lower: Array, upper: Array) -> None:
         """Classify rows of one table that now have these bounds."""
         if self._atoms.numbered[table].numeric or table in self._bare:
             return
         codes, known = self.codes.values, self._classes(table)
-        if rows.numel() > _CLASSES and table not in self._soft:
+        if len(rows) > _CLASSES and table not in self._soft:
             low, high = one_value(lower), one_value(upper)
             if low is not None and high is not None:
                 self._uniform(table, rows, (low, high))
                 return
-            step = max(1, rows.numel() // _SAMPLE)
+            step = max(1, len(rows) // _SAMPLE)
             if max(len(set(end[::step].tolist())) for end in (lower, upper)) > _CLASSES:
                 self._soft.add(table)
         while table not in self._soft:
             for number in reversed(known):
                 low, high = self.pairs[number]
                 alike = (lower == low) & (upper == high)
-                count = int(alike.sum())
+                count = int(np.count_nonzero(alike))
                 if not count:
                     continue
                 if number == known[0]:
                     self._loose.add(table)
-                if count == rows.numel():
-                    codes.index_fill_(0, rows.long(), number)
+                if count == len(rows):
+                    codes[wide(rows)] = number
                     return
-                codes.index_fill_(0, chosen(alike, rows).long(), number)
-                rest = where_set(~alike)
-                rows, lower, upper = (each.index_select(0, rest) for each in (rows, lower, upper))
+                codes[wide(rows[alike])] = number
+                rest = np.flatnonzero(~alike)
+                rows, lower, upper = (each.take(rest) for each in (rows, lower, upper))
             self._enter(table, (float(lower[0]), float(upper[0])))
-        codes.index_fill_(0, rows.long(), OTHER)
+        codes[wide(rows)] = OTHER
 
-    def tell_new(self, table: int, start: int, stop: int, pair: Pair) -> None:
-        """Classify new rows of one table that follow one another and all have one pair of bounds."""
+    def tell_new(self, table: int, start: int, stop: int, pair: Pair) -> int | None:
+        """Classify new rows of one table that follow one another and all have one pair of bounds; returns their class,
+        if they have one."""
         plain = table in self._soft or self._atoms.numbered[table].numeric
-        self.codes.set(start, stop, OTHER if plain else self._enter(table, pair))
+        number = OTHER if plain else self._enter(table, pair)
+        self.codes.set(start, stop, number)
+        return None if number == OTHER else number
 
     def _alike(self, table: AtomTable) -> bool:
         """Classify all rows of a table, if they follow one another and all differ from the default in one way, or in
@@ -149,20 +154,20 @@ class EncodedBounds:
         self.tell_new(table.number, run.start, run.stop, (low, high))
         return True
 
-    def _varied(self, table: AtomTable, lower: Tensor, upper: Tensor) -> bool:
+    def _varied(self, table: AtomTable, lower: Array, upper: Array) -> bool:
         """Whether a sample of rows differs from the default in too many ways."""
-        step = max(1, lower.numel() // _SAMPLE)
+        step = max(1, lower.size // _SAMPLE)
         low, high = lower[::step], upper[::step]
-        if not all_set((low != table.default[0]) | (high != table.default[1])):
+        if not ((low != table.default[0]) | (high != table.default[1])).all():
             return False
         return max(len(set(end.tolist())) for end in (low, high)) > _CLASSES
 
-    def _uniform(self, table: int, rows: Tensor, pair: Pair) -> None:
+    def _uniform(self, table: int, rows: Array, pair: Pair) -> None:
         """All of these rows have one pair of bounds."""
         number = self._enter(table, pair)
         if number == self._classes(table)[0]:
             self._loose.add(table)
-        self.codes.values.index_fill_(0, rows.long(), number)
+        self.codes.values[wide(rows)] = number
 
     def _enter(self, table: int, pair: Pair) -> int:
         """The class of a pair in a table; OTHER if it has too many."""
@@ -175,22 +180,22 @@ class EncodedBounds:
         known.append(number)
         return number
 
-    def _classify(self, table: int, rows: Tensor) -> None:
+    def _classify(self, table: int, rows: Array) -> None:
         own = self._atoms.numbered[table]
-        if own.numeric or not rows.numel():
+        if own.numeric or not len(rows):
             return
         self._bare.discard(table)
         lower, upper = self._state.read(rows)
         differ = (lower != own.default[0]) | (upper != own.default[1])
-        if all_set(differ):
+        if differ.all():
             self.update(table, rows, lower, upper)
             return
-        plain = chosen(~differ, rows)
-        self.codes.values.index_fill_(0, plain.long(), self._classes(table)[0])
-        if any_set(self._atoms.flags("either").index_select(0, plain)):
+        plain = rows[~differ]
+        self.codes.values[wide(plain)] = self._classes(table)[0]
+        if self._atoms.flags("either").take(plain).any():
             self._loose.add(table)
-        if any_set(differ):
-            self.update(table, *(chosen(differ, each) for each in (rows, lower, upper)))
+        if differ.any():
+            self.update(table, *(each[differ] for each in (rows, lower, upper)))
 
     def _classes(self, table: int) -> list[int]:
         if table not in self._known:

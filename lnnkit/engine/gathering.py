@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.delta import Delta
 from lnnkit.engine.merge import Inbox
@@ -50,6 +52,6 @@ def largest_gain(state: State, inbox: Inbox) -> float:
     most = 0.0
     for side in (0, 1):
         for proposal in inbox.sides[side]:
-            gains = (proposal.value - state.ends(side).values.index_select(0, proposal.row)).abs()
+            gains = np.abs(proposal.values - state.ends(side).values.take(proposal.row))
             most = max(most, float(gains.max()))
     return most

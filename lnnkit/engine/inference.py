@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -27,6 +28,7 @@ from lnnkit.formula.unfolding import LEAF, Formula
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.join.grounding import Guard, Use
 from lnnkit.join.join_plan import Recorder
+from lnnkit.store.arrays import Array
 from lnnkit.store.layout import Given
 from lnnkit.trail.events import Trace
 
@@ -130,6 +132,7 @@ def infer(
     budget: Budget,
     round_limit: int,
     dtype: torch.dtype = torch.float64,
+    device: str = "cpu",
     watch: Watch | None = None,
     recorder: Recorder | None = None,
     known: Known | None = None,
@@ -149,7 +152,7 @@ def infer(
     Raises `TooLarge` before more instances of one formula are made than the budget allows.
     """
     with torch.no_grad():
-        args = lifted, index, given, labelled, guard_of(budget), dtype, recorder, known
+        args = lifted, index, given, labelled, guard_of(budget), dtype, device, recorder, known
         try:
             prepared = prepare(*args, record=record, trace=trace, assumable=assumable, unnamed=unnamed)
             return _infer(prepared, Leaps(permitted=trace is None), round_limit, watch)
@@ -163,7 +166,7 @@ def infer(
 def _infer(prepared: Prepared, leaps: Leaps, round_limit: int, watch: Watch | None) -> Fixpoint:
     space = workspace(prepared.grounding, prepared.state, leaps)
     if prepared.state.trail is not None and prepared.state.trail.trace is not None:
-        ends = prepared.state.lower.values.clone(), prepared.state.upper.values.clone()
+        ends = prepared.state.lower.tensor.clone(), prepared.state.upper.tensor.clone()
         prepared.state.trail.trace.start = ends
     progress = space.progress
     try:
@@ -193,13 +196,13 @@ def _settle(prepared: Prepared, space: Workspace, round_limit: int, watch: Watch
         if not prepared.strata or space.progress.status is not Status.CONVERGED or space.progress.rounds == before:
             return
         changed = complete(prepared, space, first=False, watch=watch)
-        if not changed.numel():
+        if not len(changed):
             return
         catch_up(space, changes(changed, space.grounding.atoms))
 
 
-def _renew(space: Workspace, names: set[str | None]) -> Tensor:
+def _renew(space: Workspace, names: set[str | None]) -> Array:
     """Classify the rows of these tables anew; returns them."""
     tables = [table for table in space.grounding.atoms.numbered if table.name in names]
     space.encoded.renew(tables)
-    return torch.cat([table.rows for table in tables]) if tables else no_rows()
+    return np.concatenate([table.rows for table in tables]) if tables else no_rows()

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from lnnkit.engine.bounds_state import no_rows
 from lnnkit.engine.comparison_start import catch_up
@@ -14,6 +13,7 @@ from lnnkit.engine.extrapolation.slow_convergence import Creep, Pace
 from lnnkit.engine.gathering import gather, largest_gain
 from lnnkit.engine.merge import Inbox
 from lnnkit.engine.response.dirty import Dirty
+from lnnkit.engine.response.on_device import on_device
 from lnnkit.engine.response.respond import respond
 from lnnkit.engine.response.sweep import moved, reader, send
 from lnnkit.engine.round import Round
@@ -22,10 +22,11 @@ from lnnkit.engine.watch import Watch, goes_on
 from lnnkit.engine.worklist import Worklist
 from lnnkit.engine.workspace import Status, Workspace
 from lnnkit.logic.bounds import tolerance
+from lnnkit.store.arrays import Array, arrays, spelled_out
 from lnnkit.trail.events import Arrested
 
 
-def run(space: Workspace, members: Sequence[int], limit: int, moved_before: Tensor, watch: Watch | None = None) -> None:
+def run(space: Workspace, members: Sequence[int], limit: int, moved_before: Array, watch: Watch | None = None) -> None:
     """Rounds over ``members`` until one changes nothing, creeps, or the limit is met, or until ``watch`` wants no more.
     ``moved_before`` are rows that moved on either side since the members last looked at them."""
     grounding, state, atoms, progress = space.grounding, space.state, space.grounding.atoms, space.progress
@@ -56,16 +57,17 @@ def run(space: Workspace, members: Sequence[int], limit: int, moved_before: Tens
             state.trail.arrest(now.arrested)
         raised, lowered, crossed, delta = _meet(space, now.inbox)
         if batches:
-            dirty.mark(torch.cat([raised, crossed]), torch.cat([lowered, crossed]))
-        if not raised.numel() and not lowered.numel() and not now.arrested:
+            dirty.mark(np.concatenate([raised, crossed]), np.concatenate([lowered, crossed]))
+        if not len(raised) and not len(lowered) and not now.arrested:
             progress.status = Status.CONVERGED
             space.leaps.rested()
             return
-        catch_up(space, delta)
+        if space.comparisons:
+            catch_up(space, delta)
         progress.rounds += 1
-        if now.arrested or crossed.numel():
+        if now.arrested or len(crossed):
             space.leaps.disturbed()
-        pace.note(gain, (raised, lowered), settled=steady and not crossed.numel())
+        pace.note(gain, (raised, lowered), settled=steady and not len(crossed))
         ahead = creep.carry(space.leaps, pace, raised, lowered)
         if ahead is not None:
             raised, lowered = ahead
@@ -81,7 +83,7 @@ def run(space: Workspace, members: Sequence[int], limit: int, moved_before: Tens
             return
 
 
-def _meet(space: Workspace, inbox: Inbox) -> tuple[Tensor, Tensor, Tensor, Delta]:
+def _meet(space: Workspace, inbox: Inbox) -> tuple[Array, Array, Array, Delta]:
     """Let a round's messages meet. Returns the rows raised, lowered and arrested, and the moves."""
     atoms, state = space.grounding.atoms, space.state
     space.drift.hold(inbox)
@@ -95,10 +97,10 @@ def _meet(space: Workspace, inbox: Inbox) -> tuple[Tensor, Tensor, Tensor, Delta
         return raised, lowered, crossed, delta
     side, proposals = sole
     start, stop, value = told
-    none = no_rows()
-    told_rows = proposals[0].row if len(proposals) == 1 else torch.arange(start, stop, dtype=torch.int32)
+    none, new = no_rows(), range(start, stop)
+    told_rows = proposals[0].row if len(proposals) == 1 else spelled_out(new)
     raised, lowered = (none, told_rows) if side else (told_rows, none)
-    delta = note_new(told_rows, side, value, atoms, space.encoded, tolerance(state.dtype))
+    delta = note_new(new, side, value, atoms, space.encoded, tolerance(state.dtype))
     if delta is not None:
         return raised, lowered, none, delta
     delta, crossed = note(raised, lowered, atoms, state, space.encoded)
@@ -112,8 +114,10 @@ def _sweep(number: int, space: Workspace, dirty: Dirty, now: Round) -> None:
     if view is None:
         return
     now.visited += view.length(0)
-    found = respond(batch, reader(view, space.state, space.grounding.atoms), view.groupings)
+    found = on_device(respond, space.state.device)(
+        batch, reader(view, space.state, space.grounding.atoms), view.groupings
+    )
     fresh, roots = send(number, view, found, space.state, space.grounding.atoms, now.inbox)
     if len(fresh):
-        now.arrested.append(Arrested(number, fresh, roots))
-        batch.arrested[fresh] = True
+        now.arrested.append(Arrested(number, fresh.numpy(), arrays(roots)))
+        batch.arrested[fresh.numpy()] = True

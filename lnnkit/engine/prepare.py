@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -29,6 +30,7 @@ from lnnkit.graph.lifted import COMPARISON, TERMS, LiftedGraph
 from lnnkit.join.grounding import Grounding, Guard, leaf_modes
 from lnnkit.join.join_plan import Recorder
 from lnnkit.numeric import Comparison
+from lnnkit.store.arrays import Array
 from lnnkit.store.layout import Given, domain, predicate_tables
 from lnnkit.trail.events import Trace, Trail
 
@@ -40,6 +42,7 @@ def prepare(
     labelled: Mapping[str, Sequence[Tensor]],
     guard: Guard,
     dtype: torch.dtype = torch.float64,
+    device: str = "cpu",
     recorder: Recorder | None = None,
     known: Known | None = None,
     *,
@@ -53,7 +56,7 @@ def prepare(
     predicates (see `lnnkit.engine.continuation`). The ``unnamed`` entities are those that queries alone mention."""
     world = domain(lifted, index, given, labelled, unnamed)
     atoms = predicate_tables(lifted, world.stranger + 1)
-    state = State(dtype, Trail(dtype, trace) if record else None)
+    state = State(dtype, Trail(dtype, trace) if record else None, device)
     grounding = Grounding(atoms, world, guard, recorder)
     defaults = {name: table.default for name, table in atoms.tables.items()}
     empty = frozenset(sort for sort, ids in world.sorts.items() if not len(ids))
@@ -87,12 +90,12 @@ def prepare(
     return prepared
 
 
-def completed(prepared: Prepared, predicates: frozenset[str]) -> Tensor:
+def completed(prepared: Prepared, predicates: frozenset[str]) -> Array:
     """The rows of a stratum's atoms that no fact lists and no contradiction has arrested."""
     atoms = prepared.grounding.atoms
     prepared.state.extend(atoms)
-    rows = torch.cat([atoms.tables[name].rows for name in sorted(predicates)])
-    return rows[~(atoms.flags("given").index_select(0, rows) | prepared.state.frozen.index_select(0, rows))]
+    rows = np.concatenate([atoms.tables[name].rows for name in sorted(predicates)])
+    return rows[~(atoms.flags("given").take(rows) | prepared.state.frozen.take(rows))]
 
 
 def loosen_comparisons(prepared: Prepared) -> set[str | None]:

@@ -8,6 +8,7 @@ from lnnkit.engine.bounds_state import State
 from lnnkit.engine.delta import Delta
 from lnnkit.engine.encoded_bounds import EncodedBounds
 from lnnkit.engine.merge import Inbox
+from lnnkit.store.arrays import spelled_out
 from lnnkit.store.atoms import Atoms, AtomTable
 from lnnkit.trail.events import Arrested
 
@@ -30,7 +31,10 @@ class Round:
     def class_of_moved(self, table: AtomTable, side: int) -> int | None:
         """The class of all rows of a table that moved on a side; None where they have several."""
         where = table.name, side
-        if where not in self._moved:
-            rows = None if self.delta is None else self.delta.rows(*where)
-            self._moved[where] = None if rows is None else self.encoded.common(table.row(rows))
-        return self._moved[where]
+        if self.delta is None:
+            return None
+        known = self.delta.own_class(*where)
+        if known is None and where not in self._moved:
+            rows = self.delta.rows(*where)
+            self._moved[where] = None if rows is None else self.encoded.common(table.row(spelled_out(rows)))
+        return self._moved[where] if known is None else known

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+import numpy as np
 import torch
 
 from lnnkit.analysis.analyses import Analyses
@@ -14,7 +15,6 @@ from lnnkit.engine.bounds_state import State
 from lnnkit.engine.response.respond import entering
 from lnnkit.engine.response.sweep import reader, whole
 from lnnkit.engine.speaking import speaking
-from lnnkit.flags import where_set
 from lnnkit.formula.as_syntax import canonical_text
 from lnnkit.formula.passes import upward
 from lnnkit.formula.unfolding import AUXILIARY, Formula, unfold
@@ -24,6 +24,7 @@ from lnnkit.join.grounding import Grounding, leaf_modes
 from lnnkit.join.natural_join import Relation, join
 from lnnkit.join.rule_shape import RuleShape
 from lnnkit.logic.bounds import tolerance
+from lnnkit.store.arrays import Array
 from lnnkit.trail.events import ROOT, Kind
 
 Pair = tuple[float, float]
@@ -83,9 +84,9 @@ def arrest_impossible(lifted: LiftedGraph, shared: SharedNeurons, grounding: Gro
         root = neuron_root(lifted, node)
         formula = unfold(lifted, root)
         domains = [grounding.domain.sorts[sort] for sort in root.sorts]
-        columns = [Relation((i,), (ids,), len(ids)) for i, ids in enumerate(domains)]
+        columns = [Relation((i,), (torch.from_numpy(ids),), len(ids)) for i, ids in enumerate(domains)]
         rows = join(columns, lambda count, formula=formula: grounding.guard(formula, count))
-        ordered = [rows.columns[rows.variables.index(i)] for i in range(len(columns))]
+        ordered = [rows.columns[rows.variables.index(i)].numpy() for i in range(len(columns))]
         numbers = grounding.atoms.materialise(grounding.atoms.tables[node], ordered, rows.length)
         state.extend(grounding.atoms)
         state.lower.values[numbers] = root.lower
@@ -113,29 +114,27 @@ def initialise(
     lower, upper = up.lower.clamp(min=formula.lower), up.upper.clamp(max=formula.upper)
     crossed = lower > upper + tolerance(state.dtype)
     rows = view.column(AUXILIARY)
-    state.lower.values[rows] = torch.where(crossed, formula.lower, torch.minimum(lower, upper))
-    state.upper.values[rows] = torch.where(crossed, formula.upper, torch.maximum(lower, upper))
+    state.lower.tensor[rows] = torch.where(crossed, formula.lower, torch.minimum(lower, upper))
+    state.upper.tensor[rows] = torch.where(crossed, formula.upper, torch.maximum(lower, upper))
     if state.trail is None or state.trail.trace is None:
-        _record(state, rows)
+        _record(state, rows.numpy())
     else:
-        _trace(state, batch, rows, (up.lower > formula.lower) & ~crossed, (up.upper < formula.upper) & ~crossed)
-    atoms.deviate(rows, *state.read(rows))
+        _trace(state, batch, rows.numpy(), (up.lower > formula.lower) & ~crossed, (up.upper < formula.upper) & ~crossed)
+    atoms.deviate(rows.numpy(), *state.read(rows.numpy()))
 
 
-def _trace(state: State, batch: RuleShape, rows: torch.Tensor, *worked_out: torch.Tensor) -> None:
+def _trace(state: State, batch: RuleShape, rows: Array, *worked_out: torch.Tensor) -> None:
     """As ``_record``, saying which instances brought about the ends that were ``worked_out`` from operands."""
     assert state.trail is not None and state.trail.trace is not None
     state.trail.step()
     number = state.trail.trace.adopt(batch)
     for side, (values, own) in enumerate(zip(state.read(rows), worked_out, strict=True)):
-        mine, others = where_set(own), where_set(~own)
-        state.trail.record(
-            Kind.INITIAL, side, rows.index_select(0, mine), values.index_select(0, mine), number, ROOT, mine.int()
-        )
-        state.trail.record(Kind.INITIAL, side, rows.index_select(0, others), values.index_select(0, others))
+        mine, others = np.flatnonzero(own.numpy()), np.flatnonzero(~own.numpy())
+        state.trail.record(Kind.INITIAL, side, rows.take(mine), values.take(mine), number, ROOT, mine)
+        state.trail.record(Kind.INITIAL, side, rows.take(others), values.take(others))
 
 
-def _record(state: State, rows: torch.Tensor) -> None:
+def _record(state: State, rows: Array) -> None:
     """The first bounds of shared neurons, which those above them read."""
     if state.trail is not None:
         state.trail.step()

@@ -16,6 +16,7 @@ class Worklist:
         self._listening: dict[tuple[str, int], list[int]] = {}
         self._fresh = {member for member, each in visits.items() if each.rule.fresh}
         self._comparisons = [member for member, each in visits.items() if each.rule.formula.compares]
+        self._due: dict[tuple[tuple[str, int], ...], list[RuleResponse]] = {}  # by what has moved
         for member, each in visits.items():
             for where in each.rule.triggers:
                 self._listening.setdefault(where, []).append(member)
@@ -31,7 +32,13 @@ class Worklist:
 
     def due(self, delta: Delta) -> list[RuleResponse]:
         """Those to visit, in their canonical order."""
-        members = {member for where in delta.where for member in self._listening.get(where, ())} | self._fresh
-        self._fresh = set()
-        members.update(member for member in self._comparisons if self._visits[member].rule.fresh)
-        return [self._visits[member] for member in sorted(members)]
+        if self.fresh:
+            members = {member for where in delta.where for member in self._listening.get(where, ())} | self._fresh
+            self._fresh = set()
+            members.update(member for member in self._comparisons if self._visits[member].rule.fresh)
+            return [self._visits[member] for member in sorted(members)]
+        where = tuple(delta.where)
+        if where not in self._due:
+            members = {member for each in where for member in self._listening.get(each, ())}
+            self._due[where] = [self._visits[member] for member in sorted(members)]
+        return self._due[where]

@@ -7,19 +7,20 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property, partial
 
-from torch import Tensor
+import numpy as np
 
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.drift import Drift
 from lnnkit.engine.encoded_bounds import EncodedBounds
 from lnnkit.engine.extrapolation.leaps import Leaps
 from lnnkit.engine.merge import Merge
+from lnnkit.engine.response.on_device import on_device
 from lnnkit.engine.response.respond import completing, respond
 from lnnkit.engine.response.response_table import ResponseTable
 from lnnkit.engine.response.rule_response import RuleResponse
-from lnnkit.flags import where_set
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.grounding import Grounding
+from lnnkit.store.arrays import Array
 from lnnkit.trail.events import Arrested
 from lnnkit.trail.winners import Winners
 
@@ -61,18 +62,18 @@ class Workspace:
     leaps: Leaps
     drift: Drift
 
-    def arrested(self, number: int) -> Tensor:
+    def arrested(self, number: int) -> Array:
         """Which rows of a batch are an arrested instance: those that an instance was given when it set a bound, before
         it was arrested, are among them."""
         batch = self.grounding.batches[number]
-        flags = batch.arrested.clone()
+        flags = batch.arrested.copy()
         for member in batch.members:
             visits = self.visits.get(member)
             if visits is not None and len(visits.arrests):
-                rows = where_set(batch.blocks[0].member == batch.members.index(member))
+                rows = np.flatnonzero(batch.blocks[0].member == batch.members.index(member))
                 columns = partial(self.grounding.variables, number, visits.rule, rows)
                 behind = partial(batch.behind, rows)
-                flags.index_copy_(0, rows, visits.arrests.holds(columns, len(rows), behind))
+                flags[rows] = visits.arrests.holds(columns, len(rows), behind)
         return flags
 
     @cached_property
@@ -98,7 +99,8 @@ def workspace(grounding: Grounding, state: State, leaps: Leaps) -> Workspace:
         batch = grounding.batches[number]
         if number not in tables:
             leaves = [leaf for leaf in batch.blocks[0].columns if not (batch.completes and leaf in batch.formula.heads)]
-            tables[number] = ResponseTable(batch, leaves, completing if batch.completes else respond, state.dtype)
+            say = on_device(completing if batch.completes else respond, state.device)
+            tables[number] = ResponseTable(batch, leaves, say, state.dtype)
         visits[member] = RuleResponse(number, batch, member, rule, tables[number])
     encoded = EncodedBounds(state, grounding.atoms)
     merge, drift = Merge(state, winners), Drift(state)

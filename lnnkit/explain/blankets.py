@@ -60,5 +60,5 @@ def _excepts(grounding: Grounding, blanket: _Blanket) -> bool:
     fits = np.ones(len(own), bool)
     for column, argument in zip(own.columns, arguments, strict=True):
         if isinstance(argument, str):
-            fits &= column.cpu().numpy() == grounding.domain.index[argument]
+            fits &= column == grounding.domain.index[argument]
     return bool(fits.any())

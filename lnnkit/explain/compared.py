@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import torch
+import numpy as np
 
 from lnnkit.engine.prepared import Prepared
 from lnnkit.formula.number_terms import comparison
@@ -17,8 +17,8 @@ def compared(prepared: Prepared, node: str, arguments: Sequence[str]) -> tuple[f
     made, numbers = comparison(prepared.lifted.graph, node, tuple(arguments))
     inputs: list[Interval] = []
     for name, entities in numbers:
-        ids = [torch.tensor([grounding.domain.index[str(each)]], dtype=torch.int32) for each in entities]
-        bounds = state.read(grounding.atoms.find(grounding.atoms.tables[name], ids, 1))
+        ids = [np.array([grounding.domain.index[str(each)]], np.int32) for each in entities]
+        bounds = state.view(grounding.atoms.find(grounding.atoms.tables[name], ids, 1))
         inputs.append(Interval(bounds.lower.double(), bounds.upper.double()))
     lower, upper = made.truth(inputs)
     return float(lower), float(upper)

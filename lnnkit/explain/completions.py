@@ -79,15 +79,15 @@ class Completions:
         key = table, completion
         if key not in self._exceptions:
             own = self._timeline.completions[completion]
-            rows = self._grounding.atoms.tables[table].rows.cpu().numpy()
+            rows = self._grounding.atoms.tables[table].rows
             kept = np.isin(rows, self._timeline.rising(own.start, own.stop, self._eps))
-            kept |= self._grounding.atoms.flags("given").cpu().numpy()[rows]
+            kept |= self._grounding.atoms.flags("given")[rows]
             self._exceptions[key] = [column[kept] for column in self.columns(table)]
         return self._exceptions[key]
 
     def columns(self, table: str) -> list[np.ndarray]:
         """The atoms of a table that have rows, as columns of ids."""
-        return [column.cpu().numpy() for column in self._grounding.atoms.tables[table].tuples.columns]
+        return list(self._grounding.atoms.tables[table].tuples.columns)
 
     def _unified(self, formula: Formula, head: int, arguments: Sequence[Argument]) -> dict[int, int] | None:
         """The variables that an atom binds where it is the head; None where it cannot be."""
@@ -216,7 +216,7 @@ class _Search:
             else:
                 first[argument] = column
         if completed is None and rules._wording.is_predicate(neuron.source):
-            rows = rules._grounding.atoms.tables[neuron.source].rows.cpu().numpy()
+            rows = rules._grounding.atoms.tables[neuron.source].rows
             fits &= np.array([rules._readings.is_given(row) for row in rows.tolist()], bool)
         rows = np.flatnonzero(fits).tolist()
         return [{variable: int(column[row]) for variable, column in first.items()} for row in rows]

@@ -7,13 +7,14 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 
 from lnnkit.engine.bounds_state import State
-from lnnkit.flags import where_set
 from lnnkit.formula.unfolding import Formula
 from lnnkit.join.grounding import Grounding
 from lnnkit.join.natural_join import Relation, join
+from lnnkit.store.arrays import Array
 
 _MOST = 200  # instances that are found for the same literals
 _ROWS = 1_000_000  # of a join; beyond it,
@@ -95,9 +96,9 @@ def _matching(
     """What the atoms that meet a literal bind beyond ``bindings``."""
     neuron = formula.neurons[literal.leaf]
     table = grounding.atoms.tables[neuron.source]
-    ends = state.ends(literal.side).values.index_select(0, table.rows)
+    ends = state.ends(literal.side).values.take(table.rows)
     fits = ends < 1 if literal.side else ends > 0
-    fresh: dict[int, torch.Tensor] = {}
+    fresh: dict[int, Array] = {}
     for argument, column in zip(neuron.arguments, table.tuples.columns, strict=True):
         if isinstance(argument, str):
             fits &= column == grounding.domain.index[argument]
@@ -107,5 +108,6 @@ def _matching(
             fits &= column == fresh[argument]
         else:
             fresh[argument] = column
-    rows = where_set(fits)
-    return Relation(tuple(fresh), tuple(column.index_select(0, rows) for column in fresh.values()), len(rows))
+    rows = np.flatnonzero(fits)
+    columns = tuple(torch.from_numpy(column.take(rows)) for column in fresh.values())
+    return Relation(tuple(fresh), columns, len(rows))

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-import torch
+import numpy as np
 
 from lnnkit.analysis.leaf_polarity import Polarity
 from lnnkit.check.program import Assertion
@@ -23,7 +23,6 @@ from lnnkit.explain.reassembly import assemble
 from lnnkit.explain.sight import Sight, Sights
 from lnnkit.explain.timeline import Event, Timeline
 from lnnkit.explain.wording import Argument, Wording, names_within
-from lnnkit.flags import any_set
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
 from lnnkit.graph.lifted import Root
 from lnnkit.logic.bounds import tolerance
@@ -112,13 +111,13 @@ class Prover:
     def row_of(self, table: str, arguments: Sequence[str]) -> int | None:
         """The row of an atom, if it has one."""
         atoms, index = self._grounding.atoms, self._grounding.domain.index
-        columns = [torch.tensor([index[text]], dtype=torch.int32) for text in arguments]
+        columns = [np.array([index[text]], np.int32) for text in arguments]
         row = int(atoms.find(atoms.tables[table], columns, 1)[0])
         return None if row == atoms.tables[table].default_row else row
 
     def is_arrested(self, row: int) -> bool:
         """Whether the bounds of a row have crossed."""
-        return any_set(self._prepared.state.crossed.rows.values == row)
+        return bool((self._prepared.state.crossed.rows.values == row).any())
 
     def _end(self, steps: Steps, predicate: str, arguments: Sequence[str], side: int, reading: Reading) -> int:
         if reading.source is not None:

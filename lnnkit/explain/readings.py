@@ -71,7 +71,7 @@ class Readings:
         self._origins = origins
         self._wording = wording
         self._eps = tolerance(prepared.state.dtype)
-        self._given = prepared.grounding.atoms.flags("given").cpu().numpy()
+        self._given = prepared.grounding.atoms.flags("given")
         self._facts: dict[int, list[Given]] = {}
 
     def of(self, row: int, side: int, tick: int = END) -> Reading:

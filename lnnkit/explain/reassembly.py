@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 
 import numpy as np
-import torch
 
 from lnnkit.check.program import ENTITY
 from lnnkit.explain.sight import Inner, Sight
@@ -44,7 +43,7 @@ def assemble(
 
 
 def _members(grounding: Grounding, sort: str) -> np.ndarray:
-    own = grounding.domain.sorts[sort].cpu().numpy()
+    own = grounding.domain.sorts[sort]
     return np.append(own, grounding.domain.stranger) if sort in grounding.domain.open_sorts else own
 
 
@@ -69,7 +68,7 @@ def _rows(
             unsure |= (columns[0] == domain.stranger) ^ (columns[1] == domain.stranger)
         return np.where(unsure & (arguments[0] != arguments[1]), UNKNOWN, equal)
     table = grounding.atoms.tables[source]
-    found = grounding.atoms.find(table, [torch.from_numpy(c.astype(np.int32)) for c in columns], length).cpu().numpy()
+    found = grounding.atoms.find(table, [c.astype(np.int32) for c in columns], length)
     if table.predictable:
         return found
     stranger = np.zeros(length, bool)

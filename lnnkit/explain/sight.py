@@ -195,11 +195,9 @@ class _Columns:
 
     def __init__(self, batch: RuleShape) -> None:
         self.batch = batch
-        self.columns = [
-            {index: column.values.cpu().numpy() for index, column in block.columns.items()} for block in batch.blocks
-        ]
-        self.member = batch.blocks[0].member.cpu().numpy()
-        self.local = batch.blocks[0].local.cpu().numpy()
+        self.columns = [{index: column.values for index, column in block.columns.items()} for block in batch.blocks]
+        self.member = batch.blocks[0].member
+        self.local = batch.blocks[0].local
 
     def outermost(self, block: int) -> np.ndarray:
         return self._outermost[block - 1]
@@ -211,10 +209,10 @@ class _Columns:
             order, ends = self._owned[block - 1]
             low, high = np.searchsorted(ends, np.array((top, top + 1), ends.dtype))
             rows = np.sort(order[low:high])
-            group = own.group.values.cpu().numpy()[rows]
+            group = own.group.values[rows]
             rows, group = rows[group >= 0], group[group >= 0]
             above = self.batch.formula.blocks[block].parent
-            virtual = own.virtual.values.cpu().numpy()[rows]
+            virtual = own.virtual.values[rows]
             parent = np.zeros(len(rows), np.int64)
             if above > 0:
                 kept = found[above - 1]
@@ -222,12 +220,12 @@ class _Columns:
                 there = (parent < len(kept.rows)) & (kept.rows[np.minimum(parent, len(kept.rows) - 1)] == group)
                 rows, parent, virtual = rows[there], parent[there], virtual[there]
                 virtual = virtual | kept.virtual[parent]
-            found.append(Inner(rows, parent, virtual, own.stranger.values.cpu().numpy()[rows]))
+            found.append(Inner(rows, parent, virtual, own.stranger.values[rows]))
         return tuple(found)
 
     @cached_property
     def _outermost(self) -> list[np.ndarray]:
-        return [block.outermost.values.cpu().numpy() for block in self.batch.blocks[1:]]
+        return [block.outermost.values for block in self.batch.blocks[1:]]
 
     @cached_property
     def _owned(self) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -44,7 +44,7 @@ class Wording:
             return None
         length, columns = self._columns.get(table.name, (-1, []))
         if length != len(table.tuples):
-            columns = [column.cpu().numpy() for column in table.tuples.columns]
+            columns = list(table.tuples.columns)
             self._columns[table.name] = len(table.tuples), columns
         return tuple(int(column[local]) for column in columns)
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import torch
-from torch import Tensor
+import numpy as np
 
-from lnnkit.flags import any_set, where_set
 from lnnkit.formula.unfolding import LEAF, Formula
 from lnnkit.join.bindings import Bindings
 from lnnkit.join.delta_rule import DeltaRule
+from lnnkit.store.arrays import Array
 from lnnkit.store.growing import Marks
 from lnnkit.store.sorting import first_places
 from lnnkit.store.tuple_set import TupleSet
 
-Rows = Callable[[int], Tensor]  # (n,) the atom rows behind a leaf; its table's default row where an atom is not there
+Rows = Callable[[int], Array]  # (n,) the atom rows behind a leaf; its table's default row where an atom is not there
 
 
 class Arrests:
@@ -26,51 +25,51 @@ class Arrests:
         self.naming = _naming(rule.formula)
         self._variables = rule.formula.blocks[0].variables
         self._set = TupleSet(len(self._variables), rule.radix)
-        self._flags = Marks(torch.bool)
+        self._flags = Marks(np.bool_)
         self._flagged = 0
 
     def __len__(self) -> int:
         return self._flagged + len(self._set)
 
-    def add(self, found: Bindings, positions: Tensor, rows: Rows, default_row: int) -> Tensor:
+    def add(self, found: Bindings, positions: Array, rows: Rows, default_row: int) -> Array:
         """Arrest the instances at ``positions``; returns which of those were not arrested before, each once.
         ``default_row`` is that of the naming atom's table."""
         if self.naming is None:
             return self._add(found, positions)
-        own = rows(self.naming).index_select(0, positions)
+        own = rows(self.naming).take(positions)
         absent = own == default_row
         known = self.flags(found.at(positions), lambda _: own)
-        some = where_set(~(known | absent))
-        picked = own.index_select(0, some)
+        some = np.flatnonzero(~(known | absent))
+        picked = own.take(some)
         if len(picked):
             size = int(picked.max()) + 1
             first = first_places(picked, size)
             if first is not None:
-                some, picked = some.index_select(0, first), picked.index_select(0, first)
-            self._flags.reach(size).index_fill_(0, picked.long(), True)
+                some, picked = some.take(first), picked.take(first)
+            self._flags.reach(size)[picked] = True
             self._flagged += len(picked)
-        if not any_set(absent):
+        if not absent.any():
             return some
-        strangers = where_set(absent)
-        fresh = self._add(found, positions.index_select(0, strangers))
-        return torch.cat([some, strangers.index_select(0, fresh)]).sort()[0]
+        strangers = np.flatnonzero(absent)
+        fresh = self._add(found, positions.take(strangers))
+        return np.sort(np.concatenate([some, strangers.take(fresh)]))
 
-    def flags(self, found: Bindings, rows: Rows) -> Tensor:
+    def flags(self, found: Bindings, rows: Rows) -> Array:
         """Which instances are arrested."""
         return self.holds(lambda: [found.column(v) for v in self._variables], found.length, rows)
 
-    def holds(self, columns: Callable[[], Sequence[Tensor]], length: int, rows: Rows) -> Tensor:
+    def holds(self, columns: Callable[[], Sequence[Array]], length: int, rows: Rows) -> Array:
         """Which assignments are arrested."""
-        arrested = torch.zeros(length, dtype=torch.bool)
+        arrested = np.zeros(length, dtype=bool)
         if self._flagged:
             assert self.naming is not None
             own = rows(self.naming)
-            arrested = self._flags.reach(int(own.max()) + 1 if len(own) else 0).index_select(0, own)
+            arrested = self._flags.reach(int(own.max()) + 1 if len(own) else 0).take(own)
         if len(self._set):
             arrested = arrested | (self._set.find(columns(), length) >= 0)
         return arrested
 
-    def _add(self, found: Bindings, positions: Tensor) -> Tensor:
+    def _add(self, found: Bindings, positions: Array) -> Array:
         some = found.at(positions)
         return self._set.add([some.column(v) for v in self._variables], some.length)[1]
 

@@ -3,26 +3,46 @@ they are first asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
+from dataclasses import dataclass
 
-import torch
-from torch import Tensor
+import numpy as np
 
-from lnnkit.store.growing import spelled_out
+from lnnkit.store.arrays import Array, spelled_out
 
 Matched = tuple[str, tuple[int | str, ...]]  # a table's name and an atom's arguments
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Known:
+    """What a step of a join has bound: the same for all that it finds. Of the ``matched`` atoms those ``listed`` stand
+    in the lists of their tables that they were matched in."""
+
+    variables: frozenset[int] = frozenset()
+    matched: frozenset[Matched] = frozenset()
+    listed: frozenset[Matched] = frozenset()
+
+    def bind(self, variables: frozenset[int]) -> Known:
+        """With these variables besides."""
+        return Known(self.variables | variables, self.matched, self.listed)
+
+    def match(self, atom: Matched, variables: frozenset[int]) -> Known:
+        """With an atom that a list has, and these variables, besides."""
+        return Known(self.variables | variables, self.matched | {atom}, self.listed | {atom})
+
+
+NOTHING = Known()
 
 
 class Bindings:
     """``length`` assignments. Each layer holds what was bound last, and where in the layer beneath the rest stands.
 
-    Of the ``matched`` atoms those ``listed`` stand in the lists of their tables that they were matched in.
-    ``column(v)`` gives (length,) entity ids of a variable, ``local(m)`` the rows of a matched atom in its table.
-    See `Pointwise` for what is known of some more than that.
+    A layer's ``columns`` are its own; of its ``sources`` those of the variables stand in the rows of the atom that was
+    matched last. ``column(v)`` gives (length,) entity ids of a variable, ``local(m)`` the rows of a matched atom in its
+    table. See `Pointwise` for what is known of some more than that.
     """
 
-    __slots__ = ("_columns", "_makers", "_rows", "_under", "_via", "length", "listed", "matched", "moved", "variables")
+    __slots__ = ("_at", "_columns", "_rows", "_sources", "_under", "_via", "known", "length", "moved")
 
     origin: object = None  # what no assignment is twice among, whatever else has the same origin
     run: range | None = None  # the rows of every matched atom, where they are the same and follow one another
@@ -31,98 +51,92 @@ class Bindings:
     def __init__(
         self,
         length: int,
-        columns: Mapping[int, Tensor | Callable[[], Tensor]],
-        rows: Mapping[Matched, Tensor],
+        known: Known,
+        columns: dict[int, Array] | None = None,
+        sources: Mapping[int, Array] | None = None,
+        rows: tuple[Matched, Array | range] | None = None,
         under: Bindings | None = None,
-        via: Tensor | None = None,
-        listed: frozenset[Matched] | None = None,
+        via: Array | None = None,
     ) -> None:
         self.length = length
+        self.known = known
         self.moved: tuple[Matched, int] | None = None  # an atom all of whose rows have just moved on a side
-        self._columns = {v: made for v, made in columns.items() if isinstance(made, Tensor)}
-        self._makers = {v: made for v, made in columns.items() if not isinstance(made, Tensor)}
-        self._rows = dict(rows)
+        self._columns: dict[int, Array] = {} if columns is None else columns
+        self._sources = sources
+        self._at = None if rows is None else rows[1]
+        self._rows: dict[Matched, Array | range] = {} if rows is None else {rows[0]: rows[1]}
         self._under = under
-        self._via = via
-        self.variables: frozenset[int] = frozenset(columns) | (under.variables if under is not None else frozenset())
-        own = frozenset(rows) if listed is None else listed
-        self.listed: frozenset[Matched] = own | (under.listed if under is not None else frozenset())
-        self.matched: frozenset[Matched] = frozenset(rows) | (under.matched if under is not None else frozenset())
+        self._via = via  # None: as it stands here
 
-    def column(self, variable: int) -> Tensor:
+    def column(self, variable: int) -> Array:
         """The ids that a bound variable has."""
         found = self._columns.get(variable)
         if found is None:
-            if variable in self._makers:
-                found = self._makers[variable]()
+            own = None if self._sources is None else self._sources.get(variable)
+            if own is not None:
+                assert self._at is not None
+                at = self._at
+                found = own[at.start : at.stop] if isinstance(at, range) else own.take(at)
             else:
-                assert self._under is not None and self._via is not None
-                found = self._under.column(variable).index_select(0, self._via)
+                assert self._under is not None
+                found = self._under.column(variable)
+                found = found if self._via is None else found.take(self._via)
             self._columns[variable] = found
         return found
 
-    def local(self, matched: Matched) -> Tensor:
+    def local(self, matched: Matched) -> Array:
         """The rows of a matched atom."""
+        return spelled_out(self._local(matched))
+
+    def _local(self, matched: Matched) -> Array | range:
         found = self._rows.get(matched)
         if found is None:
-            assert self._under is not None and self._via is not None
-            found = self._under.local(matched).index_select(0, self._via)
+            assert self._under is not None
+            found = self._under._local(matched)
+            if self._via is not None:
+                found = self._via + found.start if isinstance(found, range) else found.take(self._via)
             self._rows[matched] = found
         return found
 
-    def at(self, positions: Tensor) -> Bindings:
+    def at(self, positions: Array) -> Bindings:
         """The assignments at these positions."""
-        return Bindings(len(positions), {}, {}, self, positions)
-
-    def narrowed(self, positions: Tensor) -> Bindings:
-        """As ``at``, for when nothing more is asked of what is left out."""
-        own = [*self._columns, *self._makers]
-        columns = {v: (lambda v=v: self.column(v).index_select(0, positions)) for v in own}
-        rows = {matched: rows.index_select(0, positions) for matched, rows in self._rows.items()}
-        via = positions if self._via is None else self._via.index_select(0, positions)
-        listed = self.listed if self._under is None else self.listed - self._under.listed
-        return Bindings(positions.numel(), columns, rows, self._under, via, listed)
+        return Bindings(len(positions), self.known, under=self, via=positions)
 
     def slice(self, start: int, stop: int) -> Bindings:
         """The assignments from ``start`` to ``stop``."""
         if (start, stop) == (0, self.length):
             return self
-        return self.at(torch.arange(start, stop, dtype=torch.int32))
+        return self.at(np.arange(start, stop))
 
 
 class Pointwise(Bindings):
     """Assignments of all variables, each once, to which tables are aligned: what is matched stands in the same ``rows``
     of its tables, and ``absent`` atoms stand nowhere."""
 
-    __slots__ = ("absent", "origin", "run")
+    __slots__ = ("_aligned", "_own", "absent", "origin", "run")
 
     def __init__(
         self,
-        columns: Mapping[int, Tensor],
-        matched: frozenset[Matched],
-        rows: Tensor | range,
-        listed: frozenset[Matched],
+        columns: Mapping[int, Array],
+        known: Known,
+        rows: Array | range,
         absent: frozenset[Matched],
         origin: object,
     ) -> None:
-        own: dict[int, Tensor | Callable[[], Tensor]] = {}
-        for variable, column in columns.items():
-            if isinstance(rows, range):
-                own[variable] = column[rows.start : rows.stop]
-            else:
-                own[variable] = partial(column.index_select, 0, rows)
-        super().__init__(len(rows), own, {}, listed=listed)
-        self.matched = matched
+        super().__init__(len(rows), known)
+        self._own = columns
+        self._aligned = rows
         self.absent = absent
         self.origin = origin
         self.run = rows if isinstance(rows, range) else None
-        if not isinstance(rows, range):
-            self._rows = dict.fromkeys(matched, rows)
 
-    def narrowed(self, positions: Tensor) -> Bindings:
-        return self.at(positions)
+    def column(self, variable: int) -> Array:
+        found = self._columns.get(variable)
+        if found is None:
+            own, rows = self._own[variable], self._aligned
+            found = own[rows.start : rows.stop] if isinstance(rows, range) else own.take(rows)
+            self._columns[variable] = found
+        return found
 
-    def local(self, matched: Matched) -> Tensor:
-        if self.run is not None and matched not in self._rows:
-            self._rows = dict.fromkeys(self.matched, spelled_out(self.run))
-        return self._rows[matched]
+    def _local(self, matched: Matched) -> Array | range:
+        return self._aligned

@@ -7,14 +7,13 @@ instances anyway.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
-import torch
-from torch import Tensor
+import numpy as np
 
-from lnnkit.analysis.needs import EQUAL, Literal, Need
-from lnnkit.flags import where_set
+from lnnkit.analysis.needs import EQUAL, Need
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
 from lnnkit.join.bindings import Bindings, Matched
 from lnnkit.join.join_plan import Recorder
@@ -22,7 +21,8 @@ from lnnkit.join.literal_join import Joins, Path
 from lnnkit.join.pattern import Pattern
 from lnnkit.join.pointwise import at_once
 from lnnkit.join.triggers import Trigger, find_triggers
-from lnnkit.store.atoms import Atoms
+from lnnkit.store.arrays import Array, spelled_out
+from lnnkit.store.atoms import Atoms, AtomTable
 from lnnkit.store.domain import Domain
 from lnnkit.store.growing import Growing
 
@@ -34,9 +34,27 @@ Matters = Mapping[int, tuple[bool, bool]]  # of a leaf: whether its lower and it
 class DeltaRows(Protocol):
     """The rows of tables that moved in the last round."""
 
-    def rows(self, table: str, side: int) -> Tensor | None:
+    @property
+    def where(self) -> Iterable[tuple[str, int]]:
+        """The tables and sides on which anything moved."""
+        ...
+
+    def rows(self, table: str, side: int) -> Array | range | None:
         """The rows of a table, numbered in it, whose lower (0) or upper (1) side has moved; None if none has."""
         ...
+
+
+@dataclass(slots=True, eq=False)
+class Leaf:
+    """What stands behind a leaf. ``plain`` says whether its atoms are read as they are, ``told_apart`` whether every
+    literal that finds them finds only such as differ from their default, ``every`` whether they name all variables."""
+
+    atom: Matched
+    pattern: Pattern
+    table: AtomTable
+    plain: bool
+    told_apart: bool
+    every: bool
 
 
 class DeltaRule:
@@ -63,8 +81,10 @@ class DeltaRule:
         self._bare = {(each.table, each.arguments) for need in needs for each in need.literals if each.column in _BARE}
         variables = formula.blocks[0].variables
         self.enumerates = any(not _bound(need).issuperset(variables) for need in needs)
-        self.kept = tuple(Growing(torch.int32) for _ in variables)  # where domains are enumerated, of stored instances
+        self.kept = tuple(Growing(np.int32) for _ in variables)  # where domains are enumerated, of stored instances
         self._triggers: list[Trigger] | None = None
+        self._by_moves: dict[tuple[tuple[str, int], ...], list[Trigger]] = {}
+        self._leaves: dict[int, Leaf] = {}
         self.started = False
         self._postponed: list[Bindings] = []
 
@@ -89,9 +109,20 @@ class DeltaRule:
 
     def differs(self, leaf: int, found: Bindings) -> bool:
         """Whether the atoms behind a leaf are known to stand in a list of those that differ from their default."""
-        if leaf in self.formula.heads or (leaf != AUXILIARY and self.formula.neurons[leaf].kind != LEAF):
-            return False
-        return self.atom(leaf) in found.listed and self.told_apart(leaf)
+        own = self.leaf(leaf)
+        return own is not None and own.plain and own.told_apart and own.atom in found.known.listed
+
+    def leaf(self, leaf: int) -> Leaf | None:
+        """What stands behind a leaf; None for an equality of entities."""
+        found = self._leaves.get(leaf)
+        if found is None and (leaf == AUXILIARY or self.formula.neurons[leaf].kind == LEAF):
+            atom = self.atom(leaf)
+            pattern = self.pattern(atom)
+            every = set(atom[1]).issuperset(self.formula.blocks[0].variables)
+            plain = leaf not in self.formula.heads
+            found = Leaf(atom, pattern, pattern.table, plain, self.told_apart(leaf), every)
+            self._leaves[leaf] = found
+        return found
 
     def told_apart(self, leaf: int) -> bool:
         """Whether every literal that finds the atoms behind a leaf finds only such as differ from their default."""
@@ -144,10 +175,11 @@ class DeltaRule:
             for trigger in self.found_triggers():
                 self.fresh_rows(trigger)
             return
-        once = _Once(self.formula.blocks[0].variables, joins.radix)
-        for trigger in self.found_triggers():
+        variables = self.formula.blocks[0].variables
+        once = _Once(variables, joins.radix) if len(variables) < 2 else None
+        for trigger in self._due(moved):
             for share, found in self._triggered(trigger, moved):
-                fresh = once.fresh(found)
+                fresh = found if once is None else once.fresh(found)
                 if fresh is not None:
                     yield trigger.need, share, fresh
 
@@ -155,16 +187,30 @@ class DeltaRule:
         joins, own = self.joins, trigger.pattern
         rows = moved.rows(own.table.name, trigger.side)
         other = moved.rows(own.table.name, 1 - trigger.side) if trigger.twin else None
-        if rows is None or (other is not None and torch.equal(rows, other)):
+        if rows is None or (other is not None and _same(rows, other)):
             return
-        rows = own.fitting(rows)
+        if not own.plain:
+            rows = own.fitting(spelled_out(rows))
         if len(rows):
-            literal = Literal(own.table.name, own.arguments, "lower" if trigger.side == 0 else "upper")
             share = min(1.0, self.fresh_rows(trigger) / len(rows))
-            path = joins.begun(Path(trigger.need, share=share), literal, len(rows), trigger.rest)
-            for found in joins.joined(joins.matched(own, rows), trigger.rest, path):
-                found.moved = (own.table.name, own.arguments), trigger.side
+            path = Path(trigger.need, share=share)
+            if joins.recorder is not None:
+                path = joins.begun(path, trigger.moving, len(rows), trigger.rest)
+            if trigger.step is None:
+                trigger.known = joins.matched(own, rows).known
+                trigger.step = joins.step(trigger.known, trigger.rest)
+            for found in joins.joined(joins.matched(own, rows, trigger.known), trigger.step, path):
+                found.moved = trigger.moved
                 yield share, found
+
+    def _due(self, moved: DeltaRows) -> list[Trigger]:
+        """The triggers on whose rows anything has moved."""
+        where = tuple(moved.where)
+        if where not in self._by_moves:
+            self._by_moves[where] = [
+                each for each in self.found_triggers() if (each.pattern.table.name, each.side) in where
+            ]
+        return self._by_moves[where]
 
     def found_triggers(self) -> list[Trigger]:
         """From which rows that move instances are joined again, in order."""
@@ -216,13 +262,11 @@ class _Once:
     def __init__(self, variables: Sequence[int], radix: int) -> None:
         self._variables = variables
         self._radix = radix
-        self._seen: Tensor | None = None
+        self._seen: Array | None = None
         self._last: Bindings | None = None
 
     def fresh(self, found: Bindings) -> Bindings | None:
         """Those of the assignments that have not been found before; None if there are none."""
-        if len(self._variables) > 1:
-            return found
         if self._last is None:
             self._last = found
             return found
@@ -230,16 +274,20 @@ class _Once:
             return None
         (variable,) = self._variables
         if self._seen is None:
-            self._seen = torch.zeros(self._radix, dtype=torch.bool)
+            self._seen = np.zeros(self._radix, dtype=bool)
             self._note(self._last.column(variable))
         ids = found.column(variable)
-        new = where_set(~self._seen.index_select(0, ids))
+        new = np.flatnonzero(~self._seen.take(ids))
         self._note(ids)
-        return found if new.numel() == ids.numel() else found.at(new) if new.numel() else None
+        return found if len(new) == len(ids) else found.at(new) if len(new) else None
 
-    def _note(self, ids: Tensor) -> None:
+    def _note(self, ids: Array) -> None:
         assert self._seen is not None
-        self._seen.index_fill_(0, ids.long(), True)
+        self._seen[ids] = True
+
+
+def _same(rows: Array | range, other: Array | range) -> bool:
+    return len(rows) == len(other) and np.array_equal(spelled_out(rows), spelled_out(other))
 
 
 def _wanted(formula: Formula, needs: Sequence[Need]) -> dict[tuple[Matched, int], None]:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import torch
 
 from lnnkit.analysis.needs import Literal
 from lnnkit.join.bindings import Matched
@@ -17,7 +16,7 @@ from lnnkit.join.join_index import Segment
 from lnnkit.join.literal_join import Joins
 from lnnkit.join.pattern import Pattern
 from lnnkit.join.triggers import Trigger
-from lnnkit.store.few import Array
+from lnnkit.store.arrays import Array
 
 
 class Unfit(Exception):
@@ -77,44 +76,8 @@ class _Linked:
     literal: Literal
     pattern: Pattern
     keyed: list[int]
-    segments: list[_Few]
+    segments: list[Segment]
     columns: Mapping[int, Array]  # of the variables that it binds
-
-
-class _Few:
-    """A segment of an index, in numpy."""
-
-    __slots__ = ("_base", "_ends", "_keys", "_rows", "_starts")
-
-    def __init__(self, segment: Segment) -> None:
-        ends, keys, rows, self._base = segment.arrays()
-        self._ends, self._starts = ends.numpy()[1:], ends.numpy()[:-1]
-        self._keys = None if keys is None else keys.numpy()
-        self._rows = None if rows is None else rows.numpy()
-
-    def find(self, key: Array) -> tuple[int, Array, Array]:
-        """How many rows there are, how many for each key, and from where on."""
-        if self._keys is None:
-            starts = self._starts.take(key)
-            counts = self._ends.take(key) - starts
-        else:
-            place = np.minimum(self._keys.searchsorted(key), len(self._keys) - 1)
-            starts = self._starts.take(place)
-            counts = (self._ends.take(place) - starts) * (self._keys.take(place) == key)
-        return int(counts.sum()), counts, starts
-
-    def expand(self, total: int, counts: Array, starts: Array) -> tuple[Array | None, Array]:
-        """The keys' positions, repeated (None: each once), and the rows."""
-        left: Array | None = None
-        if int(counts.max()) > 1:
-            left = np.arange(len(counts)).repeat(counts)
-            starts = (starts - (counts.cumsum() - counts)).take(left) + np.arange(total)
-        elif total < len(counts):
-            left = np.flatnonzero(counts)
-            starts = starts.take(left)
-        if self._rows is not None:
-            return left, self._rows.take(starts)
-        return left, starts + self._base if self._base else starts
 
 
 @dataclass(slots=True)
@@ -141,7 +104,7 @@ class FewJoins:
         if not own.plain:
             parts = [columns[place] == entity for place, entity in own.constants]
             parts += [columns[one] == columns[other] for one, other in own.repeats]
-            parts += [inside.numpy().take(columns[place]) for place, inside in own.sorted_]
+            parts += [inside.take(columns[place]) for place, inside in own.sorted_]
             keep = np.flatnonzero(np.logical_and.reduce(parts))
             local = local.take(keep)
         bound = {v: columns[place] if keep is None else columns[place].take(keep) for v, place in own.places.items()}
@@ -172,7 +135,7 @@ class FewJoins:
             key = self._key([found.column(v) for v in each.keyed])
             own = [segment.find(key) for segment in each.segments]
             hits.append(own)
-            totals.append(sum(total for total, _, _ in own))
+            totals.append(sum(each.total for each in own))
         total = min(totals)
         choice = totals.index(total)
         best = step.linked[choice]
@@ -182,10 +145,10 @@ class FewJoins:
             raise Unfit
         atom = (best.literal.table, best.literal.arguments)
         variables = found.variables.union(best.columns)
-        for segment, (count, counts, starts) in zip(best.segments, hits[choice], strict=True):
-            if count:
-                left, rows = segment.expand(count, counts, starts)
-                part = FewBindings(count, best.columns, (atom, rows), found, left, variables)
+        for hit in hits[choice]:
+            if hit.total:
+                left, rows = hit.expand()
+                part = FewBindings(hit.total, best.columns, (atom, rows), found, left, variables)
                 yield from self._joined(part, others, counted, most)
 
     def _step(self, bound: frozenset[int], rest: tuple[Literal, ...]) -> _Step:
@@ -207,8 +170,8 @@ class FewJoins:
         if len(keyed) < len(bound & own.places.keys()):
             raise Unfit
         columns = own.table.tuples.columns
-        bind = {v: columns[place].numpy() for v, place in own.places.items() if v not in bound}
-        return _Linked(literal, own, keyed, [_Few(segment) for segment in index.segments()], bind)
+        bind = {v: columns[place] for v, place in own.places.items() if v not in bound}
+        return _Linked(literal, own, keyed, index.segments(), bind)
 
     def _key(self, columns: Sequence[Array]) -> Array:
         key = columns[0]
@@ -220,11 +183,11 @@ class FewJoins:
         """Those assignments for which a literal, all bound, is there."""
         atom = (literal.table, literal.arguments)
         own = self.joins.pattern(atom)
-        columns = own.tuples({v: torch.from_numpy(found.column(v)) for v in own.places}, found.length)
+        columns = own.tuples(found.column, found.length)
         number = own.table.tuples.find(columns, found.length)
-        there = (number >= 0).nonzero().squeeze(1)
-        number = number.index_select(0, there)
-        flags = self.joins.atoms.flags(literal.column).index_select(0, own.table.row(number))
-        number, there = number[flags].numpy(), there[flags].numpy()
+        there = np.flatnonzero(number >= 0)
+        number = number.take(there)
+        flags = self.joins.atoms.flags(literal.column).take(own.table.row(number))
+        number, there = number[flags], there[flags]
         via = None if len(there) == found.length else there
         return FewBindings(len(there), {}, (atom, number), found, via, found.variables)

@@ -6,19 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Literal, Protocol
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from lnnkit.analysis.needs import EQUAL, Needs
 from lnnkit.analysis.relevance import SIDES, sides
 from lnnkit.analysis.supports import Analysis
-from lnnkit.flags import where_set
 from lnnkit.formula.shape import Modes, shape
 from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.join_plan import Recorder
 from lnnkit.join.kept_instances import KeptInstances
 from lnnkit.join.rule_shape import RuleShape
+from lnnkit.store.arrays import Array
 from lnnkit.store.atoms import Atoms
 from lnnkit.store.domain import Domain
 from lnnkit.store.equality import add_equality
@@ -124,38 +123,38 @@ class Grounding:
         """The number of a member's batch."""
         return self._numbers[member]
 
-    def assignments(self, number: int, rows: Tensor) -> list[tuple[Formula, Tensor, list[Tensor]]]:
+    def assignments(self, number: int, rows: Array) -> list[tuple[Formula, Array, list[Array]]]:
         """For rows of a batch's block 0: the formulas behind them, with the positions of each one's rows and the entity
         ids of its free variables there."""
         own = self.batches[number].blocks[0]
-        members = own.member.index_select(0, rows)
+        members = own.member.take(rows)
         found = []
-        for one in torch.unique(members).tolist():
-            mine = where_set(members == one)
-            member, some = self.members[self.batches[number].members[one]], rows.index_select(0, mine)
+        for one in np.unique(members).tolist():
+            mine = np.flatnonzero(members == one)
+            member, some = self.members[self.batches[number].members[one]], rows.take(mine)
             if isinstance(member, DeltaRule):
                 found.append((member.formula, mine, self.variables(number, member, some)))
             else:
-                local = own.local.index_select(0, some)
-                found.append((member.formula, mine, [c.index_select(0, local) for c in member.variables(0)]))
+                local = own.local.take(some)
+                found.append((member.formula, mine, [c.numpy().take(local) for c in member.variables(0)]))
         return found
 
-    def variables(self, number: int, rule: DeltaRule, rows: Tensor) -> list[Tensor]:
+    def variables(self, number: int, rule: DeltaRule, rows: Array) -> list[Array]:
         """The entity ids of the free variables behind rows of a visited formula's batch."""
         own = self.batches[number].blocks[0]
         if rule.enumerates:
-            local = own.local.index_select(0, rows)
-            return [column.values.index_select(0, local) for column in rule.kept]
-        found: dict[int, Tensor] = {}
+            local = own.local.take(rows)
+            return [column.values.take(local) for column in rule.kept]
+        found: dict[int, Array] = {}
         for leaf in (*rule.formula.leaves, *((AUXILIARY,) if rule.formula.auxiliary is not None else ())):
-            local = self.atoms.local(own.columns[leaf].values.index_select(0, rows))
+            local = self.atoms.local(own.columns[leaf].values.take(rows))
             there = local >= 0
             pattern = rule.pattern(rule.atom(leaf))
             for variable, place in pattern.places.items():
                 ids = pattern.table.tuples.columns[place]
                 if len(ids):
-                    some = ids.index_select(0, local.clamp(min=0))
-                    found[variable] = torch.where(there, some, found[variable]) if variable in found else some
+                    some = ids.take(np.maximum(local, 0))
+                    found[variable] = np.where(there, some, found[variable]) if variable in found else some
         return [found[variable] for variable in rule.formula.blocks[0].variables]
 
     def reads(self, number: int, leaf: int, side: int) -> Sequence[tuple[int, tuple[int, ...]]]:

@@ -6,90 +6,84 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from lnnkit.flags import all_set, any_set
 from lnnkit.join.pattern import Pattern
-from lnnkit.store.growing import Pieces, spelled_out
+from lnnkit.store.arrays import Array, spelled_out
+from lnnkit.store.growing import Pieces
 from lnnkit.store.sorting import in_order
 
 _LIMIT = 2**62  # mixed-radix keys stay below it
 _DENSE = 2**16  # so many possible keys are tabulated, or four times as many as there are rows
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Hits:
     """For each key, how many rows one segment holds (``counts``), and from which position of ``rows`` on
-    (``starts``). ``rows`` is None where positions are rows."""
+    (``starts``). ``rows`` is None where positions are rows, from ``base`` on."""
 
-    counts: Tensor
-    starts: Tensor
-    rows: Tensor | None
+    counts: Array
+    starts: Array
+    rows: Array | None
+    base: int
     total: int
+    single: bool  # no key has more than one row
 
-    def expand(self) -> tuple[Tensor, Tensor]:
-        """(total,) the keys' positions, repeated, and the rows."""
-        if self.total == len(self.counts) and all_set(self.counts == 1):
-            left = torch.arange(self.total, dtype=torch.int32)
-            places = self.starts
-        else:
-            left = torch.repeat_interleave(self.counts, output_size=self.total)
-            offset = self.starts - (self.counts.cumsum(0, dtype=torch.int32) - self.counts)
-            places = offset.index_select(0, left)
-            places += torch.arange(self.total, dtype=torch.int32)
-        return left, places if self.rows is None else self.rows.index_select(0, places)
+    def expand(self) -> tuple[Array | None, Array]:
+        """(total,) the keys' positions, repeated (None: each once), and the rows."""
+        counts, places = self.counts, self.starts
+        left: Array | None = None
+        if not self.single and int(counts.max()) > 1:
+            left = np.arange(len(counts)).repeat(counts)
+            places = (places - (counts.cumsum() - counts)).take(left)
+            places += np.arange(self.total)
+        elif self.total < len(counts):
+            (left,) = counts.nonzero()
+            places = places.take(left)
+        if self.rows is not None:
+            return left, self.rows.take(places)
+        return left, places + self.base if self.base else places
 
 
 class Segment:
     """Rows in the order of their keys: ``ends`` by key, or ``keys`` in order with their ``ends``."""
 
-    __slots__ = ("_base", "_ends", "_keys", "_rows", "length")
+    __slots__ = ("_base", "_ends", "_keys", "_rows", "_single", "_starts", "length")
 
-    def __init__(self, rows: Tensor | range, key: Tensor, size: int) -> None:
+    def __init__(self, rows: Array | range, key: Array, size: int) -> None:
         self.length = len(rows)
-        if len(key) > 1 and any_set(key[1:] < key[:-1]):
+        if len(key) > 1 and (key[1:] < key[:-1]).any():
             order, key = in_order(key, size)
-            rows = order + rows.start if isinstance(rows, range) else rows.index_select(0, order)
-        self._keys: Tensor | None = None
+            rows = order + np.int32(rows.start) if isinstance(rows, range) else rows.take(order)
+        self._keys: Array | None = None
         if size <= max(_DENSE, 4 * len(rows)):
-            self._ends = torch.zeros(size + 1, dtype=torch.int32)
-            self._ends[1:] = torch.bincount(key, minlength=size).cumsum(0, dtype=torch.int32)
+            counts = np.bincount(key, minlength=size)
         else:
-            self._keys, counts = torch.unique_consecutive(key, return_counts=True)
-            self._ends = torch.zeros(len(counts) + 1, dtype=torch.int32)
-            self._ends[1:] = counts.cumsum(0, dtype=torch.int32)
+            first = np.flatnonzero(np.append(True, key[1:] != key[:-1]))
+            self._keys = key.take(first)
+            counts = np.diff(first, append=len(key))
+        self._single = not len(counts) or int(counts.max()) <= 1
+        ends = np.zeros(len(counts) + 1, np.intp)  # what numpy picks by
+        counts.cumsum(out=ends[1:])
+        self._starts, self._ends = ends[:-1], ends[1:]
         self._rows = rows
         self._base = rows.start if isinstance(rows, range) else -1
 
     @property
-    def rows(self) -> Tensor:
+    def rows(self) -> Array:
         """In their order."""
         self._rows = spelled_out(self._rows)
         return self._rows
 
-    def arrays(self) -> tuple[Tensor, Tensor | None, Tensor | None, int]:
-        """The ends, the keys, and the rows in their order; None where they follow one another from a base on."""
-        return self._ends, self._keys, None if self._base >= 0 else self.rows, self._base
-
-    def find(self, key: Tensor) -> Hits:
+    def find(self, key: Array) -> Hits:
         if self._keys is None:
-            starts = self._ends.index_select(0, key)
-            counts = self._ends[1:].index_select(0, key).sub_(starts)
+            starts = self._starts.take(key)
+            counts = self._ends.take(key) - starts
         else:
-            place = torch.searchsorted(self._keys, key).clamp_(max=len(self._keys) - 1)
-            hit = self._keys.index_select(0, place) == key
-            starts = self._ends.index_select(0, place)
-            counts = torch.where(hit, self._ends[1:].index_select(0, place) - starts, 0)
-        total = _sum(counts)
-        if self._base >= 0:
-            return Hits(counts, starts + self._base if self._base else starts, None, total)
-        return Hits(counts, starts, self.rows, total)
-
-
-def _sum(counts: Tensor) -> int:
-    """Their sum; torch would first copy them all as wider numbers."""
-    return int(counts.numpy().sum(dtype=np.int64)) if counts.device.type == "cpu" else int(counts.sum())
+            place = np.minimum(self._keys.searchsorted(key), len(self._keys) - 1)
+            starts = self._starts.take(place)
+            counts = (self._ends.take(place) - starts) * (self._keys.take(place) == key)
+        rows = None if self._base >= 0 else self.rows
+        return Hits(counts, starts, rows, self._base, int(counts.sum()), self._single)
 
 
 class JoinIndex:
@@ -112,7 +106,7 @@ class JoinIndex:
             count += 1
         return count
 
-    def find(self, columns: Sequence[Tensor]) -> list[Hits]:
+    def find(self, columns: Sequence[Array]) -> list[Hits]:
         """The rows of each tuple of ids, by segment; segments in which none has any are left out."""
         self._extend()
         key = self._key(columns)
@@ -124,10 +118,10 @@ class JoinIndex:
         self._extend()
         return self._segments
 
-    def _key(self, columns: Sequence[Tensor]) -> Tensor:
+    def _key(self, columns: Sequence[Array]) -> Array:
         key = columns[0]
         for column in columns[1:]:
-            key = key.long() * self._radix + column
+            key = key.astype(np.int64) * self._radix + column
         return key
 
     def _extend(self) -> None:
@@ -138,16 +132,16 @@ class JoinIndex:
         if not len(rows):
             return
         while self._segments and self._segments[-1].length < 2 * len(rows):
-            rows = torch.cat([self._segments.pop().rows, spelled_out(rows)])
+            rows = np.concatenate([self._segments.pop().rows, spelled_out(rows)])
         rows = _following(rows)
         columns = [self._pattern.table.tuples.columns[place] for place in self.places]
         if isinstance(rows, range):
             columns = [column[rows.start : rows.stop] for column in columns]
         else:
-            columns = [column.index_select(0, rows) for column in columns]
+            columns = [column.take(rows) for column in columns]
         self._segments.append(Segment(rows, self._key(columns), self._radix ** len(self.places)))
 
-    def _fresh(self) -> Tensor | range:
+    def _fresh(self) -> Array | range:
         """What has come to be listed since the list was read last, as far as it fits."""
         run = None if self._read else self._listing.run
         if run is not None and self._pattern.plain:
@@ -155,11 +149,11 @@ class JoinIndex:
         return self._pattern.fitting(self._listing.values[self._read :])
 
 
-def _following(rows: Tensor | range) -> Tensor | range:
+def _following(rows: Array | range) -> Array | range:
     """Rows that follow one another as a range."""
     if isinstance(rows, range):
         return rows
     first = int(rows[0])
-    if int(rows[-1]) - first != len(rows) - 1 or not all_set(rows[1:] > rows[:-1]):
+    if int(rows[-1]) - first != len(rows) - 1 or not (rows[1:] > rows[:-1]).all():
         return rows
     return range(first, first + len(rows))

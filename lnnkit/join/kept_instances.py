@@ -19,8 +19,7 @@ from lnnkit.join.natural_join import Relation, join
 from lnnkit.join.rule_shape import RuleShape
 from lnnkit.store.atoms import FALSE, TRUE, UNKNOWN, Atoms, AtomTable
 from lnnkit.store.domain import Domain
-from lnnkit.store.growing import Growing
-from lnnkit.store.tuple_set import TupleSet
+from lnnkit.store.tensors import GrowingTensor, TensorTuples
 
 
 class _Listed:
@@ -40,14 +39,14 @@ class _Listed:
     def read(self, owner: KeptInstances, start: int, stop: int) -> Relation:
         """Those from ``start`` to ``stop``."""
         table, formula = self._table, owner.formula
-        local = table.deviating[self._literal.column].values[start:stop]
+        local = table.deviating[self._literal.column].tensor[start:stop]
         names: list[int] = []
         columns: list[Tensor] = []
         keep: Tensor | None = None
         for argument, column, sort in zip(self._literal.arguments, table.tuples.columns, table.sorts, strict=True):
-            ids = column.index_select(0, local)
+            ids = torch.from_numpy(column).index_select(0, local)
             if isinstance(argument, int) and formula.sorts[argument] not in (sort, ENTITY):
-                inside = owner.domain.members(formula.sorts[argument]).index_select(0, ids)
+                inside = torch.from_numpy(owner.domain.members(formula.sorts[argument])).index_select(0, ids)
                 keep = inside if keep is None else keep & inside
             if isinstance(argument, str):
                 same = ids == owner.domain.index[argument]
@@ -60,7 +59,7 @@ class _Listed:
             keep = same if keep is None else keep & same
         if self._carrier is not None:
             names.append(self._carrier)
-            columns.append(table.row(local))
+            columns.append(torch.from_numpy(table.row(local.numpy())))
         if keep is not None:
             columns = [column[keep] for column in columns]
         length = int(keep.sum()) if keep is not None else len(local)
@@ -112,15 +111,21 @@ class KeptInstances:
         self._kept = kept
         self._observers = observers
         self._guard = partial(guard, formula)
-        self._tuples = tuple(TupleSet(len(block.variables), domain.generic + 2) for block in formula.blocks)
-        self.rows = tuple(Growing(torch.int64) for _ in formula.blocks)  # local row -> row of the batch's block
-        self._counts = tuple(Growing(torch.int64) for _ in formula.blocks)  # real rows of the block, by parent row
-        self._default = tuple(Growing(torch.int64) for _ in formula.blocks)  # the parent's virtual row here, or -1
-        self._strangers = tuple(Growing(torch.bool) for _ in formula.blocks)  # whether it has its stranger
+        self._tuples = tuple(TensorTuples(len(block.variables), domain.generic + 2) for block in formula.blocks)
+        self.rows = tuple(GrowingTensor(torch.int64) for _ in formula.blocks)  # local row -> row of the batch's block
+        self._counts = tuple(
+            GrowingTensor(torch.int64) for _ in formula.blocks
+        )  # real rows of the block, by parent row
+        self._default = tuple(
+            GrowingTensor(torch.int64) for _ in formula.blocks
+        )  # the parent's virtual row here, or -1
+        self._strangers = tuple(GrowingTensor(torch.bool) for _ in formula.blocks)  # whether it has its stranger
         self._distinct = _finds_each_once(formula, needs)
         self._carried: dict[int, int] = {}  # leaf -> the column of a found row that holds its atom's row
         self._expands = needs.expands
-        self._above = tuple(Growing(torch.int64) for _ in formula.blocks)  # a row's parent row, counted in this formula
+        self._above = tuple(
+            GrowingTensor(torch.int64) for _ in formula.blocks
+        )  # a row's parent row, counted in this formula
         self._needs = [
             (need.block, [self._source(lit, carry) for carry, lit in enumerate(sorted(need.literals, key=repr))])
             for need in needs.rows
@@ -226,7 +231,7 @@ class KeptInstances:
         parts = [found]
         for variable in wanted:
             if variable not in found.variables:
-                ids = self.domain.sorts[self.formula.sorts[variable]]
+                ids = torch.from_numpy(self.domain.sorts[self.formula.sorts[variable]])
                 origin = () if trace is None else trace.place(variable, len(ids))
                 parts.append(Relation((variable,), (ids,), len(ids), origin))
         size = math.prod(part.length for part in parts)
@@ -277,15 +282,17 @@ class KeptInstances:
             else self._rows(index, variables, columns, length, real=bool(carried) or not bound)
             for index in own
         }
+        rows = {index: column.numpy() for index, column in atoms.items()}
         if block == 0:
-            numbers = self.batch.append(0, atoms, self.member, len(self.rows[0]), length)
+            added = self.batch.append(0, rows, self.member, len(self.rows[0]), length)
+            numbers = torch.arange(added.start, added.stop)
         else:
             assert parent is not None
             above = self.formula.blocks[block].parent
             group = self.rows[above].values.index_select(0, parent)
-            numbers = self.batch.append(
-                block, atoms, self.member, len(self.rows[block]), length, group, virtual, stranger
-            )
+            ends = [each.numpy() for each in (group, virtual, stranger)]
+            added = self.batch.append(block, rows, self.member, len(self.rows[block]), length, *ends)
+            numbers = torch.arange(added.start, added.stop)
             self._above[block].append(parent)
             self._grow(block)
             real = parent[~virtual]
@@ -346,9 +353,10 @@ class KeptInstances:
 
     def _look_up(self, table: AtomTable, index: int, columns: Sequence[Tensor], length: int) -> Tensor:
         """The rows of atoms, those of a table that inference may add to being materialised."""
+        ids = [column.numpy() for column in columns]
         if index in self._observers or self._kept[table.name]:
-            return self.atoms.materialise(table, columns, length)
-        return self.atoms.find(table, columns, length)
+            return torch.from_numpy(self.atoms.materialise(table, ids, length))
+        return torch.from_numpy(self.atoms.find(table, ids, length))
 
     def _fill(self, block: int) -> None:
         """Give every parent row its inner rows: those that differ, and a default row for the rest, if any."""
@@ -370,7 +378,7 @@ class KeptInstances:
         counts, default = self._counts[block].values, self._default[block].values
         retired = default[(counts == total) & (default >= 0)]
         if len(retired):
-            self.batch.blocks[block].group.values[retired] = -1
+            self.batch.blocks[block].group.tensor[retired] = -1
             default[counts == total] = -1
         self._stand_in(block, where_set((default < 0) & (counts < total)), self.domain.generic)
         if any(self.formula.sorts[v] in self.domain.open_sorts for v in bound):

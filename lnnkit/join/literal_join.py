@@ -7,16 +7,15 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from lnnkit.analysis.needs import Literal
-from lnnkit.flags import all_set, where_set
 from lnnkit.formula.unfolding import Formula
-from lnnkit.join.bindings import Bindings, Matched
+from lnnkit.join.bindings import NOTHING, Bindings, Known, Matched
 from lnnkit.join.join_index import Hits, JoinIndex
 from lnnkit.join.join_plan import Reads, Recorder
 from lnnkit.join.pattern import Pattern, pattern
+from lnnkit.store.arrays import Array
 from lnnkit.store.atoms import Atoms
 from lnnkit.store.domain import Domain
 
@@ -31,6 +30,47 @@ class Path:
     need: int
     reads: tuple[Reads, ...] = ()
     share: float = 1.0  # of what it finds that was not found before
+
+
+@dataclass(slots=True)
+class _Filter:
+    """A literal whose variables are all bound: its atom is there or not. ``known`` is what is bound then; its atom may
+    be ``matched`` already."""
+
+    literal: Literal
+    pattern: Pattern
+    atom: Matched
+    matched: bool
+    known: Known
+
+
+@dataclass(slots=True)
+class _Link:
+    """A literal that shares variables with what is found, by ``keyed`` ones of them. ``bind`` are those that it binds,
+    with the columns that do; of ``unkeyed`` ones it is looked whether they agree. ``then`` is what follows."""
+
+    literal: Literal
+    pattern: Pattern
+    atom: Matched
+    keyed: list[int]
+    unkeyed: list[int]
+    index: JoinIndex
+    bind: list[tuple[int, int]]
+    known: Known
+    others: tuple[Literal, ...]
+    then: Step | None = None
+
+
+@dataclass(slots=True)
+class Step:
+    """What is to be done where certain variables are bound and certain literals left: first the filters; then any of
+    the linked literals, or one of the ``rest``."""
+
+    filters: list[_Filter]
+    known: Known
+    rest: tuple[Literal, ...]
+    links: list[_Link]
+    done: bool  # there is nothing to do
 
 
 class Joins:
@@ -70,13 +110,14 @@ class Joins:
             self._patterns[matched] = pattern(self.atoms.tables[table], arguments, self.formula, self.domain)
         return self._patterns[matched]
 
-    def matched(self, pattern: Pattern, rows: Tensor) -> Bindings:
+    def matched(self, pattern: Pattern, rows: Array | range, known: Known | None = None) -> Bindings:
+        """Rows of a table as an atom; ``known`` is what it binds, if somebody has that at hand."""
+        atom = (pattern.table.name, pattern.arguments)
         columns = pattern.table.tuples.columns
-        makers = {
-            variable: (lambda place=place: columns[place].index_select(0, rows))
-            for variable, place in pattern.places.items()
-        }
-        return Bindings(rows.numel(), makers, {(pattern.table.name, pattern.arguments): rows})
+        sources = {variable: columns[place] for variable, place in pattern.places.items()}
+        if known is None:
+            known = NOTHING.match(atom, frozenset(pattern.places))
+        return Bindings(len(rows), known, None, sources, (atom, rows))
 
     def begun(self, path: Path, first: Literal, rows: int, rest: Sequence[Literal]) -> Path:
         """A join starts with rows of one literal; the ``rest`` is to follow."""
@@ -118,7 +159,7 @@ class Joins:
         if not literals:
             if self.recorder is not None:
                 self.recorder.begin(self.member, path.need, {})
-            yield from self._enumerated(Bindings(1, {}, {}), path)
+            yield from self._enumerated(Bindings(1, NOTHING), path)
             return
         if not all(self.length(each) for each in literals):
             return
@@ -127,7 +168,7 @@ class Joins:
             first = self._least_start(literals, first)
         start = self._start(first)
         rest = tuple(each for each in literals if each != first)
-        yield from self.joined(start, rest, self.begun(path, first, start.length, rest))
+        yield from self.joined(start, self.step(start.known, rest), self.begun(path, first, start.length, rest))
 
     def _start(self, literal: Literal) -> Bindings:
         own = self.pattern((literal.table, literal.arguments))
@@ -138,7 +179,11 @@ class Joins:
 
         def least(first: Literal) -> float:
             found = self._start(first)
-            counts = [self._count(found, each) for each in literals if each != first and self._shared(found, each)]
+            counts = [
+                self._count(found, each)
+                for each in literals
+                if each != first and not found.known.variables.isdisjoint(self._places(each))
+            ]
             return min(counts, default=math.inf)
 
         if least(shortest) <= sum(self.length(each) for each in literals):
@@ -149,71 +194,98 @@ class Joins:
         """How many rows a literal lists, whether they fit or not."""
         return len(self.atoms.listing(self.atoms.tables[literal.table], literal.column))
 
-    def listing(self, literal: Literal) -> Tensor:
+    def listing(self, literal: Literal) -> Array:
+        """The rows that a literal lists."""
         return self.atoms.listing(self.atoms.tables[literal.table], literal.column).values
 
-    def joined(self, found: Bindings, rest: tuple[Literal, ...], path: Path) -> Iterator[Bindings]:
+    def step(self, known: Known, rest: tuple[Literal, ...]) -> Step:
+        """How to join the rest onto what has bound this."""
+        filters: list[_Filter] = []
+        left: list[Literal] = []
+        for each in rest:
+            if self._places(each).keys() <= known.variables:
+                atom = (each.table, each.arguments)
+                matched = atom in known.matched
+                known = known if matched else known.match(atom, frozenset())
+                filters.append(_Filter(each, self.pattern(atom), atom, matched, known))
+            else:
+                left.append(each)
+        links = [self._link(known, each, left) for each in left if not known.variables.isdisjoint(self._places(each))]
+        done = not rest and known.variables.issuperset(self.formula.blocks[0].variables)
+        return Step(filters, known, tuple(left), links, done)
+
+    def _link(self, known: Known, literal: Literal, left: Sequence[Literal]) -> _Link:
+        atom = (literal.table, literal.arguments)
+        own = self.pattern(atom)
+        keyed, index = self.index(known.variables, literal)
+        unkeyed = [v for v in own.places if v in known.variables][self._reach :]
+        bind = [(v, place) for v, place in own.places.items() if v not in known.variables]
+        then = known.match(atom, frozenset(own.places))
+        others = tuple(each for each in left if each != literal)
+        return _Link(literal, own, atom, keyed, unkeyed, index, bind, then, others)
+
+    def joined(self, found: Bindings, step: Step, path: Path) -> Iterator[Bindings]:
         """Join the rest onto what is found, always the literal next with which the fewest rows come out."""
-        found, rest, path = self._filtered(found, rest, path)
+        for each in step.filters:
+            if found.length:
+                found = self._with(found, each)
+                path = self.stepped(path, each.literal, found.length)
         if not found.length:
             return
-        if not rest:
+        if step.done and found.length <= 2 * CHUNK:
+            self.counted(path, found.length)
+            yield found
+            return
+        if not step.rest:
             self.counted(path, found.length)
             yield from self._enumerated(found, path)
             return
-        linked = [each for each in rest if any(variable in found.variables for variable in self._places(each))]
-        if not linked:
-            yield from self._multiplied(found, rest, path)
+        if not step.links:
+            yield from self._multiplied(found, step.rest, path)
             return
-        hits = [self._hits(found, each) for each in linked]
-        totals = [sum(hit.total for hit in each) for each in hits]
-        total = min(totals)
-        choice = totals.index(total)
-        best = linked[choice]
-        others = () if len(rest) == 1 else tuple(each for each in rest if each != best)
-        self.counted(path, total, last=not others)
-        path = self.stepped(path, best, total)
-        own = self.pattern((best.table, best.arguments))
-        for hit in hits[choice]:
-            for part in _parts(hit):
-                yield from self.joined(self._expanded(found, own, *part), others, path)
+        best, hits, total = self._fewest(found, step.links)
+        self.counted(path, total, last=not best.others)
+        path = self.stepped(path, best.literal, total)
+        then = best.then
+        if then is None:
+            then = best.then = self.step(best.known, best.others)
+        for hit in hits:
+            if then.done and hit.total <= 2 * CHUNK:
+                part = self._expanded(found, best, *hit.expand())
+                if part.length:
+                    yield part
+                continue
+            for left, rows in _parts(hit):
+                yield from self.joined(self._expanded(found, best, left, rows), then, path)
 
-    def _filtered(
-        self, found: Bindings, rest: tuple[Literal, ...], path: Path
-    ) -> tuple[Bindings, tuple[Literal, ...], Path]:
-        """Apply the literals whose variables are all bound."""
-        left: list[Literal] = []
-        for each in rest:
-            if not all(variable in found.variables for variable in self._places(each)):
-                left.append(each)
-            elif found.length:
-                found = self._with(found, each)
-                path = self.stepped(path, each, found.length)
-        return found, tuple(left), path
+    def _fewest(self, found: Bindings, links: list[_Link]) -> tuple[_Link, list[Hits], int]:
+        """The first of the links with which the fewest rows come out, those, and their number."""
+        best, least, hits = links[0], -1, list[Hits]()
+        for each in links:
+            own = each.index.find([found.column(v) for v in each.keyed])
+            total = own[0].total if len(own) == 1 else sum(hit.total for hit in own)
+            if least < 0 or total < least:
+                best, least, hits = each, total, own
+        return best, hits, least
 
-    def _with(self, found: Bindings, literal: Literal) -> Bindings:
+    def _with(self, found: Bindings, each: _Filter) -> Bindings:
         """Those assignments for which a literal, all bound, is there."""
-        atom = (literal.table, literal.arguments)
-        own = self.pattern(atom)
-        table = own.table
-        flags = self.atoms.flags(literal.column)
-        if atom in found.matched:
-            there = flags.index_select(0, table.row(found.local(atom)))
-            return found if all_set(there) else found.at(true(there))
-        columns = own.tuples({v: found.column(v) for v in own.places}, found.length)
+        table = each.pattern.table
+        flags = self.atoms.flags(each.literal.column)
+        if each.matched:
+            there = flags.take(table.row(found.local(each.atom)))
+            return found if there.all() else found.at(np.flatnonzero(there))
+        columns = each.pattern.tuples(found.column, found.length)
         number = table.tuples.find(columns, found.length)
-        kept = true(number >= 0)
-        number = number.index_select(0, kept)
-        picked = true(flags.index_select(0, table.row(number)))
-        return Bindings(len(picked), {}, {atom: number.index_select(0, picked)}, found, kept.index_select(0, picked))
+        kept = np.flatnonzero(number >= 0)
+        number = number.take(kept)
+        picked = np.flatnonzero(flags.take(table.row(number)))
+        rows = each.atom, number.take(picked)
+        return Bindings(len(picked), each.known, None, None, rows, found, kept.take(picked))
 
     def _places(self, literal: Literal) -> Mapping[int, int]:
         """A literal's variables, with the columns that bind them."""
         return self.pattern((literal.table, literal.arguments)).places
-
-    def _shared(self, found: Bindings, literal: Literal) -> list[int]:
-        """The variables that a literal shares with what is found."""
-        return [variable for variable in self._places(literal) if variable in found.variables]
 
     def index(self, bound: Collection[int], literal: Literal) -> tuple[list[int], JoinIndex]:
         """What finds the rows of a literal by the variables that are bound, or the first of them; and those."""
@@ -226,43 +298,35 @@ class Joins:
             index = self._indexes[literal, places] = JoinIndex(own, listing, places, self.radix)
         return keyed, index
 
-    def _hits(self, found: Bindings, literal: Literal) -> list[Hits]:
-        keyed, index = self.index(found.variables, literal)
-        return index.find([found.column(v) for v in keyed])
-
     def _count(self, found: Bindings, literal: Literal) -> int:
-        return sum(hit.total for hit in self._hits(found, literal))
+        keyed, index = self.index(found.known.variables, literal)
+        return sum(hit.total for hit in index.find([found.column(v) for v in keyed]))
 
-    def _expanded(self, found: Bindings, own: Pattern, left: Tensor, rows: Tensor) -> Bindings:
-        columns = own.table.tuples.columns
-        makers = {
-            v: (lambda place=place: columns[place].index_select(0, rows))
-            for v, place in own.places.items()
-            if v not in found.variables
-        }
-        result = Bindings(rows.numel(), makers, {(own.table.name, own.arguments): rows}, found, left)
-        unkeyed = [v for v in own.places if v in found.variables][self._reach :]
-        for variable in unkeyed:
-            same = result.column(variable) == columns[own.places[variable]].index_select(0, rows)
-            result = result if all_set(same) else result.at(true(same))
+    def _expanded(self, found: Bindings, link: _Link, left: Array | None, rows: Array) -> Bindings:
+        columns = link.pattern.table.tuples.columns
+        sources = {variable: columns[place] for variable, place in link.bind}
+        result = Bindings(len(rows), link.known, None, sources, (link.atom, rows), found, left)
+        for variable in link.unkeyed:
+            same = result.column(variable) == columns[link.pattern.places[variable]].take(result.local(link.atom))
+            result = result if same.all() else result.at(np.flatnonzero(same))
         return result
 
     def _multiplied(self, found: Bindings, rest: tuple[Literal, ...], path: Path) -> Iterator[Bindings]:
         """Multiply by the shortest literal: none shares a variable."""
         best = min(rest, key=lambda each: self.length(each))
-        others = tuple(each for each in rest if each != best)
-        own = self.pattern((best.table, best.arguments))
-        rows = own.fitting(self.listing(best))
+        link = self._link(found.known, best, rest)
+        rows = link.pattern.fitting(self.listing(best))
         if all(set(one.arguments).isdisjoint(two.arguments) for one, two in itertools.combinations(rest, 2)):
             self.counted(path, found.length * math.prod(self.size(each) for each in rest))
-        self.counted(path, found.length * len(rows), last=not others)
+        self.counted(path, found.length * len(rows), last=not link.others)
         path = self.stepped(path, best, found.length * len(rows))
+        then = self.step(link.known, link.others)
         for left, right in _product(found.length, len(rows)):
-            yield from self.joined(self._expanded(found, own, left, rows.index_select(0, right)), others, path)
+            yield from self.joined(self._expanded(found, link, left, rows.take(right)), then, path)
 
     def _enumerated(self, found: Bindings, path: Path) -> Iterator[Bindings]:
         """Multiply by the domain of each variable that nothing binds; cut into chunks."""
-        free = [v for v in self.formula.blocks[0].variables if v not in found.variables]
+        free = [v for v in self.formula.blocks[0].variables if v not in found.known.variables]
         if not free:
             for start in range(0, found.length, 2 * CHUNK):
                 yield found.slice(start, min(start + 2 * CHUNK, found.length))
@@ -270,35 +334,34 @@ class Joins:
         ids = self.domain.sorts[self.formula.sorts[free[0]]]
         self.counted(path, found.length * math.prod(len(self.domain.sorts[self.formula.sorts[v]]) for v in free))
         path = self.stepped(path, free[0], found.length * len(ids), len(ids))
+        known = found.known.bind(frozenset(free[:1]))
         for left, right in _product(found.length, len(ids)):
-            one = Bindings(len(left), {free[0]: ids.index_select(0, right)}, {}, found, left)
+            one = Bindings(len(left), known, {free[0]: ids.take(right)}, under=found, via=left)
             yield from self._enumerated(one, path)
 
 
-def true(flags: Tensor) -> Tensor:
-    """The positions of true flags."""
-    return where_set(flags)
-
-
-def _parts(hits: Hits) -> Iterator[tuple[Tensor, Tensor]]:
-    """The (key position, row) pairs of hits, about `CHUNK` at a time."""
+def _parts(hits: Hits) -> Iterator[tuple[Array | None, Array]]:
+    """The (key position, row) pairs of hits, about `CHUNK` at a time; positions are None where each stands once."""
     if hits.total <= 2 * CHUNK:
         yield hits.expand()
         return
-    ends = hits.counts.cumsum(0, dtype=torch.int32 if hits.total < 2**31 else torch.int64)
+    ends = hits.counts.cumsum(dtype=np.int64)
     start = 0
     while start < len(ends):
         done = int(ends[start - 1]) if start else 0
-        stop = max(start + 1, int(torch.searchsorted(ends, done + CHUNK, right=True)))
-        counts = hits.counts[start:stop]
-        left, rows = Hits(counts, hits.starts[start:stop], hits.rows, int(ends[stop - 1]) - done).expand()
-        yield left + start if start else left, rows
+        stop = max(start + 1, int(ends.searchsorted(done + CHUNK, side="right")))
+        total = int(ends[stop - 1]) - done
+        if total:
+            left, rows = Hits(
+                hits.counts[start:stop], hits.starts[start:stop], hits.rows, hits.base, total, hits.single
+            ).expand()
+            yield np.arange(start, stop) if left is None else left + start if start else left, rows
         start = stop
 
 
-def _product(left: int, right: int) -> Iterator[tuple[Tensor, Tensor]]:
+def _product(left: int, right: int) -> Iterator[tuple[Array, Array]]:
     """All pairs of positions, about `CHUNK` at a time."""
     step = max(1, CHUNK // max(right, 1))
     for start in range(0, left, step):
-        some = torch.arange(start, min(start + step, left), dtype=torch.int32)
-        yield some.repeat_interleave(right), torch.arange(right, dtype=torch.int32).repeat(len(some))
+        some = np.arange(start, min(start + step, left), dtype=np.int32)
+        yield some.repeat(right), np.tile(np.arange(right, dtype=np.int32), len(some))

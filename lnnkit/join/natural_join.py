@@ -160,7 +160,7 @@ def _made(match: _Match, guard: Guard, made: Made | None) -> Relation:
         left_rows = torch.arange(left.length).repeat_interleave(right.length)
         right_rows = torch.arange(right.length).repeat(left.length)
     else:
-        order, _ = in_order(match.right_key, len(match.counts))
+        order = torch.from_numpy(in_order(match.right_key.numpy(), len(match.counts))[0])
         starts = match.counts.cumsum(0) - match.counts
         matches = match.counts.index_select(0, match.left_key)
         left_rows = torch.arange(left.length).repeat_interleave(matches, output_size=total)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from lnnkit.check.program import ENTITY
 from lnnkit.formula.unfolding import Formula
+from lnnkit.store.arrays import Array
 from lnnkit.store.atoms import AtomTable
 from lnnkit.store.domain import Domain
 
@@ -25,32 +25,34 @@ class Pattern:
     places: Mapping[int, int]
     constants: tuple[tuple[int, int], ...]
     repeats: tuple[tuple[int, int], ...]
-    sorted_: tuple[tuple[int, Tensor], ...]
+    sorted_: tuple[tuple[int, Array], ...]
 
     @property
     def plain(self) -> bool:
         """Whether every row of the table fits."""
         return not (self.constants or self.repeats or self.sorted_)
 
-    def fitting(self, local: Tensor) -> Tensor:
+    def fitting(self, local: Array) -> Array:
         """Those of the ``local`` rows that fit, in their order."""
         if self.plain:
             return local
         columns = self.table.tuples.columns
-        keep = torch.ones(len(local), dtype=torch.bool)
+        keep = np.ones(len(local), dtype=bool)
         for place, entity in self.constants:
-            keep &= columns[place].index_select(0, local) == entity
+            keep &= columns[place].take(local) == entity
         for one, other in self.repeats:
-            keep &= columns[one].index_select(0, local) == columns[other].index_select(0, local)
+            keep &= columns[one].take(local) == columns[other].take(local)
         for place, inside in self.sorted_:
-            keep &= inside.index_select(0, columns[place].index_select(0, local))
+            keep &= inside.take(columns[place].take(local))
         return local[keep]
 
-    def tuples(self, column: Mapping[int, Tensor], length: int) -> list[Tensor]:
-        """The columns of the table's tuples, from columns of the variables' ids."""
+    def tuples(self, column: Callable[[int], Array], length: int) -> list[Array]:
+        """The columns of the table's tuples, from those of the variables' ids."""
+        if not self.constants:
+            return [column(argument) for argument in self.arguments if isinstance(argument, int)]
         entities = dict(self.constants)
         return [
-            column[argument] if isinstance(argument, int) else torch.full((length,), entities[place], dtype=torch.int32)
+            column(argument) if isinstance(argument, int) else np.full(length, entities[place], np.int32)
             for place, argument in enumerate(self.arguments)
         ]
 
@@ -60,7 +62,7 @@ def pattern(table: AtomTable, arguments: tuple[int | str, ...], formula: Formula
     places: dict[int, int] = {}
     constants: list[tuple[int, int]] = []
     repeats: list[tuple[int, int]] = []
-    narrowed: list[tuple[int, Tensor]] = []
+    narrowed: list[tuple[int, Array]] = []
     for place, (argument, sort) in enumerate(zip(arguments, table.sorts, strict=True)):
         if isinstance(argument, str):
             constants.append((place, domain.index[argument]))

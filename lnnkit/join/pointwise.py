@@ -10,16 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from lnnkit.analysis.needs import Literal
-from lnnkit.flags import all_set
 from lnnkit.join import literal_join as joining
-from lnnkit.join.bindings import Bindings, Matched, Pointwise
-from lnnkit.join.literal_join import Joins, Path, true
+from lnnkit.join.bindings import NOTHING, Bindings, Known, Matched, Pointwise
+from lnnkit.join.literal_join import Joins, Path
 from lnnkit.join.triggers import Literals
 from lnnkit.store.alike import alike
+from lnnkit.store.arrays import Array
 from lnnkit.store.atoms import AtomTable
 
 _PART = 8  # chunks: where tables are aligned, assignments take no memory of their own
@@ -30,7 +29,7 @@ def at_once(joins: Joins, needs: Sequence[Literals]) -> Iterator[Bindings] | Non
     literals = list(dict.fromkeys(each for need in needs for each in need))
     variables = joins.formula.blocks[0].variables
     if not variables and needs:
-        return iter([Bindings(1, {}, {})])
+        return iter([Bindings(1, NOTHING)])
     if not literals or not all(needs):
         return None
     if any(each.arguments != literals[0].arguments or set(each.arguments) != set(variables) for each in literals):
@@ -48,13 +47,13 @@ class _Places:
     """Where the tuples of tables stand in the largest of them, the ``base``; those with the same ones have no entry."""
 
     base: AtomTable
-    among: Mapping[str, Tensor]
+    among: Mapping[str, Array]
 
 
 def _places(tables: Sequence[AtomTable]) -> _Places | None:
     """None where a table has tuples that the largest has not."""
     base = max(tables, key=lambda table: len(table.tuples))
-    among: dict[str, Tensor] = {}
+    among: dict[str, Array] = {}
     for table in tables:
         count = len(table.tuples)
         if table.name in among or (
@@ -70,26 +69,27 @@ def _places(tables: Sequence[AtomTable]) -> _Places | None:
 
 def _of_one_variable(joins: Joins, needs: Sequence[Literals], literals: Sequence[Literal]) -> Iterator[Bindings]:
     """The entities that all literals of any need list."""
-    flags: dict[Literal, Tensor] = {}
+    flags: dict[Literal, Array] = {}
     for each in literals:
         (ids,) = joins.atoms.tables[each.table].tuples.columns
-        there = torch.zeros(joins.radix, dtype=torch.bool)
-        flags[each] = there.index_fill_(0, ids.index_select(0, joins.listing(each)).long(), True)
-    ids = true(_any_need(joins, needs, flags)).int()
-    joins.counted(Path(0), ids.numel())
+        flags[each] = np.zeros(joins.radix, bool)
+        flags[each][ids.take(joins.listing(each))] = True
+    ids = np.flatnonzero(_any_need(joins, needs, flags)).astype(np.int32)
+    joins.counted(Path(0), len(ids))
     (variable,) = joins.formula.blocks[0].variables
-    for start in range(0, ids.numel(), joining.CHUNK):
+    known = NOTHING.bind(frozenset((variable,)))
+    for start in range(0, len(ids), joining.CHUNK):
         part = ids[start : start + joining.CHUNK]
-        yield Bindings(part.numel(), {variable: part}, {})
+        yield Bindings(len(part), known, {variable: part})
 
 
-def _any_need(joins: Joins, needs: Sequence[Literals], flags: Mapping[Literal, Tensor]) -> Tensor:
+def _any_need(joins: Joins, needs: Sequence[Literals], flags: Mapping[Literal, Array]) -> Array:
     """Where all literals of any need are there."""
-    found = torch.zeros_like(next(iter(flags.values())))
+    found = np.zeros_like(next(iter(flags.values())))
     for number, need in enumerate(needs):
         if not all(joins.size(each) for each in need):
             continue
-        every = flags[need[0]].clone()
+        every = flags[need[0]].copy()
         if joins.recorder is not None:
             joins.recorder.begin(joins.member, number, {})
             joins.recorder.stepped(need[:1], joins.size(need[0]), int(every.sum()))
@@ -112,36 +112,38 @@ def _aligned(
     matched = frozenset(atom for atom in atoms if atom[0] not in places.among)
     listed = frozenset(a for a in matched if all(a in {(e.table, e.arguments) for e in need} for need in needs))
     columns = dict(zip(map(int, arguments), places.base.tuples.columns, strict=True))
+    known = Known(frozenset(columns), matched, listed)
     if not places.among:
         groups = [(found, frozenset[Matched]())]
     else:
-        there = torch.zeros_like(found)
+        there = np.zeros_like(found)
         for place in places.among.values():
-            there.index_fill_(0, place.long(), True)
+            there[place] = True
         absent = frozenset(atom for atom in atoms - matched if joins.formula.names_once(atom[0]))
         groups = [(found & there, frozenset[Matched]()), (found & ~there, absent)]
     for flags, absent in groups:
         for rows in _parts(flags):
-            yield Pointwise(columns, matched, rows, listed, absent, found)
+            yield Pointwise(columns, known, rows, absent, found)
 
 
-def _flags(joins: Joins, literal: Literal, places: _Places) -> Tensor:
+def _flags(joins: Joins, literal: Literal, places: _Places) -> Array:
     """To which tuples of the base a literal is there."""
     table = joins.atoms.tables[literal.table]
     place = places.among.get(table.name)
     if place is not None:
-        there = torch.zeros(len(places.base.tuples), dtype=torch.bool)
-        return there.index_fill_(0, place.index_select(0, joins.listing(literal)).long(), True)
+        there = np.zeros(len(places.base.tuples), dtype=bool)
+        there[place.take(joins.listing(literal))] = True
+        return there
     run, flags = table.run, joins.atoms.flags(literal.column)
-    return flags.index_select(0, table.rows) if run is None else flags[run.start : run.stop]
+    return flags.take(table.rows) if run is None else flags[run.start : run.stop]
 
 
-def _parts(flags: Tensor) -> Iterator[Tensor | range]:
+def _parts(flags: Array) -> Iterator[Array | range]:
     """Where flags are set, a part at a time."""
     part = _PART * joining.CHUNK
-    if all_set(flags):
-        count = flags.numel()
+    if flags.all():
+        count = len(flags)
         yield from (range(start, min(start + part, count)) for start in range(0, count, part))
         return
-    rows = true(flags).int()
-    yield from (rows[start : start + part] for start in range(0, rows.numel(), part))
+    rows = np.flatnonzero(flags).astype(np.int32)
+    yield from (rows[start : start + part] for start in range(0, len(rows), part))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -12,6 +13,7 @@ from lnnkit.flags import where_set
 from lnnkit.formula.passes import Grouping
 from lnnkit.formula.shape import Modes
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
+from lnnkit.store.arrays import Array
 from lnnkit.store.growing import Growing, Marks, Pieces
 
 
@@ -21,36 +23,36 @@ class ShapeBlock:
 
     def __init__(self, columns: tuple[int, ...]) -> None:
         self.columns = {column: Pieces() for column in columns}
-        self._member = Marks(torch.int32)
-        self._local = Marks(torch.int32)
+        self._member = Marks(np.int32)
+        self._local = Marks(np.int32)
         self._length = 0
-        self.group = Growing(torch.int64)
-        self.outermost = Growing(torch.int64)
-        self.virtual = Growing(torch.bool)
-        self.stranger = Growing(torch.bool)
+        self.group = Growing(np.int64)
+        self.outermost = Growing(np.int64)
+        self.virtual = Growing(np.bool_)
+        self.stranger = Growing(np.bool_)
 
     def __len__(self) -> int:
         return self._length
 
     @property
-    def member(self) -> Tensor:
+    def member(self) -> Array:
         """(n,) which of its batch's members each row belongs to."""
         return self._member.reach(self._length)[: self._length]
 
     @property
-    def local(self) -> Tensor:
+    def local(self) -> Array:
         """(n,) each row's number in its member, for those that number them."""
         return self._local.reach(self._length)[: self._length]
 
-    def number(self, count: int, member: int, local: int) -> Tensor:
+    def number(self, count: int, member: int, local: int) -> range:
         """Numbers for ``count`` more rows of a member, there numbered from ``local`` on (-1: not at all)."""
         start = self._length
         self._length += count
         if member:
             self.member[start:] = member
         if local >= 0:
-            self.local[start:] = torch.arange(local, local + count, dtype=torch.int32)
-        return torch.arange(start, start + count, dtype=torch.int32)
+            self.local[start:] = np.arange(local, local + count, dtype=np.int32)
+        return range(start, start + count)
 
 
 class RuleShape:
@@ -77,7 +79,7 @@ class RuleShape:
         if formula.auxiliary is not None:
             columns[0].append(AUXILIARY)
         self.blocks = tuple(ShapeBlock(tuple(dict.fromkeys(block))) for block in columns)
-        self._arrested = Marks(torch.bool)
+        self._arrested = Marks(np.bool_)
         self.members: list[int] = []  # their numbers in the grounding
         self.swept = 0  # rows of block 0 that a sweep has seen
         self.touched = True  # inner rows were added since the last sweep
@@ -85,14 +87,14 @@ class RuleShape:
     def append(
         self,
         block: int,
-        columns: Mapping[int, Tensor | range],
+        columns: Mapping[int, Array | range],
         member: int,
         local: int,
         length: int,
-        group: Tensor | None = None,
-        virtual: Tensor | None = None,
-        stranger: Tensor | None = None,
-    ) -> Tensor:
+        group: Array | None = None,
+        virtual: Array | None = None,
+        stranger: Array | None = None,
+    ) -> range:
         """Add ``length`` rows of formula ``member``, there numbered from ``local`` (-1: not at all); returns their
         numbers here."""
         own = self.blocks[block]
@@ -105,22 +107,22 @@ class RuleShape:
             own.virtual.append(virtual)
             own.stranger.append(stranger)
             parent = self.formula.blocks[block].parent
-            own.outermost.append(group if parent == 0 else self.blocks[parent].outermost.values.index_select(0, group))
+            own.outermost.append(group if parent == 0 else self.blocks[parent].outermost.values.take(group))
             self.touched = True
         return numbers
 
     @property
-    def arrested(self) -> Tensor:
+    def arrested(self) -> Array:
         """Which rows of block 0 are arrested."""
         return self._arrested.reach(len(self.blocks[0]))[: len(self.blocks[0])]
 
-    def behind(self, rows: Tensor, leaf: int) -> Tensor:
+    def behind(self, rows: Array, leaf: int) -> Array:
         """The atom rows behind a leaf of the outermost block, in some of its rows."""
-        return self.blocks[0].columns[leaf].values.index_select(0, rows)
+        return self.blocks[0].columns[leaf].values.take(rows)
 
     def alive(self, block: int) -> Tensor:
         """(n,) the rows of an inner block that are not retired."""
-        return where_set(self.blocks[block].group.values >= 0)
+        return where_set(self.blocks[block].group.tensor >= 0)
 
     def groupings(self) -> tuple[list[Grouping | None], list[Tensor | None]]:
         """Every block's grouping over the rows that are alive, and those rows' numbers; block 0 has none."""
@@ -133,7 +135,7 @@ class RuleShape:
             own = self.blocks[index]
             alive = self.alive(index)
             parent = renumber[block.parent]
-            group = own.group.values.index_select(0, alive)
+            group = own.group.tensor.index_select(0, alive)
             if parent is not None:
                 group = parent.index_select(0, group)
                 alive, group = alive[group >= 0], group[group >= 0]
@@ -141,7 +143,7 @@ class RuleShape:
             numbers[alive] = torch.arange(len(alive))
             above = kept[block.parent]
             groups = len(self.blocks[0]) if above is None else len(above)
-            virtual = own.virtual.values.index_select(0, alive)
+            virtual = own.virtual.tensor.index_select(0, alive)
             grouping = groupings[block.parent]
             if grouping is not None:
                 virtual = virtual | grouping.virtual.index_select(0, group)
@@ -149,9 +151,9 @@ class RuleShape:
                 Grouping(
                     group,
                     groups,
-                    own.outermost.values.index_select(0, alive),
+                    own.outermost.tensor.index_select(0, alive),
                     virtual,
-                    own.stranger.values.index_select(0, alive),
+                    own.stranger.tensor.index_select(0, alive),
                 )
             )
             kept.append(alive)

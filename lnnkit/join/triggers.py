@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lnnkit.analysis.needs import Literal
-from lnnkit.flags import all_set
-from lnnkit.join.bindings import Matched
-from lnnkit.join.literal_join import Joins
+from lnnkit.join.bindings import Known, Matched
+from lnnkit.join.literal_join import Joins, Step
 from lnnkit.join.pattern import Pattern
 from lnnkit.store.atoms import Atoms
 
@@ -29,6 +28,14 @@ class Trigger:
     literal: Literal | None
     seen: int = 0
     twin: bool = False
+    known: Known | None = None  # what its rows bind, and
+    step: Step | None = None  # how to join the rest: both once they have been asked for
+    moving: Literal = field(init=False)  # what its rows are found by
+    moved: tuple[Matched, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        atom = (self.pattern.table.name, self.pattern.arguments)
+        self.moving, self.moved = Literal(*atom, "lower" if self.side == 0 else "upper"), (atom, self.side)
 
 
 def find_triggers(joins: Joins, needs: Sequence[Literals], reads: Mapping[tuple[Matched, int], None]) -> list[Trigger]:
@@ -80,4 +87,4 @@ def _implies(atoms: Atoms, one: Literal, other: Literal) -> bool:
         return (one.column, other.column) == ("given", "listed")
     table = atoms.tables[one.table]
     rows = table.row(atoms.listing(table, one.column).values)
-    return all_set(atoms.flags(other.column).index_select(0, rows))
+    return bool(atoms.flags(other.column).take(rows).all())

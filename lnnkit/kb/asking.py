@@ -25,8 +25,7 @@ def answers(session: Session, query: Query, alpha: float) -> Answers:
         root = lifted.queries[0]
     computing = session.computing
     try:
-        with computing.scope():
-            found = answer(rested.fixpoint, lifted, root, budget=allowed(session.most))
+        found = answer(rested.fixpoint, lifted, root, budget=allowed(session.most))
     except TooLarge as problem:
         raise too_large(problem, lifted) from None
     return Answers(

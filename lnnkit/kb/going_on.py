@@ -24,9 +24,8 @@ def gone_on(
         Assumption(fact.predicate, tuple(index[entity] for entity in fact.arguments), fact.lower, fact.upper)
         for fact in facts
     ]
-    with computing.scope():
-        fixpoint = assumed(earlier.fixpoint, changes, round_limit)
-        if fixpoint is None:
-            return None
-        found = contradictions(fixpoint, earlier.names)
-        return Rested(fixpoint, earlier.names, theory.bound(theory.checked), found)
+    fixpoint = assumed(earlier.fixpoint, changes, round_limit)
+    if fixpoint is None:
+        return None
+    found = contradictions(fixpoint, earlier.names)
+    return Rested(fixpoint, earlier.names, theory.bound(theory.checked), found)

@@ -135,7 +135,7 @@ class KnowledgeBase:
         are made (default: what half of the free memory can hold).
 
         ``precision`` is double or single (half the memory; bounds to 1e-5; not for programs with numbers, which are
-        double), ``device`` cpu, cuda or cuda:N; answers are computed in the same way until the next call.
+        double); on ``device`` cpu, cuda or cuda:N it is worked out what rules propose.
         ``watch.after_round`` is told of every round, and ends inference by returning False. So does a first Ctrl-C,
         where that would raise ``KeyboardInterrupt``: the outcome is then interrupted, and what answers say holds,
         though it may be loose. A second one raises. Without ``record`` nothing is kept that explanations could be read

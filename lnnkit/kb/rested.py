@@ -69,32 +69,32 @@ def inferred(
 ) -> Rested:
     """The fixpoint of a theory, from its facts, as `lnnkit.engine.inference.infer` makes it. Raises `BudgetError`."""
     stated = {text for texts in constants(lifted).values() for text in texts}
-    with computing.scope():
-        try:
-            program = theory.bound(theory.checked)
-            asked = unnamed(program, asked_constants(lifted, lifted.queries) - stated)
-            index, given, labelled = gathering.facts(program, stated | asked)
-        except OverflowError as problem:
-            raise too_many_entities(problem) from None
-        try:
-            fixpoint = infer(
-                lifted,
-                index,
-                given,
-                budget=budget,
-                round_limit=round_limit,
-                dtype=computing.dtype,
-                watch=watch,
-                recorder=recorder,
-                known=known,
-                record=record,
-                assumable=assumable,
-                labelled=labelled,
-                unnamed=asked,
-            )
-        except TooLarge as problem:
-            raise too_large(problem, lifted) from None
-        found = contradictions(fixpoint, index.names)
+    try:
+        program = theory.bound(theory.checked)
+        asked = unnamed(program, asked_constants(lifted, lifted.queries) - stated)
+        index, given, labelled = gathering.facts(program, stated | asked)
+    except OverflowError as problem:
+        raise too_many_entities(problem) from None
+    try:
+        fixpoint = infer(
+            lifted,
+            index,
+            given,
+            budget=budget,
+            round_limit=round_limit,
+            dtype=computing.dtype,
+            device=computing.device,
+            watch=watch,
+            recorder=recorder,
+            known=known,
+            record=record,
+            assumable=assumable,
+            labelled=labelled,
+            unnamed=asked,
+        )
+    except TooLarge as problem:
+        raise too_large(problem, lifted) from None
+    found = contradictions(fixpoint, index.names)
     said = replace(program, assertions=lifted.program.assertions)  # with the numbers that have been learned
     return Rested(fixpoint, index.names, said, found)
 

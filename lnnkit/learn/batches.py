@@ -15,6 +15,7 @@ from lnnkit.learn.objective import Targets, class_weights, crossing
 from lnnkit.learn.replay import Replay
 from lnnkit.learn.soft_supports import SoftEnds, Supports, supports
 from lnnkit.learn.tracing import Trace
+from lnnkit.store.arrays import tensors
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ def batches(
     supports."""
     rows = told.keys[0] // 2
     supported = supports(found, rows[torch.cat(list(parts))]) if soft and parts else None
-    crossed = found.fixpoint.prepared.state.crossed.rows.values.long()
+    crossed = found.fixpoint.prepared.state.crossed.rows.tensor.long()
     (low, high), (lowered, raised) = last_events(found, crossed)
     arrested = found.replayer.events.crossings
     owned = [(each, bound_atoms(each, found)) for each in bindings]
@@ -99,7 +100,7 @@ def _soft(found: Trace, supported: Supports, rows: Tensor) -> SoftEnds:
 def crossings(found: Trace) -> Tensor:
     """By how much bounds of a fixpoint are crossed, in all."""
     crossed = found.fixpoint.prepared.state.crossed
-    total = crossing(crossed.lower.values.double(), crossed.upper.values.double())
+    total = crossing(crossed.lower.tensor.double(), crossed.upper.tensor.double())
     for each in found.fixpoint.progress.arrested:
-        total = total + crossing(each.roots.lower.double(), each.roots.upper.double())
+        total = total + crossing(*(end.double() for end in tensors(each.roots)))
     return total

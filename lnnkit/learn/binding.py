@@ -140,7 +140,7 @@ def _atom_rows(binding: Binding, found: Trace, atoms: Atoms) -> Tensor:
     table = atoms.tables[binding.predicate]
     entities = torch.tensor([found.entities[name] for name in binding.entities], dtype=torch.int32)
     if not binding.classes:
-        return atoms.find(table, [entities], len(entities))
+        return torch.from_numpy(atoms.find(table, [entities.numpy()], len(entities)))
     classes = torch.tensor([found.entities[name] for name in binding.classes], dtype=torch.int32)
     pairs = [entities.repeat_interleave(len(classes)), classes.repeat(len(entities))]
-    return atoms.find(table, pairs, len(pairs[0]))
+    return torch.from_numpy(atoms.find(table, [each.numpy() for each in pairs], len(pairs[0])))

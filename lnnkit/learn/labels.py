@@ -76,7 +76,9 @@ class Labels:
     def rows(self, atoms: Atoms) -> Tensor:
         """(n,) the atom rows; a table's default row where nothing is said of an atom."""
         found = [
-            atoms.find(atoms.tables[name], ids, int((self.predicate == number).sum()))
+            torch.from_numpy(
+                atoms.find(atoms.tables[name], [each.numpy() for each in ids], int((self.predicate == number).sum()))
+            )
             for number, (name, ids) in enumerate(zip(self.names, self.columns, strict=True))
         ]
         return torch.cat(found) if found else torch.zeros(0, dtype=torch.int32)
@@ -130,7 +132,8 @@ def last_events(found: Trace, rows: Tensor) -> tuple[tuple[Tensor, Tensor], tupl
     """The keys of both bounds of atom rows, and the events that set them last: those before an arrest, if there was
     one."""
     events = found.replayer.events
-    crossed = found.fixpoint.prepared.state.crossed.flags(len(found.fixpoint.prepared.grounding.atoms))
+    state = found.fixpoint.prepared.state
+    crossed = torch.from_numpy(state.crossed.flags(len(found.fixpoint.prepared.grounding.atoms)))
     keys = rows * 2, rows * 2 + 1
     ends: list[Tensor] = []
     for key in keys:

@@ -47,8 +47,8 @@ class EventIndex:
             keys.append(torch.full((len(each.rows),), -1))
             ticks.append(torch.full((len(each.rows),), tick))
             groups.append(torch.full((len(each.rows),), group))
-            instances.append(each.rows.long())
-            values.append((each.roots.lower - each.roots.upper).double())
+            instances.append(torch.from_numpy(each.rows).long())
+            values.append(torch.from_numpy(each.roots.lower - each.roots.upper).double())
         self.groups = list(numbers)
         self.key, self.tick, self.group, self.instance, self.value = map(
             torch.cat, (keys, ticks, groups, instances, values)

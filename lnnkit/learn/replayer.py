@@ -9,7 +9,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from lnnkit.engine.bounds_state import State, distinct
+from lnnkit.engine.bounds_state import State
 from lnnkit.flags import all_set, any_set, where_set
 from lnnkit.formula.passes import Grouping
 from lnnkit.formula.unfolding import AUXILIARY
@@ -91,8 +91,8 @@ class Replayer:
         plain = State()
         plain.extend(self.atoms)
         for end, start in zip((plain.lower, plain.upper), self.start, strict=True):
-            end.values[: len(start)] = start
-        return plain.lower.values, plain.upper.values
+            end.tensor[: len(start)] = start
+        return plain.lower.tensor, plain.upper.tensor
 
     def replay(self, events: Tensor, keys: Tensor, *, spare: bool = False) -> Replay:
         """What gives the bounds that ``events`` (n,) set, or, where that is -1, the initial ones of ``keys`` (n,). If
@@ -213,13 +213,13 @@ class Replayer:
     def _closure(self, events: Tensor) -> Tensor:
         """The events, and all that they rest on."""
         seen = torch.zeros(len(self.events), dtype=torch.bool)
-        frontier = distinct([events], len(seen)).long()
+        frontier = events.unique()
         while len(frontier):
             seen[frontier] = True
             found: list[Tensor] = []
             for group, some in self._by_group(frontier):
                 found += [read.before for read in self._reading(group, some).ends.values()]
-            frontier = distinct(found, len(seen)).long()
+            frontier = torch.cat(found).unique() if found else events[:0]
             frontier = frontier[~seen[frontier]]
         return where_set(seen)
 
@@ -257,7 +257,7 @@ class Replayer:
         formula = batch.formula
         block = 0 if leaf < 0 else formula.neurons[leaf].block
         instances = self.events.instance[events]
-        tops = instances if block == 0 else batch.blocks[block].outermost.values.index_select(0, instances)
+        tops = instances if block == 0 else batch.blocks[block].outermost.tensor.index_select(0, instances)
         expansion = expand(batch, tops)
         ticks, entered = self.events.tick[events], events >= self.events.entered
         ends: dict[End, _Read] = {}
@@ -268,11 +268,11 @@ class Replayer:
                 wanted = [side for side in (0, 1) if clause is None or (index, side) in clause.ends]
                 if not wanted or (leaf == ROOT and index == AUXILIARY):
                     continue
-                rows = column.values.index_select(0, expansion.rows[inner]).long()
+                rows = column.tensor.index_select(0, expansion.rows[inner]).long()
                 if index == leaf:
                     rows = torch.where(entered.index_select(0, owner), UNKNOWN, rows)
                 if index in formula.heads:
-                    rows = torch.where(self.atoms.flags("given").index_select(0, rows), rows, UNKNOWN)
+                    rows = torch.where(torch.from_numpy(self.atoms.flags("given")).index_select(0, rows), rows, UNKNOWN)
                 for side in wanted:
                     keys = rows * 2 + side
                     before = self.events.before(keys, when)

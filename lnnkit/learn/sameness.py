@@ -5,7 +5,7 @@ What replays the one then replays the other, number for number, for only paramet
 
 from __future__ import annotations
 
-import torch
+import numpy as np
 
 from lnnkit.formula.unfolding import LEAF, Formula
 from lnnkit.join.rule_shape import RuleShape
@@ -19,9 +19,10 @@ def same_derivations(earlier: Trace, later: Trace) -> bool:
     one, other = earlier.replayer, later.replayer
     if one.comparisons or other.comparisons or not _same_events(one.events, other.events):
         return False
-    if not torch.equal(*(each.fixpoint.prepared.state.crossed.rows.values for each in (earlier, later))):
+    before, after = (each.fixpoint.prepared.state.crossed.rows.values for each in (earlier, later))
+    if not np.array_equal(before, after):
         return False
-    if not all(torch.equal(*pair) for pair in zip(one.start, other.start, strict=True)):
+    if not all(np.array_equal(*pair) for pair in zip(one.start, other.start, strict=True)):
         return False
     if not _same_layout(one.atoms, other.atoms):
         return False
@@ -36,20 +37,20 @@ def _same_layout(one: Atoms, other: Atoms) -> bool:
         count == len(other)
         and one.additions == other.additions
         and all(table.default == other.tables[name].default for name, table in one.tables.items())
-        and torch.equal(one.flags("given")[:count], other.flags("given")[:count])
+        and np.array_equal(one.flags("given")[:count], other.flags("given")[:count])
     )
 
 
 def _same_events(one: EventIndex, other: EventIndex) -> bool:
     if one.groups != other.groups or one.entered != other.entered or len(one) != len(other):
         return False
-    if not torch.equal(one.crossings, other.crossings):
+    if not np.array_equal(one.crossings, other.crossings):
         return False
     columns = ((one.key, other.key), (one.group, other.group), (one.instance, other.instance), (one.tick, other.tick))
-    if not all(torch.equal(*pair) for pair in columns):
+    if not all(np.array_equal(*pair) for pair in columns):
         return False
     given = one.group < 0
-    return torch.equal(one.source, other.source) and torch.equal(one.value[given], other.value[given])
+    return np.array_equal(one.source, other.source) and np.array_equal(one.value[given], other.value[given])
 
 
 def _same_batches(one: RuleShape, other: RuleShape) -> bool:
@@ -62,7 +63,7 @@ def _same_batches(one: RuleShape, other: RuleShape) -> bool:
             return False
         pairs = [(block.columns[leaf].values, twin.columns[leaf].values) for leaf in block.columns]
         pairs += [(getattr(block, name).values, getattr(twin, name).values) for name in _INNER]
-        if not all(torch.equal(*pair) for pair in pairs):
+        if not all(np.array_equal(*pair) for pair in pairs):
             return False
     return True
 

@@ -60,8 +60,9 @@ def supports(found: Trace, rows: Tensor) -> Supports:
     prepared = found.fixpoint.prepared
     grounding, atoms = prepared.grounding, prepared.grounding.atoms
     events, told = [torch.zeros(0, dtype=torch.int64)], [torch.zeros(0, dtype=torch.int64)]
-    for table, mine in atoms.by_table(torch.unique(rows).int()):
-        some = torch.unique(rows).int() if mine is None else torch.unique(rows).int()[mine]
+    distinct = torch.unique(rows).int().numpy()
+    for table, mine in atoms.by_table(distinct):
+        some = distinct if mine is None else distinct.take(mine)
         some = some[some != table.default_row]
         atoms.ask(table, some)
         for formula, leaf in _telling(grounding, table):
@@ -77,7 +78,7 @@ def supports(found: Trace, rows: Tensor) -> Supports:
             number = scratch.add(formula, prepared.analyses.of(formula), needs, modes, kept, {})
             scratch.extend([0])
             batch = scratch.batches[number]
-            heads = batch.blocks[0].columns[leaf].values.long()
+            heads = batch.blocks[0].columns[leaf].tensor.long()
             events.append(found.replayer.enter(batch, leaf, 0))
             told.append(heads)
     order = torch.cat(told).argsort(stable=True)

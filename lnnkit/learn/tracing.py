@@ -71,7 +71,8 @@ def trace(
     assert history is not None
     grounding = fixpoint.prepared.grounding
     for name, columns in listed:
-        grounding.atoms.materialise(grounding.atoms.tables[name], list(columns), len(columns[0]) if columns else 1)
+        ids = [column.numpy() for column in columns]
+        grounding.atoms.materialise(grounding.atoms.tables[name], ids, len(ids[0]) if ids else 1)
     fixpoint.prepared.state.extend(grounding.atoms)
     replayer = Replayer(lifted, grounding, history, values, through=through, softness=softness, supplied=supplied)
     return Trace(fixpoint, index, replayer)

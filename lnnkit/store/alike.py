@@ -1,13 +1,14 @@
-"""Tensors that hold the same: tables about the same things often share their columns."""
+"""Arrays that hold the same: tables about the same things often share their columns."""
 
 from __future__ import annotations
 
-import torch
-from torch import Tensor
+import numpy as np
+
+from lnnkit.store.arrays import Array
 
 
-def alike(one: Tensor, other: Tensor) -> bool:
-    """Whether two tensors hold the same. What stands in the same memory is not compared."""
-    if one.shape == other.shape and one.stride() == other.stride() and one.data_ptr() == other.data_ptr():
+def alike(one: Array, other: Array) -> bool:
+    """Whether two arrays hold the same. What stands in the same memory is not compared."""
+    if one.shape == other.shape and one.strides == other.strides and one.ctypes.data == other.ctypes.data:
         return one.dtype == other.dtype
-    return torch.equal(one, other)
+    return np.array_equal(one, other)

@@ -1,7 +1,7 @@
 """The atoms that are materialised: tables of entity tuples over one numbering of rows.
 
 Every predicate, shared neuron and observed neuron has a table. Row numbers run over all tables, so that bounds live
-in single tensors; each table has a *default row* that stands for every atom not materialised. Rows 0, 1 and 2 are
+in single arrays; each table has a *default row* that stands for every atom not materialised. Rows 0, 1 and 2 are
 the constants false, true and unknown.
 """
 
@@ -10,11 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import torch
-from torch import Tensor
+import numpy as np
 
-from lnnkit.flags import all_set, any_set, chosen, unlike, where_set
-from lnnkit.store.growing import Marks, Pieces, spelled_out
+from lnnkit.store.arrays import Array, spelled_out, wide
+from lnnkit.store.growing import Marks, Pieces
 from lnnkit.store.runs import Runs
 from lnnkit.store.tuple_set import TupleSet
 
@@ -46,7 +45,7 @@ class AtomTable:
         return self.default[0] == -math.inf
 
     @property
-    def rows(self) -> Tensor:
+    def rows(self) -> Array:
         """The row of each tuple: they ascend."""
         return self.runs.images()
 
@@ -55,7 +54,7 @@ class AtomTable:
         """The rows of all tuples, if they follow one another."""
         return self.runs.run
 
-    def row(self, local: Tensor) -> Tensor:
+    def row(self, local: Array) -> Array:
         """(n,) the rows of tuples, numbered in the table."""
         return self.runs.image(local)
 
@@ -68,19 +67,20 @@ class Atoms:
         self.tables: dict[str, AtomTable] = {}
         self.numbered: list[AtomTable] = []
         self._runs = Runs()  # from rows to tuples, labelled by the numbers of their tables
-        self._flags = {name: Marks(torch.bool) for name in LISTS}
+        self._flags = {name: Marks(np.bool_) for name in LISTS}
         # by table: parts of lists not yet entered in "either"
         self._unlisted: dict[int, list[tuple[str, int, int]]] = {}
         self.growth: list[tuple[str, str]] = []  # (table, list) as often as a list of deviating rows has grown
         self.additions: list[tuple[int, int, bool]] = []  # (table's number, rows, whether they stay at the default)
+        self.length = 3  # the number of all rows
         for _ in (FALSE, TRUE, UNKNOWN):
             self._runs.add(1, -1, -1)
         self.additions.append((-1, 3, True))
 
     def __len__(self) -> int:
-        return len(self._runs)
+        return self.length
 
-    def local(self, rows: Tensor) -> Tensor:
+    def local(self, rows: Array) -> Array:
         """(n,) the tuples behind rows, numbered in their tables; -1 for default rows and constants."""
         return self._runs.image(rows)
 
@@ -93,8 +93,9 @@ class Atoms:
         """Rows for the last ``count`` tuples of a table."""
         if not count:
             return
-        table.runs.add(count, len(self))
+        table.runs.add(count, self.length)
         self._runs.add(count, len(table.runs) - count, table.number)
+        self.length += count
         self.additions.append((table.number, count, False))
 
     def room(self, count: int) -> None:
@@ -106,40 +107,41 @@ class Atoms:
         table = AtomTable(name, len(self.numbered), sorts, default, self.radix)
         self.tables[name] = table
         self.numbered.append(table)
-        table.default_row = len(self)
+        table.default_row = self.length
         self._runs.add(1, -1, table.number)
+        self.length += 1
         self.additions.append((table.number, 1, True))
         return table
 
-    def materialise(self, table: AtomTable, columns: Sequence[Tensor], length: int) -> Tensor:
+    def materialise(self, table: AtomTable, columns: Sequence[Array], length: int) -> Array:
         """(length,) row numbers of the tuples; those that were not there get rows at the default."""
         numbers, fresh = table.tuples.add(columns, length)
-        count = fresh.numel()
+        count = fresh.size
         if count:
             start = len(self)
             self.grow(table, count)
             if count == length:
-                return torch.arange(start, start + count, dtype=torch.int32)
+                return np.arange(start, start + count, dtype=np.int32)
         return table.row(numbers)
 
-    def make(self, table: AtomTable, columns: Sequence[Tensor], length: int) -> Tensor | None:
+    def make(self, table: AtomTable, columns: Sequence[Array], length: int) -> Array | None:
         """Give those of the tuples rows, at the default, that have none; the positions at which these stand first.
         None: all of them."""
         fresh = table.tuples.new(columns, length)
-        self.grow(table, length if fresh is None else fresh.numel())
+        self.grow(table, length if fresh is None else fresh.size)
         return fresh
 
-    def add_new(self, table: AtomTable, columns: Sequence[Tensor], length: int) -> range:
+    def add_new(self, table: AtomTable, columns: Sequence[Array], length: int) -> range:
         """The rows of tuples that are known to be new, each once: they get them at the default."""
         start = len(self)
         table.tuples.append(columns, length)
         self.grow(table, length)
         return range(start, start + length)
 
-    def load(self, table: AtomTable, columns: Sequence[Tensor], lower: Tensor, upper: Tensor) -> range:
+    def load(self, table: AtomTable, columns: Sequence[Array], lower: Array, upper: Array) -> range:
         """Materialise distinct tuples, in lexicographic order, in a table without atoms, as given by facts that say
         these bounds. Returns their rows."""
-        count = lower.numel()
+        count = lower.size
         rows = self.add_new(table, columns, count)
         for name, moved in (
             ("listed", True),
@@ -149,17 +151,22 @@ class Atoms:
         ):
             if moved is not False:
                 self._flags[name].set(rows.start, rows.stop, moved)
-                self._list(table, name, range(count) if moved is True else where_set(moved).int())
+                self._list(table, name, range(count) if moved is True else np.flatnonzero(moved).astype(np.int32))
         return rows
 
-    def find(self, table: AtomTable, columns: Sequence[Tensor], length: int) -> Tensor:
+    def find(self, table: AtomTable, columns: Sequence[Array], length: int) -> Array:
         """(length,) row numbers of the tuples, the default row where an atom is not materialised."""
         if not len(table.tuples):
-            return torch.full((length,), table.default_row, dtype=torch.int32)
+            return np.full(length, table.default_row, np.int32)
         local = table.tuples.find(columns, length)
-        return torch.where(local < 0, table.default_row, table.row(local.clamp(min=0)))
+        absent = local < 0
+        if not absent.any():
+            return table.row(local)
+        rows = table.row(np.maximum(local, 0))
+        rows[absent] = table.default_row
+        return rows
 
-    def flags(self, name: str) -> Tensor:
+    def flags(self, name: str) -> Array:
         """Whether a row stands in that list of its table; there may be more flags than rows."""
         if name == "either":
             for number in tuple(self._unlisted):
@@ -179,60 +186,61 @@ class Atoms:
                     self._enlist(table, name, table.row(local))
         return table.deviating[name]
 
-    def ask(self, table: AtomTable, rows: Tensor) -> None:
+    def ask(self, table: AtomTable, rows: Array) -> None:
         """List distinct rows of a table as asked for."""
         self._enlist(table, "listed", rows)
 
-    def list_given(self, table: AtomTable, rows: Tensor) -> None:
+    def list_given(self, table: AtomTable, rows: Array) -> None:
         """List distinct rows of a table as given by facts."""
         for name in ("listed", "given"):
             self._enlist(table, name, rows)
 
-    def deviate(self, rows: Tensor, lower: Tensor, upper: Tensor) -> None:
+    def deviate(self, rows: Array, lower: Array, upper: Array) -> None:
         """Enter rows into the lists of the ends on which their bounds differ from the default."""
         for table, mine in self.by_table(rows):
             if mine is None:
                 self.deviate_of(table, rows, lower, upper)
             else:
-                self.deviate_of(table, *(each.index_select(0, mine) for each in (rows, lower, upper)))
+                self.deviate_of(table, *(each.take(mine) for each in (rows, lower, upper)))
 
-    def deviate_of(self, table: AtomTable, rows: Tensor, lower: Tensor, upper: Tensor) -> None:
+    def deviate_of(self, table: AtomTable, rows: Array, lower: Array, upper: Array) -> None:
         """As ``deviate``, for rows of one table."""
         for end, moved in (("lower", lower != table.default[0]), ("upper", upper != table.default[1])):
-            if any_set(moved):
-                self._enlist(table, end, rows if all_set(moved) else chosen(moved, rows))
+            count = np.count_nonzero(moved)
+            if count:
+                self._enlist(table, end, rows if count == len(rows) else rows[moved])
 
     def deviate_new(self, table: AtomTable, name: str, start: int, local: range) -> None:
         """As ``deviate_of``, for new tuples whose rows follow one another from ``start`` on and deviate on one end."""
         self._flags[name].set(start, start + len(local), True)
         self._list(table, name, local)
 
-    def by_table(self, rows: Tensor) -> list[tuple[AtomTable, Tensor | None]]:
+    def by_table(self, rows: Array) -> list[tuple[AtomTable, Array | None]]:
         """The tables of rows, constants left out, with the positions of each; None for all positions."""
-        if not rows.numel():
+        if not rows.size:
             return []
         parts = self._runs.parts(rows)
         if parts is not None:
-            positions: dict[int, list[Tensor]] = {}
+            positions: dict[int, list[Array]] = {}
             for owner, part in parts:
                 if owner >= 0:
                     positions.setdefault(owner, []).append(spelled_out(part))
-            return [(self.numbered[owner], torch.cat(positions[owner])) for owner in sorted(positions)]
+            return [(self.numbered[owner], np.concatenate(positions[owner])) for owner in sorted(positions)]
         owners = self._runs.labels(rows)
         if isinstance(owners, int):
             return [(self.numbered[owners], None)] if owners >= 0 else []
         least, most = int(owners.min()), int(owners.max())
         if least == most:
             return [(self.numbered[least], None)] if least >= 0 else []
-        present = (where_set(torch.bincount(owners - least)) + least).tolist()
-        found = [(number, where_set(owners == number)) for number in present if number >= 0]
+        present = (np.flatnonzero(np.bincount(owners - least)) + least).tolist()
+        found = [(number, np.flatnonzero(owners == number)) for number in present if number >= 0]
         return [(self.numbered[number], mine) for number, mine in found]
 
-    def enlist(self, rows: Tensor) -> None:
+    def enlist(self, rows: Array) -> None:
         """Enter arrested rows among those that deviate on either end, and on those where what they read as, unknown, is
         not the default."""
         for table, mine in self.by_table(rows):
-            own = rows if mine is None else rows.index_select(0, mine)
+            own = rows if mine is None else rows.take(mine)
             self._enlist(table, "either", own)
             self.growth.append((table.name, "either"))
             unknown = (-math.inf, math.inf) if table.numeric else (0.0, 1.0)
@@ -240,19 +248,19 @@ class Atoms:
                 if default != bound:
                     self._enlist(table, end, own)
 
-    def _enlist(self, table: AtomTable, name: str, rows: Tensor) -> None:
-        if not rows.numel():
+    def _enlist(self, table: AtomTable, name: str, rows: Array) -> None:
+        if not rows.size:
             return
         flags = self._flags[name].reach(len(self))
-        old = flags.index_select(0, rows)
-        if any_set(old):
-            rows = chosen(~old, rows)
-            if not rows.numel():
+        old = flags.take(rows)
+        if old.any():
+            rows = rows[~old]
+            if not rows.size:
                 return
-        flags.index_fill_(0, rows.long(), True)
+        flags[wide(rows)] = True
         self._list(table, name, self.local(rows))
 
-    def _list(self, table: AtomTable, name: str, local: Tensor | range) -> None:
+    def _list(self, table: AtomTable, name: str, local: Array | range) -> None:
         table.deviating[name].append(local)
         if name in ("lower", "upper"):
             parts, stop = self._unlisted.setdefault(table.number, []), len(table.deviating[name])
@@ -264,11 +272,12 @@ class Atoms:
             self.growth.append((table.name, name))
 
 
-def _differ(values: Tensor, default: float) -> Tensor | bool:
+def _differ(values: Array, default: float) -> Array | bool:
     """Which values differ from the default, or whether all or none do."""
-    if not values.numel():
+    if not values.size:
         return False
-    if values.stride(0) == 0:  # one value, expanded
+    if values.strides == (0,):  # one value, expanded
         values = values[:1]
-    differ = unlike(values, default)
-    return True if all_set(differ) else differ if any_set(differ) else False
+    differ = values != default
+    count = np.count_nonzero(differ)
+    return True if count == len(differ) else differ if count else False

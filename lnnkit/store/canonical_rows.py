@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
 from lnnkit.store.sorting import ascending, in_order
 
@@ -80,8 +79,7 @@ def _by_key(ids: Sequence[np.ndarray], lower: np.ndarray, upper: np.ndarray, bit
 def _in_order(ids: Sequence[np.ndarray], bits: int) -> _Sorted:
     key, order = _key(ids, bits), None
     if not (key[1:] >= key[:-1]).all():
-        places, ordered = in_order(torch.from_numpy(key), 1 << bits * len(ids))
-        order, key = places.numpy(), ordered.numpy()
+        order, key = in_order(key, 1 << bits * len(ids))
         ids = _unpacked(key, len(ids), bits)
     same = key[1:] == key[:-1]
     tied = np.flatnonzero(np.append(same, False) | np.append(False, same)) if same.any() else np.empty(0, np.int64)

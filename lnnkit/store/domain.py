@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
+import numpy as np
+
+from lnnkit.store.arrays import Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +16,7 @@ class Domain:
     queries alone name and no sort has; ``generic`` is the id that stands for every entity whose row is not
     materialised, ``stranger`` for one that an open sort may hold beside those named."""
 
-    sorts: Mapping[str, Tensor]
+    sorts: Mapping[str, Array]
     index: Mapping[str, int]
     generic: int
     open_sorts: frozenset[str]
@@ -27,7 +28,7 @@ class Domain:
     def has(self, sort: str, entity: str) -> bool:
         """Whether an entity is of a sort."""
         ids = self.sorts[sort]  # in ascending order
-        place = int(torch.searchsorted(ids, self.index[entity]))
+        place = int(np.searchsorted(ids, self.index[entity]))
         return place < len(ids) and int(ids[place]) == self.index[entity]
 
     def lacks(self, sorts: Sequence[str], arguments: Sequence[object]) -> bool:
@@ -37,8 +38,8 @@ class Domain:
             isinstance(each, str) and not self.has(sort, each) for sort, each in zip(sorts, arguments, strict=True)
         )
 
-    def members(self, sort: str) -> Tensor:
+    def members(self, sort: str) -> Array:
         """(entities + 2,) which ids the sort has; the generic ones never."""
-        flags = torch.zeros(self.generic + 2, dtype=torch.bool)
-        flags[self.sorts[sort].long()] = True
+        flags = np.zeros(self.generic + 2, dtype=bool)
+        flags[self.sorts[sort]] = True
         return flags

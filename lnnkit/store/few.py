@@ -8,11 +8,9 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
-import torch
 
+from lnnkit.store.arrays import Array
 from lnnkit.store.growing import Growing
-
-Array = np.ndarray
 
 SPREAD = -7046029254386353131  # 2^64 divided by the golden ratio: multiplying by it scatters keys
 
@@ -65,53 +63,6 @@ class FewTabled:
         return len(first), first if missing is None else missing.take(first)
 
 
-class FewSeen:
-    """In a set that has no numbers: a byte for each possible key. ``scratch`` has a power of two of places."""
-
-    def __init__(self, there: Array, scratch: Array) -> None:
-        self._there = there
-        self._scratch = scratch
-        self._shift = 64 - (len(scratch) - 1).bit_length()
-
-    def room(self, count: int) -> bool:
-        return True
-
-    def find(self, keys: Array) -> Array:
-        raise NotImplementedError("a set without numbers")
-
-    def add(self, keys: Array, start: int) -> tuple[int, Array | None]:
-        there = self._there.take(keys)
-        missing: Array | None = None
-        if np.count_nonzero(there):
-            missing = np.flatnonzero(there == 0)
-            keys = keys.take(missing)
-        first = self._firsts(keys)
-        if first is not None:
-            keys = keys.take(first)
-            missing = first if missing is None else missing.take(first)
-        self._there[keys] = 1
-        return len(keys), missing
-
-    def _firsts(self, keys: Array) -> Array | None:
-        """Where each key stands first; None where all differ."""
-        order = np.arange(len(keys), dtype=np.int32)
-        slots = (keys * np.int64(SPREAD) >> self._shift) & (len(self._scratch) - 1)
-        self._scratch[slots[::-1]] = order[::-1]  # of those that want one slot the first is written last
-        owner = self._scratch.take(slots)
-        lost = np.flatnonzero(owner != order)
-        if not len(lost):
-            return None
-        own = keys.take(lost)
-        apart = own != keys.take(owner.take(lost))
-        _, first = np.unique(own[apart], return_index=True)
-        if len(first) == len(lost):
-            return None
-        keep = np.ones(len(keys), dtype=bool)
-        keep[lost] = False
-        keep[lost[apart].take(first)] = True
-        return np.flatnonzero(keep)
-
-
 class FewHashed:
     """In slots with linear probing, which hold one more than a number; ``keys`` has the key of each number."""
 
@@ -125,7 +76,7 @@ class FewHashed:
         return 2 * count <= len(self._slots)
 
     def find(self, keys: Array) -> Array:
-        stored = self._keys.values.numpy()
+        stored = self._keys.values
         slot = self._first_slots(keys)
         found: list[Array] = []
         while len(keys) and len(stored):
@@ -137,7 +88,7 @@ class FewHashed:
         return np.concatenate(found) if found else np.empty(0, dtype=np.int32)
 
     def add(self, keys: Array, start: int) -> tuple[int, Array | None]:
-        table, stored = self._slots, self._keys.values.numpy()
+        table, stored = self._slots, self._keys.values
         if not len(stored):
             stored = np.full(1, -1)  # equal to no key
         slot = self._first_slots(keys)
@@ -160,7 +111,7 @@ class FewHashed:
         fresh = np.flatnonzero(held == -1 - np.arange(len(keys)))
         count = len(fresh)
         table[own.take(fresh)] = np.arange(start + 1, start + 1 + count, dtype=np.int32)
-        self._keys.append(torch.from_numpy(keys.take(fresh)))
+        self._keys.append(keys.take(fresh))
         return count, None if count == len(keys) else fresh
 
     def _first_slots(self, keys: Array) -> Array:

@@ -1,15 +1,17 @@
-"""Tensors that grow."""
+"""Arrays that grow."""
 
 from __future__ import annotations
 
+import numpy as np
 import torch
+from numpy.typing import DTypeLike
 from torch import Tensor
 
+from lnnkit.store.arrays import Array, spelled_out
 from lnnkit.store.room import LARGE, Room
 
 _FAR = 2**24  # room for at least so many entries is made ahead, once they are many
-_PIECE = 2**14  # so many are kept as they are
-_RUN = 2**12  # so many numbers that follow one another are not written down before they are looked at
+_MUCH = 2**16  # so many are written at once by large pages
 
 
 def _ahead(length: int) -> int:
@@ -17,84 +19,106 @@ def _ahead(length: int) -> int:
 
 
 class Growing:
-    """A 1-D tensor that grows at its end in amortised constant time."""
+    """A 1-D array that grows at its end in amortised constant time."""
 
     __slots__ = ("_buffer", "_length", "_room", "_values")
 
-    def __init__(self, dtype: torch.dtype) -> None:
-        self._buffer = torch.empty(16, dtype=dtype)
+    def __init__(self, dtype: DTypeLike) -> None:
+        self._buffer: Array = np.empty(16, dtype)
         self._room: Room | None = None  # where the buffer stands; None for that of another, or a small one
         self._length = 0
-        self._values: Tensor | None = None
+        self._values: Array | None = None
 
     def __len__(self) -> int:
         return self._length
 
     @property
-    def values(self) -> Tensor:
+    def values(self) -> Array:
         """What is there; valid for reading until the next ``append``."""
         if self._values is None:
             self._values = self._buffer[: self._length]
         return self._values
 
+    @property
+    def tensor(self) -> Tensor:
+        """As ``values``, in the same memory."""
+        return torch.from_numpy(self.values)
+
     def room(self, count: int) -> None:
         """Make room for so many values in all."""
-        if count > self._buffer.numel():
+        if count > len(self._buffer):
             self._room = Room(count, self._buffer.dtype)
-            self._room.part(0, self._length).copy_(self.values)
+            self._room.part(0, self._length)[:] = self._buffer[: self._length]
             self._buffer, self._values = self._room.entries, None
 
-    def append(self, values: Tensor) -> None:
+    def append(self, values: Array) -> None:
         """Add values at the end. What is added first, if it is much, is kept as it is: nobody may write to it."""
-        count = values.numel()
-        if not self._length and count >= LARGE and values.dtype == self._buffer.dtype and values.is_contiguous():
+        start, count = self._length, len(values)
+        stop = start + count
+        if count < _MUCH and stop <= len(self._buffer):
+            self._buffer[start:stop] = values
+            self._length, self._values = stop, None
+        elif (
+            not start and count >= LARGE and values.dtype == self._buffer.dtype and values.strides == (values.itemsize,)
+        ):
             self._room, self._buffer, self._values = None, values, values
             self._length = count
         else:
-            self._reserve(count).copy_(values)
+            self._reserve(count)[:] = values
 
     def extend(self, count: int, value: float | bool) -> None:
         """Add one value ``count`` times."""
-        self._reserve(count).fill_(value)
+        start, stop = self._length, self._length + count
+        if count < _MUCH and stop <= len(self._buffer):
+            self._buffer[start:stop] = value
+            self._length, self._values = stop, None
+        else:
+            self._reserve(count)[:] = value
 
     def __deepcopy__(self, memo: dict[int, object]) -> Growing:
         """Without the room that is free: it comes with the first ``append``."""
         copy = Growing(self._buffer.dtype)
         if self._length:
-            copy._buffer = self.values.clone()
+            copy._buffer = self.values.copy()
             copy._length = self._length
         return copy
 
-    def _reserve(self, count: int) -> Tensor:
+    def _reserve(self, count: int) -> Array:
         start, needed = self._length, self._length + count
-        if needed > self._buffer.numel():
-            self.room(max(needed, _ahead(self._buffer.numel())))
+        if needed > len(self._buffer):
+            self.room(max(needed, _ahead(len(self._buffer))))
         self._length = needed
         self._values = None
         return self._buffer[start:needed] if self._room is None else self._room.part(start, needed)
 
 
 class Pieces:
-    """A 1-D tensor that grows at its end, a piece at a time: a tensor, or a range. They are joined when it is looked
+    """A 1-D array that grows at its end, a piece at a time: an array, or a range. They are joined when it is looked
     at."""
 
     __slots__ = ("_joined", "_length", "_pieces")
 
-    def __init__(self, dtype: torch.dtype = torch.int32) -> None:
+    def __init__(self, dtype: DTypeLike = np.int32) -> None:
         self._joined = Growing(dtype)
-        self._pieces: list[Tensor | range] = []
+        self._pieces: list[Array | range] = []
         self._length = 0
 
     def __len__(self) -> int:
         return self._length
 
     @property
-    def values(self) -> Tensor:
+    def values(self) -> Array:
         """What is there; valid for reading until the next ``append``."""
-        for piece in self._pieces:
-            self._joined.append(spelled_out(piece))
-        self._pieces.clear()
+        if self._pieces:
+            for piece in self._pieces:
+                self._joined.append(spelled_out(piece))
+            self._pieces.clear()
         return self._joined.values
+
+    @property
+    def tensor(self) -> Tensor:
+        """As ``values``, in the same memory."""
+        return torch.from_numpy(self.values)
 
     @property
     def run(self) -> range | None:
@@ -102,24 +126,22 @@ class Pieces:
         first = self._pieces[0] if len(self._pieces) == 1 and not len(self._joined) else None
         return first if isinstance(first, range) else None
 
-    def append(self, values: Tensor | range) -> None:
+    def append(self, values: Array | range) -> None:
         """Add values at the end: nobody may write to them."""
         self._length += len(values)
-        if self._pieces or len(values) >= (_RUN if isinstance(values, range) else _PIECE):
-            self._pieces.append(values)
-        else:
-            self._joined.append(spelled_out(values))
+        pieces = self._pieces
+        if pieces and isinstance(values, range):
+            last = pieces[-1]
+            if isinstance(last, range) and last.stop == values.start:
+                pieces[-1] = range(last.start, values.stop)
+                return
+        pieces.append(values)
 
     def __deepcopy__(self, memo: dict[int, object]) -> Pieces:
         copy = Pieces(self.values.dtype)
-        copy._joined.append(self.values.clone())
+        copy._joined.append(self.values.copy())
         copy._length = self._length
         return copy
-
-
-def spelled_out(values: Tensor | range) -> Tensor:
-    """Numbers, written down."""
-    return torch.arange(values.start, values.stop, dtype=torch.int32) if isinstance(values, range) else values
 
 
 class Marks:
@@ -127,16 +149,16 @@ class Marks:
 
     __slots__ = ("_reached", "_room", "values")
 
-    def __init__(self, dtype: torch.dtype) -> None:
+    def __init__(self, dtype: DTypeLike) -> None:
         self._room = Room(16, dtype)
         self.values = self._room.entries
         self._reached = 0
 
     def room(self, count: int) -> None:
         """Make room for so many rows in all."""
-        if count > self.values.numel():
+        if count > len(self.values):
             grown = Room(count, self.values.dtype)
-            grown.part(0, self._reached).copy_(self.values[: self._reached])
+            grown.part(0, self._reached)[:] = self.values[: self._reached]
             self._room, self.values = grown, grown.entries
 
     def __deepcopy__(self, memo: dict[int, object]) -> Marks:
@@ -147,14 +169,16 @@ class Marks:
         copy._reached = self._reached
         return copy
 
-    def reach(self, count: int) -> Tensor:
+    def reach(self, count: int) -> Array:
         """The values, of at least ``count`` rows."""
-        if self.values.numel() < count:
-            self.room(max(count, _ahead(self.values.numel())))
-        self._reached = max(self._reached, count)
+        if len(self.values) < count:
+            self.room(max(count, _ahead(len(self.values))))
+        if count > self._reached:
+            self._reached = count
         return self.values
 
-    def set(self, start: int, stop: int, value: Tensor | float | bool) -> None:
+    def set(self, start: int, stop: int, value: Array | float | bool) -> None:
         """Set the rows from ``start`` to ``stop``, to one value or to one each."""
-        self.reach(stop)
-        self._room.part(start, stop)[:] = value
+        if stop > self._reached:
+            self.reach(stop)
+        (self.values[start:stop] if stop - start < _MUCH else self._room.part(start, stop))[:] = value

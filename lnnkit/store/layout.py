@@ -96,7 +96,7 @@ def domain(
     every = torch.arange(len(index), dtype=torch.int32)
     sorts[ENTITY] = every[~torch.isin(every, torch.tensor([index[text] for text in unnamed]))] if unnamed else every
     open_sorts = frozenset(name for name, sort in program.sorts.items() if sort.open)
-    return Domain(sorts, index, len(index), open_sorts)
+    return Domain({name: ids.numpy() for name, ids in sorts.items()}, index, len(index), open_sorts)
 
 
 def _ids(columns: Sequence[Tensor], count: int) -> Tensor:

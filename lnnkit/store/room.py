@@ -1,4 +1,4 @@
-"""Memory for tensors that grow."""
+"""Memory for arrays that grow."""
 
 from __future__ import annotations
 
@@ -6,31 +6,29 @@ import mmap
 from contextlib import suppress
 
 import numpy as np
-import torch
-from torch import Tensor
+from numpy.typing import DTypeLike
+
+from lnnkit.store.arrays import Array
 
 LARGE = 2**18  # from so many entries on memory is taken only where it is written to
-_SMALL = 2**12  # so few it does not matter
 _MUCH = 2**20  # so many bytes that are written in one go get large pages
 _LARGE_PAGE = 2**21
 
 
 class Room:
-    """``entries`` (count,), all zero. On the CPU, many take memory only where they are written to."""
+    """``entries`` (count,), all zero; many take memory only where they are written to."""
 
     __slots__ = ("_pages", "entries")
 
-    def __init__(self, count: int, dtype: torch.dtype) -> None:
+    def __init__(self, count: int, dtype: DTypeLike) -> None:
         self._pages: mmap.mmap | None = None
-        if count < _SMALL or torch.get_default_device().type != "cpu":
-            self.entries = torch.zeros(count, dtype=dtype)
-        elif count < LARGE:  # numpy's zeros are not written where the system's memory is zero already
-            self.entries = torch.from_numpy(np.zeros(count, torch.empty(0, dtype=dtype).numpy().dtype))
+        if count < LARGE:  # numpy's zeros are not written where the system's memory is zero already
+            self.entries = np.zeros(count, dtype)
         else:
-            self._pages = _pages(count * dtype.itemsize)
-            self.entries = torch.frombuffer(self._pages, dtype=dtype)
+            self._pages = _pages(count * np.dtype(dtype).itemsize)
+            self.entries = np.frombuffer(self._pages, dtype)
 
-    def part(self, start: int, stop: int) -> Tensor:
+    def part(self, start: int, stop: int) -> Array:
         """The entries from ``start`` to ``stop``, all of which are about to be written. Large pages come at a fifth of
         the price; elsewhere they would take memory, and be filled with zeros, of which little is used."""
         size = self.entries.itemsize

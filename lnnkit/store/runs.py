@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from lnnkit.store.arrays import Array
 from lnnkit.store.growing import Growing
 
 _MANY = 2**12  # of fewer numbers it does not matter
@@ -19,9 +19,9 @@ class Runs:
     __slots__ = ("_begins", "_labels", "_length", "_pieces", "_shifts", "_starts")
 
     def __init__(self) -> None:
-        self._starts = Growing(torch.int32)
-        self._shifts = Growing(torch.int32)
-        self._labels = Growing(torch.int32)
+        self._starts = Growing(np.int32)
+        self._shifts = Growing(np.int32)
+        self._labels = Growing(np.int32)
         self._begins: list[int] = []
         self._pieces: list[tuple[int, int]] = []  # the shift and the label
         self._length = 0
@@ -45,31 +45,30 @@ class Runs:
         shift, label = self._pieces[bisect_right(self._begins, number) - 1]
         return number + shift, label
 
-    def image(self, numbers: Tensor) -> Tensor:
+    def image(self, numbers: Array) -> Array:
         """(n,) int32, what numbers map to."""
         piece = self._piece(numbers)
         if piece is None:
-            return numbers.int()
+            return numbers.astype(np.int32, copy=False)
         if isinstance(piece, int):
             shift, _ = self._pieces[piece]
-            return numbers.int() + shift if shift else numbers.int()
-        return numbers.int() + self._shifts.values.index_select(0, piece)
+            return numbers.astype(np.int32, copy=False) + np.int32(shift)
+        return numbers.astype(np.int32, copy=False) + self._shifts.values.take(piece)
 
-    def labels(self, numbers: Tensor) -> int | Tensor:
+    def labels(self, numbers: Array) -> int | Array:
         """(n,) int32, the labels of numbers; one where all have the same. There is one number at least."""
         piece = self._piece(numbers)
         assert piece is not None
-        return self._pieces[piece][1] if isinstance(piece, int) else self._labels.values.index_select(0, piece)
+        return self._pieces[piece][1] if isinstance(piece, int) else self._labels.values.take(piece)
 
-    def parts(self, numbers: Tensor) -> list[tuple[int, range]] | None:
+    def parts(self, numbers: Array) -> list[tuple[int, range]] | None:
         """The labels of numbers, with the positions of those that bear each. None where they do not ascend, or have one
         label, or change it often."""
-        if not numbers.is_cpu or len(self._begins) > _OFTEN or len(numbers) < _MANY:
+        if len(self._begins) > _OFTEN or len(numbers) < _MANY:
             return None
-        values = numbers.numpy()
-        if not (values[1:] > values[:-1]).all():
+        if not (numbers[1:] > numbers[:-1]).all():
             return None
-        ends = [*values.searchsorted(self._begins[1:]).tolist(), len(values)]
+        ends = [*numbers.searchsorted(self._begins[1:]).tolist(), len(numbers)]
         found: list[tuple[int, range]] = []
         for start, stop, (_, label) in zip([0, *ends[:-1]], ends, self._pieces, strict=True):
             if start < stop:
@@ -84,21 +83,21 @@ class Runs:
         start = self._pieces[0][0] if self._pieces else 0
         return range(start, start + self._length)
 
-    def images(self) -> Tensor:
+    def images(self) -> Array:
         """(length,) int32, what all numbers map to."""
-        ends = torch.tensor([*self._begins[1:], self._length] if self._begins else [], dtype=torch.int32)
+        ends = np.array([*self._begins[1:], self._length] if self._begins else [], dtype=np.int32)
         counts = ends - self._starts.values
-        shifts = self._shifts.values.repeat_interleave(counts, output_size=self._length)
-        return shifts.add_(torch.arange(self._length, dtype=torch.int32))
+        shifts = self._shifts.values.repeat(counts)
+        shifts += np.arange(self._length, dtype=np.int32)
+        return shifts
 
-    def _piece(self, numbers: Tensor) -> int | Tensor | None:
+    def _piece(self, numbers: Array) -> int | Array | None:
         """The piece of each number, or the one that all lie in."""
-        if not numbers.numel():
+        if not numbers.size:
             return None
         if len(self._begins) == 1:
             return 0
-        first, last = torch.aminmax(numbers)
-        one = bisect_right(self._begins, int(first)) - 1
-        if one == bisect_right(self._begins, int(last)) - 1:
+        one = bisect_right(self._begins, int(numbers.min())) - 1
+        if one == bisect_right(self._begins, int(numbers.max())) - 1:
             return one
-        return torch.searchsorted(self._starts.values, numbers.int(), right=True, out_int32=True) - 1
+        return self._starts.values.searchsorted(numbers.astype(np.int32, copy=False), side="right") - 1

@@ -7,43 +7,44 @@ from time import perf_counter
 
 import numpy as np
 import torch
-from torch import Tensor
 
-from lnnkit.flags import all_set, chosen, where_set
+from lnnkit.store.arrays import Array
 
 _MANY = 2**15  # of fewer whole numbers, numpy is always as fast
 
 
-def in_order(key: Tensor, size: int) -> tuple[Tensor, Tensor]:
+def in_order(key: Array, size: int) -> tuple[Array, Array]:
     """The positions of (n,) keys, all from 0 to below ``size``, in the order of the keys, equal ones in their own; and
     the keys in that order. Where they fit, keys and their positions are sorted as one number each: that is several
     times as fast as to sort positions by their keys."""
     bits = max(len(key) - 1, 0).bit_length()
-    if not key.is_cpu or size.bit_length() + bits > 63 or (len(key) >= _MANY and not _by_vectors()):
-        narrow = key.int() if size <= 2**31 else key
-        ordered, order = narrow.sort(stable=True)
-        return order.int(), ordered.to(key.dtype)
-    packed = key.numpy().astype(np.int64)
+    if size.bit_length() + bits > 63 or (len(key) >= _MANY and not _by_vectors()):
+        narrow = key.astype(np.int32, copy=False) if size <= 2**31 else key
+        ordered, places = torch.from_numpy(narrow).sort(stable=True)
+        return places.numpy().astype(np.int32), ordered.numpy().astype(key.dtype, copy=False)
+    packed = key.astype(np.int64)
     packed <<= bits
     packed |= np.arange(len(packed))
     packed.sort()
     order = packed.astype(np.int32)
     order &= np.int32((1 << min(bits, 31)) - 1)
     packed >>= bits
-    return torch.from_numpy(order), torch.from_numpy(packed).to(key.dtype)
+    return order, packed.astype(key.dtype, copy=False)
 
 
-def first_places(keys: Tensor, size: int) -> Tensor | None:
+def first_places(keys: Array, size: int) -> Array | None:
     """Where each of (n,) keys, all from 0 to below ``size``, stands first, ascending; None where all differ."""
     order, ordered = in_order(keys, size)
-    first = torch.ones(len(keys), dtype=torch.bool)
-    torch.ne(ordered[1:], ordered[:-1], out=first[1:])
-    if all_set(first):
+    first = np.ones(len(keys), bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    if first.all():
         return None
-    return where_set(torch.zeros_like(first).index_fill_(0, chosen(first, order).long(), True))
+    flags = np.zeros_like(first)
+    flags[order[first]] = True
+    return np.flatnonzero(flags)
 
 
-def ascending(keys: np.ndarray) -> np.ndarray:
+def ascending(keys: Array) -> Array:
     """(n,) whole numbers in order."""
     if len(keys) < _MANY or _by_vectors():
         return np.sort(keys)

@@ -51,17 +51,17 @@ class Gathering:
     """Gathers the facts of programs, and keeps those of the last one: what is inferred again may have the same."""
 
     def __init__(self) -> None:
-        self._last: tuple[CheckedProgram, frozenset[str], torch.device] | None = None
+        self._last: tuple[CheckedProgram, frozenset[str]] | None = None
         self._found: Gathered | None = None
 
     def facts(self, program: CheckedProgram, mentioned: Iterable[str]) -> Gathered:
         """As ``given_facts``. Nobody may write to them."""
-        names, device = frozenset(mentioned), torch.get_default_device()
+        names = frozenset(mentioned)
         last = self._last
-        if self._found is None or last is None or last[0] is not program or last[1:] != (names, device):
+        if self._found is None or last is None or last[0] is not program or last[1] != names:
             self._found = None  # before the others are made: both would take much memory
             self._found = given_facts(program, names)
-            self._last = program, names, device
+            self._last = program, names
         return self._found
 
 
@@ -130,4 +130,4 @@ def _tensor(values: np.ndarray, borrowed: bool) -> Tensor:
     that many share stays one, and nobody can write to it."""
     if values.strides == (0,) and len(values) >= _MANY:
         return torch.tensor(values[:1]).expand(len(values))
-    return torch.from_numpy(values.copy() if borrowed else values).to(torch.get_default_device())
+    return torch.from_numpy(values.copy() if borrowed else values)

@@ -7,19 +7,22 @@ neuron.
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from lnnkit.join.rule_shape import RuleShape
-from lnnkit.logic.bounds import Bounds
+from lnnkit.store.arrays import Array, Ends, real
 from lnnkit.store.growing import Pieces
 
 NOBODY = -1  # the batch of what no instance has set
+_WIDTH = 6  # numbers for each chunk
 ROOT = -2  # the leaf of what is the root's value before the first round
 
 
@@ -63,33 +66,33 @@ class _Column:
     """One column of the events, chunk by chunk. A chunk that is a run (each number ``step`` more than the one before)
     is kept as its first number."""
 
-    __slots__ = ("_dtype", "_first", "_plain", "_runs", "_step")
+    __slots__ = ("_dtype", "_first", "_plain", "_step")
 
-    def __init__(self, dtype: torch.dtype, step: int) -> None:
+    def __init__(self, dtype: np.dtype, step: int) -> None:
         self._dtype = dtype
         self._step = step
         self._plain = Pieces(dtype)
-        self._runs = array("b")
-        self._first = array("d")
+        self._first = array("d")  # nan where a chunk is no run
 
-    def add(self, values: Tensor | range | float) -> None:
-        run = not isinstance(values, Tensor)
-        self._runs.append(run)
-        self._first.append((values.start if isinstance(values, range) else values) if run else 0)
-        if not run:
+    def add(self, values: Array | range | float) -> None:
+        if isinstance(values, Array):
+            self._first.append(math.nan)
             self._plain.append(values)
+        else:
+            self._first.append(values.start if isinstance(values, range) else values)
 
     @property
     def nbytes(self) -> int:
-        return len(self._plain) * self._dtype.itemsize + len(self._runs) * (1 + self._first.itemsize)
+        return len(self._plain) * self._dtype.itemsize + len(self._first) * self._first.itemsize
 
-    def expanded(self, lengths: Tensor, start: Tensor) -> Tensor:
+    def expanded(self, lengths: Array, start: Array) -> Array:
         """All numbers."""
-        runs = torch.tensor(self._runs, dtype=torch.bool).repeat_interleave(lengths)
-        found = torch.tensor(self._first, dtype=torch.float64).to(self._dtype).repeat_interleave(lengths)
+        first = np.array(self._first)
+        plain = np.isnan(first)
+        found = np.where(plain, 0, first).astype(self._dtype).repeat(lengths)
         if self._step:
-            found += (torch.arange(len(found)) - start.repeat_interleave(lengths)).to(self._dtype)
-        found[~runs] = self._plain.values
+            found += (np.arange(len(found)) - start.repeat(lengths)).astype(self._dtype)
+        found[plain.repeat(lengths)] = self._plain.values
         return found
 
 
@@ -98,8 +101,8 @@ class Arrested:
     """Rows of a batch that have been arrested, and the bounds that their roots came to."""
 
     batch: int
-    rows: Tensor
-    roots: Bounds
+    rows: Array
+    roots: Ends
 
 
 @dataclass(slots=True)
@@ -127,30 +130,24 @@ class Trail:
         self.completions: list[Completion] = []
         self.arrests: list[int] = []  # the tick of each entry among those of the arrested instances
         self.trace = trace
-        self._row = _Column(torch.int32, 1)
-        self._value = _Column(dtype, 0)
-        self._instance = _Column(torch.int32, 1)
-        self._length = array("q")
-        self._tick = array("i")
-        self._kind = array("b")
-        self._side = array("b")
-        self._batch = array("i")
-        self._leaf = array("i")
+        self._row = _Column(np.dtype(np.int32), 1)
+        self._value = _Column(real(dtype), 0)
+        self._instance = _Column(np.dtype(np.int32), 1)
+        self._chunks = array("i")  # the length of each, its tick, kind, side, batch and leaf
 
     def __len__(self) -> int:
-        return sum(self._length)
+        return sum(self._chunks[::_WIDTH])
 
     @property
     def nbytes(self) -> int:
         """The memory that the events take."""
         columns = (self._row, self._value, self._instance)
-        chunks = (self._length, self._tick, self._kind, self._side, self._batch, self._leaf)
-        return sum(column.nbytes for column in columns) + sum(len(each) * each.itemsize for each in chunks)
+        return sum(column.nbytes for column in columns) + len(self._chunks) * self._chunks.itemsize
 
     @property
     def tellers(self) -> set[tuple[int, int]]:
         """The batches that have told anything, each with a leaf through which they have."""
-        return set(zip(self._batch, self._leaf, strict=True))
+        return set(zip(self._chunks[4::_WIDTH], self._chunks[5::_WIDTH], strict=True))
 
     def step(self) -> None:
         """What follows reads what has been recorded so far."""
@@ -171,11 +168,11 @@ class Trail:
         self,
         kind: Kind,
         side: int,
-        rows: Tensor | range,
-        values: Tensor | float,
+        rows: Array | range,
+        values: Array | float,
         batch: int = NOBODY,
         leaf: int = 0,
-        instances: Tensor | range = range(1),
+        instances: Array | range = range(1),
     ) -> None:
         """One side of ``rows`` (n,), each once, now has these ``values`` (n,), or all one; ``instances`` (n,) of a
         ``batch`` have set them through a ``leaf``. Nobody may write to them any more."""
@@ -184,27 +181,11 @@ class Trail:
         self._row.add(rows)
         self._value.add(values)
         self._instance.add(instances)
-        self._length.append(len(rows))
-        for column, entry in (
-            (self._tick, self.tick),
-            (self._kind, kind),
-            (self._side, side),
-            (self._batch, batch),
-            (self._leaf, leaf),
-        ):
-            column.append(entry)
+        self._chunks.extend((len(rows), self.tick, kind, side, batch, leaf))
 
     def events(self) -> Events:
         """All that has been recorded."""
-        lengths = torch.tensor(self._length, dtype=torch.int64)
-        start = lengths.cumsum(0) - lengths
-        return Events(
-            self._row.expanded(lengths, start),
-            self._value.expanded(lengths, start),
-            self._instance.expanded(lengths, start),
-            start,
-            *(
-                torch.tensor(each, dtype=torch.int64)
-                for each in (self._tick, self._kind, self._side, self._batch, self._leaf)
-            ),
-        )
+        lengths, *chunks = np.array(self._chunks, np.int64).reshape(-1, _WIDTH).T.copy()
+        start = lengths.cumsum() - lengths
+        columns = [column.expanded(lengths, start) for column in (self._row, self._value, self._instance)]
+        return Events(*map(torch.from_numpy, (*columns, start, *chunks)))

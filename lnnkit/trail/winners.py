@@ -3,25 +3,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
-import torch
-from torch import Tensor
+import numpy as np
 
-from lnnkit.flags import where_set
-from lnnkit.store.growing import Marks, spelled_out
+from lnnkit.store.arrays import Array, spelled_out, wide
+from lnnkit.store.growing import Marks
 
 _MANY = 2**10  # so many notes are kept at most
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Set:
+class _Set(NamedTuple):
     """Instances of a batch that have set rows, each once, through a leaf."""
 
-    rows: Tensor | range
+    rows: Array | range
     batch: int
     leaf: int
-    instances: Tensor | range
+    instances: Array | range
 
 
 class _Side:
@@ -29,9 +27,9 @@ class _Side:
     that nothing has set the side."""
 
     def __init__(self) -> None:
-        self.batch = Marks(torch.int32)
-        self.leaf = Marks(torch.int16)
-        self.instance = Marks(torch.int32)
+        self.batch = Marks(np.int32)
+        self.leaf = Marks(np.int16)
+        self.instance = Marks(np.int32)
 
     def room(self, count: int) -> None:
         for column in (self.batch, self.leaf, self.instance):
@@ -48,11 +46,11 @@ class _Side:
             for column, value in ((self.batch, batch), (self.leaf, leaf), (self.instance, instances)):
                 column.set(start, stop, value)
             return
-        index = each.rows.long()
+        at = wide(each.rows)
         self.reach(int(each.rows.max()) + 1)
-        self.batch.values.index_fill_(0, index, batch)
-        self.leaf.values.index_fill_(0, index, leaf)
-        self.instance.values.index_copy_(0, index, instances.int())
+        self.batch.values[at] = batch
+        self.leaf.values[at] = leaf
+        self.instance.values[at] = instances.astype(np.int32, copy=False)
 
 
 class Winners:
@@ -68,30 +66,30 @@ class Winners:
         for side in self._sides:
             side.room(count)
 
-    def winner(self, side: int, rows: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def winner(self, side: int, rows: Array) -> tuple[Array, Array, Array]:
         """(batch, leaf, instance) of the last setter of each row's lower (0) or upper (1) side."""
         own = self._entered(side)
         own.reach(int(rows.max()) + 1 if len(rows) else 0)
         return (
-            own.batch.values.index_select(0, rows) - 1,
-            own.leaf.values.index_select(0, rows) - 2,
-            own.instance.values.index_select(0, rows),
+            own.batch.values.take(rows) - 1,
+            own.leaf.values.take(rows) - 2,
+            own.instance.values.take(rows),
         )
 
-    def setters(self, side: int) -> list[tuple[Tensor, int, int, Tensor]]:
+    def setters(self, side: int) -> list[tuple[Array, int, int, Array]]:
         """All that set a lower (0) or upper (1) side last: (rows, batch, leaf, instances), one for each leaf."""
         own = self._entered(side)
         batch, leaf, instance = own.batch.values, own.leaf.values, own.instance.values
-        known = where_set(batch)
-        found: list[tuple[Tensor, int, int, Tensor]] = []
-        for number in torch.unique(batch[known]).tolist():
+        known = np.flatnonzero(batch)
+        found: list[tuple[Array, int, int, Array]] = []
+        for number in np.unique(batch[known]).tolist():
             mine = known[batch[known] == number]
-            for index in torch.unique(leaf[mine]).tolist():
+            for index in np.unique(leaf[mine]).tolist():
                 rows = mine[leaf[mine] == index]
                 found.append((rows, number - 1, index - 2, instance[rows]))
         return found
 
-    def record(self, side: int, rows: Tensor | range, batch: int, leaf: int, instances: Tensor | range) -> None:
+    def record(self, side: int, rows: Array | range, batch: int, leaf: int, instances: Array | range) -> None:
         """Note that instances have set one side of rows, each once, through a leaf. Nobody may write to either."""
         if len(rows):
             self._pending[side].append(_Set(rows, batch, leaf, instances))

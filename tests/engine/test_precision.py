@@ -11,6 +11,7 @@ import torch
 import lnnkit
 from lnnkit.cli import main
 from lnnkit.computing import computing
+from lnnkit.engine.response import on_device
 from tests.blocks import at_length
 from tests.oracle import robust, run
 from tests.programs import MODES, generate, to_text
@@ -68,13 +69,13 @@ def test_bounds_are_held_in_single_precision() -> None:
     kb.infer(precision="single")
     (rested,) = kb._session.fixpoints.values()
     state = rested.fixpoint.prepared.state
-    assert state.lower.values.dtype == state.upper.values.dtype == torch.float32
+    assert state.lower.tensor.dtype == state.upper.tensor.dtype == torch.float32
     (known,) = kb.ask("A(X)")
     assert (known.lower, known.upper) == (0.1, 0.7)  # without the digits that single precision does not have
     assert kb.ask("A(X)").lower.dtype == "float64"
     kb.infer()
     (rested,) = kb._session.fixpoints.values()
-    assert rested.fixpoint.prepared.state.lower.values.dtype == torch.float64
+    assert rested.fixpoint.prepared.state.lower.tensor.dtype == torch.float64
 
 
 def test_states_have_the_tolerance_of_the_precision() -> None:
@@ -159,3 +160,16 @@ def test_cuda(path: Path) -> None:
         assert one.columns == other.columns
         assert one.lower == pytest.approx(other.lower, abs=1e-9)
         assert one.upper == pytest.approx(other.upper, abs=1e-9)
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_kernels_elsewhere(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What kernels read and find is carried to a device and back: here to the same one."""
+    plain = lnnkit.load(path)
+    plain.infer()
+    monkeypatch.setattr(on_device, "CPU", "")
+    carried = lnnkit.load(path)
+    carried.infer()
+    for one, other in zip(plain.answers(), carried.answers(), strict=True):
+        assert one.columns == other.columns
+        assert (one.lower.tolist(), one.upper.tolist()) == (other.lower.tolist(), other.upper.tolist())

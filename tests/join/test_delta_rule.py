@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
-import torch
 
 import lnnkit
 from lnnkit.engine.response import rule_instances as visit
@@ -58,7 +58,7 @@ def test_many_keys_at_once(radix: int) -> None:
     for _ in range(30):
         ids = [rng.randrange(radix) for _ in range(rng.choice([2, 60]))]
         rows = [(rng.choice(ids), rng.choice(ids)) for _ in range(rng.choice([1, 7, 900]))]
-        columns = [torch.tensor([row[place] for row in rows], dtype=torch.int32) for place in (0, 1)]
+        columns = [np.array([row[place] for row in rows], np.int32) for place in (0, 1)]
         assert index.find(columns, len(rows)).tolist() == [known.get(row, -1) for row in rows]
         numbers, fresh = index.add(columns, len(rows))
         expected = []

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -74,6 +75,6 @@ def replayed(found: Trace, wanted: list[Bound], values: Tensor) -> Tensor:
     return found.replayer.replay(events, keys).bounds(values)
 
 
-def _tuples(columns: tuple[Tensor, ...], count: int) -> list[tuple[int, ...]]:
+def _tuples(columns: tuple[np.ndarray, ...], count: int) -> list[tuple[int, ...]]:
     lists = [column.tolist() for column in columns]
     return [tuple(each[place] for each in lists) for place in range(count)]

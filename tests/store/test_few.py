@@ -4,22 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
 
-from lnnkit.store.seen import Seen
 from lnnkit.store.tuple_set import TupleSet
-
-
-@pytest.mark.parametrize("seed", range(60))
-def test_the_first_of_equal_new_keys_are_told(seed: int) -> None:
-    draw = np.random.default_rng(seed)
-    size = int(draw.integers(1, 5000))
-    seen, known = Seen(size), set[int]()
-    for _ in range(5):
-        keys = draw.integers(0, size, int(draw.integers(0, 400)))
-        expected = [place for place, key in enumerate(keys.tolist()) if not (key in known or known.add(key))]
-        found = seen.new(torch.from_numpy(keys))
-        assert (list(range(len(keys))) if found is None else found.tolist()) == expected
 
 
 @pytest.mark.parametrize("seed", range(120))
@@ -27,14 +13,11 @@ def test_tuples_are_numbered_in_any_mixture_of_ways(seed: int, monkeypatch: pyte
     draw = np.random.default_rng(seed)
     if seed % 3:
         monkeypatch.setattr("lnnkit.store.key_index._WORTHWHILE", () if seed % 3 == 1 else ((2**20, 50),))
-    if seed % 2:
-        monkeypatch.setattr("lnnkit.store.seen._SMALL", 0)
-        monkeypatch.setattr("lnnkit.store.seen._WORTHWHILE", ((2**24, 30),))
     radix = int(draw.integers(2, 60))
     tuples, known = TupleSet(2, radix), dict[tuple[int, int], int]()
     for _ in range(12):
         drawn = draw.integers(0, radix, (2, int(draw.integers(1, 120)))).astype(np.int32)
-        columns, pairs = [torch.from_numpy(column) for column in drawn], list(zip(*drawn.tolist(), strict=True))
+        columns, pairs = list(drawn), list(zip(*drawn.tolist(), strict=True))
         first = [place for place, pair in enumerate(pairs) if pair not in known and pairs.index(pair) == place]
         before = [known.get(pair, -1) for pair in pairs]
         if draw.random() < 0.3:
@@ -52,18 +35,16 @@ def test_tuples_are_numbered_in_any_mixture_of_ways(seed: int, monkeypatch: pyte
             case 2:
                 tuples.append([column[first] for column in columns], len(first))
             case _:
-                numbered = bool(draw.random() < 0.5)
-                few = tuples.few(numbered=numbered)
+                few = tuples.few()
                 assert few is not None
                 if not few.room(len(tuples) + len(pairs)):
                     tuples.add(columns, len(pairs))
                     continue
                 keys = drawn[0].astype(np.int64) * tuples.radix + drawn[1]
-                if numbered:
-                    assert sorted(few.find(keys).tolist()) == sorted(number for number in before if number >= 0)
+                assert sorted(few.find(keys).tolist()) == sorted(number for number in before if number >= 0)
                 count, chosen = few.add(keys, len(tuples))
                 assert (list(range(count)) if chosen is None else chosen.tolist()) == first
-                tuples.enter([column[first] for column in columns], len(first), numbered=numbered)
+                tuples.enter([column[first] for column in columns], len(first))
         assert len(tuples) == len(known)
     every = tuples.columns
     assert list(zip(*(column.tolist() for column in every), strict=True)) == list(known)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
-import torch
 
 from lnnkit.store.key_index import KeyIndex
 from lnnkit.store.tuple_set import TupleSet
@@ -19,7 +19,7 @@ def test_numbers_as_a_dictionary_would(width: int, radix: int) -> None:
     tuples = TupleSet(width, radix)
     for _ in range(12):
         rows = [tuple(rng.choice(values) for _ in range(width)) for _ in range(rng.randrange(30))]
-        columns = [torch.tensor([row[i] for row in rows], dtype=torch.int32) for i in range(width)]
+        columns = [np.array([row[i] for row in rows], dtype=np.int32) for i in range(width)]
         probe = tuples.find(columns, len(rows))
         assert probe.tolist() == [known.get(row, -1) for row in rows]
         numbers, fresh = tuples.add(columns, len(rows))
@@ -41,8 +41,8 @@ def test_wide_keys_never_overflow() -> None:
     """Ids near 2^31 in many columns: the key is taken in steps, each below 2^62."""
     top = 2**31 - 1
     index = KeyIndex(6, 2**31)
-    columns = [torch.tensor([top, top, 0]) for _ in range(6)]
-    columns[5] = torch.tensor([top, top - 1, 0])
+    columns = [np.array([top, top, 0]) for _ in range(6)]
+    columns[5] = np.array([top, top - 1, 0])
     numbers, fresh = index.add(columns, 3)
     assert numbers.tolist() == [0, 1, 2]
     assert fresh.tolist() == [0, 1, 2]

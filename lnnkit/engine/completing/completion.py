@@ -10,8 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from lnnkit.engine.bounds_state import distinct, no_rows
 from lnnkit.engine.comparison_start import catch_up
@@ -24,25 +23,26 @@ from lnnkit.engine.merge import Inbox, Proposals
 from lnnkit.engine.prepare import completed
 from lnnkit.engine.prepared import Prepared
 from lnnkit.engine.response.dirty import Dirty
+from lnnkit.engine.response.on_device import on_device
 from lnnkit.engine.response.respond import completing
 from lnnkit.engine.response.sweep import moved, reader
 from lnnkit.engine.round import Round
 from lnnkit.engine.watch import Watch, goes_on
 from lnnkit.engine.worklist import Worklist
 from lnnkit.engine.workspace import Status, Workspace
-from lnnkit.flags import chosen, where_set
+from lnnkit.store.arrays import Array, spelled_out
 from lnnkit.trail.events import Kind
 
 _WIDENINGS = 20  # so often only what still moves becomes 1, then all that the rounds have raised;
 _SETTLING = 100  # after so many rounds each
 
 
-def complete(prepared: Prepared, space: Workspace, *, first: bool, watch: Watch | None = None) -> Tensor:
+def complete(prepared: Prepared, space: Workspace, *, first: bool, watch: Watch | None = None) -> Array:
     """Complete every stratum, dependencies first. Returns the rows whose bounds changed; of a ``first`` completion, if
     there are comparisons: nobody else has looked at anything yet. Raises `Unfinished` where it was stopped; what it
     leaves then holds."""
     state, atoms = space.state, space.grounding.atoms
-    moved_rows: list[Tensor] = []
+    moved_rows: list[Array] = []
     for position, (predicates, members) in enumerate(prepared.strata):
         before = completed(prepared, predicates)
         old = state.read(before)
@@ -70,14 +70,14 @@ def complete(prepared: Prepared, space: Workspace, *, first: bool, watch: Watch 
             low, high = state.read(before)
             atoms.deviate(before, low, high)
             space.encoded.refresh(before)
-            changed = ((low - old.lower).abs() > state.noise) | ((high - old.upper).abs() > state.noise)
-            moved_rows.append(chosen(changed, before))
+            changed = (np.abs(low - old.lower) > state.noise) | (np.abs(high - old.upper) > state.noise)
+            moved_rows.append(before[changed])
         elif space.comparisons:
             moved_rows.append(completed(prepared, predicates))
-    return torch.cat(moved_rows) if moved_rows else no_rows()
+    return np.concatenate(moved_rows) if moved_rows else no_rows()
 
 
-def _restart(rows: Tensor, space: Workspace) -> int:
+def _restart(rows: Array, space: Workspace) -> int:
     """Set what is to be completed to false; returns the tick."""
     state = space.state
     for side in (0, 1):
@@ -121,7 +121,7 @@ def _least_fixpoint(
             now.inbox.sides[0].clear()
         gain = largest_gain(state, now.inbox)
         raised, lifted, new = _meet(space, now.inbox, exact=exact)
-        if not raised.numel() and not lifted.numel():
+        if not len(raised) and not len(lifted):
             space.leaps.rested()
             return None
         pace.note(gain, (raised, lifted), settled=known == len(atoms))
@@ -138,7 +138,7 @@ def _least_fixpoint(
             rising = lifted
             if widened > _WIDENINGS:
                 own = completed(prepared, predicates)
-                rising = own[state.upper.values.index_select(0, own) > 0]
+                rising = own[state.upper.values.take(own) > 0]
             state.upper.values[rising] = 1.0
             if state.trail is not None:
                 state.trail.record(Kind.OPENED, 1, rising, 1.0)
@@ -152,7 +152,7 @@ def _least_fixpoint(
     return None
 
 
-def _meet(space: Workspace, inbox: Inbox, *, exact: bool) -> tuple[Tensor, Tensor, Delta | None]:
+def _meet(space: Workspace, inbox: Inbox, *, exact: bool) -> tuple[Array, Array, Delta | None]:
     """Let a round's messages meet. Returns the rows raised on either side, and the moves where all of those are new and
     told alike: they are entered then. Messages that are ``exact`` are for upper ends, and raise both."""
     merge, upper = space.merge, inbox.sides[1]
@@ -163,8 +163,9 @@ def _meet(space: Workspace, inbox: Inbox, *, exact: bool) -> tuple[Tensor, Tenso
         rows = merge.settle(1, upper, rising=True, both=True)
         return rows, rows, None
     start, stop, value = told
-    rows = torch.arange(start, stop, dtype=torch.int32)
-    return rows, rows, rise_new(rows, value, space.grounding.atoms, space.encoded)
+    new = range(start, stop)
+    rows = spelled_out(new)
+    return rows, rows, rise_new(new, value, space.grounding.atoms, space.encoded)
 
 
 def _raise_heads(number: int, space: Workspace, dirty: Dirty, now: Round) -> None:
@@ -174,12 +175,14 @@ def _raise_heads(number: int, space: Workspace, dirty: Dirty, now: Round) -> Non
     if view is None:
         return
     state, atoms = space.state, space.grounding.atoms
-    for (head, side), (news, value) in completing(batch, reader(view, state, atoms), view.groupings).said.items():
-        rows = view.column(head)
-        deaf = state.frozen.index_select(0, rows) | atoms.flags("given").index_select(0, rows)
-        gains = value > state.ends(side).values.index_select(0, rows) + state.noise
-        picked = where_set(news & gains & ~deaf)
+    found = on_device(completing, state.device)(batch, reader(view, state, atoms), view.groupings)
+    for (head, side), (news, value) in found.said.items():
+        rows = view.column(head).numpy()
+        deaf = state.frozen.take(rows) | atoms.flags("given").take(rows)
+        gains = value.numpy() > state.ends(side).values.take(rows) + state.noise
+        picked = np.flatnonzero(news.numpy() & gains & ~deaf)
         if len(picked):
-            instance = picked if view.rows[0] is None else view.rows[0].index_select(0, picked)
-            row, value = rows.index_select(0, picked), value.index_select(0, picked)
-            now.inbox.sides[side].append(Proposals(row, value, instance, number, head))
+            instance = picked if view.rows[0] is None else view.rows[0].numpy().take(picked)
+            now.inbox.sides[side].append(
+                Proposals(rows.take(picked), value.numpy().take(picked), instance, number, head)
+            )

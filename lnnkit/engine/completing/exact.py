@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-import torch
+import numpy as np
 from torch import Tensor
 
 from lnnkit.engine.bounds_state import State
+from lnnkit.engine.response.on_device import on_device
 from lnnkit.engine.response.respond import Read, Response, completing
 from lnnkit.engine.response.response_table import ResponseTable
 from lnnkit.engine.response.rule_response import RuleResponse
@@ -39,7 +40,7 @@ def _exact(table: AtomTable, state: State) -> bool:
         return False
     run = table.run
     lower, upper = state.read(table.rows) if run is None else state.read_run(run.start, run.stop)
-    return torch.equal(lower, upper)
+    return np.array_equal(lower, upper)
 
 
 def tell(visits: Iterable[RuleResponse], state: State, *, exact: bool) -> None:
@@ -50,6 +51,7 @@ def tell(visits: Iterable[RuleResponse], state: State, *, exact: bool) -> None:
         if each.exact != exact:
             if each.number not in tables:
                 say = _completing if exact else completing
+                say = on_device(say, state.device)
                 tables[each.number] = ResponseTable(each.batch, each.table.leaves, say, state.dtype)
             each.tell(tables[each.number], exact=exact)
 

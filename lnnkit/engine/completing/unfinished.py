@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import torch
-
 from lnnkit.engine.prepare import completed
 from lnnkit.engine.prepared import Prepared
 from lnnkit.engine.shared_neurons import SharedNeurons, neuron_root
 from lnnkit.engine.workspace import Status
 from lnnkit.formula.unfolding import unfold
-from lnnkit.logic.bounds import Bounds
+from lnnkit.store.arrays import Array, Ends
 from lnnkit.trail.events import Kind
 
 
@@ -27,7 +25,7 @@ class Unfinished(Exception):
         self.status = status
 
 
-def restore(prepared: Prepared, predicates: frozenset[str], rows: torch.Tensor, old: Bounds) -> None:
+def restore(prepared: Prepared, predicates: frozenset[str], rows: Array, old: Ends) -> None:
     """Undo a later completion of a stratum: ``rows`` had the bounds ``old``, and all others their default."""
     state = prepared.state
     now = completed(prepared, predicates)
@@ -60,7 +58,7 @@ def open_up(prepared: Prepared, predicates: Iterable[str]) -> None:
             data = lifted.graph.nodes[node]
             defaults[node] = (min(data["lower"], data["upper"]), max(data["lower"], data["upper"]))
             rows = atoms.tables[node].rows
-            rows = rows[~state.frozen.index_select(0, rows)]
+            rows = rows[~state.frozen.take(rows)]
             state.lower.values[rows], state.upper.values[rows] = defaults[node]
             if state.trail is not None:
                 for side, value in enumerate(defaults[node]):

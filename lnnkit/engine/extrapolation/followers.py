@@ -78,11 +78,11 @@ def followers(
 def _setters(space: Workspace, batches: Collection[int]) -> Iterator[tuple[Setters, Tensor]]:
     """All that set a bound last and still speak, with the rows that they set. What only listens is left out."""
     grounding, state = space.grounding, space.state
-    arrested = {number: space.arrested(number) for number in batches}
+    arrested = {number: torch.from_numpy(space.arrested(number)) for number in batches}
     rows = torch.arange(len(grounding.atoms))
     for side in (0, 1):
-        batch, leaf, instance = space.winners.winner(side, rows)
-        known = (batch >= 0) & ~state.frozen[: len(rows)]
+        batch, leaf, instance = map(torch.from_numpy, space.winners.winner(side, rows.numpy()))
+        known = (batch >= 0) & ~torch.from_numpy(state.frozen)[: len(rows)]
         for number in torch.unique(batch[known]).tolist():
             if number not in batches:
                 continue
@@ -100,7 +100,7 @@ def _outermost(grounding: Grounding, number: int, leaf: int, instances: Tensor) 
     """The rows of block 0 that rows of a leaf's block belong to."""
     batch = grounding.batches[number]
     block = 0 if leaf == AUXILIARY else batch.formula.neurons[leaf].block
-    return instances if block == 0 else batch.blocks[block].outermost.values.index_select(0, instances)
+    return instances if block == 0 else batch.blocks[block].outermost.tensor.index_select(0, instances)
 
 
 class _Hubs:
@@ -128,7 +128,7 @@ def _edges(
     target = 2 * rows + each.side
     if not batch.formula.blocks[1:]:
         for leaf, sides in read or grounding.reads(each.batch, each.leaf, each.side):
-            column = batch.blocks[0].columns[leaf].values.index_select(0, each.instances)
+            column = batch.blocks[0].columns[leaf].tensor.index_select(0, each.instances)
             for side in sides:
                 yield 2 * column.long() + side, target
         return
@@ -138,7 +138,7 @@ def _edges(
     told = torch.zeros(len(batch.blocks[0]), dtype=torch.bool).index_fill_(0, outer, True)
     for leaf, sides in read or grounding.reads(each.batch, each.leaf, each.side):
         block = 0 if leaf == AUXILIARY else batch.formula.neurons[leaf].block
-        column = batch.blocks[block].columns[leaf].values
+        column = batch.blocks[block].columns[leaf].tensor
         owner = _outermost(grounding, each.batch, leaf, torch.arange(len(column)))
         mine = told.index_select(0, owner)
         for side in sides:

@@ -87,7 +87,7 @@ class Moving:
         """(n,) the movers' bounds as the state has them."""
         found = torch.empty(len(self), dtype=self._state.dtype)
         for end, own in zip((self._state.lower, self._state.upper), self._ends, strict=True):
-            found[own] = end.values.index_select(0, self.rows[own])
+            found[own] = end.tensor.index_select(0, self.rows[own])
         return found
 
     @contextmanager
@@ -119,12 +119,13 @@ class Moving:
             movers = each.movers.index_select(0, some)
             rows, values = self.rows.index_select(0, movers), now.index_select(0, movers)
             instances = each.instances.index_select(0, some)
-            trail.record(Kind.CARRIED, each.side, rows, values, each.batch, each.leaf, instances)
+            told = rows.numpy(), values.numpy()
+            trail.record(Kind.CARRIED, each.side, *told, each.batch, each.leaf, instances.numpy())
 
     def write(self, bounds: Tensor) -> None:
         """Give the movers other bounds."""
         for end, own in zip((self._state.lower, self._state.upper), self._ends, strict=True):
-            end.values[self.rows[own]] = bounds[own]
+            end.tensor[self.rows[own]] = bounds[own]
 
     def sent(self) -> Tensor:
         """(n,) what the setters send at the present bounds, as if they did not know what they set."""
@@ -186,7 +187,7 @@ class Moving:
             alive = view.rows[block]
             own = each.instances if alive is None else torch.searchsorted(alive, each.instances)
             unknown = None  # the other rows of the leaf are read too
-        given = self._grounding.atoms.flags("given")
+        given = torch.from_numpy(self._grounding.atoms.flags("given"))
         leaves = Leaves(view, self._state, given, unknown)
         proposal = self._say(batch.formula, leaves, view.groupings, each.leaf)[each.side]
         return leaves, proposal if own is None else proposal.index_select(0, own)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -19,7 +20,7 @@ from lnnkit.engine.extrapolation.leaps import Leaps
 from lnnkit.engine.extrapolation.moving import Moving
 from lnnkit.engine.extrapolation.survey import survey_of
 from lnnkit.engine.workspace import Workspace
-from lnnkit.flags import all_set
+from lnnkit.store.arrays import Array
 from lnnkit.store.growing import Marks
 
 _QUIET = 1e-2
@@ -40,9 +41,9 @@ class Pace:
         self._quiet = 0
         self._credit = 0
         self._price = _STEADY
-        self._moved = Marks(torch.bool), Marks(torch.bool)
+        self._moved = Marks(np.bool_), Marks(np.bool_)
 
-    def note(self, gain: float, moved: Sequence[Tensor], *, settled: bool) -> None:
+    def note(self, gain: float, moved: Sequence[Array], *, settled: bool) -> None:
         """A round ``moved`` rows on their lower and upper sides, some bound by ``gain`` and none by more; ``settled``
         if no atoms were added and none contradicted."""
         steady = settled and self._again(moved)
@@ -51,14 +52,14 @@ class Pace:
         self._quiet = self._quiet + 1 if quiet else 0
         self._credit = self._credit + (_WORTH if quiet else 1) if steady else 0
 
-    def _again(self, moved: Sequence[Tensor]) -> bool:
+    def _again(self, moved: Sequence[Array]) -> bool:
         """Whether all of these rows have moved before."""
         again = True
         for rows, marks in zip(moved, self._moved, strict=True):
-            if rows.numel():
+            if len(rows):
                 flags = marks.reach(int(rows.max()) + 1)
-                again &= all_set(flags.index_select(0, rows))
-                flags.index_fill_(0, rows.long(), True)
+                again &= bool(flags.take(rows).all())
+                flags[rows] = True
         return again
 
     @property
@@ -118,17 +119,18 @@ class Creep:
         rows = moving.changed(before)
         return rows if any(map(len, rows)) else None
 
-    def carry(self, leaps: Leaps, pace: Pace, raised: Tensor, lowered: Tensor) -> tuple[Tensor, Tensor] | None:
+    def carry(self, leaps: Leaps, pace: Pace, raised: Array, lowered: Array) -> tuple[Array, Array] | None:
         """Leap if it is time to. Returns the rows raised and lowered with those that the leap has moved besides; None
         without a leap."""
         if not pace.due:
             return None
-        ahead = self.leap(leaps, raised, lowered)
+        ahead = self.leap(leaps, torch.from_numpy(raised), torch.from_numpy(lowered))
         pace.tried(leapt=ahead is not None)
         if ahead is None:
             return None
         count = len(self._space.grounding.atoms)
-        return distinct([raised, ahead[0]], count), distinct([lowered, ahead[1]], count)
+        rows = [each.numpy() for each in ahead]
+        return distinct([raised, rows[0]], count), distinct([lowered, rows[1]], count)
 
     def _next(self, moving: Moving, survey: Survey | None, leaps: Leaps, *, top_only: bool) -> Leap | None:
         try:
@@ -138,9 +140,9 @@ class Creep:
             leaps.strict = True
             return leap(moving, survey, strict=True, top_only=top_only)
 
-    def members(self, raised: Tensor, lowered: Tensor) -> set[int]:
+    def members(self, raised: Array, lowered: Array) -> set[int]:
         """The formulas whose instances set the bounds on the cycles that those rows are on."""
-        found = self._followers(raised, lowered)
+        found = self._followers(torch.from_numpy(raised), torch.from_numpy(lowered))
         if found is None:
             return set()
         core = found.core()
@@ -149,7 +151,7 @@ class Creep:
             batch = self._space.grounding.batches[each.batch]
             block = 0 if each.leaf < 0 else batch.formula.neurons[each.leaf].block
             instances = each.instances[core.index_select(0, each.movers)]
-            own = torch.unique(batch.blocks[block].member.index_select(0, instances))
+            own = torch.unique(torch.from_numpy(batch.blocks[block].member).index_select(0, instances))
             numbers.update(batch.members[number] for number in own.tolist())
         return numbers
 

@@ -60,13 +60,15 @@ def survey_of(space: Workspace, members: Sequence[int], moving: Moving) -> Surve
 
 def _of_visited(space: Workspace, members: Sequence[int], moving: Moving) -> Iterator[_Heard]:
     """What the visited instances say; an atom that is not there yet stands as its table's default row."""
-    delta = changes(moving.rows, space.grounding.atoms)
+    delta = changes(moving.rows.numpy(), space.grounding.atoms)
     for visits in space.visited(members).values():
         for found in visits.rule.visits(delta):
             bad, said = visits.say(found, space.grounding.atoms, space.state)
             if bad:
                 raise _Clash
-            yield from (_Heard(side, rows.long(), value) for side, rows, value in said)
+            yield from (
+                _Heard(side, torch.from_numpy(rows).long(), torch.from_numpy(value)) for side, rows, value in said
+            )
 
 
 def _of_kept(space: Workspace, members: Sequence[int], read: Tensor) -> Iterator[_Heard]:
@@ -85,29 +87,29 @@ def _of_kept(space: Workspace, members: Sequence[int], read: Tensor) -> Iterator
 
 
 def _heard(side: int, proposal: Proposals) -> _Heard:
-    return _Heard(side, proposal.row.long(), proposal.value)
+    return _Heard(side, torch.from_numpy(proposal.row).long(), torch.from_numpy(proposal.values))
 
 
 def _readers(batch: RuleShape, read: Tensor) -> View | None:
     """The instances that read any of the flagged atoms; a batch with inner blocks as a whole."""
     root, *inner = batch.blocks
     if inner:
-        columns = [column.values for block in batch.blocks for column in block.columns.values()]
+        columns = [column.tensor for block in batch.blocks for column in block.columns.values()]
         return whole(batch) if any(any_set(read.index_select(0, column)) for column in columns) else None
     hit = torch.zeros(len(root), dtype=torch.bool)
     for column in root.columns.values():
-        hit |= read.index_select(0, column.values)
-    rows = where_set(hit & ~batch.arrested)
+        hit |= read.index_select(0, column.tensor)
+    rows = where_set(hit & ~torch.from_numpy(batch.arrested))
     return View(batch, (rows,), (None,)) if len(rows) else None
 
 
 def _crossed(state: State, rows: Tensor, heard: Sequence[_Heard]) -> Tensor:
     """Which of the distinct sorted ``rows`` cross once what is heard has met; default rows never do."""
-    low, high = state.read(rows)
+    low, high = state.view(rows)
     for each in heard:
         end, how = (low, "amax") if each.side == 0 else (high, "amin")
         end.scatter_reduce_(0, torch.searchsorted(rows, each.row), each.value, how)
-    return (low > high + tolerance(state.dtype)) & ~state.frozen.index_select(0, rows)
+    return (low > high + tolerance(state.dtype)) & ~torch.from_numpy(state.frozen).index_select(0, rows)
 
 
 def _exceed(moving: Moving, heard: _Heard, following: Tensor) -> bool:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from lnnkit.store.arrays import Array
 from lnnkit.store.growing import Growing
 
 
@@ -12,15 +12,15 @@ class Dirty:
     """A flag an atom row for its lower and for its upper bound. Marking takes the last marks away."""
 
     def __init__(self) -> None:
-        self.flags = (Growing(torch.bool), Growing(torch.bool))
-        self._marked = (torch.empty(0, dtype=torch.int64), torch.empty(0, dtype=torch.int64))
+        self.flags = (Growing(np.bool_), Growing(np.bool_))
+        self._marked = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
 
     def extend(self, length: int) -> None:
         """Have a flag for each of ``length`` rows."""
         for flags in self.flags:
-            flags.append(torch.zeros(length - len(flags), dtype=torch.bool))
+            flags.append(np.zeros(length - len(flags), dtype=bool))
 
-    def mark(self, lower: Tensor, upper: Tensor) -> None:
+    def mark(self, lower: Array, upper: Array) -> None:
         for flags, old, new in zip(self.flags, self._marked, (lower, upper), strict=True):
             flags.values[old] = False
             flags.values[new] = True

@@ -34,7 +34,7 @@ class Leaves:
             length = self._view.length(formula.neurons[index].block)
             return constant(self._view.batch, index, length, self._state.dtype)
         rows = self._view.column(index)
-        lower, upper = self._state.read(rows)
+        lower, upper = self._state.view(rows)
         if torch.is_grad_enabled():
             lower.requires_grad_()
             upper.requires_grad_()

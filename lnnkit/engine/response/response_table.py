@@ -7,15 +7,15 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
-from torch import Tensor
 
 from lnnkit.engine.encoded_bounds import OTHER, EncodedBounds
 from lnnkit.engine.response.respond import Read, Response, Target, constant
-from lnnkit.flags import any_set, chosen, where_set
 from lnnkit.formula.passes import Grouping
 from lnnkit.join.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
+from lnnkit.store.arrays import Array, Ends, real, tensors
 
 _SIZE = 2**13  # so many combinations at most
 _FEW = 2**9  # so few are all looked at together
@@ -29,7 +29,7 @@ _UNSEEN, _SILENT, _SPEAKS = 0, 1, 2
 class Column:
     """A leaf's atom rows, or the class that they all have."""
 
-    rows: Tensor | None
+    rows: Array | None
     sole: int | None = None
 
 
@@ -49,7 +49,7 @@ class ResponseTable:
         self._evaluate = evaluate
         self._dtype = dtype
         self._seen: list[list[int]] = [[] for _ in leaves]  # a leaf's classes, by place
-        self._places: list[Tensor] = [torch.empty(0, dtype=torch.int32) for _ in leaves]  # a class's place, by stride
+        self._places: list[Array] = [np.empty(0, np.int32) for _ in leaves]  # a class's place, by stride
         self._strides: list[int] = []
         self._clear()
 
@@ -57,10 +57,10 @@ class ResponseTable:
         """Look at instances, whatever their bounds."""
         return self._evaluate(self._batch, read, (None,))
 
-    def codes(self, columns: Mapping[int, Column], encoded: EncodedBounds, length: int) -> Tensor | None:
+    def codes(self, columns: Mapping[int, Column], encoded: EncodedBounds, length: int) -> Array | None:
         """(length,) the combination that each instance has; None where there are too many, or rows without a class."""
         while self.useful:
-            code: Tensor | None = None
+            code: Array | None = None
             base = 0
             unseen = False
             for position, leaf in enumerate(self.leaves):
@@ -75,11 +75,11 @@ class ResponseTable:
                 if len(places) < len(encoded.pairs):
                     unseen = True
                     break
-                part = places.index_select(0, encoded.codes.values.index_select(0, column.rows).int())
-                code = part if code is None else code.add_(part)
+                part = places.take(encoded.codes.values.take(column.rows))
+                code = part if code is None else np.add(code, part, out=code)
             if not unseen:
                 if code is None:
-                    return torch.full((length,), base, dtype=torch.int32)
+                    return np.full(length, base, np.int32)
                 if base:
                     code += base
                 if not length or int(code.max()) < _ABSENT:
@@ -88,8 +88,8 @@ class ResponseTable:
                 return None
         return None
 
-    def said(self, soles: tuple[int, ...], encoded: EncodedBounds) -> Mapping[Target, Tensor]:
-        """What an instance says whose leaves have these classes: (1,) bounds where it is news. Nothing if it cannot be
+    def said(self, soles: tuple[int, ...], encoded: EncodedBounds) -> Mapping[Target, float]:
+        """What an instance says whose leaves have these classes: bounds where it is news. Nothing if it cannot be
         satisfied, or there are too many combinations."""
         if soles not in self._alike:
             columns = {leaf: Column(None, sole) for leaf, sole in zip(self.leaves, soles, strict=True)}
@@ -98,9 +98,7 @@ class ResponseTable:
                 return {}
             self.states(code, encoded)
             self._alike[soles] = {
-                target: value.index_select(0, code)
-                for target, (news, value) in self._said.items()
-                if bool(news.index_select(0, code))
+                target: float(value[code[0]]) for target, (news, value) in self._said.items() if news[code[0]]
             }
         return self._alike[soles]
 
@@ -111,42 +109,42 @@ class ResponseTable:
             code = self.codes(columns, encoded, 1)
             if code is None:
                 return False
-            self._quiet[soles] = not self.states(code, encoded).numel()
+            self._quiet[soles] = not len(self.states(code, encoded))
         return self._quiet[soles]
 
-    def states(self, code: Tensor, encoded: EncodedBounds) -> Tensor:
+    def states(self, code: Array, encoded: EncodedBounds) -> Array:
         """The positions of instances that say something; each new combination is looked at first."""
-        states = self._states.index_select(0, code)
-        if code.numel() and int(states.min()) == _UNSEEN:
+        states = self._states.take(code)
+        if len(code) and int(states.min()) == _UNSEEN:
             if len(self._states) <= _FEW:
                 self._look(self._every_code(), encoded)
             else:
-                unseen = torch.bincount(chosen(states == _UNSEEN, code))
-                self._look(where_set(unseen).int(), encoded)
-            states = self._states.index_select(0, code)
-        return where_set(states == _SPEAKS)
+                unseen = np.bincount(code[states == _UNSEEN])
+                self._look(np.flatnonzero(unseen), encoded)
+            states = self._states.take(code)
+        return np.flatnonzero(states == _SPEAKS)
 
-    def _every_code(self) -> Tensor:
+    def _every_code(self) -> Array:
         """The combinations of all classes that leaves have had."""
-        codes = torch.zeros(1, dtype=torch.int32)
+        codes = np.zeros(1, np.int32)
         for stride, seen in zip(self._strides, self._seen, strict=True):
-            codes = (codes.unsqueeze(1) + torch.arange(len(seen), dtype=torch.int32) * stride).flatten()
+            codes = (codes[:, None] + np.arange(len(seen), dtype=np.int32) * stride).flatten()
         return codes
 
-    def bad(self, code: Tensor) -> Tensor:
+    def bad(self, code: Array) -> Array:
         """Which combinations cannot be satisfied."""
-        return self._bad.index_select(0, code)
+        return self._bad.take(code)
 
-    def root(self, code: Tensor) -> Bounds:
+    def root(self, code: Array) -> Ends:
         """The bounds that the root comes to."""
-        return Bounds(self._root.lower.index_select(0, code), self._root.upper.index_select(0, code))
+        return Ends(self._root.lower.take(code), self._root.upper.take(code))
 
     @property
     def any_bad(self) -> bool:
         return self._any_bad
 
     @property
-    def targets(self) -> Mapping[Target, tuple[Tensor, Tensor]]:
+    def targets(self) -> Mapping[Target, tuple[Array, Array]]:
         """For each target, by combination: whether it is news, and the bound."""
         return self._said
 
@@ -160,9 +158,9 @@ class ResponseTable:
                 present = [column.sole]
             else:
                 assert column.rows is not None
-                flags = torch.zeros(len(encoded.pairs), dtype=torch.bool)
-                flags.index_fill_(0, encoded.codes.values.index_select(0, column.rows).long(), True)
-                present = where_set(flags).tolist()
+                flags = np.zeros(len(encoded.pairs), bool)
+                flags[encoded.codes.values.take(column.rows)] = True
+                present = np.flatnonzero(flags).tolist()
             if OTHER in present:
                 return False
             grown.append([*seen, *(each for each in present if each not in seen)])
@@ -173,8 +171,8 @@ class ResponseTable:
         self._clear()
         stride = 1
         for position, seen in enumerate(self._seen):
-            places = torch.full((max(len(encoded.pairs), 16) * 2,), _ABSENT, dtype=torch.int32)
-            places[torch.tensor(seen, dtype=torch.int64)] = torch.arange(len(seen), dtype=torch.int32) * stride
+            places = np.full(max(len(encoded.pairs), 16) * 2, _ABSENT, np.int32)
+            places[seen] = np.arange(len(seen), dtype=np.int32) * stride
             self._places[position] = places
             self._strides.append(stride)
             stride *= _room(len(seen))
@@ -183,40 +181,41 @@ class ResponseTable:
     def _clear(self) -> None:
         size = math.prod(_room(len(seen)) for seen in self._seen)
         self._strides = []
-        self._alike: dict[tuple[int, ...], Mapping[Target, Tensor]] = {}
+        self._alike: dict[tuple[int, ...], Mapping[Target, float]] = {}
         self._quiet: dict[tuple[int, ...], bool] = {}
-        self._states = torch.zeros(size, dtype=torch.int8)
-        self._bad = torch.zeros(size, dtype=torch.bool)
+        self._states = np.zeros(size, np.int8)
+        self._bad = np.zeros(size, bool)
         self._any_bad = False
-        self._root = Bounds(torch.zeros(size, dtype=self._dtype), torch.zeros(size, dtype=self._dtype))
-        self._said: dict[Target, tuple[Tensor, Tensor]] = {}
+        self._root = Ends(np.zeros(size, real(self._dtype)), np.zeros(size, real(self._dtype)))
+        self._said: dict[Target, tuple[Array, Array]] = {}
 
-    def _look(self, codes: Tensor, encoded: EncodedBounds) -> None:
+    def _look(self, codes: Array, encoded: EncodedBounds) -> None:
         """Look at combinations once."""
         bounds: dict[int, Bounds] = {}
         for position, leaf in enumerate(self.leaves):
             place = (codes // self._strides[position]) % _room(len(self._seen[position]))
-            pairs = torch.tensor([encoded.pairs[number] for number in self._seen[position]], dtype=self._dtype)
-            own = pairs.index_select(0, place)
-            bounds[leaf] = Bounds(own[:, 0].contiguous(), own[:, 1].contiguous())
-        size, where = len(self._states), codes.long()
+            pairs = np.array([encoded.pairs[number] for number in self._seen[position]], real(self._dtype))
+            bounds[leaf] = tensors(Ends(pairs[:, 0].take(place), pairs[:, 1].take(place)))
+        size = len(self._states)
 
         def read(index: int) -> Bounds:
             return bounds[index] if index in bounds else constant(self._batch, index, len(codes), self._dtype)
 
         found = self.evaluate(read)
-        speaks = found.bad.clone()
-        for target, (news, value) in found.said.items():
+        bad = found.bad.numpy()
+        speaks = bad.copy()
+        for target, said in found.said.items():
+            news, value = (each.numpy() for each in said)
             if target not in self._said:
-                self._said[target] = torch.zeros(size, dtype=torch.bool), torch.zeros(size, dtype=self._dtype)
-            self._said[target][0].index_copy_(0, where, news & ~found.bad)
-            self._said[target][1].index_copy_(0, where, value)
+                self._said[target] = np.zeros(size, bool), np.zeros(size, real(self._dtype))
+            self._said[target][0][codes] = news & ~bad
+            self._said[target][1][codes] = value
             speaks |= news
-        self._any_bad |= any_set(found.bad)
-        self._bad.index_copy_(0, where, found.bad)
-        self._root.lower.index_copy_(0, where, found.root.lower)
-        self._root.upper.index_copy_(0, where, found.root.upper)
-        self._states.index_copy_(0, where, torch.where(speaks, _SPEAKS, _SILENT).to(torch.int8))
+        self._any_bad |= bool(bad.any())
+        self._bad[codes] = bad
+        self._root.lower[codes] = found.root.lower.numpy()
+        self._root.upper[codes] = found.root.upper.numpy()
+        self._states[codes] = np.where(speaks, _SPEAKS, _SILENT)
 
 
 def _room(count: int) -> int:

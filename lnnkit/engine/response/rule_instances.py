@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.encoded_bounds import EncodedBounds
@@ -13,16 +12,33 @@ from lnnkit.engine.merge import Apart
 from lnnkit.engine.response.respond import Read, constant
 from lnnkit.engine.response.response_table import Column
 from lnnkit.engine.round import Round
-from lnnkit.flags import all_set
 from lnnkit.formula.unfolding import AUXILIARY, LEAF
 from lnnkit.join.bindings import Bindings
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
+from lnnkit.store.arrays import Array, spelled_out, tensors
 from lnnkit.store.atoms import FALSE, TRUE, UNKNOWN, Atoms, AtomTable
-from lnnkit.store.growing import spelled_out
 
 STRIP = 2**15  # so many instances are worked out at once: what they need fits the cache
+
+
+class Made:
+    """Instances each of which has made an atom: the rows behind their leaves, which are all that will be stored."""
+
+    __slots__ = ("_batch", "_columns", "_member")
+
+    def __init__(self, batch: RuleShape, member: int, columns: Mapping[int, Array | range]) -> None:
+        self._batch = batch
+        self._member = member
+        self._columns = columns
+
+    def store(self, positions: Array) -> range:
+        """Give instances rows in their batch."""
+        columns = self._columns
+        if len(positions) < len(next(iter(columns.values()))):
+            columns = {leaf: _picked(rows, positions) for leaf, rows in columns.items()}
+        return self._batch.append(0, columns, self._member, -1, len(positions))
 
 
 class RuleInstances:
@@ -45,11 +61,9 @@ class RuleInstances:
         self._visitor = rule
         self._atoms = atoms
         self._classes = encoded
-        self._rows: dict[int, Tensor] = {}
+        self._rows: dict[int, Array] = {}
         self._runs: dict[int, int | None] = {}
         self._nobody: dict[int, bool] = {}  # whether none of a leaf's atoms was there at first
-        self._held: Mapping[int, Tensor | range] | None = None  # what will be stored, where all else is let go
-        self._new: dict[int, range] = {}  # the rows behind leaves whose every atom is new
         self.made: dict[int, int] = {}  # for leaves whose every atom is there now: how many were new
 
     def table(self, leaf: int) -> AtomTable:
@@ -62,20 +76,22 @@ class RuleInstances:
 
     def sole(self, leaf: int) -> int | None:
         """The class that all of a leaf's atoms are known to have."""
-        if self._classes is None or not self._visitor.differs(leaf, self.found):
+        own = self._visitor.leaf(leaf)
+        if self._classes is None or own is None or not own.plain or not own.told_apart:
             return None
-        sole, moved = self._classes.sole(self.table(leaf).number), self.found.moved
-        if sole is None and self._now is not None and moved is not None and moved[0] == self._visitor.atom(leaf):
-            return self._now.class_of_moved(self.table(leaf), moved[1])
+        if own.atom not in self.found.known.listed:
+            return None
+        sole, moved = self._classes.sole(own.table.number), self.found.moved
+        if sole is None and self._now is not None and moved is not None and moved[0] == own.atom:
+            return self._now.class_of_moved(own.table, moved[1])
         return sole
 
     def may_make(self, leaf: int) -> bool:
         """Whether a leaf stands for atoms that can be made, and may not be there."""
-        if leaf in self._batch.formula.heads or leaf in self._rows:
+        own = self._visitor.leaf(leaf)
+        if own is None or not own.plain or leaf in self._rows:
             return False
-        if leaf != AUXILIARY and self._batch.formula.neurons[leaf].kind != LEAF:
-            return False
-        return self._visitor.atom(leaf) not in self.found.matched
+        return own.atom not in self.found.known.matched
 
     def make(self, leaf: int, now: Round) -> int:
         """Make the atoms behind a leaf that are not there; returns their number."""
@@ -86,53 +102,28 @@ class RuleInstances:
         now.encoded.extend()
         return self.made[leaf]
 
-    def make_apart(self, leaf: int, now: Round) -> None:
-        """Make the atoms behind a leaf that are not there, and leave out the instances that do not make one."""
-        start = len(self._atoms)
-        own = self._visitor.pattern(self._visitor.atom(leaf))
-        fresh: Tensor | None = None
-        if self.nobody(leaf):
-            self._atoms.add_new(own.table, self._tuples(leaf, self.found), self.found.length)
-        else:
-            fresh = self._atoms.make(own.table, self._tuples(leaf, self.found), self.found.length)
-        count = len(self._atoms) - start
-        if fresh is not None:
-            self.found = self.found.narrowed(fresh)
-            self._rows.clear()
-        self._rows[leaf] = torch.arange(start, start + count, dtype=torch.int32)
-        self._new[leaf] = range(start, start + count)
-        self.made[leaf] = count
-        told, before = now.made[own.table.number]
-        now.made[own.table.number] = told, before + count
-        now.state.extend(now.atoms)
-        now.encoded.extend()
-        if not self._visitor.enumerates and self.found.origin is None:  # what was joined takes more than what is stored
-            self._held = {each: self._every_row(each) for each in self._batch.blocks[0].columns}
-            self._rows = {leaf: self._rows[leaf]}
-            self.found = Bindings(count, {}, {})
-
-    def rows(self, leaf: int) -> Tensor:
+    def rows(self, leaf: int) -> Array:
         """The atom rows behind a leaf or an equality; the table's default row where an atom is not there."""
         if leaf not in self._rows:
             self._rows[leaf] = self._find(leaf)
         return self._rows[leaf]
 
-    def some_rows(self, positions: Tensor, leaf: int) -> Tensor:
+    def some_rows(self, positions: Array, leaf: int) -> Array:
         """As ``rows``, of the instances at some positions."""
-        return self.rows(leaf).index_select(0, positions)
+        return self.rows(leaf).take(positions)
 
-    def read_rows(self, leaf: int) -> Tensor:
+    def read_rows(self, leaf: int) -> Array:
         """As ``rows``, but of a head only what facts say of it is read."""
         rows = self.rows(leaf)
         if leaf in self._batch.formula.heads:
-            given = self._atoms.flags("given").index_select(0, rows)
-            return torch.where(given, rows, UNKNOWN).int()
+            given = self._atoms.flags("given").take(rows)
+            return np.where(given, rows, np.int32(UNKNOWN))
         return rows
 
-    def own_arrested(self, state: State) -> Tensor:
+    def own_arrested(self, state: State) -> Array:
         """(n,) where a comparison's own atom is arrested: it says nothing more to its numbers."""
         own = self.rows(AUXILIARY)
-        return state.frozen.index_select(0, own) & (own != self.table(AUXILIARY).default_row)
+        return state.frozen.take(own) & (own != self.table(AUXILIARY).default_row)
 
     def reader(self, start: int, stop: int, state: State) -> Read:
         """Reads the leaves of some of the instances."""
@@ -142,8 +133,8 @@ class RuleInstances:
                 return constant(self._batch, index, stop - start, state.dtype)
             first = self.first(index)
             if first is not None:
-                return state.read_run(first + start, first + stop)
-            return state.read(self.read_rows(index)[start:stop])
+                return tensors(state.read_run(first + start, first + stop))
+            return state.view(self.read_rows(index)[start:stop])
 
         return read
 
@@ -173,47 +164,44 @@ class RuleInstances:
         if leaf != AUXILIARY and self._batch.formula.neurons[leaf].kind != LEAF:
             return None
         run, found = self.table(leaf).run, self.found.run
-        if run is not None and found is not None and self._visitor.atom(leaf) in self.found.matched:
+        if run is not None and found is not None and self._visitor.atom(leaf) in self.found.known.matched:
             return run.start + found.start
         if leaf == AUXILIARY or not self._batch.formula.neurons[leaf].numeric:
             return None
         if leaf not in self._runs:
             rows = self.rows(leaf)
-            follow = len(rows) > STRIP and all_set(rows[1:] - rows[:-1] == 1)
+            follow = len(rows) > STRIP and (rows[1:] - rows[:-1] == 1).all()
             self._runs[leaf] = int(rows[0]) if follow else None
         return self._runs[leaf]
 
-    def materialise(self, leaf: int, at: Tensor, absent: Tensor) -> Tensor:
+    def materialise(self, leaf: int, at: Array, absent: Array) -> Array:
         """The atom rows behind a leaf at positions ``at``: those ``absent`` among them are made."""
-        every = absent.numel() == at.numel()
-        positions = at if every else at.index_select(0, absent)
-        whole = positions.numel() == self.found.length
+        every = len(absent) == len(at)
+        positions = at if every else at.take(absent)
+        whole = len(positions) == self.found.length
         found = self.found if whole else self.found.at(positions)
         made = self._made(leaf, found)
         if whole:
             self._rows[leaf] = made
         else:
-            self._rows[leaf].index_copy_(0, positions, made)
-        return made if every else self._rows[leaf].index_select(0, at)
+            self._rows[leaf][positions] = made
+        return made if every else self._rows[leaf].take(at)
 
-    def _made(self, leaf: int, found: Bindings) -> Tensor:
+    def _made(self, leaf: int, found: Bindings) -> Array:
         own = self._visitor.pattern(self._visitor.atom(leaf))
         if self.nobody(leaf):
             return spelled_out(self._atoms.add_new(own.table, self._tuples(leaf, found), found.length))
         return self._atoms.materialise(own.table, self._tuples(leaf, found), found.length)
 
-    def _tuples(self, leaf: int, found: Bindings) -> list[Tensor]:
+    def _tuples(self, leaf: int, found: Bindings) -> list[Array]:
         own = self._visitor.pattern(self._visitor.atom(leaf))
-        return own.tuples({v: found.column(v) for v in own.places}, found.length)
+        return own.tuples(found.column, found.length)
 
-    def store(self, positions: Tensor) -> Tensor:
+    def store(self, positions: Array) -> range:
         """Give instances rows in their batch."""
-        every = positions.numel() == self.found.length
-        if self._held is not None:
-            held = self._held if every else {leaf: _picked(rows, positions) for leaf, rows in self._held.items()}
-            return self._batch.append(0, held, self._member, -1, len(positions))
+        every = len(positions) == self.found.length
         columns = {
-            leaf: self._every_row(leaf) if every else self.rows(leaf).index_select(0, positions)
+            leaf: self._every_row(leaf) if every else self.rows(leaf).take(positions)
             for leaf in self._batch.blocks[0].columns
         }
         local = -1
@@ -224,36 +212,34 @@ class RuleInstances:
                 kept.append(found.column(variable))
         return self._batch.append(0, columns, self._member, local, len(positions))
 
-    def _every_row(self, leaf: int) -> Tensor | range:
-        if leaf in self._new:
-            return self._new[leaf]
+    def _every_row(self, leaf: int) -> Array | range:
         first = self.first(leaf)
         return self.rows(leaf) if first is None else range(first, first + self.found.length)
 
-    def _find(self, leaf: int) -> Tensor:
+    def _find(self, leaf: int) -> Array:
         if leaf != AUXILIARY and self._batch.formula.neurons[leaf].kind != LEAF:
             return self._compared(leaf)
         atom = self._visitor.atom(leaf)
         own = self._visitor.pattern(atom)
-        if atom in self.found.matched:
+        if atom in self.found.known.matched:
             return own.table.row(self.found.local(atom))
         if self.nobody(leaf):
-            return torch.full((self.found.length,), own.table.default_row, dtype=torch.int32)
-        columns = own.tuples({v: self.found.column(v) for v in own.places}, self.found.length)
+            return np.full(self.found.length, own.table.default_row, dtype=np.int32)
+        columns = own.tuples(self.found.column, self.found.length)
         return self._atoms.find(own.table, columns, self.found.length)
 
-    def _compared(self, leaf: int) -> Tensor:
+    def _compared(self, leaf: int) -> Array:
         """An equality of entities."""
         one, other = self._visitor.formula.neurons[leaf].arguments  # the batch is shared by formulas of other variables
         if one == other:
-            return torch.full((self.found.length,), TRUE, dtype=torch.int32)
+            return np.full(self.found.length, TRUE, dtype=np.int32)
         columns = [
-            self.found.column(a) if isinstance(a, int) else torch.tensor(self._visitor.entity(a), dtype=torch.int32)
-            for a in (one, other)
+            self.found.column(a) if isinstance(a, int) else np.int32(self._visitor.entity(a)) for a in (one, other)
         ]
-        equal = (columns[0] == columns[1]).expand(self.found.length)
-        return torch.where(equal, TRUE, FALSE).int()
+        rows = np.full(self.found.length, FALSE, np.int32)
+        rows[columns[0] == columns[1]] = TRUE
+        return rows
 
 
-def _picked(rows: Tensor | range, positions: Tensor) -> Tensor:
-    return positions.int() + rows.start if isinstance(rows, range) else rows.index_select(0, positions)
+def _picked(rows: Array | range, positions: Array) -> Array:
+    return positions.astype(np.int32) + np.int32(rows.start) if isinstance(rows, range) else rows.take(positions)

@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
+import numpy as np
 import torch
-from torch import Tensor
 
 from lnnkit.analysis.relevance import ALL, LISTED, SIDES
 from lnnkit.engine.bounds_state import State, no_rows
 from lnnkit.engine.merge import Proposals
 from lnnkit.engine.response.forward import clause
+from lnnkit.engine.response.on_device import reading, scope
 from lnnkit.engine.response.respond import Target
 from lnnkit.engine.response.response_table import ResponseTable
-from lnnkit.engine.response.rule_instances import STRIP, RuleInstances
+from lnnkit.engine.response.rule_instances import STRIP, Made, RuleInstances
 from lnnkit.engine.round import Round
-from lnnkit.flags import all_set, any_set, chosen, where_set
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.join.arrested_assignments import Arrests
-from lnnkit.join.bindings import Bindings
-from lnnkit.join.delta_rule import DeltaRule
+from lnnkit.join.bindings import Bindings, Known
+from lnnkit.join.delta_rule import DeltaRule, Leaf
 from lnnkit.join.rule_shape import RuleShape
-from lnnkit.logic.bounds import Bounds
 from lnnkit.numeric import Comparison, Interval, point
+from lnnkit.store.arrays import Array, Ends, spelled_out
 from lnnkit.store.atoms import UNKNOWN, Atoms, AtomTable
 from lnnkit.trail.events import Arrested
 
@@ -34,12 +34,25 @@ _WIDE = 2**15  # so many truths of points are worked out at once
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """What some instances say: for each target the positions at which it is news, and the bounds. ``bad`` are the
+    """What some instances say: for each target the positions at which it is news, and the bounds, or the
+    one that all are told. ``bad`` are the
     positions of those that cannot be satisfied, with the bounds of their roots."""
 
-    targets: Mapping[Target, tuple[Tensor, Tensor]]
-    bad: Tensor
-    roots: Bounds
+    targets: Mapping[Target, tuple[Array, Array | float]]
+    bad: Array
+    roots: Ends
+
+
+@dataclass(slots=True)
+class _Plan:
+    """Where all ``leaves`` that are read are matched but the ``leaf`` of the ``head``: of all ``stored`` rows are kept.
+    ``told`` is what the head is told, by the classes of the leaves and the number of those that it has had."""
+
+    leaf: int
+    head: Leaf
+    leaves: list[Leaf]
+    stored: list[tuple[int, Leaf]]
+    told: dict[tuple[int, ...], tuple[int, float] | None] = field(default_factory=dict)
 
 
 class RuleResponse:
@@ -54,28 +67,32 @@ class RuleResponse:
         self.exact = False  # whether it completes heads by their upper ends alone
         self._clause = clause(batch)
         self.arrests = Arrests(rule)
+        self._plans: dict[Known, _Plan | None] = {}  # by what a step of a join has bound
 
     def tell(self, table: ResponseTable, *, exact: bool) -> None:
         """What instances say is worked out by another table. If ``exact``, they complete heads that nobody else tells
         anything, each by one message for its upper end."""
         self.table = table
         self.exact = exact
+        self._plans.clear()
 
     def send(self, found: Bindings, now: Round) -> None:
         """Look at instances, and queue their messages."""
+        if self.table.useful and self._insert(found, now):
+            return
         visit = RuleInstances(self.batch, self.member, self.rule, found, now.atoms, now.encoded, now)
         said = self._said(visit, now)
         if said is None:
             return
-        if said.bad.numel():
+        if len(said.bad):
             self._arrest(visit, said, now)
         for (leaf, side), (at, value) in said.targets.items():
             if len(self.arrests):
                 silent = self.arrests.flags(found.at(at), partial(visit.some_rows, at))
-                if any_set(silent):
-                    heard = where_set(~silent)
-                    at, value = at.index_select(0, heard), value.index_select(0, heard)
-            if at.numel():
+                if silent.any():
+                    heard = np.flatnonzero(~silent)
+                    at, value = at.take(heard), _picked(value, heard)
+            if len(at):
                 self._queue(visit, leaf, side, at, value, now)
 
     def begin(self, found: Bindings, now: Round) -> None:
@@ -84,33 +101,35 @@ class RuleResponse:
         visit = RuleInstances(self.batch, self.member, self.rule, found, now.atoms, now.encoded)
         truth = self._truth_of_points(visit, now.state)
         if truth is not None:
-            told = truth.lower > now.state.noise, truth.upper < 1 - now.state.noise
-            if all(self.batch.modes[AUXILIARY]) and visit.nobody(AUXILIARY) and all_set(told[0] | told[1]):
+            ends = truth.lower.numpy(), truth.upper.numpy()
+            told = ends[0] > now.state.noise, ends[1] < 1 - now.state.noise
+            if all(self.batch.modes[AUXILIARY]) and visit.nobody(AUXILIARY) and (told[0] | told[1]).all():
                 visit.make(AUXILIARY, now)  # in the order of their numbers
             for side, news in enumerate(told):
-                at = where_set(news)
-                if self.batch.modes[AUXILIARY][side] and at.numel():
-                    self._queue(visit, AUXILIARY, side, at, truth[side].index_select(0, at), now)
+                at = np.flatnonzero(news)
+                if self.batch.modes[AUXILIARY][side] and len(at):
+                    self._queue(visit, AUXILIARY, side, at, ends[side].take(at), now)
             return
-        later = torch.zeros(found.length, dtype=torch.bool)
-        given: dict[Target, list[tuple[Tensor, Tensor]]] = {}
+        later = np.zeros(found.length, bool)
+        given: dict[Target, list[tuple[Array, Array]]] = {}
         for start in range(0, found.length, STRIP):
             stop = min(start + STRIP, found.length)
             strip = self.table.evaluate(visit.reader(start, stop, now.state))
             clash = strip.bad | (strip.root.lower > strip.root.upper + now.state.noise)
-            later[start:stop] = clash
-            for target, (news, value) in strip.said.items():
+            later[start:stop] = clash.numpy()
+            for target, told in strip.said.items():
+                news, value = (each.numpy() for each in told)
                 if target[0] != AUXILIARY:
                     later[start:stop] |= news
                     continue
-                at = where_set(news & ~clash)
-                if at.numel():
-                    given.setdefault(target, []).append((at + start, value.index_select(0, at)))
+                at = np.flatnonzero(news & ~clash.numpy())
+                if len(at):
+                    given.setdefault(target, []).append((at + start, value.take(at)))
         for (leaf, side), parts in given.items():
-            at, value = (torch.cat(each) for each in zip(*parts, strict=True))
+            at, value = (np.concatenate(each) for each in zip(*parts, strict=True))
             self._queue(visit, leaf, side, at, value, now)
-        positions = where_set(later)
-        if positions.numel():
+        positions = np.flatnonzero(later)
+        if len(positions):
             self.rule.postpone(found.at(positions))
 
     def _truth_of_points(self, visit: RuleInstances, state: State) -> Interval | None:
@@ -123,22 +142,22 @@ class RuleResponse:
         if any(len(own.deviating[name]) for name in ("lower", "upper")):
             return None
         length = visit.found.length
-        inputs: list[Tensor] = []
+        inputs: list[torch.Tensor] = []
         for leaf in formula.neurons[formula.top].operands:
             first = None if formula.neurons[leaf].fixed else visit.first(leaf)
             if first is None:
                 return None
             lower, upper = state.read_run(first, first + length)
-            if not torch.equal(lower, upper):
+            if not np.array_equal(lower, upper):
                 return None
-            inputs.append(lower)
+            inputs.append(torch.from_numpy(lower))
         strips = [
             comparison.truth([point(values[start : start + _WIDE]) for values in inputs])
             for start in range(0, length if inputs else 0, _WIDE)
         ]
         return Interval(*(torch.cat(ends) for ends in zip(*strips, strict=True))) if strips else None
 
-    def say(self, found: Bindings, atoms: Atoms, state: State) -> tuple[bool, list[tuple[int, Tensor, Tensor]]]:
+    def say(self, found: Bindings, atoms: Atoms, state: State) -> tuple[bool, list[tuple[int, Array, Array]]]:
         """Whether any of the instances cannot be satisfied, arrested ones apart; and what they would send: sides, atom
         rows and bounds. Nothing changes: an atom that is not there yet stands as its table's default row."""
         visit = RuleInstances(self.batch, self.member, self.rule, found, atoms, None)
@@ -148,31 +167,31 @@ class RuleResponse:
         bad, said = False, []
         for start in range(0, found.length, STRIP):
             strip = self._worked_out(visit, start, min(start + STRIP, found.length), state)
-            bad = bad or any_set(~silent.index_select(0, strip.bad))
+            bad = bad or not silent.take(strip.bad).all()
             for (leaf, side), (at, value) in strip.targets.items():
-                rows = visit.rows(leaf).index_select(0, at)
-                hears = ~silent.index_select(0, at)
+                rows = visit.rows(leaf).take(at)
+                assert isinstance(value, np.ndarray)
+                hears = ~silent.take(at)
                 absent = rows == visit.table(leaf).default_row
                 if self.batch.modes[leaf][side] == LISTED:
-                    hears &= atoms.flags("listed").index_select(0, rows)
+                    hears &= atoms.flags("listed").take(rows)
                 else:
-                    hears &= absent | ~state.frozen.index_select(0, rows)
-                said.append((side, chosen(hears, rows), chosen(hears, value)))
+                    hears &= absent | ~state.frozen.take(rows)
+                said.append((side, rows[hears], value[hears]))
         return bad, said
 
     def _said(self, visit: RuleInstances, now: Round) -> _Said | None:
         """What the instances say, by the truth table where their bounds take few values."""
         length = visit.found.length
         if self.table.useful:
-            foreseen = self._completed if self.exact else self._foreseen
-            told = None if len(self.arrests) else foreseen(visit, now)
+            told = None if self.exact or len(self.arrests) else self._foreseen(visit, now)
             if told is not None:
                 return told
             columns = {leaf: visit.column(leaf) for leaf in self.table.leaves}
             code = self.table.codes(columns, now.encoded, length)
             if code is not None:
                 at = self.table.states(code, now.encoded)
-                if not at.numel():
+                if not len(at):
                     return None
                 return self._looked_up(code, at)
         told = self._forward(visit, now) if self._clause is not None else None
@@ -188,22 +207,24 @@ class RuleResponse:
         clause, length, nothing = self._clause, visit.found.length, no_rows()
         if clause is None or not visit.nobody(clause.target[0]) or visit.table(clause.target[0]).default != (0.0, 1.0):
             return None
-        flags: list[Tensor] = []
-        values: list[Tensor] = []
+        flags: list[Array] = []
+        values: list[Array] = []
         for start in range(0, length, STRIP):
             stop = min(start + STRIP, length)
-            found = clause.said(visit.reader(start, stop, now.state), stop - start)
+            with scope(now.state.device):
+                read = reading(visit.reader(start, stop, now.state), now.state.device)
+                found = clause.said(read, stop - start)
             if found is None:
                 return None
-            flags.append(found[0])
-            values.append(found[1])
-        news, value = (each[0] if len(each) == 1 else torch.cat(each) for each in (flags, values))
-        if all_set(news):
-            at = torch.arange(length, dtype=torch.int32)
+            flags.append(found[0].cpu().numpy())
+            values.append(found[1].cpu().numpy())
+        news, value = (each[0] if len(each) == 1 else np.concatenate(each) for each in (flags, values))
+        if news.all():
+            at = np.arange(length, dtype=np.int32)
         else:
-            at = where_set(news)
-            value = value.index_select(0, at)
-        return _Said({clause.target: (at, value)}, nothing, Bounds(nothing, nothing))
+            at = np.flatnonzero(news)
+            value = value.take(at)
+        return _Said({clause.target: (at, value)}, nothing, Ends(nothing, nothing))
 
     def _foreseen(self, visit: RuleInstances, now: Round) -> _Said | None:
         """What the instances say where all leaves but one are known to read alike, and all have news for the atom
@@ -222,50 +243,99 @@ class RuleResponse:
         said = self.table.said(tuple(soles), now.encoded)
         if not any((head, side) in said and self.batch.modes[head][side] == ALL for side in (0, 1)):
             return None
-        if self._silent(visit, head, soles, said, now):
-            visit.make_apart(head, now)
-        elif visit.make(head, now) < visit.found.length:
+        if visit.make(head, now) < visit.found.length:
             return None
-        at, nothing = torch.arange(visit.found.length, dtype=torch.int32), no_rows()
-        targets = {target: (at, value.expand(visit.found.length)) for target, value in said.items()}
-        return _Said(targets, nothing, Bounds(nothing, nothing))
+        at, nothing = np.arange(visit.found.length, dtype=np.int32), no_rows()
+        return _Said({target: (at, value) for target, value in said.items()}, nothing, Ends(nothing, nothing))
 
-    def _completed(self, visit: RuleInstances, now: Round) -> _Said | None:
-        """What the instances say of their only head where all leaves are known to read alike, and it is no news for
-        those that are there: the others are made before they are looked up. None elsewhere."""
+    def _insert(self, found: Bindings, now: Round) -> bool:
+        """Tell new atoms what all instances say of theirs, where that is one bound, and none of the atoms that are
+        there hears anything new of it: they are made before they are looked up. False where that is not so."""
+        if found.origin is not None or self.rule.enumerates or len(self.arrests):
+            return False
+        if found.known not in self._plans:
+            self._plans[found.known] = self._plan(found)
+        plan = self._plans[found.known]
+        if plan is None:
+            return False
+        encoded, soles = now.encoded, list[int]()
+        for each in plan.leaves:
+            sole = encoded.sole(each.table.number)
+            if sole is None and found.moved is not None and found.moved[0] == each.atom:
+                sole = now.class_of_moved(each.table, found.moved[1])
+            if sole is None:
+                return False
+            soles.append(sole)
+        table = plan.head.table
+        key = (*soles, len(encoded.known(table.number)))
+        if key not in plan.told:
+            plan.told[key] = (self._completed if self.exact else self._alone)(plan, soles, now)
+        told = plan.told[key]
+        if told is None or not self._all_told(table, told, now):
+            return False
+        atoms, start = now.atoms, len(now.atoms)
+        fresh = atoms.make(table, plan.head.pattern.tuples(found.column, found.length), found.length)
+        stop = len(atoms)
+        if start == stop:
+            return True
+        now.made[table.number] = told, now.made[table.number][1] + stop - start
+        now.state.extend(atoms)
+        encoded.extend()
+        columns: dict[int, Array | range] = {plan.leaf: range(start, stop)}
+        for leaf, each in plan.stored:
+            local = found.local(each.atom)
+            columns[leaf] = each.table.row(local if fresh is None else local.take(fresh))
+        rows, own = np.arange(start, stop, dtype=np.int32), np.arange(stop - start, dtype=np.int32)
+        made = Made(self.batch, self.member, columns)
+        now.inbox.sides[told[0]].append(Proposals(rows, told[1], own, self.number, plan.leaf, made, distinct=True))
+        return True
+
+    def _plan(self, found: Bindings) -> _Plan | None:
+        """What stands behind the leaves of what a step of a join finds; None where more than one is not matched."""
+        leaves = {leaf: self.rule.leaf(leaf) for leaf in self.batch.blocks[0].columns}
         heads = [*self.batch.formula.heads]
-        soles = [visit.sole(leaf) for leaf in self.table.leaves]
-        if len(heads) != 1 or None in soles:
+        if not self.exact:
+            heads = [k for k, each in leaves.items() if each is not None and each.atom not in found.known.matched]
+        if len(heads) != 1 or (not self.exact and heads[0] in self.batch.formula.heads):
             return None
-        said = self.table.said(tuple(sole for sole in soles if sole is not None), now.encoded)
-        table = visit.table(heads[0])
-        if set(said) != {(heads[0], 1)} or table.default != (0.0, 0.0):
+        (head,) = heads
+        stored: list[tuple[int, Leaf]] = []
+        for leaf, each in leaves.items():
+            if each is None or (leaf != head and each.atom not in found.known.matched):
+                return None
+            if leaf != head:
+                stored.append((leaf, each))
+        own, read = leaves[head], dict(stored)
+        if own is None or any(leaf != head and leaf not in read for leaf in self.table.leaves):
             return None
-        value = said[heads[0], 1]
-        least = float(value) - now.state.noise
-        if any(now.encoded.pairs[number][1] < least for number in now.encoded.known(table.number)[1:]):
+        every = [read[leaf] for leaf in self.table.leaves if leaf != head]
+        if not all(each.plain and each.told_apart and each.atom in found.known.listed for each in every):
             return None
-        if not self._all_told(table, (1, float(value)), now):
-            return None
-        visit.make_apart(heads[0], now)
-        at, nothing = torch.arange(visit.found.length, dtype=torch.int32), no_rows()
-        targets = {(heads[0], 1): (at, value.expand(visit.found.length))}
-        return _Said(targets, nothing, Bounds(nothing, nothing))
+        return _Plan(head, own, every, stored)
 
-    def _silent(
-        self, visit: RuleInstances, head: int, soles: list[int], said: Mapping[Target, Tensor], now: Round
-    ) -> bool:
-        """Whether the atoms behind a leaf that are there hear nothing new."""
-        table, position = visit.table(head), self.table.leaves.index(head)
-        others = now.encoded.known(table.number)[1:]
+    def _alone(self, plan: _Plan, soles: list[int], now: Round) -> tuple[int, float] | None:
+        """The side and the bound that the head is told at its default, if it alone is told anything, and nothing in any
+        other class that it has had."""
+        position = self.table.leaves.index(plan.leaf)
+        default, *others = now.encoded.known(plan.head.table.number)
+        said = self.table.said((*soles[:position], default, *soles[position:]), now.encoded)
         if len(said) != 1 or len(others) > _VARIED:
-            return False
-        if not all(
-            self.table.silent((*soles[:position], number, *soles[position + 1 :]), now.encoded) for number in others
-        ):
-            return False
-        (((_, side), value),) = said.items()
-        return self._all_told(table, (side, float(value)), now)
+            return None
+        (((leaf, side), value),) = said.items()
+        if leaf != plan.leaf or self.batch.modes[leaf][side] != ALL:
+            return None
+        silent = (self.table.silent((*soles[:position], n, *soles[position:]), now.encoded) for n in others)
+        return (side, value) if all(silent) else None
+
+    def _completed(self, plan: _Plan, soles: list[int], now: Round) -> tuple[int, float] | None:
+        """As `_alone`, of a head that is completed by its upper end."""
+        said = self.table.said(tuple(soles), now.encoded)
+        table = plan.head.table
+        if said.keys() != {(plan.leaf, 1)} or table.default != (0.0, 0.0):
+            return None
+        value = said[plan.leaf, 1]
+        others = (now.encoded.pairs[number][1] for number in now.encoded.known(table.number)[1:])
+        return None if any(upper < value - now.state.noise for upper in others) else (1, value)
 
     def _all_told(self, table: AtomTable, told: tuple[int, float], now: Round) -> bool:
         """Whether each atom of a table that is there has been told, before this round or, the same, in it: from now
@@ -277,30 +347,33 @@ class RuleResponse:
         now.made[table.number] = told, count
         return True
 
-    def _looked_up(self, code: Tensor, at: Tensor) -> _Said:
-        code = code.index_select(0, at)
-        targets: dict[Target, tuple[Tensor, Tensor]] = {}
+    def _looked_up(self, code: Array, at: Array) -> _Said:
+        code = code.take(at)
+        targets: dict[Target, tuple[Array, Array | float]] = {}
         for target, (news, value) in self.table.targets.items():
-            some = where_set(news.index_select(0, code))
-            if some.numel() == at.numel():
-                targets[target] = at, value.index_select(0, code)
-            elif some.numel():
-                targets[target] = at.index_select(0, some), value.index_select(0, code.index_select(0, some))
+            some = np.flatnonzero(news.take(code))
+            if len(some) == len(at):
+                targets[target] = at, value.take(code)
+            elif len(some):
+                targets[target] = at.take(some), value.take(code.take(some))
         if self.table.any_bad:
-            bad = where_set(self.table.bad(code))
-            return _Said(targets, at.index_select(0, bad), self.table.root(code.index_select(0, bad)))
+            bad = np.flatnonzero(self.table.bad(code))
+            return _Said(targets, at.take(bad), self.table.root(code.take(bad)))
         nothing = no_rows()
-        return _Said(targets, nothing, Bounds(nothing, nothing))
+        return _Said(targets, nothing, Ends(nothing, nothing))
 
     def _worked_out(self, visit: RuleInstances, start: int, stop: int, state: State) -> _Said:
         found = self.table.evaluate(visit.reader(start, stop, state))
-        bad = where_set(found.bad)
-        targets: dict[Target, tuple[Tensor, Tensor]] = {}
-        for target, (news, value) in found.said.items():
-            at = where_set(news & ~found.bad if len(bad) else news)
+        good, bad = None, np.flatnonzero(found.bad.numpy())
+        if len(bad):
+            good = ~found.bad.numpy()
+        targets: dict[Target, tuple[Array, Array | float]] = {}
+        for target, said in found.said.items():
+            news, value = (each.numpy() for each in said)
+            at = np.flatnonzero(news if good is None else news & good)
             if len(at):
-                targets[target] = at + start if start else at, value.index_select(0, at)
-        roots = Bounds(found.root.lower.index_select(0, bad), found.root.upper.index_select(0, bad))
+                targets[target] = at + start if start else at, value.take(at)
+        roots = Ends(found.root.lower.numpy().take(bad), found.root.upper.numpy().take(bad))
         return _Said(targets, bad + start, roots)
 
     def _arrest(self, visit: RuleInstances, said: _Said, now: Round) -> None:
@@ -308,53 +381,58 @@ class RuleResponse:
         default_row = UNKNOWN if naming is None else visit.table(naming).default_row
         some = self.arrests.add(visit.found, said.bad, visit.rows, default_row)
         if len(some):
-            rows = visit.store(said.bad.index_select(0, some))
-            self.batch.arrested.index_fill_(0, rows.long(), True)
-            roots = Bounds(said.roots.lower.index_select(0, some), said.roots.upper.index_select(0, some))
+            rows = spelled_out(visit.store(said.bad.take(some)))
+            self.batch.arrested[rows] = True
+            roots = Ends(said.roots.lower.take(some), said.roots.upper.take(some))
             now.arrested.append(Arrested(self.number, rows, roots))
 
-    def _queue(self, visit: RuleInstances, leaf: int, side: int, at: Tensor, value: Tensor, now: Round) -> None:
+    def _queue(self, visit: RuleInstances, leaf: int, side: int, at: Array, value: Array | float, now: Round) -> None:
         """Queue bounds for those atoms behind a leaf that hear of them."""
         completed = leaf in self.batch.formula.heads
         rows = visit.rows(leaf)
-        if at.numel() != rows.numel():
-            rows = rows.index_select(0, at)
-        hears: Tensor | None = None
+        if len(at) != len(rows):
+            rows = rows.take(at)
+        hears: Array | None = None
         fresh = False  # whether all rows are new, and so none stands twice
         if not completed and self.batch.modes[leaf][side] == LISTED:
-            hears = now.atoms.flags("listed").index_select(0, rows)
+            hears = now.atoms.flags("listed").take(rows)
         else:
             made = visit.made.get(leaf)
             if made is not None:  # new atoms are all at their default, and so among those that hear
-                fresh = made == rows.numel()
+                fresh = made == len(rows)
             else:
-                absent = where_set(rows == visit.table(leaf).default_row)
-                if absent.numel():
+                absent = np.flatnonzero(rows == visit.table(leaf).default_row)
+                if len(absent):
                     known = len(now.atoms)
                     rows = visit.materialise(leaf, at, absent)
-                    fresh = len(now.atoms) - known == rows.numel()
+                    fresh = len(now.atoms) - known == len(rows)
                     now.state.extend(now.atoms)
                     now.encoded.extend()
         if len(now.state.crossed):
-            awake = ~now.state.frozen.index_select(0, rows)
+            awake = ~now.state.frozen.take(rows)
             if self.batch.formula.compares:
-                awake &= ~visit.own_arrested(now.state).index_select(0, at)
+                awake &= ~visit.own_arrested(now.state).take(at)
             hears = awake if hears is None else hears & awake
         if completed and not fresh:
-            free = ~now.atoms.flags("given").index_select(0, rows)
-            free &= value > now.state.ends(side).values.index_select(0, rows) + now.state.noise
+            free = ~now.atoms.flags("given").take(rows)
+            free &= value > now.state.ends(side).values.take(rows) + now.state.noise
             hears = free if hears is None else hears & free
-        if hears is not None and not all_set(hears):
-            hearing = where_set(hears)
-            at, rows, value = (each.index_select(0, hearing) for each in (at, rows, value))
-        if at.numel():
+        if hears is not None and not hears.all():
+            hearing = np.flatnonzero(hears)
+            at, rows, value = at.take(hearing), rows.take(hearing), _picked(value, hearing)
+        if len(at):
             now.inbox.sides[side].append(Proposals(rows, value, at, self.number, leaf, visit, fresh, visit.apart(leaf)))
 
 
+def _picked(value: Array | float, positions: Array) -> Array | float:
+    return value.take(positions) if isinstance(value, np.ndarray) else value
+
+
 def _together(strips: list[_Said]) -> _Said:
-    targets = {
-        target: tuple(torch.cat([s.targets[target][part] for s in strips if target in s.targets]) for part in (0, 1))
-        for target in dict.fromkeys(target for strip in strips for target in strip.targets)
-    }
-    roots = Bounds(torch.cat([s.roots.lower for s in strips]), torch.cat([s.roots.upper for s in strips]))
-    return _Said({t: (at, value) for t, (at, value) in targets.items()}, torch.cat([s.bad for s in strips]), roots)
+    targets: dict[Target, tuple[Array, Array | float]] = {}
+    for target in dict.fromkeys(target for strip in strips for target in strip.targets):
+        parts = zip(*(strip.targets[target] for strip in strips if target in strip.targets), strict=True)
+        at, value = (np.concatenate(part) for part in parts)
+        targets[target] = at, value
+    roots = Ends(*(np.concatenate(ends) for ends in zip(*(strip.roots for strip in strips), strict=True)))
+    return _Said(targets, np.concatenate([strip.bad for strip in strips]), roots)

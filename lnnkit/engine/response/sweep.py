@@ -32,7 +32,7 @@ class View:
     def column(self, index: int) -> Tensor:
         """The atom rows of a leaf, constant or observed neuron."""
         block = 0 if index == AUXILIARY else self.batch.formula.neurons[index].block
-        column = self.batch.blocks[block].columns[index].values
+        column = self.batch.blocks[block].columns[index].tensor
         rows = self.rows[block]
         return column if rows is None else column.index_select(0, rows)
 
@@ -56,7 +56,7 @@ def moved(batch: RuleShape, dirty: Dirty) -> View | None:
         for block in batch.blocks:
             for index, column in block.columns.items():
                 if not touched:
-                    touched = any(any_set(flags) for flags in _moves(batch, index, column.values, dirty))
+                    touched = any(any_set(flags) for flags in _moves(batch, index, column.tensor, dirty))
         batch.touched, batch.swept = False, len(root)
         return whole(batch) if touched else None
     length, swept = len(root), batch.swept
@@ -64,10 +64,10 @@ def moved(batch: RuleShape, dirty: Dirty) -> View | None:
         return None
     hit = torch.zeros(swept, dtype=torch.bool)
     for index, column in root.columns.items():
-        for flags in _moves(batch, index, column.values[:swept], dirty):
+        for flags in _moves(batch, index, column.tensor[:swept], dirty):
             hit |= flags
     batch.swept = length
-    rows = where_set(hit & ~batch.arrested[:swept])
+    rows = where_set(hit & ~torch.from_numpy(batch.arrested[:swept]))
     if swept < length:
         new = torch.arange(swept, length)
         rows = torch.cat([rows, new]) if len(rows) else new
@@ -78,7 +78,7 @@ def _moves(batch: RuleShape, index: int, column: Tensor, dirty: Dirty) -> Iterat
     """For the sides of a leaf that matter: which rows have an atom that moved there."""
     for matters, flags in zip(batch.reads.get(index, (False, False)), dirty.flags, strict=True):
         if matters and len(column):
-            yield flags.values.index_select(0, column)
+            yield flags.tensor.index_select(0, column)
 
 
 def reader(view: View, state: State, atoms: Atoms) -> Read:
@@ -90,8 +90,8 @@ def reader(view: View, state: State, atoms: Atoms) -> Read:
             return constant(view.batch, index, view.length(formula.neurons[index].block), state.dtype)
         rows = view.column(index)
         if index in formula.heads:
-            rows = torch.where(atoms.flags("given").index_select(0, rows), rows, UNKNOWN)
-        return state.read(rows)
+            rows = torch.where(torch.from_numpy(atoms.flags("given")).index_select(0, rows), rows, UNKNOWN)
+        return state.view(rows)
 
     return read
 
@@ -101,7 +101,8 @@ def send(number: int, view: View, found: Response, state: State, atoms: Atoms, i
     the rows of block 0 that are newly arrested, with the bounds of their roots."""
     batch = view.batch
     numbers = view.rows[0]
-    before = batch.arrested if numbers is None else batch.arrested.index_select(0, numbers)
+    arrested = torch.from_numpy(batch.arrested)
+    before = arrested if numbers is None else arrested.index_select(0, numbers)
     silent = found.bad | before
     for (leaf, side), (news, value) in found.said.items():
         block = 0 if leaf == AUXILIARY else batch.formula.neurons[leaf].block
@@ -112,15 +113,16 @@ def send(number: int, view: View, found: Response, state: State, atoms: Atoms, i
         if not len(picked):
             continue
         row = view.column(leaf).index_select(0, picked)
-        hears = ~state.frozen.index_select(0, row)
+        hears = ~torch.from_numpy(state.frozen).index_select(0, row)
         if (ALL if leaf in batch.observed else batch.modes[leaf][side]) == LISTED:
-            hears &= atoms.flags("listed").index_select(0, row)
+            hears &= torch.from_numpy(atoms.flags("listed")).index_select(0, row)
         if not all_set(hears):
             picked, row = picked[hears], row[hears]
         if len(picked):
             own_rows = view.rows[block]
             instance = picked if own_rows is None else own_rows.index_select(0, picked)
-            inbox.sides[side].append(Proposals(row, value.index_select(0, picked), instance, number, leaf))
+            told = value.index_select(0, picked).numpy()
+            inbox.sides[side].append(Proposals(row.numpy(), told, instance.numpy(), number, leaf))
     fresh = where_set(found.bad & ~before)
     roots = Bounds(found.root.lower.index_select(0, fresh), found.root.upper.index_select(0, fresh))
     return fresh if numbers is None else numbers.index_select(0, fresh), roots

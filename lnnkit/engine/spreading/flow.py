@@ -18,8 +18,8 @@ from lnnkit.formula.unfolding import AUXILIARY, LEAF
 from lnnkit.join.bindings import Matched
 from lnnkit.join.few_joins import FewBindings, FewJoins, Unfit
 from lnnkit.join.triggers import Trigger
+from lnnkit.store.arrays import Array
 from lnnkit.store.atoms import AtomTable
-from lnnkit.store.few import Array
 
 MOST = 2**14  # so many assignments are found at once: torch takes more in less time
 
@@ -113,7 +113,7 @@ def flow(visits: RuleResponse, trigger: Trigger, own_class: int, encoded: Encode
         (argument, 0) if isinstance(argument, int) else (None, constants[place])
         for place, argument in enumerate(atom.arguments)
     )
-    return Flow(visits, trigger, FewJoins(joins, trigger), head, source, arguments, side, float(value), silent, leaves)
+    return Flow(visits, trigger, FewJoins(joins, trigger), head, source, arguments, side, value, silent, leaves)
 
 
 def _sole(visits: RuleResponse, leaf: int, encoded: EncodedBounds) -> int:

@@ -7,16 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from lnnkit.analysis.relevance import SIDES
 from lnnkit.engine.encoded_bounds import Pair
 from lnnkit.engine.spreading.flow import Flow
 from lnnkit.engine.workspace import Workspace
 from lnnkit.join.bindings import Matched
+from lnnkit.store.arrays import Array
 from lnnkit.store.atoms import AtomTable
-from lnnkit.store.few import Array, Few
+from lnnkit.store.few import Few
 from lnnkit.trail.events import Kind
 
 
@@ -79,8 +78,8 @@ def _enter_atoms(pieces: list[Piece], space: Workspace) -> None:
     stop = len(atoms)
     heads = {piece.head.table.number: piece.head for piece in pieces}
     for head in heads.values():
-        columns = [torch.from_numpy(np.concatenate(part)).int() for part in zip(*head.parts, strict=True)]
-        head.table.tuples.enter(columns, head.length - head.begun, numbered=not head.quiet)
+        columns = [np.concatenate(part).astype(np.int32, copy=False) for part in zip(*head.parts, strict=True)]
+        head.table.tuples.enter(columns, head.length - head.begun)
     runs = [
         (heads[number], sum(piece.count for piece in run))
         for number, run in itertools.groupby(pieces, key=lambda piece: piece.head.table.number)
@@ -122,8 +121,8 @@ def _store(pieces: list[Piece], starts: list[int], space: Workspace) -> list[int
     return first
 
 
-def _joined(parts: list[Array]) -> Tensor:
-    return torch.from_numpy(np.concatenate(parts)).int()
+def _joined(parts: list[Array]) -> Array:
+    return np.concatenate(parts).astype(np.int32, copy=False)
 
 
 def _ends(counts: list[int], stop: int) -> list[int]:

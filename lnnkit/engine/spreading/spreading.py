@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import torch
 
 from lnnkit.analysis.relevance import SIDES
 from lnnkit.engine.delta import Delta
@@ -22,7 +21,7 @@ from lnnkit.engine.worklist import Worklist
 from lnnkit.engine.workspace import Status, Workspace
 from lnnkit.join.few_joins import FewBindings, Unfit
 from lnnkit.join.grounding import sources
-from lnnkit.store.few import Array
+from lnnkit.store.arrays import Array, spelled_out
 
 _WORTH = 4  # rounds that pay for entering them apart
 
@@ -48,7 +47,7 @@ class Spreading:
         self._wait = 0
         self._price = 1
         mixed = bool(space.comparisons) and bool(space.grounding.kept(members))  # what is asked for is found by both
-        self._possible = torch.get_default_device().type == "cpu" and not mixed
+        self._possible = not mixed
 
     def run(self, delta: Delta, limit: int, watch: Watch | None) -> Delta | None:
         """Rounds from what has moved, until there is more to do, or nothing; the last one's moves. None without any.
@@ -78,15 +77,16 @@ class Spreading:
         for name, side in delta.where:
             rows, table = delta.rows(name, side), tables[name]
             assert rows is not None
-            if not rows.numel():
+            rows = spelled_out(rows)
+            if not len(rows):
                 continue
-            if table.numeric or rows.numel() > MOST or name in self._watched:
+            if table.numeric or len(rows) > MOST or name in self._watched:
                 return None
             own_class = encoded.common(table.row(rows))
             if own_class is None:
                 return None
-            columns = [column.index_select(0, rows).numpy() for column in table.tuples.columns]
-            deltas[name, side] = _Delta(own_class, columns, rows.numpy())
+            columns = [column.take(rows) for column in table.tuples.columns]
+            deltas[name, side] = _Delta(own_class, columns, rows)
         return deltas or None
 
 
@@ -148,7 +148,7 @@ class _Run:
         enter(self._pieces, self.space, self.rounds)
         delta = Delta()
         for (name, side), own in self.deltas.items():
-            delta.add(self.space.grounding.atoms.tables[name], side, torch.from_numpy(own.local).int())
+            delta.add(self.space.grounding.atoms.tables[name], side, own.local.astype(np.int32))
         return delta
 
     def _found(self, flows: list[tuple[Flow, Where]]) -> list[tuple[Flow, FewBindings, list[Array], Array]]:
@@ -178,10 +178,10 @@ class _Run:
     def _check(self, flow: Flow, head: Head, key: Array) -> None:
         """Atoms that were there before must hear nothing new."""
         known = head.few.find(key)
-        known = torch.from_numpy(known[known < head.begun])
-        if known.numel():
-            codes = self.space.encoded.codes.values.index_select(0, head.table.row(known))
-            if not flow.silent.issuperset(torch.unique(codes).tolist()):
+        known = known[known < head.begun]
+        if len(known):
+            codes = self.space.encoded.codes.values.take(head.table.row(known))
+            if not flow.silent.issuperset(np.unique(codes).tolist()):
                 raise Unfit
 
     def _add(self, found: list[tuple[Flow, FewBindings, list[Array], Array]]) -> dict[str, list[list[Array]]]:
@@ -242,7 +242,7 @@ class _Run:
             low, high = table.default
             pair = (low, flow.value) if flow.side else (flow.value, high)
             numbers = [number for number in known if encoded.pairs[number] == pair]
-            few = table.tuples.few(numbered=not quiet)
+            few = table.tuples.few()
             if few is None or not numbers or pair[0] > pair[1]:
                 raise Unfit
             head = Head(table, few, flow.side, flow.value, pair, numbers[0], quiet, length, length, length)

@@ -1,0 +1,59 @@
+"""Kernels on another device than the one that holds the bounds, which is the CPU: what they read is moved there, and
+what they find back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+
+import torch
+from torch import Tensor
+
+from lnnkit.engine.response.respond import Read, Response
+from lnnkit.formula.passes import Grouping
+from lnnkit.join.rule_shape import RuleShape
+from lnnkit.logic.bounds import Bounds
+
+Evaluate = Callable[[RuleShape, Read, Sequence[Grouping | None]], Response]
+
+CPU = "cpu"
+
+
+def scope(device: str) -> AbstractContextManager[object]:
+    """New tensors are on the device within it."""
+    return nullcontext() if device == CPU else torch.device(device)
+
+
+def reading(read: Read, device: str) -> Read:
+    """What is read, moved to the device."""
+    return read if device == CPU else lambda index: Bounds(*(end.to(device) for end in read(index)))
+
+
+def on_device(evaluate: Evaluate, device: str) -> Evaluate:
+    """The same look at instances, worked out on the device."""
+    return evaluate if device == CPU else lambda *args: _there(evaluate, device, *args)
+
+
+def _there(
+    evaluate: Evaluate, device: str, batch: RuleShape, read: Read, groupings: Sequence[Grouping | None]
+) -> Response:
+    with scope(device):
+        found = evaluate(batch, reading(read, device), [_moved(each, device) for each in groupings])
+    said = {target: (news.cpu(), value.cpu()) for target, (news, value) in found.said.items()}
+    return Response(found.bad.cpu(), Bounds(found.root.lower.cpu(), found.root.upper.cpu()), said)
+
+
+def _moved(grouping: Grouping | None, device: str) -> Grouping | None:
+    if grouping is None:
+        return None
+
+    def there(values: Tensor) -> Tensor:
+        return values.to(device)
+
+    return Grouping(
+        there(grouping.group),
+        grouping.groups,
+        there(grouping.outermost),
+        there(grouping.virtual),
+        there(grouping.stranger),
+    )
