@@ -105,6 +105,13 @@ def test_a_rounded_sum_makes_no_product_zero() -> None:
     assert bounds(text, "Q") == (0.2, 0.9)
 
 
+def test_a_rounded_quotient_makes_no_disjunction_true() -> None:
+    """0.21 by 0.7 by 0.3 is 1, or next to it: of a disjunction that is 1 an operand would have to be."""
+    text = "logic product\nfact P = 0.7\nfact R = 0.3\nfact Q in [3e-9, 0.0001]\n"
+    lower, upper = bounds(text + "axiom ((Q | ~Q | ~Q | Q) & P & R) in [0.21, 1]\n", "Q")
+    assert lower == 3e-9 and 1e-8 < upper <= 0.0001
+
+
 def test_a_contradiction_beyond_the_tolerance_is_reported() -> None:
     text = "fact A in [0.25, 0.749]\naxiom (A -> ~B){bias: 0.5, logic: godel} in [0.75, 0.75]\n"
     assert lnnkit.loads(text).infer().contradictions

@@ -67,7 +67,8 @@ class Product:
 
         def image(boxes: Sequence[Bounds]) -> Bounds:
             x, y = boxes
-            lower = _residuum(_power(x.upper, weight_x), _power(_snapped(y.lower), weight_y), scale)
+            most, least = _power(x.upper, weight_x), _power(_snapped(y.lower), weight_y)
+            lower = _short(_residuum(most, least, scale), (most == 0) | ((least == 1) & (scale == 1)))
             upper = _residuum(_power(_snapped(x.lower), weight_x), _power(y.upper, weight_y), scale)
             return Bounds(lower, upper)
 
@@ -90,6 +91,8 @@ class Product:
             image = Bounds(_residuum(most_x, least_y, scale), _residuum(least_x, most_y, scale))
             x = _roots(_quotient(least_y, node.upper * scale), _quotient(most_y, node.lower * scale), weight_x)
             y = _roots(node.lower * least_x * scale, node.upper * most_x * scale, weight_y)
+            crisp = (node.lower == 1) & (least_x == 1) & (scale == 1)
+            x, y = Bounds(_short(x.lower, crisp), x.upper), Bounds(_short(y.lower, crisp), y.upper)
             return x, y, misses(image, node)
 
         boxes = (node, antecedent, consequent)
@@ -158,7 +161,8 @@ def _factors_left(node: Bounds, factors: Bounds, weight: Tensor, bias: Tensor) -
     dearest, cheapest = _generator(node.lower) + excess, _generator(node.upper) + excess
     left_over = Bounds(cheapest - sum_of_others(costs.upper), dearest - sum_of_others(costs.lower))
     cost = unweigh(left_over, weight, 1 + excess.abs() + torch.where(asks_lower, dearest, 0.0).abs())
-    return Bounds(_truth(cost.upper), _truth(cost.lower)), empty
+    crisp = (node.lower == 1) & (excess == 0)
+    return Bounds(_short(_truth(cost.upper), crisp), _truth(cost.lower)), empty
 
 
 def _truth(cost: Tensor) -> Tensor:
@@ -177,6 +181,12 @@ def _upper_truth(cost: Tensor) -> Tensor:
     """The same; more than 0 unless a factor is 0."""
     least, endless = (700.0, 1e99) if cost.dtype == torch.float64 else (80.0, 1e29)
     return torch.where(cost < endless, _truth(cost.clamp(max=least)), 0.0)
+
+
+def _short(lower: Tensor, sure: Tensor) -> Tensor:
+    """Lower ends, of which only the ``sure`` are 1: a quotient that is 1 may be so by rounding."""
+    slack = rounding(lower.dtype)
+    return torch.where((lower > 1 - slack) & (lower < 1 + slack) & ~sure, 1 - slack, lower)
 
 
 def _snapped(lower: Tensor) -> Tensor:

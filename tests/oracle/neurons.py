@@ -60,6 +60,11 @@ def steady(box: Box, loose: Box) -> Box:
     return lower, upper
 
 
+def short(lower: float, sure: bool) -> float:
+    """A lower end that is a quotient or a product: it is 1 only for ``sure``."""
+    return 1 - ROUNDING if 1 - ROUNDING < lower < 1 + ROUNDING and not sure else lower
+
+
 def cut(sums: Sequence[float], reach: float, sure: tuple[bool, bool]) -> Box:
     """Two sums clamped; one that is on the cut, or beyond it by less than rounding, and not for ``sure``, stays off."""
     lowest, highest = sums
@@ -165,7 +170,8 @@ def _implies_upward_product(weights: Sequence[float], bias: float, x: Box, y: Bo
         return 1.0 if n >= d else n / d
 
     def image(x: Box, y: Box) -> Box:
-        return value(x[1], y[0]), value(x[0], y[1])
+        sure = (wx > 0 and x[1] == 0) or (bias == 1 and (wy == 0 or y[0] == 1))
+        return short(value(x[1], y[0]), sure), value(x[0], y[1])
 
     return steady(image(x, y), image(wider(x), wider(y)))
 
@@ -199,7 +205,8 @@ def _iff_upward_product(weights: Sequence[float], bias: float, x: Box, y: Box) -
         a, c = [(box[0] ** w, box[1] ** w) for w, box in zip(weights, (x, y), strict=True)]
         overlap = max(a[0], c[0]) <= min(a[1], c[1])
         upper = 1.0 if overlap else ratio(a[1], c[0]) if a[1] < c[0] else ratio(c[1], a[0])
-        return min(ratio(a[0], c[1]), ratio(a[1], c[0])), upper
+        forth = _implies_upward_product(weights, 1.0, x, y)
+        return min(forth[0], _implies_upward_product(weights[::-1], 1.0, y, x)[0]), upper
 
     return steady(image(x, y), image(wider(x), wider(y)))
 
@@ -328,7 +335,7 @@ def _and_down_product(weights: Sequence[float], bias: float, node: Box, boxes: S
     for i, (w, box) in enumerate(zip(weights, boxes, strict=True)):
         lower, upper = 0.0, 1.0
         if w > 0 and low > 0:
-            lower = min(1.0, low / value(1, i)) ** (1 / w)
+            lower = short(min(1.0, low / value(1, i)) ** (1 / w), low == 1 and bias == 1)
         if w > 0 and high < 1 and value(0, i) > high:  # otherwise the others alone keep the product low enough
             upper = (high / value(0, i)) ** (1 / w)
         result.append(narrowed(box, lower, upper))
@@ -375,11 +382,12 @@ def _quotient(n: Box, d: Box, node: Box) -> tuple[Box, Box] | None:
     return (n_low, n_high), (d_low, d_high)
 
 
-def _root(box: Box, weight: float, image: Box, wanted: Box, scale: float = 1.0) -> Box:
-    """Back from ``scale x^w`` in ``wanted`` to ``x`` in ``box``; ends that did not move stay exactly as they were."""
+def _root(box: Box, weight: float, image: Box, wanted: Box, sure: bool, scale: float = 1.0) -> Box:
+    """Back from ``scale x^w`` in ``wanted`` to ``x`` in ``box``; ends that did not move stay exactly as they were. For
+    ``sure``, a lower end of 1 is no rounding."""
     if weight == 0:
         return box
-    lower = (max(0.0, wanted[0]) / scale) ** (1 / weight) if wanted[0] > image[0] else box[0]
+    lower = short((max(0.0, wanted[0]) / scale) ** (1 / weight), sure) if wanted[0] > image[0] else box[0]
     upper = (max(0.0, wanted[1]) / scale) ** (1 / weight) if wanted[1] < image[1] else box[1]
     return narrowed(box, lower, upper)
 
@@ -390,7 +398,8 @@ def _implies_down_product(weights: Sequence[float], bias: float, node: Box, boxe
     found = _quotient(n, d, node)
     if found is None:
         raise Empty
-    return [_root(x, wx, d, found[1]), _root(y, wy, n, found[0], scale)]
+    sure = node[0] == 1 and d[0] == 1 and bias == 1
+    return [_root(x, wx, d, found[1], sure), _root(y, wy, n, found[0], sure, scale)]
 
 
 class _Slope:
@@ -477,7 +486,7 @@ def _iff_down_product(weights: Sequence[float], bias: float, node: Box, boxes: S
         if found is None:
             raise Empty
         new = (found[1], found[0])
-    return [_root(x, wx, a, new[0]), _root(y, wy, c, new[1])]
+    return [_root(x, wx, a, new[0], low == c[0] == 1), _root(y, wy, c, new[1], low == a[0] == 1)]
 
 
 def _iff_down_godel(weights: Sequence[float], bias: float, node: Box, boxes: Sequence[Box]) -> list[Box]:
