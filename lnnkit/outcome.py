@@ -15,7 +15,6 @@ _LISTED = 10
 _SHOWN = 100
 _ENDS = {
     "converged": "converged after {}",
-    "accelerated": "converged after {}, cycles that creep carried ahead at once",
     "creeping": "creeping after {}: the bounds hold, but a cycle gains ever less, so they may still be a little loose",
     "drifting": "drifting after {}: the bounds hold, but some numbers can be narrowed for ever, and were let be",
     "round_limit": "round limit reached after {}: the bounds hold, but more rounds may tighten them",
@@ -121,7 +120,7 @@ class Creeping:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """``status`` is converged, accelerated, creeping, drifting, round_limit or interrupted; ``rounds`` counts those
+    """``status`` is converged, creeping, drifting, round_limit or interrupted; ``rounds`` counts those
     that changed something, ``atoms`` what had been reached by the end. Whatever the status, the bounds hold.
 
     ``creeping`` names the statements on the cycles that gain ever less, where it stopped for those. ``unfinished`` are

@@ -431,13 +431,11 @@ def test_a_cycle_that_gains_ever_less_ends_and_says_so() -> None:
     """A -> B, B -> A at w = .999: after 400 steps there is no fixpoint and no word of it."""
     kb = lnnkit.loads("axiom (A@0.999 -> B)\naxiom (B@0.999 -> A)\nfact A in [0.5, 1]")
     outcome = kb.infer()
-    assert outcome.status in {"converged", "accelerated", "creeping"}
+    assert outcome.status == "creeping"
     # b >= .999 (a - 1) + 1 = .999 a + .001, the same back: the limit is 1, and every bound on the way is sound.
     lower, upper = ask(kb, "A")
-    assert 0.5 <= lower <= 1
+    assert 0.98 <= lower <= 1
     assert upper == 1
-    if outcome.status == "accelerated":
-        assert lower == pytest.approx(1, abs=1e-9)
 
 
 def test_a_round_limit_is_a_status_not_an_error() -> None:

@@ -191,7 +191,7 @@ def test_what_infers_nothing_needs_no_torch(tmp_path: Path) -> None:
     assert "torch" not in modules_after(script, str(tmp_path / "p.lnn"))
 
 
-CHECKER = ("proof_checker", "looked", "ground_form", "ground_arithmetic", "cycle", "origins", "proof")
+CHECKER = ("proof_checker", "looked", "ground_form", "ground_arithmetic", "origins", "proof")
 
 
 @pytest.mark.parametrize("name", CHECKER)

@@ -17,7 +17,6 @@ import torch
 from lnnkit.analysis.relevance import ALL, SIDES
 from lnnkit.engine.bounds_state import distinct
 from lnnkit.engine.delta import note
-from lnnkit.engine.extrapolation.leaps import Disturbed
 from lnnkit.engine.inference import Fixpoint
 from lnnkit.engine.loop import run
 from lnnkit.engine.prepared import Prepared
@@ -64,10 +63,7 @@ def assumed(fixpoint: Fixpoint, assumptions: Sequence[Assumption], round_limit: 
         if len(crossed):
             return None
         space.progress.status = Status.CONVERGED
-        try:
-            run(space, prepared.inference, round_limit, distinct(rows, len(atoms)))
-        except Disturbed:
-            return None
+        run(space, prepared.inference, round_limit, distinct(rows, len(atoms)))
         if (len(state.crossed), len(space.progress.arrested)) != arrested:
             return None
         return Fixpoint(prepared, space)

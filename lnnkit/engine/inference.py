@@ -18,7 +18,6 @@ from lnnkit.engine.completing.completion import complete
 from lnnkit.engine.completing.unfinished import Unfinished
 from lnnkit.engine.contested import Flags, contested
 from lnnkit.engine.delta import changes
-from lnnkit.engine.extrapolation.leaps import Disturbed, Leaps
 from lnnkit.engine.loop import run
 from lnnkit.engine.prepare import initialise_shared, loosen_comparisons, prepare
 from lnnkit.engine.prepared import Prepared
@@ -145,26 +144,20 @@ def infer(
     """The fixpoint of a program whose entities are numbered by ``index`` (dense, by sorted text); of those that are
     ``labelled``, columns by their sorts, labels speak; those that are ``unnamed`` only a query mentions.
 
-    ``watch`` is told of every round and may stop there; ``recorder`` of every join; ``known`` keeps
-    what does not depend on the facts; with ``record``, the state keeps the history that explanations are read from,
-    and with ``trace`` all that it takes to work it out again: then rounds that creep are not carried ahead. Of the
-    ``assumable`` predicates more may be said later, to go on from here (see `lnnkit.engine.continuation`).
+    ``watch`` is told of every round and may stop there; ``recorder`` of every join; ``known`` keeps what does not
+    depend on the facts; with ``record``, the state keeps the history that explanations are read from, and with
+    ``trace`` all that it takes to work it out again. Of the ``assumable`` predicates more may be said later, to go on
+    from here (see `lnnkit.engine.continuation`).
     Raises `TooLarge` before more instances of one formula are made than the budget allows.
     """
     with torch.no_grad():
         args = lifted, index, given, labelled, guard_of(budget), dtype, device, recorder, known
-        try:
-            prepared = prepare(*args, record=record, trace=trace, assumable=assumable, unnamed=unnamed)
-            return _infer(prepared, Leaps(permitted=trace is None), round_limit, watch)
-        except Disturbed:  # once more, with leaps that meet contradictions in the order of rounds
-            if recorder is not None:
-                recorder.restart()
-            prepared = prepare(*args, record=record, assumable=assumable, unnamed=unnamed)
-            return _infer(prepared, Leaps(strict=True), round_limit, watch)
+        prepared = prepare(*args, record=record, trace=trace, assumable=assumable, unnamed=unnamed)
+        return _infer(prepared, round_limit, watch)
 
 
-def _infer(prepared: Prepared, leaps: Leaps, round_limit: int, watch: Watch | None) -> Fixpoint:
-    space = workspace(prepared.grounding, prepared.state, leaps)
+def _infer(prepared: Prepared, round_limit: int, watch: Watch | None) -> Fixpoint:
+    space = workspace(prepared.grounding, prepared.state)
     if prepared.state.trail is not None and prepared.state.trail.trace is not None:
         ends = prepared.state.lower.tensor.clone(), prepared.state.upper.tensor.clone()
         prepared.state.trail.trace.start = ends
@@ -177,8 +170,6 @@ def _infer(prepared: Prepared, leaps: Leaps, round_limit: int, watch: Watch | No
         progress.status = Status.CREEPING
     elif progress.status is Status.CONVERGED and space.drift.met:
         progress.status = Status.DRIFTING
-    elif progress.status is Status.CONVERGED and leaps.made_so_far:
-        progress.status = Status.ACCELERATED
     return Fixpoint(prepared, space)
 
 

@@ -9,7 +9,6 @@ import numpy as np
 from lnnkit.engine.bounds_state import no_rows
 from lnnkit.engine.comparison_start import catch_up
 from lnnkit.engine.delta import Delta, changes, note, note_new
-from lnnkit.engine.extrapolation.slow_convergence import Creep, Pace
 from lnnkit.engine.gathering import gather, largest_gain
 from lnnkit.engine.merge import Inbox
 from lnnkit.engine.response.dirty import Dirty
@@ -17,6 +16,7 @@ from lnnkit.engine.response.on_device import on_device
 from lnnkit.engine.response.respond import respond
 from lnnkit.engine.response.sweep import moved, reader, send
 from lnnkit.engine.round import Round
+from lnnkit.engine.slow_convergence import Pace, on_cycles
 from lnnkit.engine.spreading.spreading import Spreading
 from lnnkit.engine.watch import Watch, goes_on
 from lnnkit.engine.worklist import Worklist
@@ -36,7 +36,7 @@ def run(space: Workspace, members: Sequence[int], limit: int, moved_before: Arra
     delta = changes(moved_before, atoms)
     dirty.extend(len(atoms))
     dirty.mark(moved_before, moved_before)
-    pace, creep = Pace(), Creep(space, members)
+    pace = Pace()
     spreading = Spreading(space, members, worklist)
     while True:
         spread = spreading.run(delta, limit, watch)
@@ -60,23 +60,14 @@ def run(space: Workspace, members: Sequence[int], limit: int, moved_before: Arra
             dirty.mark(np.concatenate([raised, crossed]), np.concatenate([lowered, crossed]))
         if not len(raised) and not len(lowered) and not now.arrested:
             progress.status = Status.CONVERGED
-            space.leaps.rested()
             return
         if space.comparisons:
             catch_up(space, delta)
         progress.rounds += 1
-        if now.arrested or len(crossed):
-            space.leaps.disturbed()
         pace.note(gain, (raised, lowered), settled=steady and not len(crossed))
-        ahead = creep.carry(space.leaps, pace, raised, lowered)
-        if ahead is not None:
-            raised, lowered = ahead
-            delta, _ = note(raised, lowered, atoms, state, space.encoded)
-            if batches:
-                dirty.mark(raised, lowered)
         if pace.creeps:
             progress.status = Status.CREEPING
-            progress.creeping |= creep.members(raised, lowered)
+            progress.creeping |= on_cycles(space, pace.slow)
             return
         if not goes_on(watch, space, "inference", progress.rounds):
             progress.status = Status.INTERRUPTED

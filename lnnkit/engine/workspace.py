@@ -12,7 +12,6 @@ import numpy as np
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.drift import Drift
 from lnnkit.engine.encoded_bounds import EncodedBounds
-from lnnkit.engine.extrapolation.leaps import Leaps
 from lnnkit.engine.merge import Merge
 from lnnkit.engine.response.on_device import on_device
 from lnnkit.engine.response.respond import completing, respond
@@ -29,7 +28,6 @@ class Status(Enum):
     """Why inference stopped; the value is the word that users see."""
 
     CONVERGED = "converged"
-    ACCELERATED = "accelerated"
     CREEPING = "creeping"
     DRIFTING = "drifting"
     ROUND_LIMIT = "round_limit"
@@ -59,7 +57,6 @@ class Workspace:
     merge: Merge
     visits: dict[int, RuleResponse]
     progress: Progress
-    leaps: Leaps
     drift: Drift
 
     def arrested(self, number: int) -> Array:
@@ -86,7 +83,7 @@ class Workspace:
         return {member: self.visits[member] for member in members if member in self.visits}
 
 
-def workspace(grounding: Grounding, state: State, leaps: Leaps) -> Workspace:
+def workspace(grounding: Grounding, state: State) -> Workspace:
     """Ready for the first round."""
     winners = Winners()
     winners.room(4 * len(grounding.atoms))
@@ -104,4 +101,4 @@ def workspace(grounding: Grounding, state: State, leaps: Leaps) -> Workspace:
         visits[member] = RuleResponse(number, batch, member, rule, tables[number])
     encoded = EncodedBounds(state, grounding.atoms)
     merge, drift = Merge(state, winners), Drift(state)
-    return Workspace(grounding, state, encoded, winners, merge, visits, Progress(), leaps, drift)
+    return Workspace(grounding, state, encoded, winners, merge, visits, Progress(), drift)

@@ -74,8 +74,6 @@ def _tree(
             met[number] = len(met) + 1
             mark = f"  ({met[number]})"
         below = [(premise.step, premise.weight) for premise in step.premises]
-        if step.before is not None:
-            below.append((step.before, 1.0))
         cut = depth is not None and level >= depth and below
         more = f", resting on {len(below)} more" if cut else ""
         yield Line(first, conclusion, because(step) + more + mark)
@@ -128,8 +126,7 @@ def because(step: Step) -> str:
     else:
         span = step.statement.span
         said = f"{step.statement.kind} {step.statement.name or ''}".rstrip() + f", {span.source.path}:{span.line}"
-    carried = ", over and over, to its limit" if step.reason == "limit" else ""
-    return f"{said}{f' ({bindings})' if bindings else ''}{carried}"
+    return f"{said}{f' ({bindings})' if bindings else ''}"
 
 
 def free_names(conclusion: ast.Expression) -> list[str]:

@@ -59,6 +59,4 @@ def uses(proof: Proof) -> list[int]:
     for step in proof.steps:
         for premise in step.premises:
             found[premise.step] += 1
-        if step.before is not None:
-            found[step.before] += 1
     return found

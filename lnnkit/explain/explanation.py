@@ -114,10 +114,6 @@ class _Nested:
             premises: list[dict[str, object]] = [{} for _ in below]
             node["premises"] = premises
             children = [(p.step, at + 1, premise, p.weight) for p, premise in zip(below, premises, strict=True)]
-            if step.before is not None:
-                before: dict[str, object] = {}
-                node["before"] = before
-                children.append((step.before, at + 1, before, 1.0))
             stack.extend(reversed(children))
         return made
 

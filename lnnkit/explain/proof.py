@@ -1,7 +1,7 @@
 """A proof as a value: the steps that give an atom its bounds, down to facts. It knows no engine and no tensor.
 
-Steps refer to each other by number, so that what several steps rest on stands there once. They run in no circle, with
-one exception: bounds that a cycle carries to its limit rest on each other (``reason`` limit).
+Steps refer to each other by number, so that what several steps rest on stands there once. They run in no circle;
+only upper bounds of completed predicates may rest on each other.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ Reason = Literal[
     "statement",  # an instance of a rule or axiom says so
     "neuron",  # a formula and its operands bound each other
     "completed",  # no rule makes more of a closed predicate
-    "limit",  # many rounds of a cycle, at once
     "contradiction",  # of an instance: no truth of its atoms can satisfy it
 ]
 
@@ -53,7 +52,7 @@ class Step:
 
     A blanket conclusion has variables: it holds for all entities of which no fact says more, or, where there is a list
     of those ``excepted``, for all others. ``formula`` is the instance that was looked at, every connective with its
-    logic; ``truth`` is what its statement gives it. ``before`` is the step from which a cycle was carried to its limit.
+    logic; ``truth`` is what its statement gives it.
     ``all_seen`` is false where the premises are not all that are needed: there would be too many to list.
     """
 
@@ -67,7 +66,6 @@ class Step:
     bindings: Mapping[str, str] = field(default_factory=dict)
     premises: Sequence[Premise] = ()
     given: Given | None = None
-    before: int | None = None
     excepted: frozenset[tuple[str, ...]] | None = None
     all_seen: bool = True
 

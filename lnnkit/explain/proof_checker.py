@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from lnnkit.check.program import Assertion, CheckedProgram
-from lnnkit.explain.cycle import Cycle
 from lnnkit.explain.ground_form import (
     Form,
     Free,
@@ -76,15 +75,9 @@ class _Known:
 def faults(proof: Proof, world: World) -> list[str]:
     """Why the proof does not hold; empty where it does."""
     found: list[str] = []
-    limits: set[int] = set()  # steps whose cycle has been looked at
-    for number, step in enumerate(proof.steps):
+    for step in proof.steps:
         try:
-            if step.reason != "limit":
-                _check(step, proof, world)
-            elif number not in limits:
-                cycle = Cycle(proof, number, lambda one: _Instance(one, proof, world).box)
-                limits.update(cycle.members)
-                _demand(cycle.reaches_its_bounds(), "rounds of its cycle do not lead there")
+            _check(step, proof, world)
         except Fault as problem:
             found.append(f"{step.atom} {step.side} {step.bound:g}: {problem}")
     if _circular(proof):
@@ -109,8 +102,6 @@ def _check(step: Step, proof: Proof, world: World) -> None:
             _demand(_within(step, _Instance(step, proof, world).box()), "the premises do not give it")
         case "contradiction":
             _demand(_Instance(step, proof, world).contradictory(), "the instance can be satisfied")
-        case "limit":
-            raise AssertionError("cycles are looked at as wholes")
 
 
 def _demand(holds: bool, otherwise: str) -> None:
@@ -227,28 +218,27 @@ class _Instance:
         values = upward(self._tree, lambda form: (0.0, 1.0) if form == whole else _read(form, self._known, self._world))
         return downward(self._tree, values, truth)[1]
 
-    def box(self, other: Mapping[int, float] | None = None) -> Box:
-        """The best bounds of the conclusion that it gives. ``other`` replaces bounds of premises.
+    def box(self) -> Box:
+        """The best bounds of the conclusion that it gives.
 
         In a contradictory program parts of an instance may contradict each other, or the truth that it is given, while
         without one of them, or without one end of the truth, it has something to say. That follows from the whole too:
         what is left out only says less.
         """
-        known = _known(self._step, self._proof, self._world, other)
         low, high = self._truth
-        found = self._boxes(self._tree, known, self._truth, self._places)
+        found = self._boxes(self._tree, self._truth, self._places)
         if not found:
             for truth in ((low, 1.0), (0.0, high)):
-                found += self._boxes(self._tree, known, truth, self._places)
+                found += self._boxes(self._tree, truth, self._places)
             for place in self._places:
                 for part in parts(self._tree, place):
-                    found += self._boxes(replace(self._tree, unknown=part), known, self._truth, [place])
+                    found += self._boxes(replace(self._tree, unknown=part), self._truth, [place])
         _demand(bool(found), "the premises contradict the instance")
         return max(low for low, _ in found), min(high for _, high in found)
 
-    def _boxes(self, tree: Tree, known: _Known, truth: Box, places: Sequence[int]) -> list[Box]:
+    def _boxes(self, tree: Tree, truth: Box, places: Sequence[int]) -> list[Box]:
         """The bounds of some places by one look at the instance; none where its parts contradict each other."""
-        values = upward(tree, lambda form: _read(form, known, self._world))
+        values = upward(tree, lambda form: _read(form, self._known, self._world))
         boxes, empty = downward(tree, values, truth)
         return [] if empty else [(float(boxes[p].lower), float(boxes[p].upper)) for p in places]
 
@@ -263,14 +253,13 @@ def _instance(step: Step, world: World) -> tuple[Form, Box]:
     return form, truth_of(step.statement, world.starts)
 
 
-def _known(step: Step, proof: Proof, world: World, other: Mapping[int, float] | None = None) -> _Known:
+def _known(step: Step, proof: Proof, world: World) -> _Known:
     known = _Known()
     for premise in step.premises:
         base = proof.steps[premise.step]
-        bound = base.bound if other is None else other.get(premise.step, base.bound)
         form = world.form(base.conclusion)
         lowest, highest = _unknown(form, world)
-        box = (bound, highest) if base.side == "lower" else (lowest, bound)
+        box = (base.bound, highest) if base.side == "lower" else (lowest, base.bound)
         if any(isinstance(term, Free) for leaf in leaves(form) for term in leaf.terms):
             known.blanket.append((form, box, base.excepted))
         else:
@@ -405,7 +394,7 @@ def _unified(conjunct: Form, form: Form, whole: Form, world: World) -> Iterator[
 
 
 def _circular(proof: Proof) -> bool:
-    """Whether steps rest on themselves, other than by limits and by what completes predicates together."""
+    """Whether steps rest on themselves, other than by what completes predicates together."""
     state = [0] * len(proof.steps)
     for start in range(len(proof.steps)):
         stack: list[tuple[int, bool]] = [(start, False)]
@@ -419,11 +408,9 @@ def _circular(proof: Proof) -> bool:
             state[number] = 1
             stack.append((number, True))
             step = proof.steps[number]
-            rests = [(premise.step, step.reason in ("limit", "completed")) for premise in step.premises]
-            if step.before is not None:
-                rests.append((step.before, False))
-            for other, may in rests:
-                if state[other] == 1 and not (may and proof.steps[other].reason == step.reason):
+            for premise in step.premises:
+                other = premise.step
+                if state[other] == 1 and not step.reason == proof.steps[other].reason == "completed":
                     return True
                 if not state[other]:
                     stack.append((other, False))

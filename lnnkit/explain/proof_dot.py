@@ -31,8 +31,6 @@ def _lines(proof: Proof, depth: int | None) -> Iterator[str]:
         for premise in step.premises:
             told = f', label="@{premise.weight:g}"' if premise.weight != 1.0 else ""
             yield f"  {premise.step} -> {number} [penwidth={0.5 + premise.weight:.2f}{told}];"
-        if step.before is not None:
-            yield f"  {step.before} -> {number} [style=dashed];"
     yield "}"
 
 
@@ -41,11 +39,10 @@ def reached(proof: Proof) -> dict[int, int]:
     levels = {proof.lower: 0, proof.upper: 0}
     queue = list(levels)
     for number in queue:
-        step = proof.steps[number]
-        for below in (*(premise.step for premise in step.premises), *(() if step.before is None else (step.before,))):
-            if below not in levels:
-                levels[below] = levels[number] + 1
-                queue.append(below)
+        for premise in proof.steps[number].premises:
+            if premise.step not in levels:
+                levels[premise.step] = levels[number] + 1
+                queue.append(premise.step)
     return levels
 
 

@@ -57,8 +57,6 @@ def _trees(explanation: Explained, depth: int | None) -> Iterator[str]:
             number, level, weight = item
             step = proof.steps[number]
             below = [(premise.step, premise.weight) for premise in step.premises]
-            if step.before is not None:
-                below.append((step.before, 1.0))
             line = _line(step, weight)
             if number in met and below:
                 yield f'<li><span>{line} <a href="#step{number}">see above</a></span></li>'

@@ -4,7 +4,6 @@ at its time."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -178,33 +177,25 @@ class Prover:
             assert table is not None and entities is not None
             arguments = [self.wording.names[entity] for entity in entities]
             return self._initial(steps, table, arguments, event.side, event.value, event.tick)
-        assert event.kind in (Kind.SENT, Kind.CARRIED), event
+        assert event.kind is Kind.SENT, event
         sight, place = self._sights.of(event.batch, event.leaf, event.instance)
-        carried = event.kind is Kind.CARRIED
-        reads = self._reads(event, sight, event.tick + 1 if carried else event.tick)
-        if carried:  # where it was told, an instance does not repeat what was known
-            reads = [read for each in reads if (read := _elsewhere(each, event, place)) is not None]
+        reads = self._reads(event, sight)
         kept = self._necessary(event, sight, place, reads)
         formula = sight.formula
         assert formula.root is not None
         origin = formula.root.origin
         stated = formula.auxiliary is None and isinstance(origin, Assertion)
-        step = Step(
+        return Step(
             conclusion,
             side,
             event.value,
-            "limit" if carried else "statement" if stated else "neuron",
+            "statement" if stated else "neuron",
             origin if stated and isinstance(origin, Assertion) else None,
             self.wording.instance(formula, sight.bindings),
             (formula.lower, formula.upper),
             self._bindings(event, sight, place) if stated else {},
             self.premises(steps, formula, kept),
         )
-        if carried:
-            earlier = self.readings.of(event.row, event.side, event.tick)
-            if earlier.source is not None:
-                step.before = steps.number(earlier.source)
-        return step
 
     def premises(self, steps: Steps, formula: Formula, reads: Sequence[Read]) -> list[Premise]:
         found: dict[int, Premise] = {}
@@ -273,7 +264,7 @@ class Prover:
 
     # --- what an instance read --------------------------------------------------------------------------------------
 
-    def _reads(self, event: Event, sight: Sight, tick: int) -> list[Read]:
+    def _reads(self, event: Event, sight: Sight) -> list[Read]:
         """All that an instance read for an event and that said anything."""
         formula = sight.formula
         found: list[Read] = []
@@ -293,7 +284,7 @@ class Prover:
                 return self._arguments(event.batch, sight, leaf, place)
 
             for side in sides:
-                found += self._leaf(sight, leaf, side, tick, arguments)
+                found += self._leaf(sight, leaf, side, event.tick, arguments)
         return found
 
     def _leaf(
@@ -312,11 +303,9 @@ class Prover:
         return self.wording.pattern(formula, leaf, known)
 
     def _necessary(self, event: Event, sight: Sight, place: int, reads: Sequence[Read]) -> list[Read]:
-        """Those that the instance needed to say what it said; earlier ones where there is a choice. What carries a
-        cycle to its limit must also say as much as it did on the way: at the limit any bound is told by itself."""
+        """Those that the instance needed to say what it said; earlier ones where there is a choice."""
         key: object = None
-        carried = event.kind is Kind.CARRIED
-        if not sight.inner and not carried:
+        if not sight.inner:
             same = tuple(int(rows[0]) for leaf, rows in sight.rows.items() if sight.formula.neurons[leaf].kind != LEAF)
             shown = tuple((each.leaf, each.side, each.reading.value) for each in reads)
             key = (event.batch, event.leaf, event.side, event.value, shown, same)
@@ -328,11 +317,7 @@ class Prover:
         def said(ways: Sequence[Sequence[Read]]) -> list[bool]:
             got = sight.says(values_of(sight, ways), *target)
             slack = self._slack(event.value)
-            enough = got <= event.value + slack if event.side else got >= event.value - slack
-            if carried:
-                was = sight.says(values_of(sight, [self._before(event, way) for way in (*ways, reads)]), *target)
-                enough &= was[:-1] <= was[-1] if event.side else was[:-1] >= was[-1]
-            return enough.tolist()
+            return (got <= event.value + slack if event.side else got >= event.value - slack).tolist()
 
         every = for_every_entity(self._grounding, reads, said) if sight.inner else said
         kept = {id(each) for each in minimal_at_once(sorted(reads, key=_age), every)}
@@ -340,18 +325,6 @@ class Prover:
         if key is not None:
             self._needed[key] = positions
         return [reads[position] for position in positions]
-
-    def _before(self, event: Event, reads: Sequence[Read]) -> list[Read]:
-        """The same reads before the leap that an event is of."""
-        found: list[Read] = []
-        for read in reads:
-            match read.reading.source:
-                case Sent(Event(kind=Kind.CARRIED, tick=event.tick, row=row, side=side)):
-                    earlier = self.readings.of(row, side, event.tick)
-                    found.append(replace(read, reading=Reading(earlier.value, read.reading.source)))
-                case _:
-                    found.append(read)
-        return found
 
     # --- words ------------------------------------------------------------------------------------------------------
 
@@ -376,14 +349,6 @@ class Prover:
 
 def _age(read: Read) -> int:
     return read.reading.source.event.tick if isinstance(read.reading.source, Sent) else -1
-
-
-def _elsewhere(read: Read, event: Event, place: int) -> Read | None:
-    """What is read other than at the ``place`` to which an event was sent, on its side."""
-    if (read.leaf, read.side) != (event.leaf, event.side) or place not in read.places:
-        return read
-    others = tuple(each for each in read.places if each != place)
-    return replace(read, places=others) if others else None
 
 
 def weight_of(formula: Formula, leaf: int) -> float:

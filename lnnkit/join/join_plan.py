@@ -66,12 +66,6 @@ class Recorder:
     joins: dict[tuple[int, int], dict[tuple[Reads, ...], Joined]] = field(default_factory=dict)
     _running: _Running | None = None
 
-    def restart(self) -> None:
-        """Forget everything: inference starts over."""
-        self.entered.clear()
-        self.joins.clear()
-        self._running = None
-
     def enter(self, formula: Formula, needs: Needs, *, completes: bool) -> None:
         self.entered.append(Entered(formula, needs, completes))
 

@@ -1,8 +1,7 @@
 """Every change of a bound, in the order of rounds: what explanations are read from.
 
 An instance reads the bounds as the rounds before have left them, so what it read of an atom is the atom's last event of
-an earlier *tick*. A tick is a round, or a step between rounds that others read: a leap, or the first bounds of a shared
-neuron.
+an earlier *tick*. A tick is a round, or a step between rounds that others read: the first bounds of shared neurons.
 """
 
 from __future__ import annotations
@@ -30,11 +29,10 @@ class Kind(IntEnum):
     """How a bound came about."""
 
     SENT = 0  # by an instance
-    CARRIED = 1  # by a leap: the limit, or many rounds, of what its last setter sends
-    INITIAL = 2  # of a shared neuron, by its operands and its statements, before the first round
-    RESTARTED = 3  # of a completed predicate, which starts from false
-    RESTORED = 4  # as it was before a completion that came to less
-    OPENED = 5  # unknown: arrested, or a completion that came to no end
+    INITIAL = 1  # of a shared neuron, by its operands and its statements, before the first round
+    RESTARTED = 2  # of a completed predicate, which starts from false
+    RESTORED = 3  # as it was before a completion that came to less
+    OPENED = 4  # unknown: arrested, or a completion that came to no end
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
-from unittest import mock
 
 import pytest
 
 import lnnkit
 from lnnkit.cli import main
-from lnnkit.engine import inference
 from lnnkit.join import literal_join as joining
 from lnnkit.plan import Plan, StatementPlan
 from tests.blocks import at_length
@@ -251,22 +248,6 @@ def test_recording_changes_nothing(seed: int) -> None:
             outs = [step.out for step in join.steps]
             reached = [out for out in outs if out is not None]
             assert outs[: len(reached)] == reached  # what is not reached comes last
-
-
-def test_only_the_last_run_is_planned() -> None:
-    """A contradiction after a leap may start inference over."""
-    once = lnnkit.loads(SMOKERS).plan()
-    infer, runs = inference._infer, []
-
-    def disturbed(*arguments: Any) -> inference.Fixpoint:
-        runs.append(infer(*arguments))
-        if len(runs) == 1:
-            raise inference.Disturbed
-        return runs[-1]
-
-    with mock.patch.object(inference, "_infer", disturbed):
-        assert lnnkit.loads(SMOKERS).plan() == once
-    assert len(runs) == 2
 
 
 def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -61,11 +61,11 @@ def test_cycles_that_creep(seed: int) -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def test_a_limit_is_replayed() -> None:
+def test_a_cycle_is_replayed_round_by_round() -> None:
     kb = lnnkit.loads("fact A in [0.2, 1]\naxiom (A@0.99 -> B) in [0.999, 1]\naxiom (B@0.99 -> A) in [0.999, 1]\n")
     explanation = kb.explain("A")
     assert explanation.lower == pytest.approx(0.9)
-    assert {step.reason for step in explanation.steps} >= {"limit", "fact"}
+    assert len(explanation.steps) > 1000
     assert explanation.verify() == []
 
 
@@ -169,9 +169,7 @@ STEADY = (
 
 
 @pytest.mark.parametrize("text", STEADY)
-def test_cycles_that_gain_steadily_lead_where_they_are_carried(text: str) -> None:
+def test_cycles_that_gain_steadily_are_replayed(text: str) -> None:
     kb = lnnkit.loads(text)
     for atom in ("A", "B"):
-        explanation = kb.explain(atom)
-        assert any(step.reason == "limit" for step in explanation.steps)
-        assert explanation.verify() == []
+        assert kb.explain(atom).verify() == []

@@ -107,7 +107,7 @@ PROGRAMS = {
         rule (forall U1: Qred(U1))@0.7 | ~Qred(bob)@0.5 in [0.52, 1.0]
         rule (forall U1: Qred(U1)) & ~Pred(Y1) & (exists U1: ~Rred(U1)) in [0.0, 0.5]
         """,
-    "rounds that are carried straight on": """
+    "rounds that gain as much again and again": """
         predicate Tred(entity, entity)
         fact Tred(anna, bob) = 0.745
         axiom ~Pred(Y1, Y1) | (~Pred(anna, Y1) xor Tred(Y1, X1)) in [0.75, 1.0]

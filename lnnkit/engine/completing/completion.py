@@ -17,7 +17,6 @@ from lnnkit.engine.comparison_start import catch_up
 from lnnkit.engine.completing.exact import Inexact, exact_inputs, tell
 from lnnkit.engine.completing.unfinished import Unfinished, open_up, restore
 from lnnkit.engine.delta import Delta, rise, rise_new
-from lnnkit.engine.extrapolation.slow_convergence import Creep, Pace
 from lnnkit.engine.gathering import gather, largest_gain
 from lnnkit.engine.merge import Inbox, Proposals
 from lnnkit.engine.prepare import completed
@@ -27,6 +26,7 @@ from lnnkit.engine.response.on_device import on_device
 from lnnkit.engine.response.respond import completing
 from lnnkit.engine.response.sweep import moved, reader
 from lnnkit.engine.round import Round
+from lnnkit.engine.slow_convergence import Pace, on_cycles
 from lnnkit.engine.watch import Watch, goes_on
 from lnnkit.engine.worklist import Worklist
 from lnnkit.engine.workspace import Status, Workspace
@@ -99,8 +99,8 @@ def _least_fixpoint(
     exact: bool,
 ) -> Status | None:
     """Rounds to the least fixpoint, or until they creep: then upper ends are raised until those rest. Returns the
-    status with which it was stopped, if it was. If all inputs are ``exact``, both ends rise as one until rounds leap or
-    creep; raises `Inexact` where they do not."""
+    status with which it was stopped, if it was. If all inputs are ``exact``, both ends rise as one until rounds creep;
+    raises `Inexact` where they do not."""
     grounding, state, atoms = space.grounding, space.state, space.grounding.atoms
     visited = space.visited(members)
     for each in visited.values():
@@ -112,7 +112,7 @@ def _least_fixpoint(
         grounding.batches[number].swept = 0
         grounding.batches[number].touched = True
     dirty, delta = Dirty(), Delta()
-    pace, creep = Pace(), Creep(space, members, completes=True)
+    pace = Pace()
     widened, since = 0, 0
     for rounds in itertools.count(1):
         known = len(atoms)
@@ -122,17 +122,14 @@ def _least_fixpoint(
         gain = largest_gain(state, now.inbox)
         raised, lifted, new = _meet(space, now.inbox, exact=exact)
         if not len(raised) and not len(lifted):
-            space.leaps.rested()
             return None
         pace.note(gain, (raised, lifted), settled=known == len(atoms))
-        ahead = None if widened else creep.carry(space.leaps, pace, raised, lifted)
-        raised, lifted = (raised, lifted) if ahead is None else ahead
-        if exact and (ahead is not None or pace.creeps):
+        if exact and pace.creeps:
             exact, new = False, None
             tell(visited.values(), state, exact=False)
         since += 1
         if since >= _SETTLING if widened else pace.creeps:
-            space.progress.creeping |= creep.members(raised, lifted)
+            space.progress.creeping |= on_cycles(space, pace.slow)
             widened += 1
             since = 0
             rising = lifted

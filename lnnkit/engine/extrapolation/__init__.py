@@ -1,1 +1,0 @@
-"""Cycles that converge slowly: carried to the limit of a linear piece, or given up."""

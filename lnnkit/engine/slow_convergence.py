@@ -1,0 +1,114 @@
+"""Slow convergence: when inference gives up on cycles that gain ever less, and which formulas are on such cycles.
+
+A round is *slow* if it adds no atoms, arrests nothing, moves only bounds that have moved before, and each of them by
+less than ``_STEP``. What goes down a chain moves each bound once; only a cycle moves the same bounds again and again.
+Bounds are sound after every round, so giving up loses tightness only.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+
+import networkx as nx
+import numpy as np
+
+from lnnkit.engine.workspace import Workspace
+from lnnkit.formula.unfolding import AUXILIARY, Formula
+from lnnkit.store.arrays import Array
+from lnnkit.store.growing import Marks
+
+_STEP = 1e-2  # a round that moves a bound further makes progress: each bound can be moved so far 100 times at most
+# Over so many rounds gains are compared. Those that halve within them (a ratio of 0.9908 a round, or less) fall from
+# _STEP to rounding (1e-12) in 2,500 rounds, and then bounds are within 2e-10 of their limit.
+_WINDOW = 75
+# Where gains halve more slowly, it stops below this one. The rest of the patience would move a bound by 3e-4 at most.
+_GAIN = 1e-7
+# So many slow rounds at most: enough for the 2,500. A program of a few rules makes 500 to 2,000 rounds a second.
+_PATIENCE = 2500
+
+
+class Pace:
+    """The gains of rounds, one after the other."""
+
+    def __init__(self) -> None:
+        self._gains: deque[float] = deque(maxlen=_WINDOW + 1)  # of the slow rounds at the end
+        self._slow_rounds = 0
+        self._known = Marks(np.bool_), Marks(np.bool_)
+        self._slow = Marks(np.bool_), Marks(np.bool_)
+
+    def note(self, gain: float, moved: Sequence[Array], *, settled: bool) -> None:
+        """A round ``moved`` rows on their lower and upper sides, some bound by ``gain`` and none by more; ``settled``
+        if no atoms were added and none contradicted."""
+        if self._again(moved) and settled and gain < _STEP:
+            self._gains.append(gain)
+            self._slow_rounds += 1
+            for rows, marks in zip(moved, self._slow, strict=True):
+                if len(rows):
+                    marks.reach(int(rows.max()) + 1)[rows] = True
+        elif self._slow_rounds:
+            self._gains.clear()
+            self._slow_rounds = 0
+            self._slow = Marks(np.bool_), Marks(np.bool_)
+
+    def _again(self, moved: Sequence[Array]) -> bool:
+        """Whether all of these rows have moved before."""
+        again = True
+        for rows, marks in zip(moved, self._known, strict=True):
+            if len(rows):
+                flags = marks.reach(int(rows.max()) + 1)
+                again &= bool(flags.take(rows).all())
+                flags[rows] = True
+        return again
+
+    @property
+    def creeps(self) -> bool:
+        """Whether to give up."""
+        gains = self._gains
+        hopeless = len(gains) > _WINDOW and gains[-1] < _GAIN and gains[-1] > gains[0] / 2
+        return hopeless or self._slow_rounds >= _PATIENCE
+
+    @property
+    def slow(self) -> tuple[Array, Array]:
+        """The rows that slow rounds have moved since the last other one, on their lower and on their upper side."""
+        lower, upper = (np.flatnonzero(marks.values) for marks in self._slow)
+        return lower, upper
+
+
+def on_cycles(space: Workspace, rows: Sequence[Array]) -> set[int]:
+    """The formulas whose instances have set the bounds of ``rows`` (lower sides, upper sides) last, and that read, by
+    way of such formulas, what they set themselves; all of them if there is no cycle among them."""
+    graph: nx.DiGraph[object] = nx.DiGraph()
+    members: set[int] = set()
+    for member, told, read in _setters(space, rows):
+        members.add(member)
+        graph.add_edge(member, told)
+        graph.add_edges_from((end, member) for end in read)
+    cycles = (part for part in nx.strongly_connected_components(graph) if len(part) > 1)
+    return members.intersection(*[set().union(*cycles)]) or members
+
+
+End = tuple[str | None, int]  # the lower (0) or upper (1) ends of a table
+
+
+def _setters(space: Workspace, rows: Sequence[Array]) -> Iterator[tuple[int, End, list[End]]]:
+    """Formulas that have set these bounds, each with the ends that it told and those that it read for them."""
+    grounding = space.grounding
+    for side, moved in enumerate(rows):
+        columns = np.stack([each.astype(np.int64) for each in space.winners.winner(side, moved)])
+        for number, leaf in np.unique(columns[:2], axis=1).T.tolist():
+            batch = grounding.batches[number]
+            if number < 0 or leaf in batch.observed:  # given, or told to a query alone
+                continue
+            block = 0 if leaf == AUXILIARY else batch.formula.neurons[leaf].block
+            mine = columns[2, (columns[0] == number) & (columns[1] == leaf)]
+            read = [(each, (0, 1)) for each in batch.formula.leaves] if batch.completes else None
+            for own in np.unique(batch.blocks[block].member.take(mine)).tolist():
+                member = batch.members[own]
+                formula = grounding.members[member].formula
+                ends = read or grounding.reads(number, leaf, side)
+                yield member, (_table(formula, leaf), side), [(_table(formula, i), s) for i, some in ends for s in some]
+
+
+def _table(formula: Formula, leaf: int) -> str | None:
+    return formula.auxiliary if leaf == AUXILIARY else formula.neurons[leaf].source
