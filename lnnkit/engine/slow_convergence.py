@@ -19,12 +19,13 @@ from lnnkit.store.arrays import Array
 from lnnkit.store.growing import Marks
 
 _STEP = 1e-2  # a round that moves a bound further makes progress: each bound can be moved so far 100 times at most
-# Over so many rounds gains are compared. Those that halve within them (a ratio of 0.9908 a round, or less) fall from
-# _STEP to rounding (1e-12) in 2,500 rounds, and then bounds are within 2e-10 of their limit.
-_WINDOW = 75
+# Gains are compared over so many rounds: a multiple of the lengths of most short cycles, so in the same phase. Those
+# that halve (a ratio of 0.9904 a round, or less) fall from _STEP to rounding (1e-12) in 2,400 rounds: then bounds are
+# within 2e-10 of their limit.
+_WINDOW = 72
 # Where gains halve more slowly, it stops below this one. The rest of the patience would move a bound by 3e-4 at most.
 _GAIN = 1e-7
-# So many slow rounds at most: enough for the 2,500. A program of a few rules makes 500 to 2,000 rounds a second.
+# So many slow rounds at most: enough for the 2,400. A program of a few rules makes 500 to 2,000 rounds a second.
 _PATIENCE = 2500
 
 

@@ -17,8 +17,8 @@ from lnnkit.graph.lifting import build
 from lnnkit.learn.learned_comparisons import Softness
 from lnnkit.learn.parameters import at
 from lnnkit.learn.replayer import Replayer
-from lnnkit.store.layout import constants
-from lnnkit.store.stated_facts import given_facts
+from lnnkit.store.layout import asked_constants, constants
+from lnnkit.store.stated_facts import given_facts, unnamed
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Source, Span
 from lnnkit.trail.events import Trace as Traced
@@ -53,8 +53,9 @@ def trace(
     (``supplied``) too. The atoms ``listed``, by predicates and the columns of their entities, have rows of their own
     though nothing may be known of them. Raises `TooLarge`."""
     lifted = build(replace(at(program, values), queries=tuple(queries)))
-    mentioned = {text for texts in constants(lifted).values() for text in texts}
-    index, given, labelled = given_facts(lifted.program, mentioned)
+    stated = {text for texts in constants(lifted).values() for text in texts}
+    asked = unnamed(lifted.program, asked_constants(lifted, lifted.queries) - stated)
+    index, given, labelled = given_facts(lifted.program, stated | asked)
     fixpoint = infer(
         lifted,
         index,
@@ -66,6 +67,7 @@ def trace(
         known=known,
         trace=Traced(),
         labelled=labelled,
+        unnamed=asked,
     )
     history = fixpoint.prepared.state.trail
     assert history is not None

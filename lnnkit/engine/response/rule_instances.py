@@ -51,7 +51,7 @@ class RuleInstances:
         rule: DeltaRule,
         found: Bindings,
         atoms: Atoms,
-        encoded: EncodedBounds | None,
+        encoded: EncodedBounds,
         now: Round | None = None,
     ) -> None:
         self.found = found
@@ -77,7 +77,7 @@ class RuleInstances:
     def sole(self, leaf: int) -> int | None:
         """The class that all of a leaf's atoms are known to have."""
         own = self._visitor.leaf(leaf)
-        if self._classes is None or own is None or not own.plain or not own.told_apart:
+        if own is None or not own.plain or not own.told_apart:
             return None
         if own.atom not in self.found.known.listed:
             return None

@@ -25,7 +25,7 @@ from lnnkit.join.delta_rule import DeltaRule, Leaf
 from lnnkit.join.rule_shape import RuleShape
 from lnnkit.numeric import Comparison, Interval, point
 from lnnkit.store.arrays import Array, Ends, spelled_out
-from lnnkit.store.atoms import UNKNOWN, Atoms, AtomTable
+from lnnkit.store.atoms import UNKNOWN, AtomTable
 from lnnkit.trail.events import Arrested
 
 _VARIED = 8  # of so many classes it is asked whether each says nothing
@@ -156,29 +156,6 @@ class RuleResponse:
             for start in range(0, length if inputs else 0, _WIDE)
         ]
         return Interval(*(torch.cat(ends) for ends in zip(*strips, strict=True))) if strips else None
-
-    def say(self, found: Bindings, atoms: Atoms, state: State) -> tuple[bool, list[tuple[int, Array, Array]]]:
-        """Whether any of the instances cannot be satisfied, arrested ones apart; and what they would send: sides, atom
-        rows and bounds. Nothing changes: an atom that is not there yet stands as its table's default row."""
-        visit = RuleInstances(self.batch, self.member, self.rule, found, atoms, None)
-        silent = self.arrests.flags(found, visit.rows)
-        if self.batch.formula.compares and len(state.crossed):
-            silent = silent | visit.own_arrested(state)
-        bad, said = False, []
-        for start in range(0, found.length, STRIP):
-            strip = self._worked_out(visit, start, min(start + STRIP, found.length), state)
-            bad = bad or not silent.take(strip.bad).all()
-            for (leaf, side), (at, value) in strip.targets.items():
-                rows = visit.rows(leaf).take(at)
-                assert isinstance(value, np.ndarray)
-                hears = ~silent.take(at)
-                absent = rows == visit.table(leaf).default_row
-                if self.batch.modes[leaf][side] == LISTED:
-                    hears &= atoms.flags("listed").take(rows)
-                else:
-                    hears &= absent | ~state.frozen.take(rows)
-                said.append((side, rows[hears], value[hears]))
-        return bad, said
 
     def _said(self, visit: RuleInstances, now: Round) -> _Said | None:
         """What the instances say, by the truth table where their bounds take few values."""
