@@ -22,7 +22,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from lnnkit.logic.bounds import Bounds, Inverse, asks, negative, tolerance
+from lnnkit.logic.bounds import Bounds, Inverse, asks, negative, rounding, tolerance
 from lnnkit.logic.hulls import candidate, fit, intersection, swapped, union
 from lnnkit.logic.logic import Weight
 from lnnkit.logic.operands import column, scalar, stack, unstack, unweigh
@@ -149,6 +149,12 @@ def _never_falls(x: Bounds, y: Bounds) -> Tensor:
     return (x.upper <= 0) | (y.lower >= 1)
 
 
+def _outward(end: Tensor, drop: Tensor, sign: int) -> Tensor:
+    """``end + drop``; moved by rounding in the direction of ``sign`` where the sum was rounded."""
+    found = end + drop
+    return torch.where(found - drop == end, found, found + sign * rounding(end.dtype))
+
+
 def _plain(number: Weight) -> bool:
     return not isinstance(number, Tensor) and number == 1
 
@@ -190,7 +196,7 @@ def _falls(node: Bounds, x: _Side, y: _Side, bias: Weight, antecedent: Bounds, c
     are ``antecedent`` and ``consequent``."""
     asks_lower, asks_upper = asks(node)
     tol, drop = tolerance(node.lower.dtype), scalar(bias, node.lower) - 1
-    low, high = node.lower + drop, node.upper + drop
+    low, high = _outward(node.lower, drop, -1), _outward(node.upper, drop, 1)
     least = torch.where(asks_lower & (low > y.truth.lower), low, y.truth.lower)
     most = torch.where(asks_upper & (high < y.truth.upper), high, y.truth.upper)
     # Within the tolerance it may fall. Where it may also hold (U = 1), that adds nothing.
