@@ -1,8 +1,8 @@
 """Random programs with numbers that hold in a planted world, extremes drawn often.
 
 A world gives each atom a truth and each number a value. Facts are intervals around them; statements are drawn at
-random, evaluated in the world exactly (`tests.exact`), and stated with floats around what they come to. So no answer may
-exclude the world, and nothing contradicts itself.
+random, evaluated in the world exactly (`tests.exact`), and stated with floats around what they come to. So no answer
+may exclude the world, and nothing contradicts itself.
 """
 
 from __future__ import annotations

@@ -102,6 +102,8 @@ def _preimage(branch: Branch, lower: Tensor, upper: Tensor, scale: float) -> Pie
     flat = most - least <= 2 * TOLERANCE
     highest = most - (TOLERANCE if most >= 1 else ROUNDING) if math.isinf(top) else most
     lowest = least + (TOLERANCE if least <= 0 else ROUNDING) if math.isinf(bottom) else least
+    if not branch.reached:  # a truth that rounds to 0 or 1 tells nothing of how far out its number is
+        lowest, highest = max(lowest, TOLERANCE), min(highest, 1 - TOLERANCE)
     low, high = _full(bottom, len(lower)), _full(top, len(upper))
     if not flat:
         low = torch.where(lower > least, branch.inverse(lower.clamp(lowest, highest)), low)

@@ -141,7 +141,8 @@ def _applied(step: Apply, values: Sequence[Pieces], known: Mapping[int, float], 
         case "add":
             return reduce(lambda one, other: arithmetic.add(one, other, felt), own)
         case "subtract":
-            return arithmetic.subtract(*own, felt)
+            one, other = own
+            return arithmetic.subtract(one, other, felt)
         case "multiply":
             return _product(own, [known.get(place) for place in step.operands])
         case "divide":
