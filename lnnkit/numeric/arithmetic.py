@@ -67,7 +67,9 @@ def cancelling(*operands: Pieces) -> Felt:
 
 
 def _noise(end: Tensor, one: Tensor, other: Tensor, felt: Felt) -> Tensor:
-    """What rounding of two operands may have made of their sum, where it is felt. To add zero rounds nothing."""
+    """What rounding of two operands may have made of their sum, where it is felt. To add zero rounds nothing. No
+    gradient passes."""
+    end, one, other = end.detach(), one.detach(), other.detach()
     size = torch.where((one == 0) | (other == 0), 0.0, torch.maximum(one.abs(), other.abs()))
     noise = ROUNDING * torch.where(size < math.inf, size, 0.0)
     return torch.where((noise > 0) & felt(end, noise), noise, 0.0)
