@@ -59,6 +59,12 @@ class World:
         """Whether rules complete a closed predicate."""
         return any(predicate in stratum for stratum in self.program.strata)
 
+    def lacks(self, atom: Form) -> bool:
+        """Whether an atom is about an entity that is not of the sort of its place: no rule speaks of it."""
+        sorts = self.program.predicates[atom.name].sorts
+        pairs = zip(atom.terms, sorts, strict=True)
+        return any(isinstance(term, str) and term not in self.sorts.get(sort, ()) for term, sort in pairs)
+
 
 class Fault(Exception):
     """A step does not hold."""
@@ -134,7 +140,8 @@ def _stands(step: Step, world: World) -> bool:
 
 def _closed(step: Step, world: World) -> None:
     form = world.form(step.conclusion)
-    closed = form.kind == "atom" and world.program.predicates[form.name].closed and not world.derived(form.name)
+    closed = form.kind == "atom" and world.program.predicates[form.name].closed
+    closed = closed and (not world.derived(form.name) or world.lacks(form))
     _demand(closed and step.side == "upper" and step.bound >= 0, "the predicate is not closed")
     if all(isinstance(term, str) for term in form.terms):
         _demand(not world.origins.of(form.name, _entities(form)), "there is a fact")

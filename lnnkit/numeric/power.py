@@ -14,6 +14,7 @@ from torch import Tensor
 from lnnkit.flags import any_set
 from lnnkit.numeric.arithmetic import absolute, negate, not_negative, reciprocal, rising
 from lnnkit.numeric.pieces import (
+    BESIDE_ZERO,
     Pieces,
     bounded,
     crossed_with,
@@ -22,9 +23,7 @@ from lnnkit.numeric.pieces import (
     from_zero,
     gone,
     joined,
-    lost,
     points,
-    regained,
     tidied,
 )
 
@@ -33,7 +32,7 @@ def raise_to(base: Pieces, exponent: float) -> Pieces:
     """``x ^ e`` for a fixed exponent: the exact image."""
     if base.point:
         value = base.lower**exponent
-        if finite(value) and not lost(value, base.lower):
+        if finite(value):
             return points(value)
     if exponent == 0:
         ones = torch.ones_like(base.lower)
@@ -76,16 +75,16 @@ def power_of_positive(base: Pieces, exponent: Pieces) -> Pieces:
     base, exponent = crossed_with(base, exponent)
     low, high = from_zero(base.lower), base.upper
     least = torch.where(high == 0, exponent.lower.clamp(min=0.0), exponent.lower)  # zero has no negative powers
-    none = (low > high) | (least > exponent.upper)
+    lost = (low > high) | (least > exponent.upper)
     other = gone(exponent)
     lower, upper = _corners(low, high, least, exponent.upper)
-    return tidied(bounded(lower, upper, none if other is None else none | other))
+    return tidied(bounded(lower, upper, lost if other is None else lost | other))
 
 
 def _raised(value: Tensor, exponent: float) -> Tensor:
     """The power; of what is not zero it is not zero."""
     found = value**exponent
-    return regained(found, value)
+    return torch.where((found == 0) & (value != 0), BESIDE_ZERO * value.sign(), found)
 
 
 def _root(value: Tensor, exponent: float) -> Tensor:
@@ -103,7 +102,7 @@ def _root(value: Tensor, exponent: float) -> Tensor:
 
 def _corners(low: Tensor, high: Tensor, least: Tensor, most: Tensor) -> tuple[Tensor, Tensor]:
     """The ends of ``x ^ y`` over a box of ``x >= 0``: it is monotone in each."""
-    corners = torch.stack([regained(differentiable(torch.pow, x, y), x) for x in (low, high) for y in (least, most)])
+    corners = torch.stack([differentiable(torch.pow, x, y) for x in (low, high) for y in (least, most)])
     return corners.amin(0), corners.amax(0)
 
 
@@ -111,14 +110,14 @@ def _powers_of_negative(base: Pieces, exponent: Pieces) -> list[Pieces]:
     base, exponent = crossed_with(base, exponent)
     low, high = from_zero(-base.upper), -base.lower
     least, most = exponent.lower.ceil(), exponent.upper.floor()
-    none = high <= 0
+    lost = high <= 0
     other = gone(exponent, base)
-    none = none if other is None else none | other
+    lost = lost if other is None else lost | other
     found = []
     for odd in (False, True):
         first, last = least + (is_odd(least) != odd).double(), most - (is_odd(most) != odd).double()
         lower, upper = _corners(low, high, first, last)
-        part = bounded(lower, upper, none | (first > last))
+        part = bounded(lower, upper, lost | (first > last))
         found.append(negate(part) if odd else part)
     return found
 
