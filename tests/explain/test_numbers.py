@@ -86,7 +86,9 @@ def replay_queries(found: Iterable[Program]) -> int:
                 text = formula_text(query, {name: answer.bindings[name] for name in answer.bindings})
                 explanation = kb.explain(text)
                 context = f"seed {seed}: {text}\n{to_text(program)}\n{explanation}"
-                assert (explanation.lower, explanation.upper) == (answer.lower, answer.upper), context
+                # a gain below 1e-12 is rounding and not recorded: at a cycle's end answers read it, proofs do not
+                shown = pytest.approx((answer.lower, answer.upper), rel=1e-12, abs=1e-12)
+                assert (explanation.lower, explanation.upper) == shown, context
                 assert explanation.contested == answer.contested, context
                 assert not explanation.verify(), f"{context}\n" + "\n".join(explanation.verify())
                 asked += 1
