@@ -9,7 +9,7 @@ from tests.planted import plant
 from tests.programs import to_text
 
 TOLERANCE = 1e-9
-PLAIN, ALL, BLOCK = 120, 6000, 20
+PLAIN, ALL, BLOCK = 120, 1000, 20
 
 
 def faults(seed: int) -> list[str]:
