@@ -14,9 +14,6 @@ from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.span import Span
 
-_APART = (  # each instance has all rows of a quantifier within that is about fewer variables
-    "conclude the quantified part by a rule of its own (`rule exists Y: ... -> Some(X)`), "
-)
 _UNKNOWN = 8 * 2**30  # free memory where nothing says how much there is
 _LEAST = 2**28
 _GROUPS = "/sys/fs/cgroup"
@@ -111,19 +108,11 @@ def too_large(problem: TooLarge, lifted: LiftedGraph) -> BudgetError:
             Diagnostic(
                 "too-many-groundings",
                 f"{what}{over} would take {problem.count:,} instances; the budget is {allowed}",
-                f"{_APART if _repeats_rows(formula) else ''}bind its variables by another literal, close a predicate, "
+                "bind its variables by another literal, close a predicate, "
                 "or raise --max-groundings (in Python: infer(max_groundings=...))",
                 span,
             )
         ]
-    )
-
-
-def _repeats_rows(formula: Formula) -> bool:
-    """Whether a quantifier within is about fewer variables than what is around it: each instance has its rows."""
-    return any(
-        neuron.inner >= 0 and not set(formula.blocks[neuron.block].variables) <= set(neuron.arguments)
-        for neuron in formula.neurons
     )
 
 

@@ -152,12 +152,17 @@ def place_of(atom: Formula, env: dict[str, str]) -> tuple[str, tuple[str, ...]]:
 # --- the generator ----------------------------------------------------------------------------------------------------
 
 
-def generate(seed: int, size: int = 4, mode: str = "fuzzy", equal: float = 0.0, ground: float = 0.0) -> Generated:
+def generate(
+    seed: int, size: int = 4, mode: str = "fuzzy", equal: float = 0.0, ground: float = 0.0, few: float = 0.0
+) -> Generated:
     """A valid program with about ``size`` statements. A share of ``equal`` and some more of its literals are equalities
-    of entities, a share of ``ground`` quantifiers without free variables instead."""
+    of entities, a share of ``ground`` quantifiers without free variables instead, one of ``few`` quantifiers that speak
+    of one variable around them at most, with others within."""
     for attempt in range(100):
         try:
-            return _Generator(random.Random(f"{seed} {size} {mode} {attempt}"), size, mode, equal, ground).build(seed)
+            return _Generator(random.Random(f"{seed} {size} {mode} {attempt}"), size, mode, equal, ground, few).build(
+                seed
+            )
         except (ProgramError, _Retry):
             continue
     raise AssertionError(f"no valid program for seed {seed}")
@@ -174,6 +179,7 @@ class _Generator:
     mode: str
     equal: float
     ground: float
+    few: float = 0.0
     pool: list[Formula] = field(default_factory=list)  # subformulas to repeat
     taken: list[str] = field(default_factory=list)  # variables that a quantifier around binds
 
@@ -258,6 +264,8 @@ class _Generator:
             return self._equality(scope, denied=0.4)
         if self.ground and scope and rng.random() < self.ground:
             return self._quantified(rng.choice(QUANTIFIERS), [], 1, among)
+        if self.few and scope and len(self.taken) < 3 and rng.random() < self.few:
+            return self._quantified(rng.choice(QUANTIFIERS), rng.sample(scope, rng.choice([0, 1])), 2, among)
         atom = self._atom(scope, among)
         chance = rng.random()
         if chance < 0.03:

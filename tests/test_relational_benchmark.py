@@ -61,6 +61,7 @@ def test_the_floor_gives_the_published_answers(workload: str, size: int, tmp_pat
         ("smokers-open", 300),
         ("table", 200),
         ("eligible", 200),
+        ("held", 200),
         ("generation", 50),
         ("ibm-smokers", 100),
         ("ibm-chain", 15),

@@ -46,6 +46,12 @@ def smokers(n: int) -> Columns:
     return {"friends": friends, "smokers": known, "non_smokers": other}
 
 
+def alarms(n: int) -> Columns:
+    """``n`` alarms and ``n`` items, each to a degree."""
+    rng = np.random.default_rng(0)
+    return {"alarm": rng.uniform(0.3, 0.9, n), "item": rng.uniform(0, 1, n)}
+
+
 def table(n: int) -> Columns:
     """``n`` rows with intervals for the predicates p0 .. p9, and for q an upper bound on every tenth row:
     somewhat above what the conjunction gives, so that nothing is contradictory and something is passed down."""

@@ -97,6 +97,7 @@ TARGETS = (
     _against("smokers", 1_000_000, "duckdb", 0.5),
     _against_own("smokers-open", 1_000_000, "smokers", 2),
     _against("table", 1_000_000, "numpy", 6),
+    _within("held", 100_000, 1000),
     _against("table", 10_000_000, "numpy", 6),
     _against("eligible", 1_000_000, "numpy", 6),
     _against("generation", 10_000, "duckdb", 1),

@@ -118,6 +118,17 @@ _ALL = (
         growth=(1000, 10_000, 100_000, 1_000_000),
     ),
     Workload(
+        "held",
+        "W6",
+        "(exists Y: alarm(Y)) & item(X) -> hold(X), as many alarms as items",
+        "items",
+        _in_memory(data.alarms),
+        sizes=(1000, 10_000, 100_000, 1_000_000),
+        quick=(10_000,),
+        warm=100,
+        growth=(1000, 10_000, 100_000, 1_000_000),
+    ),
+    Workload(
         "generation",
         "W4",
         "same generation on a random tree",

@@ -15,14 +15,14 @@ import torch
 from torch import Tensor
 
 from lnnkit.engine.bounds_state import State
-from lnnkit.engine.merge import Inbox
 from lnnkit.engine.response.respond import entering, respond
-from lnnkit.engine.response.sweep import View, reader, send, whole
+from lnnkit.engine.response.sweep import View, heard, reader, silent
 from lnnkit.engine.workspace import Workspace
 from lnnkit.flags import any_set, where_set
 from lnnkit.formula.passes import least_heads, upward
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.join.grounding import Grounding
+from lnnkit.join.unrolled import unroll
 from lnnkit.logic.bounds import tolerance
 from lnnkit.store.atoms import Atoms
 
@@ -152,47 +152,45 @@ def _again(grounding: Grounding, setter: _Setter, doubt: State) -> Tensor:
     """The bound that each instance of a setter gives its atom where bounds read as in ``doubt``."""
     batch = grounding.batches[setter.batch]
     formula = batch.formula
-    view = View(batch, (torch.unique(setter.instances),), (None,)) if len(batch.blocks) == 1 else whole(batch)
-    block = 0 if setter.leaf == AUXILIARY else formula.neurons[setter.leaf].block
+    block = formula.block_of(setter.leaf)
+    path = batch.path(block, setter.instances)
+    if len(batch.blocks) == 1:
+        asked, own = torch.unique(path[0], return_inverse=True)
+        view = View(batch, (asked,), (None,))
+    else:
+        unrolled = unroll(batch, path[0])
+        view, own = View(batch, unrolled.rows, unrolled.groupings), unrolled.places(block, path)
     numeric = setter.leaf != AUXILIARY and formula.neurons[setter.leaf].numeric
     unknown = (-math.inf, math.inf)[setter.side] if numeric else float(setter.side)
-    given = torch.full((len(batch.blocks[block]),), unknown, dtype=doubt.dtype)
+    given = torch.full((view.length(block),), unknown, dtype=doubt.dtype)
     if setter.leaf in formula.heads:  # a completed atom
         values = upward(formula, entering(reader(view, doubt, grounding.atoms), formula), view.groupings)
         ends = values[formula.neurons[formula.top].operands[0]][setter.side]
-        found = least_heads(formula, ends, values, unknown)[setter.leaf]
-        rows = view.rows[0]
-        given[slice(None) if rows is None else rows] = found
+        given[:] = least_heads(formula, ends, values, unknown)[setter.leaf]
     else:
-        inbox = Inbox()
-        found = respond(batch, reader(view, doubt, grounding.atoms), view.groupings)
-        send(setter.batch, view, found, doubt, grounding.atoms, inbox)
-        for proposal in inbox.sides[setter.side]:
-            if proposal.leaf == setter.leaf:
-                given.numpy()[proposal.instance] = proposal.value
-    return given.index_select(0, setter.instances)
+        found = respond(batch, reader(view, doubt, grounding.atoms), view.groupings, silent(view))
+        target = setter.leaf, setter.side
+        told = heard(view, found, target, doubt, grounding.atoms) if target in found.said else None
+        if told is not None:
+            given[told.places] = told.value
+    return given.index_select(0, own)
 
 
 def _tops(grounding: Grounding, setter: _Setter) -> Tensor:
     """The rows of block 0 that a setter's instances belong to."""
     batch = grounding.batches[setter.batch]
-    block = 0 if setter.leaf == AUXILIARY else batch.formula.neurons[setter.leaf].block
-    return setter.instances if block == 0 else batch.blocks[block].outermost.tensor.index_select(0, setter.instances)
+    return batch.tops(batch.formula.block_of(setter.leaf), setter.instances)
 
 
 def _reads(grounding: Grounding, setter: _Setter, flags: Flags) -> Tensor:
     """Which of a setter's instances read a flagged bound."""
     batch, top = grounding.batches[setter.batch], _tops(grounding, setter)
     hit = torch.zeros(len(top), dtype=torch.bool)
-    inner = torch.zeros(len(batch.blocks[0]), dtype=torch.bool)
     for other, ends in grounding.reads(setter.batch, setter.leaf, setter.side):
-        block = 0 if other == AUXILIARY else batch.formula.neurons[other].block
+        block = batch.formula.block_of(other)
         column = batch.blocks[block].columns[other].tensor
         tainted = torch.zeros(len(column), dtype=torch.bool)
         for end in ends:
             tainted |= flags[end].index_select(0, column)
-        if block == 0:
-            hit |= tainted.index_select(0, top)
-        else:
-            inner[batch.blocks[block].outermost.tensor[tainted]] = True
-    return hit | inner.index_select(0, top)
+        hit |= batch.above(block, tainted).index_select(0, top)
+    return hit

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from lnnkit.engine.merge import Inbox
 from lnnkit.engine.response.dirty import Dirty
 from lnnkit.engine.response.on_device import on_device
 from lnnkit.engine.response.respond import respond
-from lnnkit.engine.response.sweep import moved, reader, send
+from lnnkit.engine.response.sweep import moved, reader, send, silent
 from lnnkit.engine.round import Round
 from lnnkit.engine.slow_convergence import Pace, on_cycles
 from lnnkit.engine.spreading.spreading import Spreading
@@ -105,9 +106,9 @@ def _sweep(number: int, space: Workspace, dirty: Dirty, now: Round) -> None:
     if view is None:
         return
     now.visited += view.length(0)
-    found = on_device(respond, space.state.device)(
-        batch, reader(view, space.state, space.grounding.atoms), view.groupings
-    )
+    device = space.state.device
+    look = on_device(partial(respond, silent=silent(view).to(device)), device)
+    found = look(batch, reader(view, space.state, space.grounding.atoms), view.groupings)
     fresh, roots = send(number, view, found, space.state, space.grounding.atoms, now.inbox)
     if len(fresh):
         now.arrested.append(Arrested(number, fresh.numpy(), arrays(roots)))

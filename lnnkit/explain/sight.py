@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from lnnkit.engine.response.leaf_response import completed, told
-from lnnkit.formula.passes import Grouping, downward, least_heads, neuron_upward, upward
+from lnnkit.formula.descent import Grouping
+from lnnkit.formula.passes import downward, least_heads, neuron_upward, upward
 from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.grounding import Grounding
@@ -82,7 +83,7 @@ class Sight:
         lower, upper = torch.maximum(up.lower, given.lower), torch.minimum(up.upper, given.upper)
         crossed = lower > upper + tolerance(lower.dtype)
         safe = Bounds(torch.where(crossed, up.lower, lower), torch.where(crossed, up.upper, upper))
-        return crossed | downward(self.formula, values, ordered(*safe), groupings)[1]
+        return crossed | downward(self.formula, values, ordered(*safe), groupings).empty
 
     def least(self, read: Mapping[int, Bounds], head: int) -> Tensor:
         """(variants,) the least truth of a ``head`` that a defining statement asks for where its antecedent is as true
@@ -116,9 +117,8 @@ class Sight:
             parents = 1 if above == 0 else len(self.inner[above - 1].rows)
             copies = np.arange(variants)[:, None]
             group = torch.from_numpy((copies * parents + own.parent[None]).reshape(-1))
-            outermost = torch.from_numpy(np.repeat(np.arange(variants), len(own.rows)))
             virtual, stranger = (torch.from_numpy(np.tile(e, variants)) for e in (own.virtual, own.stranger))
-            found.append(Grouping(group, variants * parents, outermost, virtual, stranger))
+            found.append(Grouping(group, variants * parents, None, virtual, stranger))
         return tuple(found)
 
 
@@ -139,8 +139,10 @@ class Sights:
         if columns is None:
             columns = self._batches[number] = _Columns(self._grounding.batches[number])
         batch = columns.batch
-        block = 0 if leaf == AUXILIARY else batch.formula.neurons[leaf].block
-        top = instance if block == 0 else int(columns.outermost(block)[instance])
+        block = batch.formula.block_of(leaf)
+        way = batch.formula.path(block)
+        rows_on_way = [int(rows[0]) for rows in batch.path(block, torch.tensor([instance]))]
+        top = rows_on_way[0]
         member = self._grounding.members[batch.members[int(columns.member[top])]]
         inner = columns.inner(top)
         rows = {
@@ -154,21 +156,26 @@ class Sights:
             local = int(columns.local[top])
             own = zip(member.formula.blocks[0].variables, member.variables(0), strict=True)
             bindings = {variable: int(ids[local]) for variable, ids in own}
-        place = 0 if block == 0 else int(np.flatnonzero(inner[block - 1].rows == instance)[0])
+        place = 0
+        for each, row in zip(way[1:], rows_on_way[1:], strict=True):
+            own = inner[each - 1]
+            place = int(np.flatnonzero((own.rows == row) & (own.parent == place))[0])
         return Sight(member.formula, bindings, rows, inner, batch.completes), place
 
     def inner_bindings(self, number: int, sight: Sight, block: int, place: int) -> dict[int, int]:
         """The entities of all variables at one row of an inner block; those of virtual rows are none that exist."""
         batch = self._grounding.batches[number]
-        row = int(sight.inner[block - 1].rows[place])
-        own = batch.blocks[block]
-        member = self._grounding.members[batch.members[int(own.member[row])]]
-        assert not isinstance(member, DeltaRule)
-        local = int(own.local[row])
-        return {
-            variable: int(ids[local])
-            for variable, ids in zip(member.formula.blocks[block].variables, member.variables(block), strict=True)
-        }
+        found = dict(sight.bindings)
+        for each in reversed(batch.formula.path(block)[1:]):
+            row = int(sight.inner[each - 1].rows[place])
+            place = int(sight.inner[each - 1].parent[place])
+            own = batch.blocks[each]
+            member = self._grounding.members[batch.members[int(own.member[row])]]
+            assert not isinstance(member, DeltaRule)
+            local = int(own.local[row])
+            names = member.formula.blocks[each].variables
+            found |= {variable: int(ids[local]) for variable, ids in zip(names, member.variables(each), strict=True)}
+        return found
 
     def _visited(
         self, columns: _Columns, visitor: DeltaRule, top: int, rows: Mapping[int, np.ndarray]
@@ -199,39 +206,29 @@ class _Columns:
         self.member = batch.blocks[0].member
         self.local = batch.blocks[0].local
 
-    def outermost(self, block: int) -> np.ndarray:
-        return self._outermost[block - 1]
-
     def inner(self, top: int) -> tuple[Inner, ...]:
-        """The rows of each inner block beneath a row of block 0, retired ones left out."""
+        """The rows of each inner block beneath a row of block 0, retired ones left out, once for each row that they
+        belong to."""
         found: list[Inner] = []
-        for block, own in enumerate(self.batch.blocks[1:], 1):
-            order, ends = self._owned[block - 1]
-            low, high = np.searchsorted(ends, np.array((top, top + 1), ends.dtype))
-            rows = np.sort(order[low:high])
-            group = own.group.values[rows]
-            rows, group = rows[group >= 0], group[group >= 0]
-            above = self.batch.formula.blocks[block].parent
-            virtual = own.virtual.values[rows]
-            parent = np.zeros(len(rows), np.int64)
-            if above > 0:
-                kept = found[above - 1]
-                parent = np.searchsorted(kept.rows, group)
-                there = (parent < len(kept.rows)) & (kept.rows[np.minimum(parent, len(kept.rows) - 1)] == group)
-                rows, parent, virtual = rows[there], parent[there], virtual[there]
-                virtual = virtual | kept.virtual[parent]
-            found.append(Inner(rows, parent, virtual, own.stranger.values[rows]))
+        for number, (block, own) in enumerate(zip(self.batch.formula.blocks[1:], self.batch.blocks[1:], strict=True)):
+            around = found[block.parent - 1].rows if block.parent else np.array([top])
+            groups = own.of.values[around] if block.grouped else around
+            order, ends = self._owned[number]
+            low, high = (np.searchsorted(ends, groups, side) for side in ("left", "right"))
+            parent = np.repeat(np.arange(len(around)), high - low)
+            within = np.arange(len(parent)) - np.repeat((high - low).cumsum() - (high - low), high - low)
+            rows = order[np.repeat(low, high - low) + within]
+            by_row = np.argsort(rows, kind="stable")
+            rows, parent = rows[by_row], parent[by_row]
+            found.append(Inner(rows, parent, own.virtual.values[rows], own.stranger.values[rows]))
         return tuple(found)
 
     @cached_property
-    def _outermost(self) -> list[np.ndarray]:
-        return [block.outermost.values for block in self.batch.blocks[1:]]
-
-    @cached_property
     def _owned(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Each inner block's rows by their row in block 0, and those."""
+        """Each inner block's rows by their group, and those."""
         found: list[tuple[np.ndarray, np.ndarray]] = []
-        for outermost in self._outermost:
-            order = np.argsort(outermost, kind="stable")
-            found.append((order, outermost[order]))
+        for block in self.batch.blocks[1:]:
+            group = block.group.values
+            order = np.argsort(group, kind="stable")
+            found.append((order, group[order]))
         return found

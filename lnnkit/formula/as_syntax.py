@@ -74,7 +74,7 @@ def bound_names(formula: Formula, names: Mapping[int, str]) -> Mapping[int, str]
     around it has that name."""
     found = dict(names)
     for block in formula.blocks[1:]:
-        taken = {found.get(variable, f"X{variable}") for variable in formula.blocks[block.parent].variables}
+        taken = {found.get(variable, f"X{variable}") for variable in formula.around(block.parent)}
         for variable in block.bound:
             own = found.get(variable) or formula.written.get(variable)
             if own is None or (own in taken and variable not in names):

@@ -2,39 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from lnnkit.flags import where_set
+from lnnkit.formula.descent import Descent, Grouping, Reached, beyond, separable
 from lnnkit.formula.unfolding import LEAF, Formula, Neuron
 from lnnkit.logic.bounds import Bounds, Inverse, asks, complement, told
-from lnnkit.logic.quantifier import exists, exists_inverse, forall, forall_inverse
+from lnnkit.logic.quantifier import exists, forall
 from lnnkit.numeric import Comparison, Interval, point
-
-
-@dataclass(frozen=True, slots=True)
-class Grouping:
-    """How a block's rows belong to the rows of the block around it.
-
-    ``group`` (n,) is each row's parent row, ``groups`` their number, ``outermost`` (n,) its row in block 0. ``virtual``
-    (n,) marks rows that stand for entities at default bounds: they take part upward only. A ``stranger`` (n,) among
-    them may not exist: it can keep a ``forall`` from being true and an ``exists`` from being false, no more.
-    """
-
-    group: Tensor
-    groups: int
-    outermost: Tensor
-    virtual: Tensor
-    stranger: Tensor
-
-    def optional(self, rows: Bounds, kind: str) -> Bounds:
-        """The rows as the quantifier ``kind`` may count on them."""
-        if kind == "forall":
-            return Bounds(rows.lower, torch.where(self.stranger, 1.0, rows.upper))
-        return Bounds(torch.where(self.stranger, 0.0, rows.lower), rows.upper)
 
 
 def neuron_upward(neuron: Neuron, operands: Sequence[Bounds]) -> Bounds:
@@ -112,7 +91,7 @@ def upward(formula: Formula, read: Callable[[int], Bounds], groupings: Sequence[
             rows = groupings[neuron.inner]
             assert rows is not None
             reduce = forall if neuron.kind == "forall" else exists
-            values.append(reduce(rows.optional(operands[0], neuron.kind), rows.group, rows.groups))
+            values.append(rows.around(reduce(rows.optional(operands[0], neuron.kind), rows.group, rows.groups)))
         elif operands:
             values.append(neuron_upward(neuron, operands))
         else:
@@ -120,45 +99,78 @@ def upward(formula: Formula, read: Callable[[int], Bounds], groupings: Sequence[
     return values
 
 
+class Downward(NamedTuple):
+    """The hull of each neuron's values, one for each row of its block that is ``reached``; which rows of block 0 have
+    ``empty`` ones."""
+
+    boxes: list[Bounds]
+    empty: Tensor
+    reached: Sequence[Reached]
+
+
 def downward(
-    formula: Formula, values: Sequence[Bounds], root: Bounds, groupings: Sequence[Grouping | None]
-) -> tuple[list[Bounds], Tensor]:
-    """The hull of each neuron's values that can still give ``root``, and which rows of block 0 have none. Nothing
-    follows downward from an end that a neuron's own operands give it (``values``)."""
-    boxes = list(values)
+    formula: Formula,
+    values: Sequence[Bounds],
+    root: Bounds,
+    groupings: Sequence[Grouping | None],
+    *,
+    silent: Tensor | None = None,
+    only: int | None = None,
+) -> Downward:
+    """The hull of each neuron's values that can still give ``root``, and which rows of block 0 have none. Rows that are
+    ``silent``, or have none, tell nothing to the groups that others share with them. Where ``only`` one leaf is asked
+    for, quantifiers that it does not stand under are left as they are. Nothing follows downward from an end that a
+    neuron's own operands give it (``values``)."""
+    boxes, made = list(values), list(values)
     boxes[formula.top] = root
-    empty = torch.zeros(root.lower.shape, dtype=torch.bool)
-    for index in range(formula.top, -1, -1):
+    descent = Descent(formula, groupings, boxes, made)
+    late = {block for block in range(1, len(formula.blocks)) if separable(formula, block)}
+    passed = frozenset(range(len(formula.blocks))) if only is None else formula.path(formula.block_of(only))
+    early = [i for i in range(formula.top, -1, -1) if formula.neurons[i].block not in late]
+    _descend(formula, early, descent, late, passed)
+    empty = descent.emptied()
+    if late:
+        descent.settle(empty if silent is None else empty | silent)
+        again = [
+            i
+            for i in range(formula.top, -1, -1)
+            if formula.neurons[i].block in late or formula.neurons[i].inner in late
+        ]
+        _descend(formula, again, descent, frozenset(), passed)
+    elif any(block.grouped for block in formula.blocks):
+        descent.settle(empty if silent is None else empty | silent)
+    return Downward(boxes, empty, descent.reached)
+
+
+def _descend(
+    formula: Formula, order: Sequence[int], descent: Descent, late: Collection[int], passed: Collection[int]
+) -> None:
+    """Let the boxes of these neurons, those on top first, narrow their operands'. Into quantifiers that lead to a block
+    of ``late`` they are not let: it is only seen whether they can be met."""
+    boxes, made = descent.boxes, descent.made
+    for index in order:
         neuron, node = formula.neurons[index], boxes[index]
-        if not neuron.operands:
+        if not neuron.operands or neuron.block not in passed:
+            continue
+        if neuron.kind in ("forall", "exists"):
+            if neuron.inner not in passed:
+                continue
+            if neuron.inner in late:
+                descent.miss(neuron.block, beyond(told(node, made[index]), made[index]))
+                continue
+            descent.enter(index, told(node, made[index]))
             continue
         operands = [boxes[operand] for operand in neuron.operands]
         if neuron.kind == "not":
             boxes[neuron.operands[0]] = complement(node)
             continue
-        if neuron.kind in ("forall", "exists"):
-            rows = groupings[neuron.inner]
-            assert rows is not None
-            inverse = forall_inverse if neuron.kind == "forall" else exists_inverse
-            found = inverse(told(node, values[index]), rows.optional(operands[0], neuron.kind), rows.group, rows.groups)
-            box = found.operands[0]
-            boxes[neuron.operands[0]] = Bounds(
-                torch.where(rows.virtual, operands[0].lower, box.lower),
-                torch.where(rows.virtual, operands[0].upper, box.upper),
-            )
+        if isinstance(neuron.arithmetic, Comparison):
+            found = _narrowed(neuron.arithmetic, node, made[index], operands)
         else:
-            if isinstance(neuron.arithmetic, Comparison):
-                found = _narrowed(neuron.arithmetic, node, values[index], operands)
-            else:
-                found = neuron_downward(neuron, told(node, values[index]), operands)
-            for operand, box in zip(neuron.operands, found.operands, strict=True):
-                boxes[operand] = box
-        grouping = groupings[neuron.block]
-        if grouping is None:
-            empty = empty | found.empty
-        else:
-            empty[grouping.outermost[found.empty & ~grouping.virtual]] = True
-    return boxes, empty
+            found = neuron_downward(neuron, told(node, made[index]), operands)
+        for operand, box in zip(neuron.operands, found.operands, strict=True):
+            boxes[operand] = box
+        descent.miss(neuron.block, found.empty)
 
 
 def least_heads(formula: Formula, antecedent: Tensor, values: Sequence[Bounds], impossible: float) -> dict[int, Tensor]:

@@ -16,7 +16,7 @@ def shape(formula: Formula, modes: Modes, observed: tuple[int, ...]) -> object:
             (n.kind, n.operands, n.block, n.weights, n.bias, n.logic.name if n.logic else None, n.inner, n.arithmetic)
             for n in formula.neurons
         ),
-        tuple((b.parent, len(b.bound)) for b in formula.blocks),
+        tuple((b.parent, len(b.bound), b.grouped) for b in formula.blocks),
         tuple(n.arguments[0] == n.arguments[1] for n in formula.neurons if n.kind == "same"),
         (formula.lower, formula.upper) if formula.auxiliary is None else None,
         formula.heads,

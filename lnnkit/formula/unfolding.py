@@ -2,7 +2,8 @@
 
 A leaf is a predicate, a number or a shared neuron, whose bounds are kept in a state; all other neurons are evaluated
 anew at each look. The operands of a comparison or a term are its numbers. The rows of a block are the assignments of
-its variables: those of the blocks around it, then those that its quantifier binds. Block 0 is the formula itself.
+its variables: those that are free in its quantifier, then those that the quantifier binds. Rows that agree on the free
+ones are a group: one instance of the quantifier. Block 0 is the formula itself.
 """
 
 from __future__ import annotations
@@ -49,11 +50,18 @@ class Neuron:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The rows of one quantifier's operand; block 0 has no parent."""
+    """The rows of one quantifier's operand; block 0 has no parent. ``grouped``: the quantifier does not speak of all
+    variables of the block around it, so that many rows there have one group of rows here."""
 
     parent: int
     variables: tuple[int, ...]
     bound: tuple[int, ...]
+    grouped: bool = False
+
+    @property
+    def free(self) -> tuple[int, ...]:
+        """The variables that tell its groups apart."""
+        return self.variables[: len(self.variables) - len(self.bound)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +93,25 @@ class Formula:
     @property
     def leaves(self) -> tuple[int, ...]:
         return tuple(i for i, neuron in enumerate(self.neurons) if neuron.kind == LEAF)
+
+    def block_of(self, leaf: int) -> int:
+        """The block whose rows a leaf has."""
+        return 0 if leaf < 0 else self.neurons[leaf].block
+
+    def path(self, block: int) -> tuple[int, ...]:
+        """A block and those around it, from block 0 on."""
+        found = [block]
+        while found[-1] > 0:
+            found.append(self.blocks[found[-1]].parent)
+        return tuple(reversed(found))
+
+    def apart(self, block: int) -> bool:
+        """Whether a row of a block has one row in each block around it."""
+        return not any(self.blocks[each].grouped for each in self.path(block))
+
+    def around(self, block: int) -> tuple[int, ...]:
+        """The variables that can be named within a block."""
+        return tuple(dict.fromkeys(v for each in self.path(block) for v in self.blocks[each].variables))
 
     @property
     def numeric(self) -> bool:
@@ -177,7 +204,9 @@ def unfold(
                 sorts.extend(data["bound_sorts"])
                 written.update(zip(bound, data["bound_names"], strict=True))
                 inner = len(blocks)
-                blocks.append(Block(block, blocks[block].variables + bound, bound))
+                outer = blocks[block].variables
+                free = tuple(variable for variable in outer if variable in arguments)
+                blocks.append(Block(block, free + bound, bound, grouped=len(free) < len(outer)))
                 visible = arguments + bound
             stack.append((node, arguments, block, inner, True))
             for operand, edge in reversed(edges):

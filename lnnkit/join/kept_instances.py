@@ -15,7 +15,7 @@ from lnnkit.check.program import ENTITY
 from lnnkit.flags import where_set
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
 from lnnkit.join.join_plan import PARENTS, Reads, Recorder, Trace
-from lnnkit.join.natural_join import Relation, join
+from lnnkit.join.natural_join import Relation, join, narrowed
 from lnnkit.join.rule_shape import RuleShape
 from lnnkit.store.atoms import FALSE, TRUE, UNKNOWN, Atoms, AtomTable
 from lnnkit.store.domain import Domain
@@ -67,7 +67,7 @@ class _Listed:
 
 
 class _Parents:
-    """The rows of a block, around which inner rows are joined: ``seen`` so far."""
+    """The groups of a block, for which its rows are joined: ``seen`` so far."""
 
     def __init__(self, block: int) -> None:
         self.reads: Reads = PARENTS
@@ -75,12 +75,12 @@ class _Parents:
         self._block = block
 
     def length(self, owner: KeptInstances) -> int:
-        return owner.count(self._block)
+        return len(owner.groups(self._block))
 
     def read(self, owner: KeptInstances, start: int, stop: int) -> Relation:
         """Those from ``start`` to ``stop``."""
-        columns = tuple(column[start:stop] for column in owner.variables(self._block))
-        return Relation(owner.formula.blocks[self._block].variables, columns, stop - start)
+        columns = tuple(column[start:stop] for column in owner.groups(self._block).columns)
+        return Relation(owner.formula.blocks[self._block].free, columns, stop - start)
 
 
 _Source = _Listed | _Parents
@@ -112,20 +112,21 @@ class KeptInstances:
         self._observers = observers
         self._guard = partial(guard, formula)
         self._tuples = tuple(TensorTuples(len(block.variables), domain.generic + 2) for block in formula.blocks)
+        self._grouped = {  # the groups of grouped blocks; those of others are the rows around them
+            index: TensorTuples(len(block.free), domain.generic + 2)
+            for index, block in enumerate(formula.blocks)
+            if block.grouped
+        }
         self.rows = tuple(GrowingTensor(torch.int64) for _ in formula.blocks)  # local row -> row of the batch's block
-        self._counts = tuple(
-            GrowingTensor(torch.int64) for _ in formula.blocks
-        )  # real rows of the block, by parent row
-        self._default = tuple(
-            GrowingTensor(torch.int64) for _ in formula.blocks
-        )  # the parent's virtual row here, or -1
+        self._group_rows = tuple(GrowingTensor(torch.int64) for _ in formula.blocks)  # local group -> the batch's
+        self._of = tuple(GrowingTensor(torch.int64) for _ in formula.blocks)  # row around a grouped block -> group
+        self._counts = tuple(GrowingTensor(torch.int64) for _ in formula.blocks)  # real rows of the block, by group
+        self._default = tuple(GrowingTensor(torch.int64) for _ in formula.blocks)  # the group's virtual row, or -1
         self._strangers = tuple(GrowingTensor(torch.bool) for _ in formula.blocks)  # whether it has its stranger
         self._distinct = _finds_each_once(formula, needs)
         self._carried: dict[int, int] = {}  # leaf -> the column of a found row that holds its atom's row
         self._expands = needs.expands
-        self._above = tuple(
-            GrowingTensor(torch.int64) for _ in formula.blocks
-        )  # a row's parent row, counted in this formula
+        self._group = tuple(GrowingTensor(torch.int64) for _ in formula.blocks)  # a row's group, as counted here
         self._needs = [
             (need.block, [self._source(lit, carry) for carry, lit in enumerate(sorted(need.literals, key=repr))])
             for need in needs.rows
@@ -139,7 +140,7 @@ class KeptInstances:
         self._fills = {
             block: [
                 [
-                    _Parents(formula.blocks[block].parent),
+                    _Parents(block),
                     *(self._source(lit) for lit in sorted(literals, key=repr)),
                 ]
                 for literals in families
@@ -159,38 +160,56 @@ class KeptInstances:
         """The columns of entity ids of a block's rows."""
         return self._tuples[block].columns
 
+    def groups(self, block: int) -> TensorTuples:
+        """The groups of an inner block, each as the entities of the variables that are free there."""
+        own = self._grouped.get(block)
+        return self._tuples[self.formula.blocks[block].parent] if own is None else own
+
     def extend(self) -> None:
         """Add every row whose literals have come to be there since the last call."""
         for number, (block, sources) in enumerate(self._needs):
-            wanted = self.formula.blocks[block].variables
-            for found in self._delta(number, sources, wanted):
+            starts = self._starts(block)
+            for found in self._delta(number, sources, [self.formula.blocks[each].variables for each in starts]):
                 if self._distinct:
-                    self._guard(len(self) + found.length)
-                    columns = [found.columns[found.variables.index(v)] for v in wanted]
-                    carried = {leaf: found.columns[found.variables.index(c)] for leaf, c in self._carried.items()}
-                    self._tuples[0].append(columns, found.length)
-                    self._append(0, columns, None, found.length, carried)
+                    (rows,) = found
+                    self._guard(len(self) + rows.length)
+                    columns = [rows.columns[rows.variables.index(v)] for v in self.formula.blocks[0].variables]
+                    carried = {leaf: rows.columns[rows.variables.index(c)] for leaf, c in self._carried.items()}
+                    self._tuples[0].append(columns, rows.length)
+                    self._append(0, columns, None, rows.length, carried)
                 else:
-                    self._add(block, found)
+                    for each, rows in zip(starts, found, strict=True):
+                        self._add(each, rows)
         for block in range(1, len(self.formula.blocks)):
             self._fill(block)
 
+    def _starts(self, block: int) -> list[int]:
+        """The blocks on the way to one whose rows are to be found each by themselves, from block 0 on: those of the
+        others name all variables of a grouped one within."""
+        found = [block]
+        for each in reversed(self.formula.path(block)[1:]):
+            if self.formula.blocks[each].grouped:
+                found.append(self.formula.blocks[each].parent)
+        return found[::-1]
+
     # --- joining ----------------------------------------------------------------------------------------------------
 
-    def _delta(self, number: int, sources: Sequence[_Source], wanted: Sequence[int]) -> list[Relation]:
+    def _delta(self, number: int, sources: Sequence[_Source], wanted: Sequence[Sequence[int]]) -> list[list[Relation]]:
+        """What a join finds that it has not found before: for each part, the values of each of several sets of
+        ``wanted`` variables."""
         if not sources:
             if number in self._started:
                 return []
             self._started.add(number)
             trace = None if self._recorder is None else Trace()
-            found = [self._complete(Relation((), (), 1), wanted, trace)]
+            found = [self._complete(Relation((), (), 1), each, trace) for each in wanted]
             if self._recorder is not None and trace is not None:
                 self._recorder.joined(self.member, number, trace.finished())
-            return found
+            return [found]
         lengths = [source.length(self) for source in sources]
         if all(length == source.seen for length, source in zip(lengths, sources, strict=True)):
             return []
-        found = []
+        parts: list[list[Relation]] = []
         if all(lengths):
             for i, source in enumerate(sources):
                 # each result once: its first new literal is the i-th
@@ -203,13 +222,16 @@ class KeptInstances:
                 rest = [other.read(self, 0, lengths[j]) for j, other in enumerate(sources) if j > i]
                 relations = [new, *old, *rest]
                 if self._recorder is None:
-                    found.append(self._complete(join(relations, self._guard, None, self._only(wanted)), wanted))
+                    parts.append(
+                        [self._complete(join(relations, self._guard, None, self._only(each)), each) for each in wanted]
+                    )
                 else:
                     order = (source, *sources[:i], *sources[i + 1 :])
-                    found.append(self._recorded(number, [each.reads for each in order], relations, wanted))
+                    reads: list[Reads] = [each.reads for each in order]
+                    parts.append([self._recorded(number, reads, relations, each) for each in wanted])
         for source, length in zip(sources, lengths, strict=True):
             source.seen = length
-        return found
+        return parts
 
     def _only(self, wanted: Sequence[int]) -> Sequence[int] | None:
         """The variables that a join has to find values of; None for all, where rows carry those of atoms too."""
@@ -228,7 +250,7 @@ class KeptInstances:
 
     def _complete(self, found: Relation, wanted: Sequence[int], trace: Trace | None = None) -> Relation:
         """Multiply by the domain of each wanted variable that no literal binds."""
-        parts = [found]
+        parts = [found if set(wanted) <= set(found.variables) else narrowed(found, wanted, ())]
         for variable in wanted:
             if variable not in found.variables:
                 ids = torch.from_numpy(self.domain.sorts[self.formula.sorts[variable]])
@@ -245,26 +267,34 @@ class KeptInstances:
     # --- rows -------------------------------------------------------------------------------------------------------
 
     def _add(self, block: int, found: Relation) -> None:
-        """Add rows to ``block``, and to the blocks around it those they stand in."""
+        """Add rows to ``block``, and to the blocks around it those they stand in, as far as they name those."""
         chain = [block]
-        while chain[-1] > 0:
+        while chain[-1] > 0 and not self.formula.blocks[chain[-1]].grouped:
             chain.append(self.formula.blocks[chain[-1]].parent)
-        parent = torch.zeros(found.length, dtype=torch.int64)
+        group = torch.zeros(found.length, dtype=torch.int64)
         for index in reversed(chain):
-            variables = self.formula.blocks[index].variables
-            columns = [found.columns[found.variables.index(v)] for v in variables]
+            own = self.formula.blocks[index]
+            columns = [found.columns[found.variables.index(v)] for v in own.variables]
+            if own.grouped:  # whoever asks for a group is there before it; nobody is where a domain is empty
+                group = self._grouped[index].find(columns[: len(own.free)], found.length).long()
+                asked = where_set(group >= 0)
+                if len(asked) < found.length:
+                    kept = tuple(column.index_select(0, asked) for column in found.columns)
+                    found = Relation(found.variables, kept, len(asked))
+                    columns = [found.columns[found.variables.index(v)] for v in own.variables]
+                    group = group.index_select(0, asked)
             numbers, fresh = self._tuples[index].add(columns, found.length)
             self._guard(len(self._tuples[index]))
             if len(fresh):
                 new = [column.index_select(0, fresh) for column in columns]
-                self._append(index, new, parent.index_select(0, fresh), len(fresh))
-            parent = numbers
+                self._append(index, new, group.index_select(0, fresh), len(fresh))
+            group = numbers
 
     def _append(
         self,
         block: int,
         columns: Sequence[Tensor],
-        parent: Tensor | None,
+        group: Tensor | None,
         length: int,
         carried: Mapping[int, Tensor] | None = None,
     ) -> None:
@@ -287,22 +317,37 @@ class KeptInstances:
             added = self.batch.append(0, rows, self.member, len(self.rows[0]), length)
             numbers = torch.arange(added.start, added.stop)
         else:
-            assert parent is not None
-            above = self.formula.blocks[block].parent
-            group = self.rows[above].values.index_select(0, parent)
-            ends = [each.numpy() for each in (group, virtual, stranger)]
+            assert group is not None
+            around = self._group_rows[block] if block in self._grouped else self.rows[self.formula.blocks[block].parent]
+            unnamed = torch.zeros(length, dtype=torch.bool)
+            for column in columns:
+                unnamed |= column >= self.domain.generic
+            ends = [each.numpy() for each in (around.values.index_select(0, group), unnamed, stranger)]
             added = self.batch.append(block, rows, self.member, len(self.rows[block]), length, *ends)
             numbers = torch.arange(added.start, added.stop)
-            self._above[block].append(parent)
+            self._group[block].append(group)
             self._grow(block)
-            real = parent[~virtual]
+            real = group[~virtual]
             self._counts[block].values.index_add_(0, real, torch.ones(len(real), dtype=torch.int64))
-            self._default[block].values[parent[virtual & ~stranger]] = numbers[virtual & ~stranger].long()
-            self._strangers[block].values[parent[stranger]] = True
+            self._default[block].values[group[virtual & ~stranger]] = numbers[virtual & ~stranger].long()
+            self._strangers[block].values[group[stranger]] = True
         self.rows[block].append(numbers)
+        for inner in self._grouped:
+            if self.formula.blocks[inner].parent == block:
+                self._belong(inner, variables, columns, length)
+
+    def _belong(self, block: int, variables: Sequence[int], columns: Sequence[Tensor], length: int) -> None:
+        """Give new rows of the block around a grouped one their groups."""
+        free = [columns[variables.index(v)] for v in self.formula.blocks[block].free]
+        numbers, fresh = self._grouped[block].add(free, length)
+        if len(fresh):
+            added = self.batch.grow(block, len(fresh))
+            self._group_rows[block].append(torch.arange(added.start, added.stop))
+        self._of[block].append(numbers)
+        self.batch.belong(block, self._group_rows[block].values.index_select(0, numbers).numpy())
 
     def _grow(self, block: int) -> None:
-        missing = len(self._tuples[self.formula.blocks[block].parent]) - len(self._counts[block])
+        missing = len(self.groups(block)) - len(self._counts[block])
         self._counts[block].append(torch.zeros(missing, dtype=torch.int64))
         self._default[block].append(torch.full((missing,), -1))
         self._strangers[block].append(torch.zeros(missing, dtype=torch.bool))
@@ -359,10 +404,10 @@ class KeptInstances:
         return torch.from_numpy(self.atoms.find(table, ids, length))
 
     def _fill(self, block: int) -> None:
-        """Give every parent row its inner rows: those that differ, and a default row for the rest, if any."""
+        """Give every group its rows: those that differ, and a default row for the rest, if any."""
         variables = self.formula.blocks[block].variables
         for number, sources in enumerate(self._fills[block]):
-            for found in self._delta(-1 - number, sources, variables):
+            for (found,) in self._delta(-1 - number, sources, [variables]):
                 self._add(block, found)
         self._grow(block)
         if not len(self._counts[block]):
@@ -374,7 +419,7 @@ class KeptInstances:
         counts = self._counts[block].values
         last = where_set(counts == total - 1)
         if len(last):
-            self._add(block, self._complete(self._parent_rows(block, last), variables))
+            self._add(block, self._complete(self._group_keys(block, last), variables))
         counts, default = self._counts[block].values, self._default[block].values
         retired = default[(counts == total) & (default >= 0)]
         if len(retired):
@@ -393,28 +438,27 @@ class KeptInstances:
         for variable in self.formula.blocks[above].bound:
             virtual |= self._tuples[above].columns[variables.index(variable)] >= self.domain.generic
         complete = self._counts[above].values == self._total(above)
-        counts = self._counts[block].values
-        wanted = ~virtual & complete.index_select(0, self._above[above].values) & (counts < self._total(block))
-        parents = where_set(wanted)
-        if len(parents):
-            self._add(block, self._complete(self._parent_rows(block, parents), self.formula.blocks[block].variables))
+        rows = where_set(~virtual & complete.index_select(0, self._group[above].values))
+        groups = self._of[block].values.index_select(0, rows).unique() if block in self._grouped else rows
+        lacking = groups[self._counts[block].values.index_select(0, groups) < self._total(block)]
+        if len(lacking):
+            self._add(block, self._complete(self._group_keys(block, lacking), self.formula.blocks[block].variables))
 
     def _total(self, block: int) -> int:
-        """How many rows of a block a row of the block around it can have."""
+        """How many rows a group of a block can have."""
         return math.prod(len(self.domain.sorts[self.formula.sorts[v]]) for v in self.formula.blocks[block].bound)
 
-    def _stand_in(self, block: int, parents: Tensor, entity: int) -> None:
-        """Add a virtual row under each parent row."""
-        if len(parents):
-            rows = self._parent_rows(block, parents)
+    def _stand_in(self, block: int, groups: Tensor, entity: int) -> None:
+        """Add a virtual row to each of these groups."""
+        if len(groups):
+            rows = self._group_keys(block, groups)
             bound = self.formula.blocks[block].bound
             ids = torch.full((rows.length,), entity, dtype=torch.int32)
             self._add(block, Relation(rows.variables + bound, rows.columns + (ids,) * len(bound), rows.length))
 
-    def _parent_rows(self, block: int, numbers: Tensor) -> Relation:
-        above = self.formula.blocks[block].parent
-        columns = tuple(column.index_select(0, numbers) for column in self._tuples[above].columns)
-        return Relation(self.formula.blocks[above].variables, columns, len(numbers))
+    def _group_keys(self, block: int, numbers: Tensor) -> Relation:
+        columns = tuple(column.index_select(0, numbers) for column in self.groups(block).columns)
+        return Relation(self.formula.blocks[block].free, columns, len(numbers))
 
 
 def _carrier(number: int) -> int:

@@ -44,7 +44,7 @@ def join(
     if not relations:
         return Relation((), (), 1)
     if wanted is not None:
-        relations = [_narrowed(each, wanted, relations) for each in relations]
+        relations = [narrowed(each, wanted, relations) for each in relations]
     if len(relations) == 2:
         return pair(relations[0], relations[1], guard, made)
     rest = list(relations)
@@ -82,7 +82,7 @@ def _connected(rest: list[Relation], guard: Guard, made: Made | None, wanted: Se
         for place in sorted(places, reverse=True):
             del rest[place]
         found = _made(match, guard, made)
-        rest.append(found if wanted is None else _narrowed(found, wanted, rest))
+        rest.append(found if wanted is None else narrowed(found, wanted, rest))
         if not rest[-1].length:
             break
         last = len(rest) - 1
@@ -90,7 +90,7 @@ def _connected(rest: list[Relation], guard: Guard, made: Made | None, wanted: Se
     return rest.pop()
 
 
-def _narrowed(relation: Relation, wanted: Sequence[int], others: Sequence[Relation]) -> Relation:
+def narrowed(relation: Relation, wanted: Sequence[int], others: Sequence[Relation]) -> Relation:
     """Without the variables that are neither wanted nor those of other relations; then each row once."""
     needed = {*wanted, *(v for other in others if other is not relation for v in other.variables)}
     kept = [place for place, variable in enumerate(relation.variables) if variable in needed]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import torch
@@ -10,7 +10,7 @@ from torch import Tensor
 
 from lnnkit.analysis.supports import Analysis
 from lnnkit.flags import where_set
-from lnnkit.formula.passes import Grouping
+from lnnkit.formula.descent import Grouping
 from lnnkit.formula.shape import Modes
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
 from lnnkit.store.arrays import Array
@@ -18,16 +18,23 @@ from lnnkit.store.growing import Growing, Marks, Pieces
 
 
 class ShapeBlock:
-    """The rows of one block: for each leaf, constant or observed neuron a column of atom rows; for an inner block the
-    parent's row, and which rows are virtual, and which of those are strangers. A row whose group is -1 is retired."""
+    """The rows of one block: for each leaf, constant or observed neuron a column of atom rows; for an inner block each
+    row's ``group``, which rows are virtual, and which of those are strangers. A row whose group is -1 is retired.
 
-    def __init__(self, columns: tuple[int, ...]) -> None:
+    A group is a row of the block around it; in a ``grouped`` block groups are numbered by themselves, and ``of`` has
+    the group of each row around it. ``told`` has, where the block or one around it is grouped, the rows through which
+    a bound was set: one of each block on the way from block 0.
+    """
+
+    def __init__(self, columns: tuple[int, ...], depth: int) -> None:
         self.columns = {column: Pieces() for column in columns}
+        self.of = Growing(np.int64)
+        self.groups = 0
+        self.told = tuple(Growing(np.int64) for _ in range(depth))
         self._member = Marks(np.int32)
         self._local = Marks(np.int32)
         self._length = 0
         self.group = Growing(np.int64)
-        self.outermost = Growing(np.int64)
         self.virtual = Growing(np.bool_)
         self.stranger = Growing(np.bool_)
 
@@ -78,7 +85,10 @@ class RuleShape:
                 columns[neuron.block].append(index)
         if formula.auxiliary is not None:
             columns[0].append(AUXILIARY)
-        self.blocks = tuple(ShapeBlock(tuple(dict.fromkeys(block))) for block in columns)
+        depths = [0 if formula.apart(block) else len(formula.path(block)) for block in range(len(columns))]
+        self.blocks = tuple(
+            ShapeBlock(tuple(dict.fromkeys(block)), depth) for block, depth in zip(columns, depths, strict=True)
+        )
         self._arrested = Marks(np.bool_)
         self.members: list[int] = []  # their numbers in the grounding
         self.swept = 0  # rows of block 0 that a sweep has seen
@@ -106,8 +116,6 @@ class RuleShape:
             own.group.append(group)
             own.virtual.append(virtual)
             own.stranger.append(stranger)
-            parent = self.formula.blocks[block].parent
-            own.outermost.append(group if parent == 0 else self.blocks[parent].outermost.values.take(group))
             self.touched = True
         return numbers
 
@@ -124,6 +132,50 @@ class RuleShape:
         """(n,) the rows of an inner block that are not retired."""
         return where_set(self.blocks[block].group.tensor >= 0)
 
+    def belong(self, block: int, groups: Array) -> None:
+        """Rows of the block around a grouped one were added that have these groups."""
+        self.blocks[block].of.append(groups)
+
+    def grow(self, block: int, count: int) -> range:
+        """Numbers for ``count`` more groups of a grouped block."""
+        own = self.blocks[block]
+        own.groups += count
+        return range(own.groups - count, own.groups)
+
+    def path(self, block: int, instances: Tensor) -> list[Tensor]:
+        """What told a leaf of a block: rows of each block on the way there, from block 0 on. ``instances`` number them:
+        the rows of the block, or, where one on the way is grouped, those that are noted of them."""
+        if not self.formula.apart(block):
+            return [rows.tensor.index_select(0, instances) for rows in self.blocks[block].told]
+        found = [instances.long()]
+        for each in reversed(self.formula.path(block)[1:]):
+            found.append(self.blocks[each].group.tensor.index_select(0, found[-1]))
+        return found[::-1]
+
+    def tops(self, block: int, instances: Tensor) -> Tensor:
+        """The rows of block 0 that told a leaf of a block."""
+        return self.path(block, instances)[0]
+
+    def note(self, block: int, path: Sequence[Tensor]) -> range:
+        """Note through which rows a leaf was told: the number for each, as ``path`` takes it."""
+        told = self.blocks[block].told
+        start = len(told[0])
+        for own, rows in zip(told, path, strict=True):
+            own.append(rows.numpy())
+        return range(start, len(told[0]))
+
+    def above(self, block: int, flags: Tensor) -> Tensor:
+        """Which rows of block 0 have a flagged row of a block."""
+        for each in reversed(self.formula.path(block)[1:]):
+            own = self.blocks[each]
+            parent = self.formula.blocks[each].parent
+            grouped = self.formula.blocks[each].grouped
+            hit = torch.zeros(own.groups if grouped else len(self.blocks[parent]), dtype=torch.bool)
+            group = own.group.tensor[flags]
+            hit[group[group >= 0]] = True
+            flags = hit.index_select(0, own.of.tensor) if grouped else hit
+        return flags
+
     def groupings(self) -> tuple[list[Grouping | None], list[Tensor | None]]:
         """Every block's grouping over the rows that are alive, and those rows' numbers; block 0 has none."""
         groupings: list[Grouping | None] = [None]
@@ -134,28 +186,19 @@ class RuleShape:
                 continue
             own = self.blocks[index]
             alive = self.alive(index)
-            parent = renumber[block.parent]
-            group = own.group.tensor.index_select(0, alive)
-            if parent is not None:
-                group = parent.index_select(0, group)
-                alive, group = alive[group >= 0], group[group >= 0]
+            parent, above = renumber[block.parent], kept[block.parent]
+            group, of = own.group.tensor.index_select(0, alive), None
+            if block.grouped:
+                groups, of = own.groups, own.of.tensor if above is None else own.of.tensor.index_select(0, above)
+            else:
+                groups = len(self.blocks[0]) if above is None else len(above)
+                if parent is not None:
+                    group = parent.index_select(0, group)
+                    alive, group = alive[group >= 0], group[group >= 0]
             numbers = torch.full((len(own),), -1)
             numbers[alive] = torch.arange(len(alive))
-            above = kept[block.parent]
-            groups = len(self.blocks[0]) if above is None else len(above)
             virtual = own.virtual.tensor.index_select(0, alive)
-            grouping = groupings[block.parent]
-            if grouping is not None:
-                virtual = virtual | grouping.virtual.index_select(0, group)
-            groupings.append(
-                Grouping(
-                    group,
-                    groups,
-                    own.outermost.tensor.index_select(0, alive),
-                    virtual,
-                    own.stranger.tensor.index_select(0, alive),
-                )
-            )
+            groupings.append(Grouping(group, groups, of, virtual, own.stranger.tensor.index_select(0, alive)))
             kept.append(alive)
             renumber.append(numbers)
         return groupings, kept

@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from lnnkit.engine.response.respond import entering
-from lnnkit.formula.passes import Grouping, downward, least_heads, upward
+from lnnkit.formula.descent import Grouping
+from lnnkit.formula.passes import downward, least_heads, upward
 from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.logic.bounds import Bounds, enter, ordered
 from lnnkit.trail.events import ROOT
@@ -54,7 +55,7 @@ def told(
     root = ordered(lower, upper)
     if leaf == AUXILIARY:
         return root[side]
-    return downward(learned, values, root, groupings)[0][leaf][side]
+    return downward(learned, values, root, groupings, only=leaf).boxes[leaf][side]
 
 
 def _truth(formula: Formula) -> tuple[float, float]:

@@ -11,13 +11,13 @@ from torch import Tensor
 
 from lnnkit.engine.bounds_state import State
 from lnnkit.flags import all_set, any_set, where_set
-from lnnkit.formula.passes import Grouping
+from lnnkit.formula.descent import Grouping
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.join.grounding import Grounding
 from lnnkit.join.rule_shape import RuleShape
+from lnnkit.join.unrolled import unroll
 from lnnkit.learn.clauses import Clause, End, clause_of
-from lnnkit.learn.expansion import expand
 from lnnkit.learn.learned_comparisons import Softness
 from lnnkit.learn.opened_comparisons import opened_comparisons
 from lnnkit.learn.replay import Replay
@@ -47,6 +47,7 @@ class _Reading:
     lengths: tuple[int, ...]
     groupings: tuple[Grouping | None, ...]
     out: Tensor | None
+    kinds: Tensor | None  # of the events: those of one kind may share rows
 
 
 class Replayer:
@@ -236,11 +237,15 @@ class Replayer:
         for tick in _present(ticks):  # what is read was set earlier
             for group, some in self._by_group(needed[ticks == tick]):
                 greatest = torch.zeros(len(some), dtype=torch.int64)
-                for read in self._reading(group, some).ends.values():
+                reading = self._reading(group, some)
+                for read in reading.ends.values():
                     if len(read.before):
                         set_ = where_set(read.events >= 0)
                         own = level[read.events[set_]]
                         greatest.scatter_reduce_(0, read.owner[set_], own, "amax")
+                if reading.kinds is not None:
+                    most = torch.zeros_like(greatest).scatter_reduce_(0, reading.kinds, greatest, "amax")
+                    greatest = most.index_select(0, reading.kinds)
                 level[some] = greatest + 1
         return level[needed]
 
@@ -255,20 +260,27 @@ class Replayer:
         number, leaf, _ = self.events.groups[group]
         batch, clause = self.batch(number), self._clause(group)
         formula = batch.formula
-        block = 0 if leaf < 0 else formula.neurons[leaf].block
-        instances = self.events.instance[events]
-        tops = instances if block == 0 else batch.blocks[block].outermost.tensor.index_select(0, instances)
-        expansion = expand(batch, tops)
+        block = formula.block_of(leaf)
+        path = batch.path(block, self.events.instance[events])
         ticks, entered = self.events.tick[events], events >= self.events.entered
+        kinds = None
+        shown, which = torch.arange(len(events)), None
+        if len(batch.blocks) > 1:  # what instances read of one atom at one time is the same
+            kinds = torch.unique(ticks * 2 + entered, return_inverse=True)[1]
+            found, which = torch.unique(kinds * len(batch.blocks[0]) + path[0], return_inverse=True)
+            shown = torch.full((len(found),), len(events)).scatter_reduce_(0, which, shown, "amin")
+        unrolled = unroll(
+            batch, path[0].index_select(0, shown), None if kinds is None else kinds.index_select(0, shown), block
+        )
         ends: dict[End, _Read] = {}
         for inner, own in enumerate(batch.blocks):
-            owner = expansion.event[inner]
+            owner = shown.index_select(0, unrolled.instance[inner])
             when = ticks.index_select(0, owner)
             for index, column in own.columns.items():
                 wanted = [side for side in (0, 1) if clause is None or (index, side) in clause.ends]
                 if not wanted or (leaf == ROOT and index == AUXILIARY):
                     continue
-                rows = column.tensor.index_select(0, expansion.rows[inner]).long()
+                rows = column.tensor.index_select(0, unrolled.rows[inner]).long()
                 if index == leaf:
                     rows = torch.where(entered.index_select(0, owner), UNKNOWN, rows)
                 if index in formula.heads:
@@ -277,9 +289,9 @@ class Replayer:
                     keys = rows * 2 + side
                     before = self.events.before(keys, when)
                     ends[index, side] = _Read(before, keys, owner, before[before >= 0])
-        lengths = tuple(len(rows) for rows in expansion.rows)
-        out = None if block == 0 else expansion.places(block, instances)
-        return _Reading(ends, lengths, expansion.groupings, out)
+        lengths = tuple(len(rows) for rows in unrolled.rows)
+        out = None if which is None else unrolled.places(block, path, which)
+        return _Reading(ends, lengths, unrolled.groupings, out, kinds)
 
 
 def _alike(one: Step, other: Step, initial: Tensor) -> bool:

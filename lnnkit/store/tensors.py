@@ -52,6 +52,10 @@ class TensorTuples:
         numbers, fresh = self._tuples.add([column.numpy() for column in columns], length)
         return torch.from_numpy(numbers), torch.from_numpy(fresh)
 
+    def find(self, columns: Sequence[Tensor], length: int) -> Tensor:
+        """(length,) the number of each tuple, -1 where it is not there."""
+        return torch.from_numpy(self._tuples.find([column.numpy() for column in columns], length))
+
     def append(self, columns: Sequence[Tensor], length: int) -> None:
         """Add tuples that are known to be new, each once."""
         self._tuples.append([column.numpy() for column in columns], length)

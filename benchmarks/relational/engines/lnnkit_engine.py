@@ -43,6 +43,13 @@ axiom (income(X) - debt(X)) / household(X) > 500 & age(X) >= 18 -> Eligible(X)
 query Eligible(X)
 query age(X)
 """
+HELD = """
+predicate alarm(thing)
+predicate item(thing)
+predicate hold(thing)
+axiom (exists Y: alarm(Y)) & item(X) -> hold(X)
+query hold(X)
+"""
 GENERATION = """
 predicate parent(node, node) closed
 predicate sg(node, node)
@@ -179,6 +186,13 @@ def _eligible(data: Data) -> Inference:
     return Inference(ELIGIBLE, {name: {"person": people, "value": data.values(name)} for name in names}, data)
 
 
+def _held(data: Data) -> Inference:
+    alarms = {"thing": np.arange(data.size), "truth": data.values("alarm")}
+    return Inference(
+        HELD, {"alarm": alarms, "item": {"thing": data.size + np.arange(data.size), "truth": data.values("item")}}, data
+    )
+
+
 def _generation(data: Data) -> Inference:
     return Inference(GENERATION, {"parent": pairs(data.ids("parent"))}, data)
 
@@ -194,6 +208,7 @@ RUNS: Mapping[str, Callable[[Data], Inference | Reading | Edges]] = {
     "smokers-open": _open_smokers,
     "table": _table,
     "eligible": _eligible,
+    "held": _held,
     "generation": _generation,
     "ontology": _ontology,
     "csv": Reading,

@@ -211,6 +211,21 @@ class Eligible:
         return {"answers": count, "lower": count, "contradictions": 0, "instances": len(self.eligible)}
 
 
+class Held:
+    """The greatest alarm once, and each item with it."""
+
+    def __init__(self, data: Data) -> None:
+        self.alarm, self.item = data.values("alarm"), data.values("item")
+
+    def infer(self) -> None:
+        self.hold = np.maximum(self.item + self.alarm.max() - 1, 0)
+
+    def read(self) -> Checks:
+        held = self.hold > TOLERANCE
+        total = float(self.hold[held].sum())
+        return {"answers": int(held.sum()), "lower": total, "contradictions": 0, "instances": 2 * len(held)}
+
+
 def _conjunction(columns: list[Values]) -> Values:
     total = columns[0] + columns[1]
     for column in columns[2:]:
@@ -219,13 +234,14 @@ def _conjunction(columns: list[Values]) -> Values:
     return np.maximum(total, 0, out=total)
 
 
-RUNS: Mapping[str, Callable[[Data], Closure | Generation | Smokers | OpenSmokers | Table | Eligible]] = {
+RUNS: Mapping[str, Callable[[Data], Closure | Generation | Smokers | OpenSmokers | Table | Eligible | Held]] = {
     "closure": Closure,
     "chain": Closure,
     "smokers": Smokers,
     "smokers-open": OpenSmokers,
     "table": Table,
     "eligible": Eligible,
+    "held": Held,
     "generation": Generation,
     "ibm-smokers": OpenSmokers,
     "ibm-chain": Closure,

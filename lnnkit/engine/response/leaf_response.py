@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 
 import torch
 
-from lnnkit.formula.passes import Grouping, downward, least_heads, upward
+from lnnkit.formula.descent import Grouping
+from lnnkit.formula.passes import downward, least_heads, upward
 from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.logic.bounds import Bounds, ordered
 
@@ -24,7 +25,7 @@ def told(formula: Formula, read: Read, groupings: Sequence[Grouping | None], lea
     root = ordered(torch.maximum(up.lower, given.lower), torch.minimum(up.upper, given.upper))
     if leaf == AUXILIARY:
         return root
-    return downward(formula, values, root, groupings)[0][leaf]
+    return downward(formula, values, root, groupings, only=leaf).boxes[leaf]
 
 
 def completed(formula: Formula, read: Read, groupings: Sequence[Grouping | None], leaf: int) -> Bounds:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.engine.response.respond import Read, Response
-from lnnkit.formula.passes import Grouping
+from lnnkit.formula.descent import Grouping
 from lnnkit.join.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
 
@@ -40,7 +40,8 @@ def _there(
     with scope(device):
         found = evaluate(batch, reading(read, device), [_moved(each, device) for each in groupings])
     said = {target: (news.cpu(), value.cpu()) for target, (news, value) in found.said.items()}
-    return Response(found.bad.cpu(), Bounds(found.root.lower.cpu(), found.root.upper.cpu()), said)
+    root = Bounds(found.root.lower.cpu(), found.root.upper.cpu())
+    return Response(found.bad.cpu(), root, said, [each.cpu() for each in found.reached])
 
 
 def _moved(grouping: Grouping | None, device: str) -> Grouping | None:
@@ -53,7 +54,7 @@ def _moved(grouping: Grouping | None, device: str) -> Grouping | None:
     return Grouping(
         there(grouping.group),
         grouping.groups,
-        there(grouping.outermost),
+        None if grouping.of is None else there(grouping.of),
         there(grouping.virtual),
         there(grouping.stranger),
     )

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from lnnkit.flags import any_set
-from lnnkit.formula.passes import Grouping, downward, least_heads, neuron_upward, upward
+from lnnkit.formula.descent import Grouping, Reached
+from lnnkit.formula.passes import downward, least_heads, neuron_upward, upward
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
 from lnnkit.join.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds, enter, noise, ordered, tolerance
@@ -21,12 +22,14 @@ Target = tuple[int, int]  # a leaf, and its lower (0) or upper (1) side
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What instances say: for each target where it is news, and the bound. ``bad`` instances cannot be satisfied and
-    say nothing; ``root`` are the bounds that their roots come to."""
+    """What instances say: for each target where it is news, and the bound, by the rows of its block that are
+    ``reached``. ``bad`` instances cannot be satisfied and say nothing; ``root`` are the bounds that their roots come
+    to."""
 
     bad: Tensor
     root: Bounds
     said: Mapping[Target, tuple[Tensor, Tensor]]
+    reached: Sequence[Reached] = ()
 
 
 def entering(read: Read, formula: Formula) -> Read:
@@ -51,9 +54,12 @@ def once(read: Read) -> Read:
     return remembered
 
 
-def respond(batch: RuleShape, read: Read, groupings: Sequence[Grouping | None]) -> Response:
-    """What instances send in a round of inference. ``bad`` has a flag for each row of block 0, news one for each row of
-    their leaf's block; a number that nothing was left out of has none."""
+def respond(
+    batch: RuleShape, read: Read, groupings: Sequence[Grouping | None], silent: Tensor | None = None
+) -> Response:
+    """What instances send in a round of inference, those that are ``silent`` apart. ``bad`` has a flag for each row of
+    block 0, news one for each row of their leaf's block that is reached; a number that nothing was left out of has
+    none."""
     formula = batch.formula
     read = once(read)
     values = upward(formula, entering(read, formula), groupings)
@@ -67,11 +73,17 @@ def respond(batch: RuleShape, read: Read, groupings: Sequence[Grouping | None]) 
     crossed = lower > upper + tolerance(lower.dtype)
     root = ordered(lower, upper)
     safe = Bounds(torch.where(crossed, up.lower, root.lower), torch.where(crossed, up.upper, root.upper))
-    boxes, empty = downward(formula, values, _asked(formula, safe, crossed), groupings)
+    quiet = crossed if silent is None else crossed | silent
+    boxes, empty, reached = downward(formula, values, _asked(formula, safe, crossed), groupings, silent=quiet)
+
+    def there(index: int, own: Bounds) -> Bounds:
+        rows = reached[formula.block_of(index)].rows
+        return own if rows is None else Bounds(own.lower.index_select(0, rows), own.upper.index_select(0, rows))
+
     bad = empty if formula.compares else crossed | empty  # a comparison's own atom is arrested by what crosses it
     said: dict[Target, tuple[Tensor, Tensor]] = {}
     for leaf in batch.targets:
-        box, own = safe if leaf == AUXILIARY else boxes[leaf], read(leaf)
+        box, own = safe if leaf == AUXILIARY else boxes[leaf], there(leaf, read(leaf))
         numeric = leaf != AUXILIARY and formula.neurons[leaf].numeric
         if numeric and box.lower is own.lower and (box.upper is own.upper or box.upper is own.lower):
             continue
@@ -82,7 +94,7 @@ def respond(batch: RuleShape, read: Read, groupings: Sequence[Grouping | None]) 
             news = rises(-own.upper, -box.upper) if numeric else box.upper < own.upper - least
             said[leaf, 1] = news, box.upper
     for neuron in batch.observed:  # what is said of it from above, beyond what its operands make it
-        box, own, made = boxes[neuron], read(neuron), values[neuron]
+        box, own, made = boxes[neuron], there(neuron, read(neuron)), there(neuron, values[neuron])
         gains = (box.lower > made.lower + least) & (box.lower > own.lower + least)
         loses = (box.upper < made.upper - least) & (box.upper < own.upper - least)
         if neuron == formula.head[0]:  # what is stated outright stands, also where its operands contradict it
@@ -91,7 +103,7 @@ def respond(batch: RuleShape, read: Read, groupings: Sequence[Grouping | None]) 
             loses = torch.where(bad, own.upper > high + least, loses)
             box = Bounds(torch.where(bad, low, box.lower), torch.where(bad, high, box.upper))
         said[neuron, 0], said[neuron, 1] = (gains, box.lower), (loses, box.upper)
-    return Response(bad, Bounds(lower, upper), said)
+    return Response(bad, Bounds(lower, upper), said, reached)
 
 
 def _stated(formula: Formula) -> tuple[float, float]:

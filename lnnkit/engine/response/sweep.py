@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -12,12 +13,13 @@ from lnnkit.analysis.relevance import ALL, LISTED
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.merge import Inbox, Proposals
 from lnnkit.engine.response.dirty import Dirty
-from lnnkit.engine.response.respond import Read, Response, constant
+from lnnkit.engine.response.respond import Read, Response, Target, constant
 from lnnkit.flags import all_set, any_set, where_set
-from lnnkit.formula.passes import Grouping
+from lnnkit.formula.descent import Grouping, path
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.join.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
+from lnnkit.store.arrays import Array
 from lnnkit.store.atoms import UNKNOWN, Atoms
 
 
@@ -96,33 +98,84 @@ def reader(view: View, state: State, atoms: Atoms) -> Read:
     return read
 
 
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What atoms hear through a leaf, ``value`` for ``row``, from ``places`` among the rows that are reached."""
+
+    places: Tensor
+    row: Tensor
+    value: Tensor
+
+
+def silent(view: View) -> Tensor:
+    """Which of the rows of block 0 that are looked at are arrested."""
+    arrested, numbers = torch.from_numpy(view.batch.arrested), view.rows[0]
+    return arrested if numbers is None else arrested.index_select(0, numbers)
+
+
+def heard(view: View, found: Response, target: Target, state: State, atoms: Atoms) -> Heard | None:
+    """What instances say through a leaf that the atoms behind it do not know yet, if their side is kept."""
+    batch, (leaf, side) = view.batch, target
+    news, value = found.said[target]
+    block = batch.formula.block_of(leaf)
+    still = silent(view)
+    if leaf not in batch.observed or leaf != batch.formula.head[0]:
+        still = found.bad | still
+    if block == 0:
+        picked = where_set(news & ~still)
+    else:
+        own = found.reached[block]
+        assert own.virtual is not None
+        picked = where_set(news & ~own.virtual)
+        tops = path(batch.formula, found.reached, block, picked)[0]
+        picked = picked[~still.index_select(0, tops)]
+    if not len(picked):
+        return None
+    places = found.reached[block].rows_of(picked)
+    row = view.column(leaf).index_select(0, places)
+    hears = ~torch.from_numpy(state.frozen).index_select(0, row)
+    if (ALL if leaf in batch.observed else batch.modes[leaf][side]) == LISTED:
+        hears &= torch.from_numpy(atoms.flags("listed")).index_select(0, row)
+    if not all_set(hears):
+        picked, row = picked[hears], row[hears]
+    return Heard(picked, row, value.index_select(0, picked)) if len(picked) else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """Rows that are reached of a block within a grouped one, which are noted when they set a bound."""
+
+    view: View
+    found: Response
+    block: int
+    places: Tensor
+
+    def store(self, positions: Array) -> range:
+        places = self.places.index_select(0, torch.from_numpy(positions).long())
+        batch = self.view.batch
+        way = path(batch.formula, self.found.reached, self.block, places)
+        kept = [self.view.rows[block] for block in batch.formula.path(self.block)]
+        numbers = [rows if own is None else own.index_select(0, rows) for rows, own in zip(way, kept, strict=True)]
+        return batch.note(self.block, numbers)
+
+
 def send(number: int, view: View, found: Response, state: State, atoms: Atoms, inbox: Inbox) -> tuple[Tensor, Bounds]:
     """Queue what instances say that the atoms behind their leaves do not know yet, on the sides that are kept. Returns
     the rows of block 0 that are newly arrested, with the bounds of their roots."""
-    batch = view.batch
-    numbers = view.rows[0]
-    arrested = torch.from_numpy(batch.arrested)
-    before = arrested if numbers is None else arrested.index_select(0, numbers)
-    silent = found.bad | before
-    for (leaf, side), (news, value) in found.said.items():
-        block = 0 if leaf == AUXILIARY else batch.formula.neurons[leaf].block
-        grouping = view.groupings[block]
-        still = before if leaf in batch.observed and leaf == batch.formula.head[0] else silent
-        deaf = still if grouping is None else grouping.virtual | still.index_select(0, grouping.outermost)
-        picked = where_set(news & ~deaf)
-        if not len(picked):
+    batch, numbers = view.batch, view.rows[0]
+    for leaf, side in found.said:
+        own = heard(view, found, (leaf, side), state, atoms)
+        if own is None:
             continue
-        row = view.column(leaf).index_select(0, picked)
-        hears = ~torch.from_numpy(state.frozen).index_select(0, row)
-        if (ALL if leaf in batch.observed else batch.modes[leaf][side]) == LISTED:
-            hears &= torch.from_numpy(atoms.flags("listed")).index_select(0, row)
-        if not all_set(hears):
-            picked, row = picked[hears], row[hears]
-        if len(picked):
-            own_rows = view.rows[block]
-            instance = picked if own_rows is None else own_rows.index_select(0, picked)
-            told = value.index_select(0, picked).numpy()
-            inbox.sides[side].append(Proposals(row.numpy(), told, instance.numpy(), number, leaf))
-    fresh = where_set(found.bad & ~before)
+        block = batch.formula.block_of(leaf)
+        if batch.formula.apart(block):
+            rows = view.rows[block]
+            instance = own.places if rows is None else rows.index_select(0, own.places)
+            told = Proposals(own.row.numpy(), own.value.numpy(), instance.numpy(), number, leaf)
+        else:
+            pending = _Told(view, found, block, own.places)
+            told = Proposals(own.row.numpy(), own.value.numpy(), np.arange(len(own.row)), number, leaf, pending)
+        inbox.sides[side].append(told)
+    fresh = where_set(found.bad & ~silent(view))
     roots = Bounds(found.root.lower.index_select(0, fresh), found.root.upper.index_select(0, fresh))
     return fresh if numbers is None else numbers.index_select(0, fresh), roots

@@ -1,0 +1,311 @@
+"""How what is asked of quantifiers reaches the rows of their blocks.
+
+A row of a block asks for what bounds of its quantifier it has worked out from above. Where it has rows of its own
+there, they hear that. Where many rows share a group, each asks by itself, as if the group were its own: what one asks
+meets neither what the operands made nor what another asks. So the group's rows are reached once for each request.
+
+Where every neuron beneath is monotone and continuous, the two ends of a request act independently and the tighter one
+says all that the others say: then a group's rows are reached twice at most, by the greatest lower end and by the least
+upper end of whoever is not contradictory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from lnnkit.flags import where_set
+from lnnkit.formula.unfolding import LEAF, Formula
+from lnnkit.logic.bounds import Bounds, asks, tolerance
+from lnnkit.logic.quantifier import exists_inverse, forall_inverse
+
+_SEPARABLE = frozenset((LEAF, "true", "false", "same", "not", "and", "or", "forall", "exists"))
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """How a block's rows belong to the rows of the block around it.
+
+    ``group`` (n,) is each row's group, ``groups`` their number, ``of`` (m,) the group of each row of the block around
+    it; None: they are the groups. ``virtual`` (n,) marks rows that stand for entities at default bounds: they take part
+    upward only. A ``stranger`` (n,) among them may not exist: it can keep a ``forall`` from being true and an
+    ``exists`` from being false, no more.
+    """
+
+    group: Tensor
+    groups: int
+    of: Tensor | None
+    virtual: Tensor
+    stranger: Tensor
+
+    def optional(self, rows: Bounds, kind: str) -> Bounds:
+        """The rows as the quantifier ``kind`` may count on them."""
+        return _optional(rows, self.stranger, kind)
+
+    def around(self, groups: Bounds) -> Bounds:
+        """The groups' bounds, for each row around them."""
+        return groups if self.of is None else Bounds(*(end.index_select(0, self.of) for end in groups))
+
+
+@dataclass(slots=True)
+class Reached:
+    """The rows of a block that something is told. ``rows`` (n,) are their places in the block (None: each once, in
+    order), ``parent`` (n,) those of the rows that tell them, among those reached around; block 0 has none."""
+
+    rows: Tensor | None
+    parent: Tensor | None
+    virtual: Tensor | None
+    request: Tensor | None = None  # (n,) in a grouped block: which request each answers to
+    requests: Tensor | None = None  # (m,) the request of each row that is reached around, -1 where it asks nothing
+    count: int = 0  # of requests
+
+    def cpu(self) -> Reached:
+        """The same on the CPU."""
+        own = (self.rows, self.parent, self.virtual, self.request, self.requests)
+        rows, parent, virtual, request, requests = (None if each is None else each.cpu() for each in own)
+        return Reached(rows, parent, virtual, request, requests, self.count)
+
+    def rows_of(self, places: Tensor) -> Tensor:
+        """The places in the block of some of them."""
+        return places if self.rows is None else self.rows.index_select(0, places)
+
+
+def separable(formula: Formula, block: int) -> bool:
+    """Whether a block is within a grouped one, or is one, beneath which each end is passed on by itself."""
+    found = False
+    for each in formula.path(block)[1:]:
+        if formula.blocks[each].grouped and not found:
+            inside = {b for b in range(len(formula.blocks)) if each in formula.path(b)}
+            found = all(
+                neuron.block not in inside
+                or (neuron.kind in _SEPARABLE and not neuron.numeric)
+                or (neuron.kind == "implies" and neuron.logic is not None and neuron.logic.name == "lukasiewicz")
+                for neuron in formula.neurons
+            )
+    return found
+
+
+def beyond(node: Bounds, image: Bounds) -> Tensor:
+    """Where a quantifier cannot have the bounds that it is given."""
+    lower, upper = asks(node)
+    tol = tolerance(node.lower.dtype)
+    return (lower & (image.upper < node.lower - tol)) | (upper & (image.lower > node.upper + tol))
+
+
+class Descent:
+    """The way down through the blocks of a formula. ``boxes`` and ``made`` are those of its neurons, narrowed and as
+    their operands make them; those of a block are cut to the rows that are reached when it is entered."""
+
+    def __init__(
+        self, formula: Formula, groupings: Sequence[Grouping | None], boxes: list[Bounds], made: list[Bounds]
+    ) -> None:
+        self.boxes = boxes
+        self.made = made
+        self._formula = formula
+        self._groupings = groupings
+        self._inside = [[i for i, n in enumerate(formula.neurons) if n.block == b] for b in range(len(formula.blocks))]
+        nothing = torch.empty(0, dtype=torch.int64)
+        self.reached = [
+            Reached(None, None, None)
+            if grouping is None
+            else Reached(None, grouping.group, grouping.virtual)
+            if formula.apart(block)
+            else Reached(nothing, nothing, nothing.bool())
+            for block, grouping in enumerate(groupings)
+        ]
+        self._missed: list[Tensor | None] = [None] * len(formula.blocks)
+        self._heard: list[Tensor | None] | None = None
+
+    def miss(self, block: int, flags: Tensor) -> None:
+        """Rows of a block, of those that are reached, have no values left."""
+        if self._heard is None:  # what is passed on end by end can be met
+            known = self._missed[block]
+            self._missed[block] = flags if known is None else known | flags
+
+    def enter(self, quantifier: int, node: Bounds) -> None:
+        """Let the bounds of a quantifier, for each row that is reached of its block, narrow its operand."""
+        neuron = self._formula.neurons[quantifier]
+        grouping = self._groupings[neuron.inner]
+        assert grouping is not None
+        outer = self.reached[neuron.block]
+        if not self._formula.blocks[neuron.inner].grouped or grouping.of is None:
+            groups, group, rows = len(node.lower), grouping.group, None
+            if outer.rows is not None:
+                group, rows = _members(grouping, outer.rows)
+            reached = Reached(rows, group, grouping.virtual if rows is None else grouping.virtual.index_select(0, rows))
+        else:
+            reached, node = self._requests(neuron.block, grouping, node, together=self._heard is not None)
+            groups, group, rows = reached.count, reached.request, reached.rows
+        self.reached[neuron.inner] = reached
+        if self._heard is not None:
+            self._heard[neuron.inner] = None  # those that are silent ask for nothing
+        if rows is not None:
+            for each in self._inside[neuron.inner]:
+                self.made[each] = _some(self.made[each], rows)
+                self.boxes[each] = self.made[each]
+        stranger = grouping.stranger if rows is None else grouping.stranger.index_select(0, rows)
+        operand = self.boxes[neuron.operands[0]]
+        inverse = forall_inverse if neuron.kind == "forall" else exists_inverse
+        assert group is not None and reached.virtual is not None
+        found = inverse(node, _optional(operand, stranger, neuron.kind), group, groups)
+        (box,) = found.operands
+        self.boxes[neuron.operands[0]] = Bounds(
+            torch.where(reached.virtual, operand.lower, box.lower),
+            torch.where(reached.virtual, operand.upper, box.upper),
+        )
+        missed = found.empty
+        if reached.requests is not None:
+            missed = _at(missed, reached.requests)
+        self.miss(neuron.block, missed)
+
+    def emptied(self) -> Tensor:
+        """Which rows of block 0 have no values left, for themselves or for a row within."""
+        for block in range(len(self._missed) - 1, 0, -1):
+            missed, own = self._missed[block], self.reached[block]
+            if missed is None:
+                continue
+            assert own.virtual is not None
+            missed = missed & ~own.virtual
+            around = self._formula.blocks[block].parent
+            if own.requests is not None and own.request is not None:
+                hit = torch.zeros(own.count, dtype=torch.bool)
+                hit[own.request[missed]] = True
+                self.miss(around, _at(hit, own.requests))
+            elif own.parent is not None:
+                hit = torch.zeros(self._length(around), dtype=torch.bool)
+                hit[own.parent[missed]] = True
+                self.miss(around, hit)
+        found = self._missed[0]
+        return torch.zeros(self._length(0), dtype=torch.bool) if found is None else found
+
+    def settle(self, silent: Tensor) -> None:
+        """Now it is known which rows of block 0 are ``silent``: requests that several rows have made are told by the
+        first of them that is not."""
+        self._heard = [~silent]
+        for block in range(1, len(self.reached)):
+            self._heard.append(self._hearing(block))
+
+    def _hearing(self, block: int) -> Tensor | None:
+        """Which rows that are reached hear of anything."""
+        assert self._heard is not None
+        own, around = self.reached[block], self._heard[self._formula.blocks[block].parent]
+        if around is None or own.parent is None:
+            return None
+        if own.requests is not None and own.request is not None:
+            asking = where_set(around & (own.requests >= 0))
+            first = torch.full((own.count,), len(around))
+            first.scatter_reduce_(0, own.requests.index_select(0, asking), asking, "amin")
+            own.parent = torch.where(first < len(around), first, 0).index_select(0, own.request)
+            return (first < len(around)).index_select(0, own.request)
+        return around.index_select(0, own.parent)
+
+    def _length(self, block: int) -> int:
+        return len(self.boxes[self._inside[block][0]].lower)
+
+    def _requests(self, around: int, grouping: Grouping, node: Bounds, *, together: bool) -> tuple[Reached, Bounds]:
+        """The rows of the groups that are asked for anything, once for each request, and the requests."""
+        assert grouping.of is not None
+        outer = self.reached[around]
+        group = grouping.of if outer.rows is None else grouping.of.index_select(0, outer.rows)
+        sides = asks(node)
+        asking = sides[0] | sides[1]
+        if outer.virtual is not None:
+            asking &= ~outer.virtual
+        if together:
+            return self._strongest(around, grouping, group, node, sides, asking)
+        places = where_set(asking).long()
+        some = _some(node, places)
+        keys = torch.stack([group.index_select(0, places).double(), some.lower.double(), some.upper.double()], 1)
+        found, number = torch.unique(keys, dim=0, return_inverse=True)
+        requests = torch.full((len(group),), -1)
+        requests[places] = number
+        request, rows = _members(grouping, found[:, 0].long())
+        first = torch.full((len(found),), len(group)).scatter_reduce_(0, number, places, "amin")
+        reached = Reached(
+            rows,
+            first.index_select(0, request),
+            grouping.virtual.index_select(0, rows),
+            request,
+            requests,
+            len(found),
+        )
+        return reached, Bounds(*(found[:, end].to(some.lower.dtype, copy=True) for end in (1, 2)))
+
+    def _strongest(
+        self,
+        around: int,
+        grouping: Grouping,
+        group: Tensor,
+        node: Bounds,
+        sides: tuple[Tensor, Tensor],
+        asking: Tensor,
+    ) -> tuple[Reached, Bounds]:
+        """For each group the greatest lower and the least upper end that it is asked for, each by itself."""
+        assert self._heard is not None
+        heard = self._heard[around]
+        groups: list[Tensor] = []
+        tellers: list[Tensor] = []
+        lowers: list[Tensor] = []
+        uppers: list[Tensor] = []
+        for side in (0, 1):
+            here = sides[side] & asking if heard is None else sides[side] & asking & heard
+            places = where_set(here).long()
+            own, value = group.index_select(0, places), node[side].index_select(0, places)
+            best = torch.full((grouping.groups,), float(side), dtype=value.dtype)
+            best.scatter_reduce_(0, own, value, "amin" if side else "amax")
+            won = where_set(value == best.index_select(0, own)).long()
+            first = torch.full((grouping.groups,), len(group))
+            first.scatter_reduce_(0, own.index_select(0, won), places.index_select(0, won), "amin")
+            asked = where_set(first < len(group)).long()
+            groups.append(asked)
+            tellers.append(first.index_select(0, asked))
+            ends = best.index_select(0, asked)
+            lowers.append(torch.zeros_like(ends) if side else ends)
+            uppers.append(ends if side else torch.ones_like(ends))
+        request, rows = _members(grouping, torch.cat(groups))
+        parent = torch.cat(tellers).index_select(0, request)
+        reached = Reached(
+            rows, parent, grouping.virtual.index_select(0, rows), request, None, len(groups[0]) + len(groups[1])
+        )
+        return reached, Bounds(torch.cat(lowers), torch.cat(uppers))
+
+
+def path(formula: Formula, reached: Sequence[Reached], block: int, places: Tensor) -> list[Tensor]:
+    """For some of the rows that are reached of a block: their places in the blocks on the way, from block 0 on."""
+    found: list[Tensor] = []
+    for each in reversed(formula.path(block)):
+        own = reached[each]
+        found.append(own.rows_of(places))
+        if own.parent is not None:
+            places = own.parent.index_select(0, places)
+    return found[::-1]
+
+
+def _members(grouping: Grouping, groups: Tensor) -> tuple[Tensor, Tensor]:
+    """The rows of some groups, which may stand there more than once: (which of them, row)."""
+    counts = torch.bincount(grouping.group, minlength=grouping.groups)
+    order = torch.argsort(grouping.group, stable=True)
+    lengths = counts.index_select(0, groups)
+    owner = torch.arange(len(groups)).repeat_interleave(lengths)
+    first = (counts.cumsum(0) - counts).index_select(0, groups) - (lengths.cumsum(0) - lengths)
+    return owner, order.index_select(0, first.index_select(0, owner) + torch.arange(len(owner)))
+
+
+def _some(bounds: Bounds, rows: Tensor) -> Bounds:
+    return Bounds(bounds.lower.index_select(0, rows), bounds.upper.index_select(0, rows))
+
+
+def _at(flags: Tensor, places: Tensor) -> Tensor:
+    """The flags at some places, none at -1."""
+    if not len(flags):
+        return torch.zeros(len(places), dtype=torch.bool)
+    return flags.index_select(0, places.clamp(min=0)) & (places >= 0)
+
+
+def _optional(rows: Bounds, stranger: Tensor, kind: str) -> Bounds:
+    if kind == "forall":
+        return Bounds(rows.lower, torch.where(stranger, 1.0, rows.upper))
+    return Bounds(torch.where(stranger, 0.0, rows.lower), rows.upper)

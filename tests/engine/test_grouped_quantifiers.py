@@ -1,0 +1,231 @@
+"""Quantifiers that do not speak of all the variables around them: one relation, whoever asks it."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+import lnnkit
+from tests.agreement import disagreements
+from tests.blocks import at_length
+from tests.explain.proving import known_atoms, replay
+from tests.learn.replaying import bounds as bounds_of
+from tests.learn.replaying import learning, replayed
+from tests.programs import MODES, generate, to_text
+
+BLOCK = 30
+
+
+def text_of(seed: int) -> str:
+    return to_text(generate(seed, 1 + seed % 6, MODES[seed % 3], few=0.3).program)
+
+
+@pytest.mark.parametrize("block", at_length(range(0, 4500, BLOCK), plain=7))
+def test_oracle(block: int) -> None:
+    compared = 0
+    for seed in range(700_000 + block, 700_000 + block + BLOCK):
+        program = generate(seed, 1 + seed % 6, MODES[seed % 3], few=0.3).program
+        found = disagreements(program)
+        if found is not None:
+            compared += 1
+            assert not found, f"seed {seed}:\n{to_text(program)}\n" + "\n".join(found)
+    assert compared >= BLOCK - 4  # the rest creep or amplify rounding
+
+
+@pytest.mark.parametrize("block", at_length(range(0, 900, 15), plain=2))
+def test_order_is_nothing(block: int) -> None:
+    """Bitwise: whoever of several instances tells a group, rows in any order."""
+    for seed in range(800_000 + block, 800_000 + block + 15):
+        text = text_of(seed)
+        lines = text.splitlines()
+        moved = [line for line in lines if line.startswith(("fact", "rule", "axiom"))]
+        before = [line for line in lines if line not in moved and not line.startswith("query")]
+        queries = [line for line in lines if line.startswith("query")]
+        random.Random(seed).shuffle(moved)
+        assert answers_of("\n".join([*before, *moved, *queries])) == answers_of(text), f"seed {seed}:\n{text}"
+
+
+@pytest.mark.parametrize("block", at_length(range(0, 600, 12), plain=3))
+def test_proofs_verify(block: int) -> None:
+    steps = 0
+    for seed in range(900_000 + block, 900_000 + block + 12):
+        kb = lnnkit.loads(text_of(seed))
+        reasons, wrong = replay(kb, known_atoms(kb))
+        assert not wrong, f"seed {seed}:\n{text_of(seed)}\n" + "\n".join(wrong)
+        steps += reasons["statement"]
+    assert steps > 10
+
+
+@pytest.mark.parametrize("block", at_length(range(0, 300, 15), plain=2))
+def test_derivations_are_replayed_to_their_bounds(block: int) -> None:
+    count = 0
+    for seed in range(950_000 + block, 950_000 + block + 15):
+        program = learning(text_of(seed))
+        found = program.infer(program.starts)
+        expected = bounds_of(found)
+        value = replayed(found, list(expected), program.vector(program.starts))
+        assert value.tolist() == pytest.approx(list(expected.values()), abs=1e-9), f"seed {seed}:\n{text_of(seed)}"
+        count += len(expected)
+    assert count > 30
+
+
+def answers_of(text: str) -> dict[tuple[str, frozenset[tuple[str, str]]], tuple[float, float]]:
+    return {
+        (answers.query, frozenset(answer.bindings.items())): (answer.lower, answer.upper)
+        for answers in lnnkit.loads(text).answers()
+        for answer in answers
+    }
+
+
+def box(kb: lnnkit.KnowledgeBase, atom: str) -> tuple[float, float]:
+    (answer,) = kb.ask(atom)
+    return answer.lower, answer.upper
+
+
+# --- what each instance asks for is its own ---------------------------------------------------------------------------
+
+
+def test_a_contradictory_instance_does_not_silence_the_others() -> None:
+    """x1 holds C and denies B, though the alarm rings at 0.4 at least: its instance is contradictory, and says nothing.
+    Of x2 nothing is contradictory: the alarms are 0.6 at most. Nobody may say 0.2."""
+    kb = lnnkit.loads(
+        "fact A(a1) in [0.4, 1]\nfact A(a2) in [0, 1]\nfact C(x1)\nfact C(x2)\nfact B(x1) in [0, 0.2]\n"
+        "fact B(x2) in [0, 0.6]\nrule r: (exists Y: A(Y)) & C(X) -> B(X)\nquery A(X)\n"
+    )
+    outcome = kb.infer()
+    assert [each.kind for each in outcome.contradictions] == ["rule"]
+    assert box(kb, "A(a2)") == pytest.approx((0.0, 0.6))
+    assert box(kb, "A(a1)") == pytest.approx((0.4, 0.6))
+    assert box(kb, "B(x2)") == pytest.approx((0.4, 0.6))
+    explanation = kb.explain("A(a2)")
+    assert explanation.verify() == []
+    assert {step.bindings.get("X") for step in explanation.steps if step.reason == "statement"} == {"x2"}
+
+
+def test_two_instances_that_cross_contradict_the_atom_alone() -> None:
+    """One asks for 0.7 at least and one for 0.3 at most: each could be met, and both say so to the only candidate."""
+    kb = lnnkit.loads(
+        "predicate A(thing)\nfact C(x1) in [0.7, 1]\nfact C(x2) in [0, 0.3]\nfact A(a) in [0, 1]\n"
+        "axiom (exists Y: A(Y)) <-> C(X)\nquery A(Y)\n"
+    )
+    assert [(each.kind, each.atom) for each in kb.infer().contradictions] == [("atom", 'A("a")')]
+
+
+def test_an_instance_that_equivalences_leave_nothing_is_contradictory_by_itself() -> None:
+    """In Goedel logic `A -> B` is 1 or B's truth: asked for between, B must be that, which B(b) cannot be. What x1 asks
+    for and what x2 asks for are met, or not, each by itself."""
+    program = """
+logic godel
+predicate A(thing)
+predicate B(thing)
+fact A(b) in [0.2, 0.8]
+fact B(b) in [0.1, 0.9]
+fact C(x1) in [0.3, 0.4]
+fact C(x2) in [0.6, 1]
+axiom (exists Y: A(Y) -> B(Y)) <-> C(X)
+query B(Y)
+"""
+    one, other = (
+        lnnkit.loads("\n".join(line for line in program.splitlines() if without not in line))
+        for without in ("C(x2) in", "C(x1) in")
+    )
+    both = lnnkit.loads(program)
+    low, high = zip(box(one, "B(b)"), box(other, "B(b)"), strict=True)
+    assert box(both, "B(b)") == pytest.approx((max(low), min(high)))
+
+
+def test_the_tightest_instance_is_named() -> None:
+    kb = lnnkit.loads(
+        "".join(f"fact C(x{i})\nfact B(x{i}) in [0, {0.9 - i / 10:g}]\n" for i in range(5))
+        + "fact A(a) in [0, 1]\nrule r: (exists Y: A(Y)) & C(X) -> B(X)\nquery A(Y)\n"
+    )
+    assert box(kb, "A(a)") == pytest.approx((0.0, 0.5))
+    explanation = kb.explain("A(a)")
+    assert explanation.verify() == []
+    assert [step.bindings for step in explanation.steps if step.reason == "statement"] == [{"X": "x4", "Y": "a"}]
+
+
+# --- size -------------------------------------------------------------------------------------------------------------
+
+MANY = 100_000
+
+
+def told(text: str, **tables: dict[str, list[str] | np.ndarray]) -> lnnkit.KnowledgeBase:
+    kb = lnnkit.loads(text)
+    for name, table in tables.items():
+        kb.tell(name, table)
+    return kb
+
+
+def names(letter: str, count: int = MANY) -> list[str]:
+    return [f"{letter}{i}" for i in range(count)]
+
+
+def test_many_of_both() -> None:
+    kb = told(
+        "predicate Alarm(a)\npredicate Item(i)\nrule r: (exists Y: Alarm(Y)) & Item(X) -> Hold(X)\nquery Hold(X)\n",
+        Alarm={"a": names("a")},
+        Item={"i": names("i")},
+    )
+    answers = kb.ask("Hold(X)")
+    assert len(answers) == MANY
+    assert (answers.lower == 1).all()
+    assert "100,000 instances" in str(kb.plan())
+
+
+def test_many_of_both_to_degrees_that_are_told_from_above() -> None:
+    """Each instance asks for an upper end of its own: the alarms hear the least of them."""
+    rng = np.random.default_rng(0)
+    item, cap = rng.uniform(0.9, 1, MANY), rng.uniform(0.6, 1, MANY)
+    kb = told(
+        "predicate Alarm(a)\npredicate Item(i)\nrule r: (exists Y: Alarm(Y)) & Item(X) -> Hold(X)\n"
+        "query Hold(X)\nquery Alarm(X)\n",
+        Alarm={"a": names("a"), "lower": np.full(MANY, 0.2), "upper": np.ones(MANY)},
+        Item={"i": names("i"), "truth": item},
+        Hold={"i": names("i"), "lower": np.zeros(MANY), "upper": cap},
+    )
+    alarms, held = kb.ask("Alarm(X)"), kb.ask("Hold(X)")
+    assert alarms.upper == pytest.approx(np.full(MANY, (1 + cap - item).min()))
+    assert held.lower.max() == pytest.approx(0.2 + item.max() - 1)
+
+
+def test_a_quantifier_with_some_of_the_variables_grows_with_each_side() -> None:
+    """One node with 3,000 F and 3,000 M: 9 million pairs, of which no one is made."""
+    count = 3000
+    text = "predicate F(n, n)\npredicate G(n)\npredicate M(n, n)\n"
+    kb = told(
+        text + "rule r: (exists Y: F(X, Y) & G(Y)) & M(X, Z) -> T(Z)\nquery T(Z)\n",
+        F={"a": ["hub"] * count, "b": names("f", count)},
+        G={"a": names("f", count)},
+        M={"a": ["hub"] * count, "b": names("m", count)},
+    )
+    kb.infer(max_groundings=2 * count + 2)
+    assert len(kb.ask("T(Z)")) == count
+
+
+def test_nested_quantifiers_have_their_own_rows() -> None:
+    """The inner one speaks of nothing around it: 1,000 rows for all 1,000 of the outer one."""
+    count = 1000
+    kb = told(
+        "predicate A(a)\npredicate B(b)\npredicate C(c)\n"
+        "rule r: (exists Y: A(Y) & (exists Z: B(Z))) & C(X) -> T(X)\nquery T(X)\n",
+        A={"a": names("a", count)},
+        B={"b": names("b", count)},
+        C={"c": names("c", count)},
+    )
+    kb.infer(max_groundings=2 * count + 2)
+    assert len(kb.ask("T(X)")) == count
+
+
+def test_a_query_shares_its_rows_too() -> None:
+    kb = told(
+        "predicate Alarm(a)\npredicate Item(i)\n",
+        Alarm={"a": names("a", 2000)},
+        Item={"i": names("i", 2000)},
+    )
+    kb.infer(max_groundings=2002)
+    answers = kb.ask("(exists Y: Alarm(Y)) & Item(X)")
+    assert len(answers) == 2000
+    assert (answers.lower == 1).all()
