@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from lnnkit.engine.response.leaf_response import completed, told
-from lnnkit.formula.descent import Grouping
 from lnnkit.formula.passes import downward, least_heads, neuron_upward, upward
+from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.grounding import Grounding

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.flags import where_set
-from lnnkit.formula.descent import Descent, Grouping, Reached, beyond, separable
+from lnnkit.formula.quantified_rows import Descent, Grouping, Reached, beyond, separable
 from lnnkit.formula.unfolding import LEAF, Formula, Neuron
 from lnnkit.logic.bounds import Bounds, Inverse, asks, complement, told
 from lnnkit.logic.quantifier import exists, forall

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from lnnkit.analysis.supports import Analysis
 from lnnkit.flags import where_set
-from lnnkit.formula.descent import Grouping
+from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.shape import Modes
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
 from lnnkit.store.arrays import Array

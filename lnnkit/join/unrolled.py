@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.flags import where_set
-from lnnkit.formula.descent import Grouping
+from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.unfolding import Formula
 from lnnkit.join.rule_shape import RuleShape
 

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from lnnkit.engine.response.respond import entering
-from lnnkit.formula.descent import Grouping
 from lnnkit.formula.passes import downward, least_heads, upward
+from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.logic.bounds import Bounds, enter, ordered
 from lnnkit.trail.events import ROOT

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.engine.response.respond import constant
-from lnnkit.formula.descent import Grouping
+from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.join.rule_shape import RuleShape
 from lnnkit.learn.clauses import Clause, End, matrix, sums
 from lnnkit.learn.instance_messages import names, told

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from lnnkit.engine.bounds_state import State
 from lnnkit.flags import all_set, any_set, where_set
-from lnnkit.formula.descent import Grouping
+from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.join.grounding import Grounding

@@ -15,7 +15,7 @@ from lnnkit.engine.response.response_table import ResponseTable
 from lnnkit.engine.response.rule_response import RuleResponse
 from lnnkit.engine.workspace import Workspace
 from lnnkit.flags import any_set
-from lnnkit.formula.descent import Grouping
+from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.join.grounding import sources
 from lnnkit.join.rule_shape import RuleShape
 from lnnkit.logic.bounds import noise

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 import torch
 
-from lnnkit.formula.descent import Grouping
 from lnnkit.formula.passes import downward, least_heads, upward
+from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.logic.bounds import Bounds, ordered
 

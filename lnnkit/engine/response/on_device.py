@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.engine.response.respond import Read, Response
-from lnnkit.formula.descent import Grouping
+from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.join.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
 

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from lnnkit.flags import any_set
-from lnnkit.formula.descent import Grouping, Reached
 from lnnkit.formula.passes import downward, least_heads, neuron_upward, upward
+from lnnkit.formula.quantified_rows import Grouping, Reached
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
 from lnnkit.join.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds, enter, noise, ordered, tolerance

@@ -12,7 +12,7 @@ import torch
 
 from lnnkit.engine.encoded_bounds import OTHER, EncodedBounds
 from lnnkit.engine.response.respond import Read, Response, Target, constant
-from lnnkit.formula.descent import Grouping
+from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.join.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
 from lnnkit.store.arrays import Array, Ends, real, tensors

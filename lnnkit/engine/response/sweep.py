@@ -15,7 +15,7 @@ from lnnkit.engine.merge import Inbox, Proposals
 from lnnkit.engine.response.dirty import Dirty
 from lnnkit.engine.response.respond import Read, Response, Target, constant
 from lnnkit.flags import all_set, any_set, where_set
-from lnnkit.formula.descent import Grouping, path
+from lnnkit.formula.quantified_rows import Grouping, path
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.join.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
