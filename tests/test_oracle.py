@@ -6,7 +6,7 @@ import itertools
 import math
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import pytest
 from hypothesis import given, settings
@@ -433,7 +433,7 @@ def check_world(generated: Generated, result: Result) -> str | None:
     p, world = generated.program, generated.world
     assert world is not None
     network = Network(p)
-    truth = Truth(p.logic, world, network.sorts.domains)
+    truths = [Truth(p.logic, Extended(p, world, other), network.sorts.domains) for other in (0.0, 0.5, 1.0)]
     if result.contradictions:
         return f"a contradiction in a satisfiable program: {result.contradictions[0]}"
     for place, box in result.atoms.items():
@@ -442,10 +442,23 @@ def check_world(generated: Generated, result: Result) -> str | None:
     for query, sorts, answers in zip(p.queries, network.sorts.query_variables, result.answers, strict=True):
         formula = bind_apart(query)
         for row, answer in answers.items():
-            value = truth(formula, dict(zip(free_variables(formula), row, strict=True)), sorts)
-            if not answer.lower - 1e-7 <= value <= answer.upper + 1e-7:
-                return f"{query} at {row} is {value}, not in {answer}"
+            for truth in truths:
+                value = truth(formula, dict(zip(free_variables(formula), row, strict=True)), sorts)
+                if not answer.lower - 1e-7 <= value <= answer.upper + 1e-7:
+                    return f"{query} at {row} is {value}, not in {answer}"
     return None
+
+
+class Extended(dict[tuple[str, tuple[str, ...]], float]):
+    """A world in which what only queries name has one truth; closed predicates do not hold of it."""
+
+    def __init__(self, p: Program, world: Mapping[tuple[str, tuple[str, ...]], float], truth: float) -> None:
+        super().__init__(world)
+        self._closed = {predicate.name for predicate in p.predicates if predicate.closed}
+        self._truth = truth
+
+    def __missing__(self, place: tuple[str, tuple[str, ...]]) -> float:
+        return 0.0 if place[0] in self._closed else self._truth
 
 
 def soundness(seeds: range, mode: str) -> None:

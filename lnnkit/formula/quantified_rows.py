@@ -198,8 +198,10 @@ class Descent:
             asking = where_set(around & (own.requests >= 0))
             first = torch.full((own.count,), len(around))
             first.scatter_reduce_(0, own.requests.index_select(0, asking), asking, "amin")
-            own.parent = torch.where(first < len(around), first, 0).index_select(0, own.request)
-            return (first < len(around)).index_select(0, own.request)
+            heard = (first < len(around)).index_select(0, own.request)
+            # A request that only silent rows make stays theirs.
+            own.parent = torch.where(heard, first.index_select(0, own.request), own.parent)
+            return heard
         return around.index_select(0, own.parent)
 
     def _length(self, block: int) -> int:

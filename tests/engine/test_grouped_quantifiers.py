@@ -20,6 +20,7 @@ BLOCK = 30
 KNOWN = {
     700_817: "a query that a stated formula is an instance of, beneath a quantifier, misses what is stated of it",
     701_259: "rounding of 1.3e-9 where a cycle stops",
+    702_325: "rounding of 1.9e-9 where a cycle stops",
     704_240: "a compound query misses a stated formula two of whose variables it makes one",
 }
 
@@ -114,6 +115,17 @@ def test_a_contradictory_instance_does_not_silence_the_others() -> None:
     explanation = kb.explain("A(a2)")
     assert explanation.verify() == []
     assert {step.bindings.get("X") for step in explanation.steps if step.reason == "statement"} == {"x2"}
+
+
+def test_what_a_contradictory_instance_alone_asks_for_is_not_told_by_another() -> None:
+    """x1 asks that no A be as true as B beyond 0.2, which a1 contradicts. x0, the first, asks for nothing: B(a2) may be
+    anything."""
+    kb = lnnkit.loads(
+        "fact A(a1)\nfact B(a1) in [0.4, 1]\nfact A(a2)\nfact B(a2) in [0, 1]\nfact C(x0)\nfact C(x1)\n"
+        "fact D(x1) in [0, 0.2]\nrule r: (exists Y: A(Y) <-> B(Y)) & C(X) -> D(X)\nquery B(X)\n"
+    )
+    assert [each.kind for each in kb.infer().contradictions] == ["rule"]
+    assert box(kb, "B(a2)") == (0.0, 1.0)
 
 
 def test_two_instances_that_cross_contradict_the_atom_alone() -> None:

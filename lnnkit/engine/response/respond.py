@@ -99,8 +99,8 @@ def respond(
         loses = (box.upper < made.upper - least) & (box.upper < own.upper - least)
         if neuron == formula.head[0]:  # what is stated outright stands, also where its operands contradict it
             low, high = _stated(formula)
-            gains = torch.where(bad, own.lower < low - least, gains)
-            loses = torch.where(bad, own.upper > high + least, loses)
+            gains = torch.where(bad, own.lower < low, gains | ((own.lower < low) & (made.lower < low)))
+            loses = torch.where(bad, own.upper > high, loses | ((own.upper > high) & (made.upper > high)))
             box = Bounds(torch.where(bad, low, box.lower), torch.where(bad, high, box.upper))
         said[neuron, 0], said[neuron, 1] = (gains, box.lower), (loses, box.upper)
     return Response(bad, Bounds(lower, upper), said, reached)
