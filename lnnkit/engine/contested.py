@@ -15,11 +15,10 @@ import torch
 from torch import Tensor
 
 from lnnkit.engine.bounds_state import State
-from lnnkit.engine.response.respond import entering, respond
+from lnnkit.engine.response.respond import leaf_bounds, respond
 from lnnkit.engine.response.sweep import View, heard, reader, silent
 from lnnkit.engine.workspace import Workspace
 from lnnkit.flags import any_set, where_set
-from lnnkit.formula.passes import least_heads, upward
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.join.grounding import Grounding
 from lnnkit.join.unrolled import unroll
@@ -164,9 +163,8 @@ def _again(grounding: Grounding, setter: _Setter, doubt: State) -> Tensor:
     unknown = (-math.inf, math.inf)[setter.side] if numeric else float(setter.side)
     given = torch.full((view.length(block),), unknown, dtype=doubt.dtype)
     if setter.leaf in formula.heads:  # a completed atom
-        values = upward(formula, entering(reader(view, doubt, grounding.atoms), formula), view.groupings)
-        ends = values[formula.neurons[formula.top].operands[0]][setter.side]
-        given[:] = least_heads(formula, ends, values, unknown)[setter.leaf]
+        read = reader(view, doubt, grounding.atoms)
+        given[:] = leaf_bounds(formula, read, view.groupings, setter.leaf, completes=True)[setter.side]
     else:
         found = respond(batch, reader(view, doubt, grounding.atoms), view.groupings, silent(view))
         target = setter.leaf, setter.side

@@ -10,14 +10,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lnnkit.engine.response.leaf_response import completed, told
+from lnnkit.engine.response.respond import ascend, entering, leaf_bounds
 from lnnkit.formula.passes import downward, least_heads, neuron_upward, upward
 from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.grounding import Grounding
 from lnnkit.join.rule_shape import RuleShape
-from lnnkit.logic.bounds import Bounds, enter, ordered, tolerance
+from lnnkit.logic.bounds import Bounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,44 +62,36 @@ class Sight:
         ways in which its leaves may read: ``read`` has (variants, rows)."""
         variants = _variants(read)
         reader, groupings = self._reader(read, variants), self._groupings(variants)
-        say = completed if self.completes else told
-        return say(self.formula, reader, groupings, leaf)[side].reshape(variants, -1)[:, place]
+        found = leaf_bounds(self.formula, reader, groupings, leaf, completes=self.completes)
+        return found[side].reshape(variants, -1)[:, place]
 
     def upward(self, read: Mapping[int, Bounds]) -> Bounds:
         """(variants,) what its operands make the whole formula."""
         variants = _variants(read)
-        return upward(self.formula, self._reader(read, variants), self._groupings(variants))[self.formula.top]
+        return upward(self.formula, entering(self._reader(read, variants), self.formula), self._groupings(variants))[
+            self.formula.top
+        ]
 
     def contradictory(self, read: Mapping[int, Bounds]) -> Tensor:
         """(variants,) whether no truth of its atoms can satisfy the instance."""
         variants = _variants(read)
         reader, groupings = self._reader(read, variants), self._groupings(variants)
-        values = upward(self.formula, reader, groupings)
-        up = values[self.formula.top]
-        if self.formula.auxiliary is None:
-            given = Bounds(torch.full_like(up.lower, self.formula.lower), torch.full_like(up.upper, self.formula.upper))
-        else:
-            given = reader(AUXILIARY)
-        lower, upper = torch.maximum(up.lower, given.lower), torch.minimum(up.upper, given.upper)
-        crossed = lower > upper + tolerance(lower.dtype)
-        safe = Bounds(torch.where(crossed, up.lower, lower), torch.where(crossed, up.upper, upper))
-        return crossed | downward(self.formula, values, ordered(*safe), groupings).empty
+        met = ascend(self.formula, reader, groupings)
+        return met.crossed | downward(self.formula, met.values, met.kept, groupings).empty
 
     def least(self, read: Mapping[int, Bounds], head: int) -> Tensor:
         """(variants,) the least truth of a ``head`` that a defining statement asks for where its antecedent is as true
         as it can be, and the equalities beside the head no truer than they must be."""
         variants = _variants(read)
-        values = upward(self.formula, self._reader(read, variants), self._groupings(variants))
+        values = upward(self.formula, entering(self._reader(read, variants), self.formula), self._groupings(variants))
         antecedent = values[self.formula.neurons[self.formula.top].operands[0]]
         least = [Bounds(value.lower, value.lower) for value in values]
         return least_heads(self.formula, antecedent.upper, least, 1.0)[head]
 
     def _reader(self, read: Mapping[int, Bounds], variants: int) -> Callable[[int], Bounds]:
         def reader(index: int) -> Bounds:
-            numeric = index != AUXILIARY and self.formula.neurons[index].numeric
             if index in read:
-                own = Bounds(read[index].lower.flatten(), read[index].upper.flatten())
-                return own if numeric else enter(own)
+                return Bounds(read[index].lower.flatten(), read[index].upper.flatten())
             if self.formula.neurons[index].arithmetic is not None:  # of constants alone
                 lower, upper = neuron_upward(self.formula.neurons[index], ())
                 return Bounds(*(end.expand(variants * self.length(index)) for end in (lower, upper)))

@@ -6,14 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
-import torch
 from torch import Tensor
 
-from lnnkit.engine.response.respond import entering
-from lnnkit.formula.passes import downward, least_heads, upward
+from lnnkit.engine.response.respond import ascend, entering, leaf_bounds
+from lnnkit.formula.passes import upward
 from lnnkit.formula.quantified_rows import Grouping
-from lnnkit.formula.unfolding import AUXILIARY, Formula
-from lnnkit.logic.bounds import Bounds, enter, ordered
+from lnnkit.formula.unfolding import Formula
+from lnnkit.logic.bounds import Bounds
 from lnnkit.trail.events import ROOT
 
 CROSSING = -3  # the leaf of how far the bounds of instances that cannot be satisfied cross
@@ -36,30 +35,12 @@ def told(
     defining statements, while their predicate is completed. Where the parameters are those of inference, the same as
     `lnnkit.engine.response.respond` says."""
     learned = _with_parameters(formula, parameters)
-    values = upward(learned, entering(read, learned), groupings)
-    top = values[learned.top]
     if leaf == ROOT:
-        return top[side]
-    if completes:
-        antecedent = values[learned.neurons[learned.top].operands[0]]
-        return least_heads(learned, antecedent[side], values, float(side))[leaf]
-    if learned.auxiliary is None:
-        given = Bounds(*(torch.as_tensor(end, dtype=top.lower.dtype).expand_as(top.lower) for end in _truth(learned)))
-    else:
-        given = enter(read(AUXILIARY))
-    # where both say the same, what is given counts: a maximum would halve its gradient
-    lower = torch.where(top.lower > given.lower, top.lower, given.lower)
-    upper = torch.where(top.upper < given.upper, top.upper, given.upper)
+        return upward(learned, entering(read, learned), groupings)[learned.top][side]
     if leaf == CROSSING:
+        lower, upper = ascend(learned, read, groupings).root
         return lower - upper
-    root = ordered(lower, upper)
-    if leaf == AUXILIARY:
-        return root[side]
-    return downward(learned, values, root, groupings, only=leaf).boxes[leaf][side]
-
-
-def _truth(formula: Formula) -> tuple[float, float]:
-    return formula.lower, formula.upper
+    return leaf_bounds(learned, read, groupings, leaf, completes=completes)[side]
 
 
 def _with_parameters(formula: Formula, parameters: Mapping[str, Tensor]) -> Formula:

@@ -1,9 +1,14 @@
-"""One look at instances: up from the leaves, meet what is given, down from the root. Names no state."""
+"""What instances say: up from their leaves, met with what is stated of them, and down again. Names no state.
+
+Inference calls `respond` (and `completing`, for the defining statements of a completion); training, proofs and
+contested bounds ask the same of one leaf by `leaf_bounds`, which lets gradients through.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -54,6 +59,52 @@ def once(read: Read) -> Read:
     return remembered
 
 
+class Met(NamedTuple):
+    """The forward pass: the ``values`` of all neurons, and the ``root``'s met with what is stated of it. Where that has
+    ``crossed``, by more than the tolerance, ``kept`` is what the operands make the root; else the root, in order."""
+
+    values: list[Bounds]
+    root: Bounds
+    crossed: Tensor
+    kept: Bounds
+
+
+def ascend(formula: Formula, read: Read, groupings: Sequence[Grouping | None]) -> Met:
+    """Instances go up, and meet what is stated of them, or kept of their shared neuron. The ends that are stated may be
+    tensors that are being trained."""
+    values = upward(formula, entering(read, formula), groupings)
+    up = values[formula.top]
+    if formula.auxiliary is None:
+        given = Bounds(*(_expanded(end, up.lower) for end in (formula.lower, formula.upper)))
+    else:
+        given = enter(read(AUXILIARY))
+    # where both say the same, what is stated counts: a maximum would halve its gradient
+    lower = torch.where(up.lower > given.lower, up.lower, given.lower)
+    upper = torch.where(up.upper < given.upper, up.upper, given.upper)
+    crossed = lower > upper + tolerance(lower.dtype)
+    low, high = ordered(lower, upper)
+    kept = Bounds(torch.where(crossed, up.lower, low), torch.where(crossed, up.upper, high))
+    return Met(values, Bounds(lower, upper), crossed, kept)
+
+
+def _expanded(end: float | Tensor, like: Tensor) -> Tensor:
+    return end.expand_as(like) if isinstance(end, Tensor) else torch.full_like(like, end)
+
+
+def leaf_bounds(
+    formula: Formula, read: Read, groupings: Sequence[Grouping | None], leaf: int, *, completes: bool = False
+) -> Bounds:
+    """What instances say of one leaf (AUXILIARY: of their own shared neuron), an entry a row of its block. The leaf may
+    be a head that they complete: then it is what they ask of it at either end of their antecedent."""
+    if completes:
+        values = upward(formula, entering(read, formula), groupings)
+        antecedent = values[formula.neurons[formula.top].operands[0]]
+        return Bounds(*(least_heads(formula, antecedent[side], values, float(side))[leaf] for side in (0, 1)))
+    met = ascend(formula, once(read), groupings)
+    root = ordered(*met.root)
+    return root if leaf == AUXILIARY else downward(formula, met.values, root, groupings, only=leaf).boxes[leaf]
+
+
 def respond(
     batch: RuleShape, read: Read, groupings: Sequence[Grouping | None], silent: Tensor | None = None
 ) -> Response:
@@ -62,19 +113,10 @@ def respond(
     none."""
     formula = batch.formula
     read = once(read)
-    values = upward(formula, entering(read, formula), groupings)
-    least = noise(values[formula.top].lower.dtype)  # a smaller gain is rounding, not news
-    up = values[formula.top]
-    if formula.auxiliary is None:
-        given = Bounds(torch.full_like(up.lower, formula.lower), torch.full_like(up.upper, formula.upper))
-    else:
-        given = enter(read(AUXILIARY))
-    lower, upper = torch.maximum(up.lower, given.lower), torch.minimum(up.upper, given.upper)
-    crossed = lower > upper + tolerance(lower.dtype)
-    root = ordered(lower, upper)
-    safe = Bounds(torch.where(crossed, up.lower, root.lower), torch.where(crossed, up.upper, root.upper))
+    values, root, crossed, kept = ascend(formula, read, groupings)
+    least = noise(root.lower.dtype)  # a smaller gain is rounding, not news
     quiet = crossed if silent is None else crossed | silent
-    boxes, empty, reached = downward(formula, values, _asked(formula, safe, crossed), groupings, silent=quiet)
+    boxes, empty, reached = downward(formula, values, _asked(formula, kept, crossed), groupings, silent=quiet)
 
     def there(index: int, own: Bounds) -> Bounds:
         rows = reached[formula.block_of(index)].rows
@@ -83,7 +125,7 @@ def respond(
     bad = empty if formula.compares else crossed | empty  # a comparison's own atom is arrested by what crosses it
     said: dict[Target, tuple[Tensor, Tensor]] = {}
     for leaf in batch.targets:
-        box, own = safe if leaf == AUXILIARY else boxes[leaf], there(leaf, read(leaf))
+        box, own = kept if leaf == AUXILIARY else boxes[leaf], there(leaf, read(leaf))
         numeric = leaf != AUXILIARY and formula.neurons[leaf].numeric
         if numeric and box.lower is own.lower and (box.upper is own.upper or box.upper is own.lower):
             continue
@@ -103,7 +145,7 @@ def respond(
             loses = torch.where(bad, own.upper > high, loses | ((own.upper > high) & (made.upper > high)))
             box = Bounds(torch.where(bad, low, box.lower), torch.where(bad, high, box.upper))
         said[neuron, 0], said[neuron, 1] = (gains, box.lower), (loses, box.upper)
-    return Response(bad, Bounds(lower, upper), said, reached)
+    return Response(bad, root, said, reached)
 
 
 def _stated(formula: Formula) -> tuple[float, float]:
