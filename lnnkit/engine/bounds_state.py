@@ -14,7 +14,7 @@ from lnnkit.numeric import same
 from lnnkit.store.arrays import Array, Ends, real
 from lnnkit.store.atoms import FALSE, TRUE, Atoms
 from lnnkit.store.growing import Growing, Marks
-from lnnkit.trail.events import Kind, Trail
+from lnnkit.trail.events import NOBODY, Kind, Trail
 
 
 def no_rows() -> Array:
@@ -139,15 +139,34 @@ class State:
             upper.numpy()[at] = self.crossed.upper.values.take(shown)
         return Bounds(lower, upper)
 
+    def step(self) -> None:
+        """What follows reads what has been written so far."""
+        if self.trail is not None:
+            self.trail.step()
+
+    def put(
+        self,
+        side: int,
+        rows: Array,
+        values: Array | float,
+        kind: Kind | None,
+        batch: int = NOBODY,
+        leaf: int = 0,
+        instances: Array | range = range(1),
+    ) -> None:
+        """Give one side of rows these bounds, whatever they had, and record it as of that ``kind`` (None: nobody asks).
+        What instances say in rounds is met with what is there by `lnnkit.engine.merge`; all else is written here."""
+        self.ends(side).values[rows] = values
+        if self.trail is not None and kind is not None:
+            self.trail.record(kind, side, rows, values, batch, leaf, instances)
+
     def restore(self, rows: Array, old: Ends) -> None:
         """Meet bounds that rows have had before."""
         for side, values in enumerate(old):
             now = self.ends(side).values.take(rows)
             some = np.flatnonzero(values < now if side else values > now)
             tighter, values = rows.take(some), values.take(some)
-            self.ends(side).values[tighter] = values
-            if self.trail is not None:
-                self.trail.record(Kind.RESTORED, side, tighter, values)
+            self.put(side, tighter, values, Kind.RESTORED)
 
     def arrest(self, rows: Array, bounds: Ends | None = None) -> Array:
         """Arrest those rows whose ``bounds`` have crossed; returns them."""
@@ -165,11 +184,8 @@ class State:
             return no_rows()
         self.crossed.append(crossed, *self.read(crossed))
         for side in (0, 1):
-            self.ends(side).values[crossed] = self.unknown(side, crossed)
+            self.put(side, crossed, self.unknown(side, crossed), Kind.OPENED)
         self.frozen[crossed] = True
-        if self.trail is not None:
-            for side in (0, 1):
-                self.trail.record(Kind.OPENED, side, crossed, self.ends(side).values.take(crossed))
         return crossed
 
 

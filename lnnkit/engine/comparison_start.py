@@ -28,7 +28,6 @@ def _begin(space: Workspace, found: Sequence[tuple[RuleResponse, Iterator[Bindin
         for some in assignments:
             visits.begin(some, now)
     if now.inbox:
-        if space.state.trail is not None:
-            space.state.trail.step()
+        space.state.step()
         raised, lowered = (space.merge.settle(side, now.inbox.sides[side]) for side in (0, 1))
         note(raised, lowered, space.grounding.atoms, space.state, space.encoded)

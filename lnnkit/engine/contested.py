@@ -70,9 +70,8 @@ def doubted(state: State, flags: Flags, lower: Tensor | None = None, upper: Tens
     result = State(state.dtype)
     for side, other in enumerate((lower, upper)):
         result.ends(side).append(state.ends(side).values.copy())  # many are kept as they come, and written to here
-        rows = where_set(flags[side])
-        values = torch.from_numpy(state.unknown(side, rows.numpy())) if other is None else other.index_select(0, rows)
-        result.ends(side).tensor[rows] = values
+        rows = where_set(flags[side]).numpy()
+        result.put(side, rows, state.unknown(side, rows) if other is None else other.numpy().take(rows), None)
     return result
 
 

@@ -29,8 +29,7 @@ def gather(
     """What the visited among ``members`` leave, by the ``moves``, and those in the ``kept`` batches, by ``dirty``
     rows."""
     atoms = space.grounding.atoms
-    if space.state.trail is not None:
-        space.state.trail.step()
+    space.state.step()
     now = Round(atoms, space.state, space.encoded, delta)
     for visits in worklist.due(delta):
         for found in visits.rule.visits(delta):

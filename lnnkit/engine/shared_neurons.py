@@ -22,10 +22,8 @@ from lnnkit.graph.lifted import LiftedGraph, Reference, Root
 from lnnkit.graph.match import below_negations
 from lnnkit.join.grounding import Grounding, leaf_modes
 from lnnkit.join.natural_join import Relation, join
-from lnnkit.join.rule_shape import RuleShape
 from lnnkit.logic.bounds import tolerance
-from lnnkit.store.arrays import Array
-from lnnkit.trail.events import ROOT, Kind
+from lnnkit.trail.events import NOBODY, ROOT, Kind
 
 Pair = tuple[float, float]
 
@@ -89,9 +87,9 @@ def arrest_impossible(lifted: LiftedGraph, shared: SharedNeurons, grounding: Gro
         ordered = [rows.columns[rows.variables.index(i)].numpy() for i in range(len(columns))]
         numbers = grounding.atoms.materialise(grounding.atoms.tables[node], ordered, rows.length)
         state.extend(grounding.atoms)
-        state.lower.values[numbers] = root.lower
-        state.upper.values[numbers] = root.upper
-        _record(state, numbers)
+        state.step()
+        for side, value in enumerate((root.lower, root.upper)):
+            state.put(side, numbers, value, Kind.INITIAL)
         grounding.atoms.enlist(state.arrest(numbers))
 
 
@@ -113,33 +111,21 @@ def initialise(
     up = upward(formula, entering(reader(view, state, atoms), formula), view.groupings)[formula.top]
     lower, upper = up.lower.clamp(min=formula.lower), up.upper.clamp(max=formula.upper)
     crossed = lower > upper + tolerance(state.dtype)
-    rows = view.column(AUXILIARY)
-    state.lower.tensor[rows] = torch.where(crossed, formula.lower, torch.minimum(lower, upper))
-    state.upper.tensor[rows] = torch.where(crossed, formula.upper, torch.maximum(lower, upper))
-    if state.trail is None or state.trail.trace is None:
-        _record(state, rows.numpy())
-    else:
-        _trace(state, batch, rows.numpy(), (up.lower > formula.lower) & ~crossed, (up.upper < formula.upper) & ~crossed)
-    atoms.deviate(rows.numpy(), *state.read(rows.numpy()))
-
-
-def _trace(state: State, batch: RuleShape, rows: Array, *worked_out: torch.Tensor) -> None:
-    """As ``_record``, saying which instances brought about the ends that were ``worked_out`` from operands."""
-    assert state.trail is not None and state.trail.trace is not None
-    state.trail.step()
-    number = state.trail.trace.adopt(batch)
-    for side, (values, own) in enumerate(zip(state.read(rows), worked_out, strict=True)):
-        mine, others = np.flatnonzero(own.numpy()), np.flatnonzero(~own.numpy())
-        state.trail.record(Kind.INITIAL, side, rows.take(mine), values.take(mine), number, ROOT, mine)
-        state.trail.record(Kind.INITIAL, side, rows.take(others), values.take(others))
-
-
-def _record(state: State, rows: Array) -> None:
-    """The first bounds of shared neurons, which those above them read."""
-    if state.trail is not None:
-        state.trail.step()
-        for side, values in enumerate(state.read(rows)):
-            state.trail.record(Kind.INITIAL, side, rows, values)
+    rows = view.column(AUXILIARY).numpy()
+    bounds = (
+        torch.where(crossed, formula.lower, torch.minimum(lower, upper)).numpy(),
+        torch.where(crossed, formula.upper, torch.maximum(lower, upper)).numpy(),
+    )
+    worked_out = (up.lower > formula.lower) & ~crossed, (up.upper < formula.upper) & ~crossed
+    state.step()
+    trace = None if state.trail is None else state.trail.trace
+    number = NOBODY if trace is None else trace.adopt(batch)
+    for side, (values, own) in enumerate(zip(bounds, worked_out, strict=True)):
+        traced = own.numpy() & (trace is not None)  # by its operands, which a replay works out again
+        mine, others = np.flatnonzero(traced), np.flatnonzero(~traced)
+        state.put(side, rows.take(mine), values.take(mine), Kind.INITIAL, number, ROOT, mine)
+        state.put(side, rows.take(others), values.take(others), Kind.INITIAL)
+    atoms.deviate(rows, *state.read(rows))
 
 
 def add_observer_tables(lifted: LiftedGraph, grounding: Grounding) -> dict[str, str]:

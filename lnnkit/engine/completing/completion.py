@@ -51,8 +51,7 @@ def complete(prepared: Prepared, space: Workspace, *, first: bool, watch: Watch 
         try:
             stopped = _least_fixpoint(prepared, space, predicates, members, watch, exact=exact)
         except Inexact:
-            if state.trail is not None:
-                state.trail.step()
+            state.step()
             start = _restart(completed(prepared, predicates), space)
             stopped = _least_fixpoint(prepared, space, predicates, members, watch, exact=False)
         if stopped is not None:
@@ -81,9 +80,7 @@ def _restart(rows: Array, space: Workspace) -> int:
     """Set what is to be completed to false; returns the tick."""
     state = space.state
     for side in (0, 1):
-        state.ends(side).values[rows] = 0.0
-        if state.trail is not None:
-            state.trail.record(Kind.RESTARTED, side, rows, 0.0)
+        state.put(side, rows, 0.0, Kind.RESTARTED)
     space.encoded.extend()
     space.encoded.refresh(rows)
     return 0 if state.trail is None else state.trail.tick
@@ -136,9 +133,7 @@ def _least_fixpoint(
             if widened > _WIDENINGS:
                 own = completed(prepared, predicates)
                 rising = own[state.upper.values.take(own) > 0]
-            state.upper.values[rising] = 1.0
-            if state.trail is not None:
-                state.trail.record(Kind.OPENED, 1, rising, 1.0)
+            state.put(1, rising, 1.0, Kind.OPENED)
             lifted = distinct([lifted, rising], len(atoms))
         delta = rise(no_rows() if exact else raised, lifted, atoms, state, space.encoded) if new is None else new
         catch_up(space, delta)

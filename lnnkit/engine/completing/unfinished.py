@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
+
 from lnnkit.engine.prepare import completed
 from lnnkit.engine.prepared import Prepared
 from lnnkit.engine.shared_neurons import SharedNeurons, neuron_root
@@ -29,14 +31,9 @@ def restore(prepared: Prepared, predicates: frozenset[str], rows: Array, old: En
     """Undo a later completion of a stratum: ``rows`` had the bounds ``old``, and all others their default."""
     state = prepared.state
     now = completed(prepared, predicates)
-    state.lower.values[now] = 0.0
-    state.upper.values[now] = 0.0
-    state.lower.values[rows] = old.lower
-    state.upper.values[rows] = old.upper
-    if state.trail is not None:
-        for side, values in enumerate(old):
-            state.trail.record(Kind.RESTARTED, side, now, 0.0)
-            state.trail.record(Kind.RESTORED, side, rows, values)
+    for side, values in enumerate(old):
+        state.put(side, now, 0.0, Kind.RESTARTED)
+        state.put(side, rows, values, Kind.RESTORED)
 
 
 def open_up(prepared: Prepared, predicates: Iterable[str]) -> None:
@@ -47,9 +44,7 @@ def open_up(prepared: Prepared, predicates: Iterable[str]) -> None:
     atoms, lifted = grounding.atoms, prepared.lifted
     names = frozenset(predicates)
     reached = completed(prepared, names)
-    state.upper.values[reached] = 1.0
-    if state.trail is not None:
-        state.trail.record(Kind.OPENED, 1, reached, 1.0)
+    state.put(1, reached, 1.0, Kind.OPENED)
     defaults = {name: table.default for name, table in atoms.tables.items()}
     defaults |= dict.fromkeys(names, (0.0, 1.0))
     shared = [node for node, data in lifted.graph.nodes(data=True) if data["shared"]]
@@ -59,10 +54,8 @@ def open_up(prepared: Prepared, predicates: Iterable[str]) -> None:
             defaults[node] = (min(data["lower"], data["upper"]), max(data["lower"], data["upper"]))
             rows = atoms.tables[node].rows
             rows = rows[~state.frozen.take(rows)]
-            state.lower.values[rows], state.upper.values[rows] = defaults[node]
-            if state.trail is not None:
-                for side, value in enumerate(defaults[node]):
-                    state.trail.record(Kind.INITIAL, side, rows, value)
+            for side, value in enumerate(defaults[node]):
+                state.put(side, rows, value, Kind.INITIAL)
     prepared.analyses = prepared.analyses.over(defaults)
     untold = {}
     for node in shared:
@@ -73,7 +66,8 @@ def open_up(prepared: Prepared, predicates: Iterable[str]) -> None:
     for name in (*names, *shared):
         table = atoms.tables[name]
         table.default = defaults[name]
-        state.lower.values[table.default_row], state.upper.values[table.default_row] = table.default
+        for side, value in enumerate(table.default):
+            state.put(side, np.array([table.default_row]), value, None)
         rows = table.rows
         atoms.deviate(rows, *state.read(rows))
     prepared.unfinished = names
