@@ -18,7 +18,7 @@ from tests.programs import to_text
 
 EXACT = 1e-9
 MOST = 2600  # rounds of a small program: 2,500 slow ones, and a few before
-QUICK, ALL, BLOCK = 40, 880, 20
+QUICK, ALL, BLOCK = 40, 320, 20
 
 
 def ends(kb: lnnkit.KnowledgeBase, query: str) -> tuple[float, float]:
