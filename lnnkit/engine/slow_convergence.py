@@ -36,12 +36,15 @@ class Pace:
         self._gains: deque[float] = deque(maxlen=_WINDOW + 1)  # of the slow rounds at the end
         self._slow_rounds = 0
         self._known = Marks(np.bool_), Marks(np.bool_)
+        self._unmarked: tuple[list[Array], list[Array]] = [], []  # rows that moved in rounds that could not be slow
         self._slow = Marks(np.bool_), Marks(np.bool_)
 
     def note(self, gain: float, moved: Sequence[Array], *, settled: bool) -> None:
         """A round ``moved`` rows on their lower and upper sides, some bound by ``gain`` and none by more; ``settled``
         if no atoms were added and none contradicted."""
-        if self._again(moved) and settled and gain < _STEP:
+        for rows, unmarked in zip(moved, self._unmarked, strict=True):
+            unmarked.append(rows)
+        if settled and gain < _STEP and self._again():
             self._gains.append(gain)
             self._slow_rounds += 1
             for rows, marks in zip(moved, self._slow, strict=True):
@@ -52,14 +55,18 @@ class Pace:
             self._slow_rounds = 0
             self._slow = Marks(np.bool_), Marks(np.bool_)
 
-    def _again(self, moved: Sequence[Array]) -> bool:
-        """Whether all of these rows have moved before."""
+    def _again(self) -> bool:
+        """Whether all rows of the last round have moved before. The rows of those since it was last asked are marked:
+        a chain of a thousand rounds, none of which can be slow, is marked once."""
         again = True
-        for rows, marks in zip(moved, self._known, strict=True):
-            if len(rows):
+        for marks, unmarked in zip(self._known, self._unmarked, strict=True):
+            for place, rows in enumerate(unmarked, 1 - len(unmarked)):
+                if not len(rows):
+                    continue
                 flags = marks.reach(int(rows.max()) + 1)
-                again &= bool(flags.take(rows).all())
+                again &= place < 0 or bool(flags.take(rows).all())
                 flags[rows] = True
+            unmarked.clear()
         return again
 
     @property
