@@ -1,6 +1,7 @@
 """The relational engine against its peers: CPU seconds and memory of the same work, answers compared.
 
     python -m benchmarks.relational [--only W1,table] [--engines lnnkit,duckdb] [--quick] [--growth] [--format json]
+    python -m benchmarks.relational --against PATH       # and an earlier checkout of lnnkit, in the same run
 
 Each engine runs in a process of its own, on one thread, to the largest size that it finishes within the limit; what is
 timed is inference, without start-up and without loading data. Engines that are not installed are left out; their
@@ -29,6 +30,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         chosen = workloads.selected(options.only)
         names = "lnnkit,numpy" if options.growth and options.engines is None else options.engines
+        if options.against is None and names is not None and "before" in names.split(","):
+            raise ValueError("the engine before is that of --against PATH")
+        if options.against is not None:
+            if not (options.against / "lnnkit" / "__init__.py").is_file():
+                raise ValueError(f"{options.against} is no checkout of lnnkit")
+            names = f"{names or 'lnnkit,duckdb,numpy,pyarrow'},before"
         racers = engines.selected(names, quick=options.quick)
         sizes = None if options.sizes is None else tuple(sorted(int(size) for size in options.sizes.split(",")))
     except ValueError as error:
@@ -39,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("W5 is left out: no LUBM data beside the checkout; set LNNKIT_DATA", file=sys.stderr)
         chosen = [workload for workload in chosen if workload.group != "W5"]
     repeat = 1 if options.quick and options.repeat is None else options.repeat
-    limits = Limits(options.limit, options.wall, repeat)
+    limits = Limits(options.limit, options.wall, repeat, options.against)
     results: list[Result] = []
     for workload in chosen:
         with tempfile.TemporaryDirectory(prefix="lnnkit-relational-") as folder:
@@ -67,6 +74,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--only", help="workloads, by group or key: W1,table")
     parser.add_argument("--engines", help=f"of {', '.join(engines.ENGINES)}; pyreason runs only where it is named")
+    parser.add_argument("--against", type=Path, metavar="PATH", help="a checkout of an earlier lnnkit to compare with")
     parser.add_argument("--sizes", help="these sizes instead of the workloads' own: 1000,3000")
     parser.add_argument("--quick", action="store_true", help="small sizes only")
     parser.add_argument("--growth", action="store_true", help="lnnkit's seconds against size and instances")

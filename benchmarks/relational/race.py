@@ -33,6 +33,7 @@ class Result:
     state: State
     cpu: float = 0.0
     wall: float = 0.0
+    whole: float = 0.0
     loading: float = 0.0
     reading: float = 0.0
     before: float = 0.0
@@ -44,11 +45,13 @@ class Result:
 
 @dataclass(frozen=True)
 class Limits:
-    """CPU seconds of an inference; wall seconds of a process; ``repeat`` None repeats the short runs."""
+    """CPU seconds of an inference; wall seconds of a process; ``repeat`` None repeats the short runs. ``against`` is
+    the checkout of an earlier lnnkit: then both run twice in a process, and the better run counts."""
 
     cpu: float = 60.0
     wall: float = 600.0
     repeat: int | None = None
+    against: Path | None = None
 
 
 def race(
@@ -109,7 +112,10 @@ def _run(workload: Workload, size: int, engine: Engine, data: Path, warm: Path, 
     answer.unlink(missing_ok=True)
     command = [sys.executable, "-m", "benchmarks.relational.worker", engine.name, workload.key, str(data)]
     command += ["--warm", str(warm), "--result", str(answer), "--limit", str(limits.cpu)]
-    command += ["--runs", str(workload.runs)]
+    compared = limits.against is not None and engine.distribution == "lnnkit"
+    command += ["--runs", str(max(workload.runs, 2) if compared else workload.runs)]
+    if engine.name == "before":
+        command += ["--package", str(limits.against)]
     ended = process.run(command, _environment(), limits.cpu, limits.wall)
     if ended.over:
         return Result(workload.key, size, engine.name, "over the limit", note=ended.over)

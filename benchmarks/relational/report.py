@@ -13,7 +13,19 @@ from benchmarks.relational.race import Result
 from benchmarks.relational.targets import OWN, Verdict
 from benchmarks.relational.workloads import WORKLOADS
 
-HEAD = ("", "engine", "CPU s", "wall s", "lnnkit / it", "peak MB", "lnnkit / it", "answers", "")
+HEAD = (
+    "",
+    "engine",
+    "CPU s",
+    "wall s",
+    "lnnkit / it",
+    "whole s",
+    "lnnkit / it",
+    "peak MB",
+    "lnnkit / it",
+    "answers",
+    "",
+)
 
 
 def text(
@@ -67,7 +79,7 @@ def _rows(results: Sequence[Result], differing: Sequence[Difference]) -> Iterato
     for result in results:
         size = f"{result.size:,}" if result is results[0] else ""
         if result.state != "done":
-            yield (size, result.engine, *[""] * 6, f"{result.state} {result.note}".strip())
+            yield (size, result.engine, *[""] * 8, f"{result.state} {result.note}".strip())
             continue
         said = [d for d in differing if (d.workload, d.size, d.engine) == _key(result)]
         mark = "" if not said else "differs, as known" if all(d.known for d in said) else "DIFFERS"
@@ -78,6 +90,8 @@ def _rows(results: Sequence[Result], differing: Sequence[Difference]) -> Iterato
             seconds(result.cpu),
             seconds(result.wall),
             _ratio(own.cpu, result.cpu) if own and peer else "",
+            seconds(result.whole),
+            _ratio(own.whole, result.whole) if own and peer else "",
             f"{result.peak:,.0f}",
             _ratio(own.peak, result.peak) if own and peer else "",
             answers(result.checks),

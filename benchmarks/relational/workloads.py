@@ -39,6 +39,7 @@ def _pairs(counts: Mapping[int, int]) -> dict[int, Checks]:
 
 
 _CLOSURES = {10: 59, 20: 242, 30: 628, 50: 1296, 100: 7086, 1000: 640_914, 3000: 5_727_868, 10_000: 64_066_372}
+_CHAINS = {n: n * (n - 1) // 2 for n in (20, 30, 50, 100, 300, 1000, 3000, 10_000)}
 _GENERATIONS = {20: 133, 1000: 106_265, 10_000: 9_001_425}
 _SMOKERS = {
     1000: (998, 849.2),
@@ -70,7 +71,29 @@ _ALL = (
         quick=(300,),
         warm=20,
         growth=(30, 100, 300, 1000, 3000),
-        known=_pairs({n: n * (n - 1) // 2 for n in (20, 30, 50, 100, 300, 1000, 3000, 10_000)}),
+        known=_pairs(_CHAINS),
+    ),
+    Workload(
+        "closure-closed",
+        "W1",
+        "closure of a random digraph, path closed",
+        "nodes",
+        _in_memory(data.random_digraph),
+        sizes=(1000,),
+        quick=(300,),
+        warm=20,
+        known=_pairs(_CLOSURES),
+    ),
+    Workload(
+        "chain-closed",
+        "W1",
+        "closure of a chain, path closed",
+        "nodes",
+        _in_memory(data.chain),
+        sizes=(1000,),
+        quick=(300,),
+        warm=20,
+        known=_pairs(_CHAINS),
     ),
     Workload(
         "smokers",

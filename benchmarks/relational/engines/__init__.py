@@ -44,16 +44,19 @@ class Engine:
     astray: bool = False
     asked: bool = False
     slow: bool = False
+    module: str = ""  # whose runs are its own, where another's are
 
     def version(self) -> str | None:
         """None where it is not installed."""
+        if self.name == "before":
+            return "of the checkout that --against names"
         try:
             return version(self.distribution)
         except PackageNotFoundError:
             return "of this checkout" if self.name == "lnnkit" else None
 
     def runs(self) -> Mapping[str, Prepare]:
-        module = import_module(f"benchmarks.relational.engines.{self.name}_engine")
+        module = import_module(f"benchmarks.relational.engines.{self.module or self.name}_engine")
         return cast("Mapping[str, Prepare]", module.RUNS)
 
     def covers(self, workload: str) -> bool:
@@ -63,13 +66,15 @@ class Engine:
 _CLOSURES = frozenset({"closure", "chain", "generation"})
 _IBM = frozenset({"ibm-smokers", "ibm-chain", "ibm-table"})
 
+_OWN = frozenset(
+    {*_CLOSURES, "closure-closed", "chain-closed", "smokers", "smokers-open", "table", "eligible", "held", "ontology"}
+    | {"csv", "csv5m", *_IBM}
+)
+
 _ALL = (
+    Engine("lnnkit", "lnnkit", _OWN),
     Engine(
-        "lnnkit",
-        "lnnkit",
-        frozenset(
-            {*_CLOSURES, "smokers", "smokers-open", "table", "eligible", "held", "ontology", "csv", "csv5m", *_IBM}
-        ),
+        "before", "lnnkit", _OWN, "an earlier lnnkit, through the same public interface", asked=True, module="lnnkit"
     ),
     Engine(
         "duckdb",

@@ -19,6 +19,7 @@ axiom edge(X, Y) -> path(X, Y)
 axiom path(X, Y) & edge(Y, Z) -> path(X, Z)
 query path(X, Y)
 """
+CLOSED_CLOSURE = CLOSURE.replace("path(node, node)", "path(node, node) closed")
 OPEN_CLOSURE = CLOSURE.replace(" closed", "")
 SMOKERS = """
 predicate friends(person, person) closed
@@ -204,6 +205,8 @@ def _ontology(data: Data) -> Inference:
 RUNS: Mapping[str, Callable[[Data], Inference | Reading | Edges]] = {
     "closure": _closure(CLOSURE),
     "chain": _closure(CLOSURE),
+    "closure-closed": _closure(CLOSED_CLOSURE),
+    "chain-closed": _closure(CLOSED_CLOSURE),
     "smokers": _smokers,
     "smokers-open": _open_smokers,
     "table": _table,
