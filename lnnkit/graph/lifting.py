@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import networkx as nx
@@ -16,10 +16,12 @@ from lnnkit.graph.initial_parameters import Parameters, starts
 from lnnkit.graph.laws import laws
 from lnnkit.graph.lifted import COMPARISON, NEURONS, TERMS, LiftedGraph, Reference, Root
 from lnnkit.graph.match import below_negations, instances
+from lnnkit.graph.ordered_operands import operand_edges
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Span
 
 _Edge = tuple[str, tuple[float, str | None], tuple[int | str, ...]]  # operand, weight and its parameter, arguments
+_UNSTATED = {"uses": 0, "shared": False, "defining": False, "stated": False, "asserted": False}
 
 
 def build(program: CheckedProgram) -> LiftedGraph:
@@ -107,31 +109,76 @@ class _Builder:
         part, _ = self._formula(query.formula, query.logic)
         for node, data in self.graph.nodes(data=True):
             data["uses"] = before.get(node, 0)
-        negations, _ = self._negations(part.node)  # what stands beneath these is asked for itself
-        self._link([node for node in self.graph if node not in before and node not in negations])
+        part = replace(part, node=self._linked(part.node, before.keys()))
         ends = (-math.inf, math.inf) if query.numeric else (0.0, 1.0)
         return self._root(part, ((ends[0], None), (ends[1], None)), query, frozenset())
 
-    def _link(self, own: Sequence[str]) -> None:
+    def _linked(self, top: str, before: Collection[str]) -> str:
         """Let a query read the neurons of the program that its subformulas are instances of: those that keep bounds of
-        their own, and asserted ones, which do from then on. What it asks for itself is looked at in itself."""
-        created = {*own}
-        for node in own:
-            for _, operand, number, edge in list(self.graph.out_edges(node, keys=True, data=True)):
-                reference = Reference(operand, edge["arguments"])
-                if self.graph.nodes[operand]["kind"] == "not" and operand not in created:
-                    reference, _ = below_negations(self.graph, reference)  # a negation of the program, as it stands
-                data = self.graph.nodes[reference.node]
-                if data["kind"] not in NEURONS or data["shared"]:
-                    continue
-                met = [(each, self.graph.nodes[each.node]) for each in instances(self.graph, reference)]
-                kept = [each for each, its in met if its["shared"]] or [each for each, its in met if its["asserted"]]
-                if not kept:
-                    continue
-                self.graph.nodes[kept[0].node]["shared"] = True
-                if reference.node == operand:
-                    self.graph.remove_edge(node, operand, number)
-                    self.graph.add_edge(node, kept[0].node, **(edge | {"arguments": kept[0].arguments}))
+        their own, and asserted ones, which do from then on. What it asks for itself, beneath its negations, is looked
+        at in itself. The nodes that were there ``before`` stay as they are, for others read them too: what reads
+        something else in the query has a node of its own there. Returns the query's node."""
+        negations, _ = self._negations(top)
+        now: dict[str, str] = {}  # what stands for each node in the query
+        links: dict[str, list[_Edge]] = {}  # what each of them reads, as far as that is known
+        stack = [top]
+        while stack:
+            node = stack[-1]
+            if node not in links:
+                links[node] = [self._link(edge, node in negations) for edge in self._edges(node)]
+                stack += [operand for operand, *_ in links[node] if node in negations or self._is_opened(operand)]
+                continue
+            stack.pop()
+            if node not in now:
+                edges = [(now.get(operand, operand), weight, given) for operand, weight, given in links[node]]
+                now[node] = self._reading(node, edges, before)
+        return now[top]
+
+    def _link(self, edge: _Edge, asked: bool) -> _Edge:
+        """The edge of a query, to a neuron of the program that its operand is an instance of where there is one and the
+        operand is not what is ``asked`` for."""
+        operand, weight, arguments = edge
+        if asked or self.graph.nodes[operand]["kind"] not in NEURONS or self._is_kept(operand):
+            return edge
+        met = instances(self.graph, Reference(operand, arguments))
+        kept = [each for each in met if self._is_kept(each.node)]
+        kept = kept or [each for each in met if self.graph.nodes[each.node]["asserted"]]
+        if not kept:
+            return edge
+        self.graph.nodes[kept[0].node]["shared"] = True
+        return kept[0].node, weight, kept[0].arguments
+
+    def _is_kept(self, node: str) -> bool:
+        """Whether a neuron keeps bounds of its own whatever is asked: what other queries ask for changes no answer."""
+        data = self.graph.nodes[node]
+        return data["shared"] and (data["kind"] == COMPARISON or data["uses"] >= 2)
+
+    def _is_opened(self, node: str) -> bool:
+        """Whether a query looks at the operands of what is one of its own."""
+        data = self.graph.nodes[node]
+        return data["kind"] == "not" or (data["kind"] in NEURONS and not data["shared"])
+
+    def _edges(self, node: str) -> list[_Edge]:
+        return [
+            (operand, (edge["weight"], edge["parameter"]), edge["arguments"])
+            for operand, edge in operand_edges(self.graph, node)
+        ]
+
+    def _reading(self, node: str, edges: Sequence[_Edge], before: Collection[str]) -> str:
+        """The node with these edges: itself, or one like it where it was there ``before`` with others."""
+        if edges == self._edges(node):
+            return node
+        data = self.graph.nodes[node]
+        if node in before:
+            key = (*data["key"][:2], tuple(edges))
+            if key in self.nodes:
+                return self.nodes[key]
+            self.counter += 1
+            node = self.nodes[key] = f"{data['kind']}#{self.counter}"
+            self.graph.add_node(node, **(data | _UNSTATED | {"key": key, "lower": 0.0, "upper": 1.0}))
+        self.graph.remove_edges_from([*self.graph.out_edges(node)])
+        self._connect(node, edges)
+        return node
 
     def close(self, statements: Sequence[Root]) -> None:
         """Decide which neurons keep bounds of their own, and which truth statements give them. Comparisons always do,
@@ -246,27 +293,27 @@ class _Builder:
             "sorts": sorts[:free],
             "bound_sorts": sorts[free:],
             "span": span,
-            "uses": 0,
-            "shared": False,
-            "defining": False,
-            "stated": False,
-            "asserted": False,
             "learned": described.learned,
             "key": key,
+            **_UNSTATED,
             **described.attributes,
         }
         if kind not in TERMS:
             data |= {"lower": 0.0, "upper": 1.0}
         if kind == "same":
-            data["arguments"] = edges[0][2]
+            self.graph.add_node(name, **data, arguments=edges[0][2])
+            return name
         self.graph.add_node(name, **data)
-        for position, (operand, (weight, parameter), arguments) in enumerate(edges if kind != "same" else ()):
-            self.graph.add_edge(
-                name, operand, position=position, weight=weight, parameter=parameter, arguments=arguments
-            )
-            if kind != "not":
-                self._use(operand)
+        self._connect(name, edges)
+        for operand, *_ in edges if kind != "not" else ():
+            self._use(operand)
         return name
+
+    def _connect(self, node: str, edges: Sequence[_Edge]) -> None:
+        for position, (operand, (weight, parameter), arguments) in enumerate(edges):
+            self.graph.add_edge(
+                node, operand, position=position, weight=weight, parameter=parameter, arguments=arguments
+            )
 
     def _use(self, node: str) -> None:
         """Count a use; that of a negation is one of what it negates, since it keeps no bounds."""
