@@ -27,6 +27,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeGuard
 
 import networkx
 import pytest
@@ -121,6 +122,39 @@ def test_arrows_point_one_way_within_the_knowledge_base(name: str) -> None:
 def test_every_layer_is_met() -> None:
     found = {path.relative_to(PACKAGE).with_suffix("").parts[0] for path in MODULES}
     assert {*STAGES, *SURFACES[:2], "logic", "numeric"} <= found
+
+
+@pytest.mark.parametrize("stage", CORE)
+def test_a_folder_of_the_core_has_a_dozen_modules_at_most(stage: str) -> None:
+    folders = Counter(path.parent for path in (PACKAGE / stage).rglob("*.py") if path.stem != "__init__")
+    assert {folder.name: count for folder, count in folders.items() if count > 12} == {}
+
+
+def test_bounds_are_written_in_two_places() -> None:
+    """In rounds by the merge, elsewhere by the state's own methods: nothing else assigns to what ``lower``, ``upper``
+    or ``ends(side)`` hold."""
+    writers: set[str] = set()
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target] if _is_other(node) else []
+            for target in targets:
+                for each in ast.walk(target):
+                    if isinstance(each, ast.Subscript) and _holds_bounds(each.value):
+                        writers.add(path.stem)
+    assert writers == {"bounds_state", "merge"}
+
+
+def _is_other(node: ast.AST) -> TypeGuard[ast.AugAssign | ast.AnnAssign]:
+    return isinstance(node, ast.AugAssign | ast.AnnAssign)
+
+
+def _holds_bounds(value: ast.expr) -> bool:
+    if not (isinstance(value, ast.Attribute) and value.attr in ("values", "tensor")):
+        return False
+    held = value.value
+    if isinstance(held, ast.Call) and isinstance(held.func, ast.Attribute):
+        return held.func.attr == "ends"
+    return isinstance(held, ast.Attribute) and held.attr in ("lower", "upper")
 
 
 def test_no_two_modules_have_one_name() -> None:

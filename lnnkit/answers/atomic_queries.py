@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.engine.contested import Flags, defaulted, doubted
-from lnnkit.engine.prepared import Prepared
+from lnnkit.engine.start.prepared import Prepared
 from lnnkit.flags import any_set
 from lnnkit.graph.lifted import NUMBER, LiftedGraph, Root
 from lnnkit.logic.bounds import Bounds, tolerance

@@ -11,17 +11,17 @@ import torch
 from torch import Tensor
 
 from lnnkit.check.program import Assertion
-from lnnkit.engine.impossible_comparisons import everywhere
 from lnnkit.engine.inference import Fixpoint
-from lnnkit.engine.prepared import Prepared
-from lnnkit.engine.shared_neurons import neuron_root
+from lnnkit.engine.start.impossible_comparisons import everywhere
+from lnnkit.engine.start.prepared import Prepared
+from lnnkit.engine.start.shared_neurons import neuron_root
 from lnnkit.formula.as_syntax import as_expression, as_text
 from lnnkit.formula.unfolding import Formula, unfold
 from lnnkit.graph.laws import Law, variable_name
 from lnnkit.graph.lifted import NUMBER
 from lnnkit.logic.bounds import Bounds
 from lnnkit.outcome import Contradiction, Contradictions
-from lnnkit.store.arrays import Ends, tensors
+from lnnkit.store.columns.arrays import Ends, tensors
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 from lnnkit.syntax.span import Source, Span

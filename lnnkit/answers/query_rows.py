@@ -14,21 +14,21 @@ from lnnkit.answers.atomic_queries import Evaluated, atomic, differ
 from lnnkit.answers.row_order import arranged
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.contested import Flags, defaulted, doubted
-from lnnkit.engine.implied_comparisons import met
 from lnnkit.engine.inference import Budget, Fixpoint, guard_of
-from lnnkit.engine.prepared import Prepared
-from lnnkit.engine.query_needs import heard_by, query_needs
 from lnnkit.engine.response.respond import constant, entering
 from lnnkit.engine.response.sweep import View, reader, whole
-from lnnkit.engine.speaking import comparing, speaking
+from lnnkit.engine.start.implied_comparisons import met
+from lnnkit.engine.start.prepared import Prepared
+from lnnkit.engine.start.query_needs import heard_by, query_needs
+from lnnkit.engine.start.speaking import comparing, speaking
 from lnnkit.flags import all_set, any_set, where_set
 from lnnkit.formula.passes import upward
 from lnnkit.formula.unfolding import LEAF, unfold
 from lnnkit.graph.lifted import LiftedGraph, Reference, Root
 from lnnkit.graph.match import below_negations
 from lnnkit.graph.relatives import Kin
-from lnnkit.join.grounding import Grounding, Guard, leaf_modes
-from lnnkit.join.kept_instances import KeptInstances
+from lnnkit.join.instances.grounding import Grounding, Guard, leaf_modes
+from lnnkit.join.instances.kept_instances import KeptInstances
 from lnnkit.logic.bounds import Bounds, complement, enter, tolerance
 from lnnkit.store.atoms import Atoms
 from lnnkit.store.layout import asked_constants

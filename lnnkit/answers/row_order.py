@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.flags import all_set
-from lnnkit.store.sorting import in_order
+from lnnkit.store.columns.sorting import in_order
 
 _BITS = 63
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import Self
 
-    from lnnkit.engine.watch import RoundReport
+    from lnnkit.engine.stop.watch import RoundReport
 
 PATIENCE = 0.5  # seconds; what is done sooner shows nothing
 REFRESHED = 8  # times a second

@@ -11,9 +11,9 @@ from torch import Tensor
 
 from lnnkit.logic.bounds import Bounds, noise, tolerance
 from lnnkit.numeric import same
-from lnnkit.store.arrays import Array, Ends, real
 from lnnkit.store.atoms import FALSE, TRUE, Atoms
-from lnnkit.store.growing import Growing, Marks
+from lnnkit.store.columns.arrays import Array, Ends, real
+from lnnkit.store.columns.growing import Growing, Marks
 from lnnkit.trail.events import NOBODY, Kind, Trail
 
 
@@ -147,17 +147,17 @@ class State:
     def put(
         self,
         side: int,
-        rows: Array,
+        rows: Array | slice,
         values: Array | float,
         kind: Kind | None,
         batch: int = NOBODY,
         leaf: int = 0,
         instances: Array | range = range(1),
     ) -> None:
-        """Give one side of rows these bounds, whatever they had, and record it as of that ``kind`` (None: nobody asks).
+        """Give one side of rows these bounds, whatever they had, and record it as of that ``kind`` (None: it is not).
         What instances say in rounds is met with what is there by `lnnkit.engine.merge`; all else is written here."""
         self.ends(side).values[rows] = values
-        if self.trail is not None and kind is not None:
+        if self.trail is not None and kind is not None and not isinstance(rows, slice):
             self.trail.record(kind, side, rows, values, batch, leaf, instances)
 
     def restore(self, rows: Array, old: Ends) -> None:

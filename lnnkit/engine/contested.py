@@ -20,8 +20,8 @@ from lnnkit.engine.response.sweep import View, heard, reader, silent
 from lnnkit.engine.workspace import Workspace
 from lnnkit.flags import any_set, where_set
 from lnnkit.formula.unfolding import AUXILIARY
-from lnnkit.join.grounding import Grounding
-from lnnkit.join.unrolled import unroll
+from lnnkit.join.instances.grounding import Grounding
+from lnnkit.join.instances.unrolled import unroll
 from lnnkit.logic.bounds import tolerance
 from lnnkit.store.atoms import Atoms
 

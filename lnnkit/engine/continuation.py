@@ -19,11 +19,11 @@ from lnnkit.engine.bounds_state import distinct
 from lnnkit.engine.delta import note
 from lnnkit.engine.inference import Fixpoint
 from lnnkit.engine.loop import run
-from lnnkit.engine.prepared import Prepared
+from lnnkit.engine.start.prepared import Prepared
 from lnnkit.engine.workspace import Status, Workspace
-from lnnkit.join.kept_instances import KeptInstances
-from lnnkit.store.arrays import Array
+from lnnkit.join.instances.kept_instances import KeptInstances
 from lnnkit.store.atoms import AtomTable
+from lnnkit.store.columns.arrays import Array
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ import numpy as np
 from lnnkit.analysis.relevance import SIDES
 from lnnkit.engine.bounds_state import State, distinct, no_rows
 from lnnkit.engine.encoded_bounds import EncodedBounds, Pair
-from lnnkit.store.arrays import Array, Ends
 from lnnkit.store.atoms import Atoms, AtomTable
+from lnnkit.store.columns.arrays import Array, Ends
 
 
 class Delta:

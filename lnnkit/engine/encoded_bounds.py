@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from lnnkit.engine.bounds_state import State, one_value
-from lnnkit.store.arrays import Array, wide
 from lnnkit.store.atoms import FALSE, TRUE, UNKNOWN, Atoms, AtomTable
-from lnnkit.store.growing import Marks
+from lnnkit.store.columns.arrays import Array, wide
+from lnnkit.store.columns.growing import Marks
 
 OTHER = 0  # the class of all rows that have none
 _CLASSES = 64  # a table with more distinct bounds has none

@@ -13,21 +13,21 @@ from torch import Tensor
 
 from lnnkit.analysis.analyses import Known
 from lnnkit.engine.bounds_state import no_rows
-from lnnkit.engine.comparison_start import catch_up, initialise_comparisons
 from lnnkit.engine.completing.completion import complete
 from lnnkit.engine.completing.unfinished import Unfinished
 from lnnkit.engine.contested import Flags, contested
 from lnnkit.engine.delta import changes
 from lnnkit.engine.loop import run
-from lnnkit.engine.prepare import initialise_shared, loosen_comparisons, prepare
-from lnnkit.engine.prepared import Prepared
-from lnnkit.engine.watch import Watch
+from lnnkit.engine.start.comparison_start import catch_up, initialise_comparisons
+from lnnkit.engine.start.prepare import initialise_shared, loosen_comparisons, prepare
+from lnnkit.engine.start.prepared import Prepared
+from lnnkit.engine.stop.watch import Watch
 from lnnkit.engine.workspace import Progress, Status, Workspace, workspace
 from lnnkit.formula.unfolding import LEAF, Formula
 from lnnkit.graph.lifted import LiftedGraph
-from lnnkit.join.grounding import Guard, Use
+from lnnkit.join.instances.grounding import Guard, Use
 from lnnkit.join.join_plan import Recorder
-from lnnkit.store.arrays import Array
+from lnnkit.store.columns.arrays import Array
 from lnnkit.store.layout import Given
 from lnnkit.trail.events import Trace
 

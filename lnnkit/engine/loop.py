@@ -8,7 +8,6 @@ from functools import partial
 import numpy as np
 
 from lnnkit.engine.bounds_state import no_rows
-from lnnkit.engine.comparison_start import catch_up
 from lnnkit.engine.delta import Delta, changes, note, note_new
 from lnnkit.engine.gathering import gather, largest_gain
 from lnnkit.engine.merge import Inbox
@@ -17,13 +16,14 @@ from lnnkit.engine.response.on_device import on_device
 from lnnkit.engine.response.respond import respond
 from lnnkit.engine.response.sweep import moved, reader, send, silent
 from lnnkit.engine.round import Round
-from lnnkit.engine.slow_convergence import Pace, on_cycles
 from lnnkit.engine.spreading.spreading import Spreading
-from lnnkit.engine.watch import Watch, goes_on
+from lnnkit.engine.start.comparison_start import catch_up
+from lnnkit.engine.stop.slow_convergence import Pace, on_cycles
+from lnnkit.engine.stop.watch import Watch, goes_on
 from lnnkit.engine.worklist import Worklist
 from lnnkit.engine.workspace import Status, Workspace
 from lnnkit.logic.bounds import tolerance
-from lnnkit.store.arrays import Array, arrays, spelled_out
+from lnnkit.store.columns.arrays import Array, arrays, spelled_out
 from lnnkit.trail.events import Arrested
 
 

@@ -10,16 +10,16 @@ from functools import cached_property, partial
 import numpy as np
 
 from lnnkit.engine.bounds_state import State
-from lnnkit.engine.drift import Drift
 from lnnkit.engine.encoded_bounds import EncodedBounds
 from lnnkit.engine.merge import Merge
 from lnnkit.engine.response.on_device import on_device
 from lnnkit.engine.response.respond import completing, respond
 from lnnkit.engine.response.response_table import ResponseTable
 from lnnkit.engine.response.rule_response import RuleResponse
+from lnnkit.engine.stop.drift import Drift
 from lnnkit.join.delta_rule import DeltaRule
-from lnnkit.join.grounding import Grounding
-from lnnkit.store.arrays import Array
+from lnnkit.join.instances.grounding import Grounding
+from lnnkit.store.columns.arrays import Array
 from lnnkit.trail.events import Arrested
 from lnnkit.trail.winners import Winners
 

@@ -15,7 +15,7 @@ import numpy as np
 from lnnkit.explain.readings import Completed, Unlisted
 from lnnkit.explain.reads import Read
 from lnnkit.explain.wording import Argument
-from lnnkit.join.grounding import Grounding
+from lnnkit.join.instances.grounding import Grounding
 
 _ALL = 5  # of so many defaults all parts are tried, of more no greater ones than pairs
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lnnkit.engine.prepared import Prepared
+from lnnkit.engine.start.prepared import Prepared
 from lnnkit.formula.number_terms import comparison
 from lnnkit.numeric import Interval
 

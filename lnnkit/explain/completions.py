@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from lnnkit.engine.prepared import Prepared
+from lnnkit.engine.start.prepared import Prepared
 from lnnkit.explain.blankets import for_every_entity
 from lnnkit.explain.necessary import minimal_at_once
 from lnnkit.explain.readings import Completed, Reading, Readings

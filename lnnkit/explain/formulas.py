@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from lnnkit.engine.prepared import Prepared
-from lnnkit.engine.speaking import comparing, speaking
+from lnnkit.engine.start.prepared import Prepared
+from lnnkit.engine.start.speaking import comparing, speaking
 from lnnkit.explain.proof import Premise, Proof, Step
 from lnnkit.explain.proof_steps import Steps
 from lnnkit.explain.prover import SIDES, Prover

@@ -9,7 +9,7 @@ import numpy as np
 
 from lnnkit.analysis.leaf_polarity import Polarity
 from lnnkit.check.program import Assertion
-from lnnkit.engine.prepared import Prepared
+from lnnkit.engine.start.prepared import Prepared
 from lnnkit.explain.as_text import set_apart
 from lnnkit.explain.attempt import Attempt, Wanted
 from lnnkit.explain.compared import compared

@@ -12,9 +12,9 @@ import torch
 
 from lnnkit.engine.bounds_state import State
 from lnnkit.formula.unfolding import Formula
-from lnnkit.join.grounding import Grounding
+from lnnkit.join.instances.grounding import Grounding
 from lnnkit.join.natural_join import Relation, join
-from lnnkit.store.arrays import Array
+from lnnkit.store.columns.arrays import Array
 
 _MOST = 200  # instances that are found for the same literals
 _ROWS = 1_000_000  # of a join; beyond it,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lnnkit.engine.prepared import Prepared
+from lnnkit.engine.start.prepared import Prepared
 from lnnkit.explain.origins import Origins
 from lnnkit.explain.proof import Given
 from lnnkit.explain.timeline import END, Event, Timeline

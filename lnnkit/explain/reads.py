@@ -13,7 +13,7 @@ from lnnkit.explain.readings import Reading, Readings
 from lnnkit.explain.sight import Sight
 from lnnkit.explain.wording import Argument
 from lnnkit.formula.unfolding import AUXILIARY
-from lnnkit.join.grounding import Grounding
+from lnnkit.join.instances.grounding import Grounding
 from lnnkit.logic.bounds import Bounds
 from lnnkit.store.atoms import TRUE, UNKNOWN
 

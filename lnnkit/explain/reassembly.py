@@ -9,7 +9,7 @@ import numpy as np
 from lnnkit.check.program import ENTITY
 from lnnkit.explain.sight import Inner, Sight
 from lnnkit.formula.unfolding import LEAF, Formula
-from lnnkit.join.grounding import Grounding
+from lnnkit.join.instances.grounding import Grounding
 from lnnkit.store.atoms import FALSE, TRUE, UNKNOWN
 
 

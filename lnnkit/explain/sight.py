@@ -15,8 +15,8 @@ from lnnkit.formula.passes import downward, least_heads, neuron_upward, upward
 from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.join.delta_rule import DeltaRule
-from lnnkit.join.grounding import Grounding
-from lnnkit.join.rule_shape import RuleShape
+from lnnkit.join.instances.grounding import Grounding
+from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
 
 

@@ -8,8 +8,8 @@ from typing import cast
 import numpy as np
 
 from lnnkit.check.program import Assertion
-from lnnkit.engine.prepared import Prepared
-from lnnkit.engine.shared_neurons import neuron_root
+from lnnkit.engine.start.prepared import Prepared
+from lnnkit.engine.start.shared_neurons import neuron_root
 from lnnkit.explain.origins import ground_atom
 from lnnkit.formula.as_syntax import as_expression, bound_names
 from lnnkit.formula.unfolding import Formula, unfold

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lnnkit.store.arrays import Array, spelled_out
+from lnnkit.store.columns.arrays import Array, spelled_out
 
 Matched = tuple[str, tuple[int | str, ...]]  # a table's name and an atom's arguments
 

@@ -21,10 +21,10 @@ from lnnkit.join.literal_join import Joins, Path
 from lnnkit.join.pattern import Pattern
 from lnnkit.join.pointwise import at_once
 from lnnkit.join.triggers import Trigger, find_triggers
-from lnnkit.store.arrays import Array, spelled_out
 from lnnkit.store.atoms import Atoms, AtomTable
+from lnnkit.store.columns.arrays import Array, spelled_out
+from lnnkit.store.columns.growing import Growing
 from lnnkit.store.domain import Domain
-from lnnkit.store.growing import Growing
 
 _BARE = ("listed", "given")  # literals that an atom at its default may satisfy
 

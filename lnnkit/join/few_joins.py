@@ -16,7 +16,7 @@ from lnnkit.join.join_index import Segment
 from lnnkit.join.literal_join import Joins
 from lnnkit.join.pattern import Pattern
 from lnnkit.join.triggers import Trigger
-from lnnkit.store.arrays import Array
+from lnnkit.store.columns.arrays import Array
 
 
 class Unfit(Exception):

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from lnnkit.join.pattern import Pattern
-from lnnkit.store.arrays import Array, spelled_out
-from lnnkit.store.growing import Pieces
-from lnnkit.store.sorting import in_order
+from lnnkit.store.columns.arrays import Array, spelled_out
+from lnnkit.store.columns.growing import Pieces
+from lnnkit.store.columns.sorting import in_order
 
 _LIMIT = 2**62  # mixed-radix keys stay below it
 _DENSE = 2**16  # so many possible keys are tabulated, or four times as many as there are rows

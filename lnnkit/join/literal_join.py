@@ -15,8 +15,8 @@ from lnnkit.join.bindings import NOTHING, Bindings, Known, Matched
 from lnnkit.join.join_index import Hits, JoinIndex
 from lnnkit.join.join_plan import Reads, Recorder
 from lnnkit.join.pattern import Pattern, pattern
-from lnnkit.store.arrays import Array
 from lnnkit.store.atoms import Atoms
+from lnnkit.store.columns.arrays import Array
 from lnnkit.store.domain import Domain
 
 CHUNK = 2**17  # so many assignments are made at once

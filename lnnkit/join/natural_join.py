@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from lnnkit.store.sorting import in_order
+from lnnkit.store.columns.sorting import in_order
 
 
 @dataclass(frozen=True, slots=True)

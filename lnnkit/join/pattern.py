@@ -9,8 +9,8 @@ import numpy as np
 
 from lnnkit.check.program import ENTITY
 from lnnkit.formula.unfolding import Formula
-from lnnkit.store.arrays import Array
 from lnnkit.store.atoms import AtomTable
+from lnnkit.store.columns.arrays import Array
 from lnnkit.store.domain import Domain
 
 

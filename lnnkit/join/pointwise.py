@@ -17,9 +17,9 @@ from lnnkit.join import literal_join as joining
 from lnnkit.join.bindings import NOTHING, Bindings, Known, Matched, Pointwise
 from lnnkit.join.literal_join import Joins, Path
 from lnnkit.join.triggers import Literals
-from lnnkit.store.alike import alike
-from lnnkit.store.arrays import Array
 from lnnkit.store.atoms import AtomTable
+from lnnkit.store.columns.alike import alike
+from lnnkit.store.columns.arrays import Array
 
 _PART = 8  # chunks: where tables are aligned, assignments take no memory of their own
 

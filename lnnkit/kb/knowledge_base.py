@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import torch
 
     from lnnkit.data.table import FactTable
-    from lnnkit.engine.watch import Watch
+    from lnnkit.engine.stop.watch import Watch
     from lnnkit.explain.conflict import Conflict
     from lnnkit.explain.explanation import Explanation
     from lnnkit.explain.why_not import WhyNot

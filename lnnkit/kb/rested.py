@@ -24,7 +24,7 @@ from lnnkit.store.stated_facts import Gathering, unnamed
 from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
-    from lnnkit.engine.watch import Watch
+    from lnnkit.engine.stop.watch import Watch
     from lnnkit.explain.explainer import Explainer
     from lnnkit.join.join_plan import Recorder
 

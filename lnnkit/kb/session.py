@@ -16,7 +16,7 @@ from lnnkit.kb.theory import Theory
 
 if TYPE_CHECKING:
     from lnnkit.analysis.analyses import Known
-    from lnnkit.engine.watch import Watch
+    from lnnkit.engine.stop.watch import Watch
     from lnnkit.graph.lifted import LiftedGraph
     from lnnkit.join.join_plan import Recorder
     from lnnkit.kb.rested import Rested

@@ -15,7 +15,7 @@ from lnnkit.learn.objective import Targets, class_weights, crossing
 from lnnkit.learn.replay import Replay
 from lnnkit.learn.soft_supports import SoftEnds, Supports, supports
 from lnnkit.learn.tracing import Trace
-from lnnkit.store.arrays import tensors
+from lnnkit.store.columns.arrays import tensors
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Set
 
 from lnnkit.formula.unfolding import Formula
 from lnnkit.graph.lifted import LiftedGraph
-from lnnkit.join.grounding import Grounding
+from lnnkit.join.instances.grounding import Grounding
 from lnnkit.learn.learned_comparisons import LearnedComparison, learned_comparison
 from lnnkit.trail.events import Trail
 

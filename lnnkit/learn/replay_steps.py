@@ -11,7 +11,7 @@ from torch import Tensor
 
 from lnnkit.engine.response.respond import constant
 from lnnkit.formula.quantified_rows import Grouping
-from lnnkit.join.rule_shape import RuleShape
+from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.learn.clauses import Clause, End, matrix, sums
 from lnnkit.learn.instance_messages import names, told
 from lnnkit.learn.learned_comparisons import LearnedComparison

@@ -14,9 +14,9 @@ from lnnkit.flags import all_set, any_set, where_set
 from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.graph.lifted import LiftedGraph
-from lnnkit.join.grounding import Grounding
-from lnnkit.join.rule_shape import RuleShape
-from lnnkit.join.unrolled import unroll
+from lnnkit.join.instances.grounding import Grounding
+from lnnkit.join.instances.rule_shape import RuleShape
+from lnnkit.join.instances.unrolled import unroll
 from lnnkit.learn.clauses import Clause, End, clause_of
 from lnnkit.learn.learned_comparisons import Softness
 from lnnkit.learn.opened_comparisons import opened_comparisons

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from lnnkit.formula.unfolding import LEAF, Formula
-from lnnkit.join.rule_shape import RuleShape
+from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.learn.replay_events import EventIndex
 from lnnkit.learn.tracing import Trace
 from lnnkit.store.atoms import Atoms

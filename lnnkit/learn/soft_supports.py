@@ -14,7 +14,7 @@ from torch import Tensor
 
 from lnnkit.analysis.needs import Literal, Need, Needs
 from lnnkit.formula.unfolding import LEAF, Formula
-from lnnkit.join.grounding import Grounding, leaf_modes
+from lnnkit.join.instances.grounding import Grounding, leaf_modes
 from lnnkit.learn.replay import Replay
 from lnnkit.learn.tracing import Trace
 from lnnkit.store.atoms import AtomTable

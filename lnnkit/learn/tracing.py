@@ -12,7 +12,7 @@ from lnnkit.analysis.analyses import Known
 from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.data.entities import Entities
 from lnnkit.engine.inference import Budget, Fixpoint, infer
-from lnnkit.engine.watch import Watch
+from lnnkit.engine.stop.watch import Watch
 from lnnkit.graph.lifting import build
 from lnnkit.learn.learned_comparisons import Softness
 from lnnkit.learn.parameters import at

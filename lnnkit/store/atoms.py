@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lnnkit.store.arrays import Array, spelled_out, wide
-from lnnkit.store.growing import Marks, Pieces
-from lnnkit.store.runs import Runs
+from lnnkit.store.columns.arrays import Array, spelled_out, wide
+from lnnkit.store.columns.growing import Marks, Pieces
+from lnnkit.store.columns.runs import Runs
 from lnnkit.store.tuple_set import TupleSet
 
 FALSE, TRUE, UNKNOWN = 0, 1, 2

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lnnkit.store.sorting import ascending, in_order
+from lnnkit.store.columns.sorting import ascending, in_order
 
 Part = tuple[np.ndarray, ...]
 """Columns of one length: ids (int32) of entities, then lower and upper bounds (float64)."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lnnkit.store.arrays import Array
+from lnnkit.store.columns.arrays import Array
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from typing import Protocol
 
 import numpy as np
 
-from lnnkit.store.arrays import Array
-from lnnkit.store.growing import Growing
+from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.growing import Growing
 
 SPREAD = -7046029254386353131  # 2^64 divided by the golden ratio: multiplying by it scatters keys
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lnnkit.store.arrays import Array
+from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.growing import Growing
 from lnnkit.store.few import SPREAD, Few, FewHashed, FewTabled
-from lnnkit.store.growing import Growing
 
 _LIMIT = 2**62  # mixed-radix keys stay below it
 # a table of so many possible keys is worthwhile once so many of them are there: hashing takes several times as long

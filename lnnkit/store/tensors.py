@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from lnnkit.store.growing import Growing
+from lnnkit.store.columns.growing import Growing
 from lnnkit.store.tuple_set import TupleSet
 
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lnnkit.store.arrays import Array
+from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.growing import Growing
 from lnnkit.store.few import Few
-from lnnkit.store.growing import Growing
 from lnnkit.store.key_index import KeyIndex
 
 

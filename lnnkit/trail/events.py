@@ -16,9 +16,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lnnkit.join.rule_shape import RuleShape
-from lnnkit.store.arrays import Array, Ends, real
-from lnnkit.store.growing import Pieces
+from lnnkit.join.instances.rule_shape import RuleShape
+from lnnkit.store.columns.arrays import Array, Ends, real
+from lnnkit.store.columns.growing import Pieces
 
 NOBODY = -1  # the batch of what no instance has set
 _WIDTH = 6  # numbers for each chunk

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lnnkit.store.arrays import Array, spelled_out, wide
-from lnnkit.store.growing import Marks
+from lnnkit.store.columns.arrays import Array, spelled_out, wide
+from lnnkit.store.columns.growing import Marks
 
 _MANY = 2**10  # so many notes are kept at most
 

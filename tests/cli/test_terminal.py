@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from lnnkit.cli.progress import PATIENCE, STOPPING, ProgressLine
-from lnnkit.engine.watch import RoundReport
+from lnnkit.engine.stop.watch import RoundReport
 
 ROOT = Path(__file__).parents[2]
 SMALL = "fact A(anna)\nquery A(X)\n"

@@ -12,7 +12,7 @@ from lnnkit.engine import encoded_bounds as classes
 from lnnkit.engine.response import forward
 from lnnkit.engine.response import response_table as truth_table
 from lnnkit.engine.response import rule_response as visits
-from lnnkit.store import growing, room
+from lnnkit.store.columns import growing, room
 from tests.agreement import disagreements
 from tests.blocks import at_length
 from tests.programs import MODES, generate, to_text

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 import lnnkit
-from lnnkit.engine.watch import RoundReport
+from lnnkit.engine.stop.watch import RoundReport
 from tests.agreement import TOLERANCE, neutral
 from tests.blocks import at_length
 from tests.oracle import Program, Result, robust, run

@@ -15,7 +15,7 @@ import lnnkit
 from lnnkit.engine.encoded_bounds import EncodedBounds
 from lnnkit.engine.inference import Fixpoint
 from lnnkit.engine.spreading.spreading import Spreading
-from lnnkit.engine.watch import RoundReport
+from lnnkit.engine.stop.watch import RoundReport
 from lnnkit.join.delta_rule import DeltaRule
 from tests.blocks import at_length
 from tests.programs import MODES, generate, to_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lnnkit.store.runs import Runs
+from lnnkit.store.columns.runs import Runs
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lnnkit.store import sorting as ordering
-from lnnkit.store.sorting import ascending, in_order
+from lnnkit.store.columns import sorting as ordering
+from lnnkit.store.columns.sorting import ascending, in_order
 
 WIDEST = 2**62  # with a position they do not fit one number
 

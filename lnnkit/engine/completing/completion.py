@@ -13,24 +13,24 @@ from collections.abc import Sequence
 import numpy as np
 
 from lnnkit.engine.bounds_state import distinct, no_rows
-from lnnkit.engine.comparison_start import catch_up
 from lnnkit.engine.completing.exact import Inexact, exact_inputs, tell
 from lnnkit.engine.completing.unfinished import Unfinished, open_up, restore
 from lnnkit.engine.delta import Delta, rise, rise_new
 from lnnkit.engine.gathering import gather, largest_gain
 from lnnkit.engine.merge import Inbox, Proposals
-from lnnkit.engine.prepare import completed
-from lnnkit.engine.prepared import Prepared
 from lnnkit.engine.response.dirty import Dirty
 from lnnkit.engine.response.on_device import on_device
 from lnnkit.engine.response.respond import completing
 from lnnkit.engine.response.sweep import moved, reader
 from lnnkit.engine.round import Round
-from lnnkit.engine.slow_convergence import Pace, on_cycles
-from lnnkit.engine.watch import Watch, goes_on
+from lnnkit.engine.start.comparison_start import catch_up
+from lnnkit.engine.start.prepare import completed
+from lnnkit.engine.start.prepared import Prepared
+from lnnkit.engine.stop.slow_convergence import Pace, on_cycles
+from lnnkit.engine.stop.watch import Watch, goes_on
 from lnnkit.engine.worklist import Worklist
 from lnnkit.engine.workspace import Status, Workspace
-from lnnkit.store.arrays import Array, spelled_out
+from lnnkit.store.columns.arrays import Array, spelled_out
 from lnnkit.trail.events import Kind
 
 _WIDENINGS = 20  # so often only what still moves becomes 1, then all that the rounds have raised;

@@ -16,8 +16,8 @@ from lnnkit.engine.response.rule_response import RuleResponse
 from lnnkit.engine.workspace import Workspace
 from lnnkit.flags import any_set
 from lnnkit.formula.quantified_rows import Grouping
-from lnnkit.join.grounding import sources
-from lnnkit.join.rule_shape import RuleShape
+from lnnkit.join.instances.grounding import sources
+from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import noise
 from lnnkit.store.atoms import AtomTable
 

@@ -10,12 +10,12 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from lnnkit.engine.prepare import completed
-from lnnkit.engine.prepared import Prepared
-from lnnkit.engine.shared_neurons import SharedNeurons, neuron_root
+from lnnkit.engine.start.prepare import completed
+from lnnkit.engine.start.prepared import Prepared
+from lnnkit.engine.start.shared_neurons import SharedNeurons, neuron_root
 from lnnkit.engine.workspace import Status
 from lnnkit.formula.unfolding import unfold
-from lnnkit.store.arrays import Array, Ends
+from lnnkit.store.columns.arrays import Array, Ends
 from lnnkit.trail.events import Kind
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from lnnkit.store.arrays import Array
-from lnnkit.store.growing import Growing
+from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.growing import Growing
 
 
 class Dirty:

@@ -15,7 +15,7 @@ from lnnkit.engine.response.respond import Read, Target
 from lnnkit.flags import any_set
 from lnnkit.formula.passes import neuron_upward
 from lnnkit.formula.unfolding import LEAF, Formula
-from lnnkit.join.rule_shape import RuleShape
+from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds, complement, enter_lower, enter_upper, noise, tolerance
 
 

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from lnnkit.engine.response.respond import Read, Response
 from lnnkit.formula.quantified_rows import Grouping
-from lnnkit.join.rule_shape import RuleShape
+from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
 
 Evaluate = Callable[[RuleShape, Read, Sequence[Grouping | None]], Response]

@@ -17,7 +17,7 @@ from lnnkit.flags import any_set
 from lnnkit.formula.passes import downward, least_heads, neuron_upward, upward
 from lnnkit.formula.quantified_rows import Grouping, Reached
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
-from lnnkit.join.rule_shape import RuleShape
+from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds, enter, noise, ordered, tolerance
 from lnnkit.numeric import rises
 

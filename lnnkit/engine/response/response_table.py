@@ -13,9 +13,9 @@ import torch
 from lnnkit.engine.encoded_bounds import OTHER, EncodedBounds
 from lnnkit.engine.response.respond import Read, Response, Target, constant
 from lnnkit.formula.quantified_rows import Grouping
-from lnnkit.join.rule_shape import RuleShape
+from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
-from lnnkit.store.arrays import Array, Ends, real, tensors
+from lnnkit.store.columns.arrays import Array, Ends, real, tensors
 
 _SIZE = 2**13  # so many combinations at most
 _FEW = 2**9  # so few are all looked at together

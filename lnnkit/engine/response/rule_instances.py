@@ -15,10 +15,10 @@ from lnnkit.engine.round import Round
 from lnnkit.formula.unfolding import AUXILIARY, LEAF
 from lnnkit.join.bindings import Bindings
 from lnnkit.join.delta_rule import DeltaRule
-from lnnkit.join.rule_shape import RuleShape
+from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
-from lnnkit.store.arrays import Array, spelled_out, tensors
 from lnnkit.store.atoms import FALSE, TRUE, UNKNOWN, Atoms, AtomTable
+from lnnkit.store.columns.arrays import Array, spelled_out, tensors
 
 STRIP = 2**15  # so many instances are worked out at once: what they need fits the cache
 

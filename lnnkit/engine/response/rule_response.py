@@ -19,13 +19,13 @@ from lnnkit.engine.response.response_table import ResponseTable
 from lnnkit.engine.response.rule_instances import STRIP, Made, RuleInstances
 from lnnkit.engine.round import Round
 from lnnkit.formula.unfolding import AUXILIARY
-from lnnkit.join.arrested_assignments import Arrests
 from lnnkit.join.bindings import Bindings, Known
 from lnnkit.join.delta_rule import DeltaRule, Leaf
-from lnnkit.join.rule_shape import RuleShape
+from lnnkit.join.instances.arrested_assignments import Arrests
+from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.numeric import Comparison, Interval, point
-from lnnkit.store.arrays import Array, Ends, spelled_out
 from lnnkit.store.atoms import UNKNOWN, AtomTable
+from lnnkit.store.columns.arrays import Array, Ends, spelled_out
 from lnnkit.trail.events import Arrested
 
 _VARIED = 8  # of so many classes it is asked whether each says nothing

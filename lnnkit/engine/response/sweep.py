@@ -17,10 +17,10 @@ from lnnkit.engine.response.respond import Read, Response, Target, constant
 from lnnkit.flags import all_set, any_set, where_set
 from lnnkit.formula.quantified_rows import Grouping, path
 from lnnkit.formula.unfolding import AUXILIARY
-from lnnkit.join.rule_shape import RuleShape
+from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
-from lnnkit.store.arrays import Array
 from lnnkit.store.atoms import UNKNOWN, Atoms
+from lnnkit.store.columns.arrays import Array
 
 
 @dataclass(frozen=True, slots=True)

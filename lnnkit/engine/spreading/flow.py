@@ -18,8 +18,8 @@ from lnnkit.formula.unfolding import AUXILIARY, LEAF
 from lnnkit.join.bindings import Matched
 from lnnkit.join.few_joins import FewBindings, FewJoins, Unfit
 from lnnkit.join.triggers import Trigger
-from lnnkit.store.arrays import Array
 from lnnkit.store.atoms import AtomTable
+from lnnkit.store.columns.arrays import Array
 
 MOST = 2**14  # so many assignments are found at once: torch takes more in less time
 

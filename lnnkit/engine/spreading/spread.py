@@ -13,8 +13,8 @@ from lnnkit.engine.encoded_bounds import Pair
 from lnnkit.engine.spreading.flow import Flow
 from lnnkit.engine.workspace import Workspace
 from lnnkit.join.bindings import Matched
-from lnnkit.store.arrays import Array
 from lnnkit.store.atoms import AtomTable
+from lnnkit.store.columns.arrays import Array
 from lnnkit.store.few import Few
 from lnnkit.trail.events import Kind
 
@@ -90,7 +90,7 @@ def _enter_atoms(pieces: list[Piece], space: Workspace) -> None:
     space.encoded.extend()
     for head, count in runs:
         start, stop = stop, stop + count
-        state.ends(head.side).values[start:stop] = head.told
+        state.put(head.side, slice(start, stop), head.told, None)  # recorded round by round above
         local = range(head.begun, head.begun + count)
         head.begun += count
         atoms.deviate_new(head.table, SIDES[head.side], start, local)

@@ -16,12 +16,12 @@ from lnnkit.analysis.relevance import SIDES
 from lnnkit.engine.delta import Delta
 from lnnkit.engine.spreading.flow import MOST, Flow, flow
 from lnnkit.engine.spreading.spread import Head, Piece, enter
-from lnnkit.engine.watch import RoundReport, Watch
+from lnnkit.engine.stop.watch import RoundReport, Watch
 from lnnkit.engine.worklist import Worklist
 from lnnkit.engine.workspace import Status, Workspace
 from lnnkit.join.few_joins import FewBindings, Unfit
-from lnnkit.join.grounding import sources
-from lnnkit.store.arrays import Array, spelled_out
+from lnnkit.join.instances.grounding import sources
+from lnnkit.store.columns.arrays import Array, spelled_out
 
 _WORTH = 4  # rounds that pay for entering them apart
 

@@ -7,8 +7,8 @@ import torch
 from numpy.typing import DTypeLike
 from torch import Tensor
 
-from lnnkit.store.arrays import Array, spelled_out
-from lnnkit.store.room import LARGE, Room
+from lnnkit.store.columns.arrays import Array, spelled_out
+from lnnkit.store.columns.room import LARGE, Room
 
 _FAR = 2**24  # room for at least so many entries is made ahead, once they are many
 _MUCH = 2**16  # so many are written at once by large pages

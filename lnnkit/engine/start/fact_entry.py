@@ -8,9 +8,9 @@ import numpy as np
 import torch
 
 from lnnkit.engine.bounds_state import State
-from lnnkit.store.alike import alike
-from lnnkit.store.arrays import Array, Ends, real, spelled_out
 from lnnkit.store.atoms import Atoms
+from lnnkit.store.columns.alike import alike
+from lnnkit.store.columns.arrays import Array, Ends, real, spelled_out
 from lnnkit.store.layout import Given
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lnnkit.analysis.needs import Literal, Need, Needs
-from lnnkit.engine.implied_comparisons import implied
-from lnnkit.engine.prepared import Prepared
-from lnnkit.engine.speaking import speaking
+from lnnkit.engine.start.implied_comparisons import implied
+from lnnkit.engine.start.prepared import Prepared
+from lnnkit.engine.start.speaking import speaking
 from lnnkit.formula.unfolding import LEAF, unfold
 from lnnkit.graph.lifted import LiftedGraph, Reference, Root
 from lnnkit.graph.relatives import Kin

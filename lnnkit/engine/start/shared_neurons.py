@@ -14,13 +14,13 @@ from lnnkit.analysis.relevance import ALL
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.response.respond import entering
 from lnnkit.engine.response.sweep import reader, whole
-from lnnkit.engine.speaking import speaking
+from lnnkit.engine.start.speaking import speaking
 from lnnkit.formula.as_syntax import canonical_text
 from lnnkit.formula.passes import upward
 from lnnkit.formula.unfolding import AUXILIARY, Formula, unfold
 from lnnkit.graph.lifted import LiftedGraph, Reference, Root
 from lnnkit.graph.match import below_negations
-from lnnkit.join.grounding import Grounding, leaf_modes
+from lnnkit.join.instances.grounding import Grounding, leaf_modes
 from lnnkit.join.natural_join import Relation, join
 from lnnkit.logic.bounds import tolerance
 from lnnkit.trail.events import NOBODY, ROOT, Kind

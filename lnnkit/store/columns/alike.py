@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lnnkit.store.arrays import Array
+from lnnkit.store.columns.arrays import Array
 
 
 def alike(one: Array, other: Array) -> bool:

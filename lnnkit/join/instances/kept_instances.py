@@ -14,9 +14,9 @@ from lnnkit.analysis.needs import Literal, Needs
 from lnnkit.check.program import ENTITY
 from lnnkit.flags import where_set
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
+from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.join.join_plan import PARENTS, Reads, Recorder, Trace
 from lnnkit.join.natural_join import Relation, join, narrowed
-from lnnkit.join.rule_shape import RuleShape
 from lnnkit.store.atoms import FALSE, TRUE, UNKNOWN, Atoms, AtomTable
 from lnnkit.store.domain import Domain
 from lnnkit.store.tensors import GrowingTensor, TensorTuples

@@ -9,10 +9,10 @@ from lnnkit.analysis.analyses import Analyses
 from lnnkit.analysis.needs import NeedFinder
 from lnnkit.analysis.relevance import Reading, Relevance
 from lnnkit.engine.bounds_state import State
-from lnnkit.engine.shared_neurons import SharedNeurons
+from lnnkit.engine.start.shared_neurons import SharedNeurons
 from lnnkit.formula.unfolding import Formula
 from lnnkit.graph.lifted import LiftedGraph
-from lnnkit.join.grounding import Grounding
+from lnnkit.join.instances.grounding import Grounding
 
 
 @dataclass(slots=True)

@@ -6,8 +6,8 @@ from bisect import bisect_right
 
 import numpy as np
 
-from lnnkit.store.arrays import Array
-from lnnkit.store.growing import Growing
+from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.growing import Growing
 
 _MANY = 2**12  # of fewer numbers it does not matter
 _OFTEN = 2**8

@@ -15,8 +15,8 @@ import numpy as np
 
 from lnnkit.engine.workspace import Workspace
 from lnnkit.formula.unfolding import AUXILIARY, Formula
-from lnnkit.store.arrays import Array
-from lnnkit.store.growing import Marks
+from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.growing import Marks
 
 _STEP = 1e-2  # a round that moves a bound further makes progress: each bound can be moved so far 100 times at most
 # Gains are compared over so many rounds: a multiple of the lengths of most short cycles, so in the same phase. Those

@@ -13,8 +13,8 @@ import numpy as np
 
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.merge import Inbox, Proposals
-from lnnkit.store.arrays import Array
-from lnnkit.store.growing import Marks
+from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.growing import Marks
 
 MOST = 250
 _TRACED = 100  # so often some end must have moved before it is noted when each moved last

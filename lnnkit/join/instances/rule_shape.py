@@ -13,8 +13,8 @@ from lnnkit.flags import where_set
 from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.shape import Modes
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
-from lnnkit.store.arrays import Array
-from lnnkit.store.growing import Growing, Marks, Pieces
+from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.growing import Growing, Marks, Pieces
 
 
 class ShapeBlock:

@@ -8,7 +8,7 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import DTypeLike
 
-from lnnkit.store.arrays import Array
+from lnnkit.store.columns.arrays import Array
 
 LARGE = 2**18  # from so many entries on memory is taken only where it is written to
 _MUCH = 2**20  # so many bytes that are written in one go get large pages

@@ -8,7 +8,7 @@ from time import perf_counter
 import numpy as np
 import torch
 
-from lnnkit.store.arrays import Array
+from lnnkit.store.columns.arrays import Array
 
 _MANY = 2**15  # of fewer whole numbers, numpy is always as fast
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from lnnkit.flags import where_set
 from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.unfolding import Formula
-from lnnkit.join.rule_shape import RuleShape
+from lnnkit.join.instances.rule_shape import RuleShape
 
 
 @dataclass(frozen=True, slots=True)

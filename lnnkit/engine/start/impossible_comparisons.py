@@ -14,7 +14,7 @@ from typing import cast
 import torch
 
 from lnnkit.check.walk import nodes
-from lnnkit.engine.prepared import Prepared
+from lnnkit.engine.start.prepared import Prepared
 from lnnkit.flags import any_set
 from lnnkit.formula.unfolding import Formula, Neuron
 from lnnkit.graph.laws import Law, violated

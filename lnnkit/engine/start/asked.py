@@ -10,11 +10,11 @@ import numpy as np
 from lnnkit.analysis.analyses import Analyses
 from lnnkit.analysis.relevance import SIDES, Reading, Relevance, Side, decide
 from lnnkit.engine.bounds_state import State
-from lnnkit.engine.speaking import comparing, speaking
+from lnnkit.engine.start.speaking import comparing, speaking
 from lnnkit.formula.unfolding import LEAF, Formula, unfold
 from lnnkit.graph.lifted import LiftedGraph, Reference, Root
 from lnnkit.graph.match import below_negations
-from lnnkit.join.grounding import Grounding
+from lnnkit.join.instances.grounding import Grounding
 from lnnkit.store.domain import Domain
 
 

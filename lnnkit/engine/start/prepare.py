@@ -13,24 +13,24 @@ from lnnkit.analysis.analyses import Analyses, Known
 from lnnkit.analysis.comparison_demand import demands, restricted
 from lnnkit.analysis.needs import Needs
 from lnnkit.analysis.relevance import ALL, SIDES, Reading
-from lnnkit.engine.asked import asked_alone, list_asked, positive_queries, reading, relevance
 from lnnkit.engine.bounds_state import State
-from lnnkit.engine.fact_entry import enter_facts
-from lnnkit.engine.prepared import Prepared
-from lnnkit.engine.query_needs import heard_by, query_needs
-from lnnkit.engine.shared_neurons import (
+from lnnkit.engine.start.asked import asked_alone, list_asked, positive_queries, reading, relevance
+from lnnkit.engine.start.fact_entry import enter_facts
+from lnnkit.engine.start.prepared import Prepared
+from lnnkit.engine.start.query_needs import heard_by, query_needs
+from lnnkit.engine.start.shared_neurons import (
     add_observer_tables,
     add_shared_tables,
     arrest_impossible,
     initialise,
 )
-from lnnkit.engine.speaking import comparing
+from lnnkit.engine.start.speaking import comparing
 from lnnkit.formula.unfolding import LEAF, Formula, unfold
 from lnnkit.graph.lifted import COMPARISON, TERMS, LiftedGraph
-from lnnkit.join.grounding import Grounding, Guard, leaf_modes
+from lnnkit.join.instances.grounding import Grounding, Guard, leaf_modes
 from lnnkit.join.join_plan import Recorder
 from lnnkit.numeric import Comparison
-from lnnkit.store.arrays import Array
+from lnnkit.store.columns.arrays import Array
 from lnnkit.store.layout import Given, domain, predicate_tables
 from lnnkit.trail.events import Trace, Trail
 

@@ -9,9 +9,9 @@ import numpy as np
 from lnnkit.formula.unfolding import LEAF, Formula
 from lnnkit.join.bindings import Bindings
 from lnnkit.join.delta_rule import DeltaRule
-from lnnkit.store.arrays import Array
-from lnnkit.store.growing import Marks
-from lnnkit.store.sorting import first_places
+from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.growing import Marks
+from lnnkit.store.columns.sorting import first_places
 from lnnkit.store.tuple_set import TupleSet
 
 Rows = Callable[[int], Array]  # (n,) the atom rows behind a leaf; its table's default row where an atom is not there

@@ -14,11 +14,11 @@ from lnnkit.analysis.supports import Analysis
 from lnnkit.formula.shape import Modes, shape
 from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.join.delta_rule import DeltaRule
+from lnnkit.join.instances.kept_instances import KeptInstances
+from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.join.join_plan import Recorder
-from lnnkit.join.kept_instances import KeptInstances
-from lnnkit.join.rule_shape import RuleShape
-from lnnkit.store.arrays import Array
 from lnnkit.store.atoms import Atoms
+from lnnkit.store.columns.arrays import Array
 from lnnkit.store.domain import Domain
 from lnnkit.store.equality import add_equality
 

@@ -1,0 +1,1 @@
+"""When inference ends: slow convergence, numbers that drift, whoever watches."""

@@ -1,0 +1,1 @@
+"""Arrays: those that grow, their memory, numberings of their rows."""
