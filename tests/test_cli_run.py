@@ -216,6 +216,15 @@ def test_warnings_go_to_standard_error(program, capsys: pytest.CaptureFixture[st
     assert "<query>:1:3: warning[unknown-entity]" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", [["explain"], ["explain", "--why-not", "true"], ["draw"]])
+def test_warnings_about_what_is_explained_go_there_too(
+    command: list[str], program, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = program("predicate A(entity)\nfact A(anna)\n")
+    assert main([command[0], path, "A(anan)", *command[1:]]) == 0
+    assert "<query>:1:3: warning[unknown-entity]" in capsys.readouterr().err
+
+
 def test_alpha_and_limits(triage: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", triage, "--alpha", "0.8", "-q", "Infected(dora)", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["queries"][0]["answers"][0]["state"] == "true"

@@ -54,7 +54,7 @@ def command(arguments: argparse.Namespace) -> int:
         kb = load(arguments.file)
         picture = kb.draw(arguments.atom, depth=arguments.depth, most=arguments.most)
         text = {"svg": picture.to_svg, "dot": picture.to_dot, "html": picture.to_html}[form]()
-    streams.findings(kb.warnings)
+    streams.findings((*kb.warnings, *picture.warnings))
     if picture.left_out:
         streams.note(f"hint: {picture.left_out:,} more boxes are left out; --most and --depth show more")
     if arguments.output is None:

@@ -13,6 +13,7 @@ from lnnkit.cli import streams
 from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import ProgressLine
 from lnnkit.explain.as_text import Line
+from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
     from lnnkit.explain.explanation import Explanation
@@ -70,6 +71,7 @@ def command(arguments: argparse.Namespace) -> int:
     if arguments.atom is None and arguments.why_not is not None:
         streams.note("lnnkit explain: error: --why-not needs an atom")
         return 2
+    about: tuple[Diagnostic, ...] = ()
     with ProgressLine("inferring", shown=True):
         kb = load(arguments.file)
         if arguments.atom is None:
@@ -78,12 +80,13 @@ def command(arguments: argparse.Namespace) -> int:
             goal = arguments.alpha if arguments.why_not == "true" else 1 - arguments.alpha
             side = "lower" if arguments.why_not == "true" else "upper"
             why_not = kb.why_not(arguments.atom, side=side, goal=goal)
+            about = why_not.warnings
             text, found = str(why_not), why_not.as_dict()
         else:
             explanation = kb.explain(arguments.atom, alpha=arguments.alpha)
-            streams.findings(kb.warnings)
+            streams.findings((*kb.warnings, *explanation.warnings))
             return _show(explanation, arguments.format, arguments.depth)
-    streams.findings(kb.warnings)
+    streams.findings((*kb.warnings, *about))
     _write(text, found, arguments.format)
     return 0
 

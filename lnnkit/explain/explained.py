@@ -8,18 +8,21 @@ from dataclasses import dataclass
 
 from lnnkit.answer_table import TruthState, number_state, truth_state
 from lnnkit.explain.proof import Proof, Step
+from lnnkit.syntax.diagnostic import Diagnostic
 
 TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
 class Explained:
-    """Why ``atom`` has its bounds. ``steps`` are numbered; ``lower`` and ``upper`` are the bounds."""
+    """Why ``atom`` has its bounds. ``steps`` are numbered; ``lower`` and ``upper`` are the bounds. ``warnings`` are
+    those about what was asked."""
 
     proof: Proof
     alpha: float = 1.0
     contested: bool = False
     numeric: bool = False
+    warnings: tuple[Diagnostic, ...] = ()
 
     @property
     def atom(self) -> str:

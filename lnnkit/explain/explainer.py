@@ -58,7 +58,7 @@ class Explainer:
             proof = self._prover.prove(reference.node, arguments)
         else:
             proof = prove_formula(self._prover, self._fixpoint.prepared, lifted, root)
-        return Explanation(proof, alpha, self._contested(lifted, root), numeric, lambda: self.world)
+        return Explanation(proof, alpha, self._contested(lifted, root), numeric, _world=lambda: self.world)
 
     def _contested(self, lifted: LiftedGraph, root: Root) -> bool:
         """Whether the bounds of a query rest on a contradiction."""

@@ -10,6 +10,7 @@ from lnnkit.answer_table import finite
 from lnnkit.check.program import Assertion
 from lnnkit.explain.as_text import RELATION, format_bound
 from lnnkit.explain.proof import Side
+from lnnkit.syntax.diagnostic import Diagnostic
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,8 @@ class Way:
 @dataclass(frozen=True, slots=True)
 class WhyNot:
     """What could take one ``side`` of an atom from ``bound`` to ``goal``: ``ways``, those first that lack least.
-    ``against`` is its other bound where that rules the goal out: they lead no further."""
+    ``against`` is its other bound where that rules the goal out: they lead no further. ``warnings`` are those about
+    what was asked."""
 
     atom: str
     side: Side
@@ -82,6 +84,7 @@ class WhyNot:
     goal: float
     ways: Sequence[Way]
     against: float | None = None
+    warnings: tuple[Diagnostic, ...] = ()
 
     def as_dict(self) -> dict[str, object]:
         """The object that ``lnnkit explain --why-not --format json`` prints."""

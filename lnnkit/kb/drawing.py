@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from lnnkit.check.nearest import nearest
 from lnnkit.errors import ProgramError
@@ -25,14 +26,15 @@ def picture(session: Session, atom: str | None, depth: int, most: int, alpha: fl
         return lifted_picture(session.graph(), f"{atom} in {title}", atom, most)
     _require_near_none(atom, predicates)
     check_alpha(alpha)
-    query, _ = asked(theory, atom)
+    query, findings = asked(theory, atom)
     from lnnkit.kb.explaining import placed  # infers, which drawing formulas does not
     from lnnkit.picture.neighbourhood import neighbourhood
 
     explainer, lifted, root = placed(session, query)
     explanation = explainer.explain(lifted, root, alpha)
     numbers = {name for name, predicate in predicates.items() if predicate.numeric}
-    return neighbourhood(explanation.proof, explainer.bounds, numbers, depth, most, alpha)
+    found = neighbourhood(explanation.proof, explainer.bounds, numbers, depth, most, alpha)
+    return replace(found, warnings=tuple(findings))
 
 
 def _require_near_none(name: str, predicates: Collection[str]) -> None:

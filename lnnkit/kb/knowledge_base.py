@@ -186,10 +186,10 @@ class KnowledgeBase:
         told not to record.
         """
         check_alpha(alpha)
-        found, _ = asked(self._theory, query)
+        found, findings = asked(self._theory, query)
         from lnnkit.kb.explaining import explanation
 
-        return explanation(self._session, found, alpha)
+        return replace(explanation(self._session, found, alpha), warnings=tuple(findings))
 
     def why_not(self, atom: str, *, side: Literal["lower", "upper"] = "lower", goal: float | None = None) -> WhyNot:
         """What keeps an atom from being true (``side`` upper: from being false), or from reaching ``goal``: the
@@ -202,10 +202,11 @@ class KnowledgeBase:
             raise ValueError(f"side is {side!r}; it is 'lower' or 'upper'")
         if goal is not None and not 0 <= goal <= 1:
             raise ValueError(f"goal is {goal}; it is a truth from 0 to 1")
-        found, _ = asked(self._theory, atom)
+        found, findings = asked(self._theory, atom)
         from lnnkit.kb.explaining import why_not
 
-        return why_not(self._session, found, atom, upper=side == "upper", goal=goal)
+        known = why_not(self._session, found, atom, upper=side == "upper", goal=goal)
+        return replace(known, warnings=tuple(findings))
 
     def draw(self, atom: str | None = None, *, depth: int = 3, most: int = 60, alpha: float = 1.0) -> Picture:
         """A picture: of the graph of the program's formulas, or of what an ``atom`` rests on up to ``depth`` instances

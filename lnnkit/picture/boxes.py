@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lnnkit.answer_table import TruthState
+from lnnkit.syntax.diagnostic import Diagnostic
 
 Kind = Literal["atom", "connective", "statement", "fact", "more"]
 
@@ -35,9 +36,11 @@ class Arrow:
 
 @dataclass(frozen=True)
 class Drawing:
-    """``boxes`` and the ``arrows`` between them. ``left_out`` says how many boxes there would be besides."""
+    """``boxes`` and the ``arrows`` between them. ``left_out`` says how many boxes there would be besides;
+    ``warnings`` are those about what was asked."""
 
     title: str
     boxes: Sequence[Box]
     arrows: Sequence[Arrow]
     left_out: int = 0
+    warnings: tuple[Diagnostic, ...] = ()
