@@ -274,8 +274,8 @@ def _gap_upward(neuron: Neuron, bases: tuple[Box, ...], movable: tuple[Moves, ..
 def gap_message_causes(
     neuron: Neuron, bases: Sequence[Box], movable: Sequence[Moves], node: Sequence[Box]
 ) -> dict[Port, list[Cause]]:
-    """For a neuron with gaps: for each end of each operand, the minimal causes of a message to it, among all operands'
-    ends and, where there is a choice of ``node`` boxes (its base first), the neuron's own ends."""
+    """For a neuron with gaps: for each end of each operand, the minimal causes of a proposal for it, among all
+    operands' ends and, where there is a choice of ``node`` boxes (its base first), the neuron's own ends."""
     return _gap_messages(_bare(neuron), tuple(bases), tuple(movable), tuple(node))
 
 

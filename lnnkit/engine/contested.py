@@ -16,7 +16,7 @@ from torch import Tensor
 
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.response.respond import leaf_bounds, respond
-from lnnkit.engine.response.sweep import View, heard, reader, silent
+from lnnkit.engine.response.sweep import View, leaf_proposals, reader, silent
 from lnnkit.engine.workspace import Workspace
 from lnnkit.flags import any_set, where_set
 from lnnkit.formula.unfolding import AUXILIARY
@@ -167,7 +167,7 @@ def _again(grounding: Grounding, setter: _Setter, doubt: State) -> Tensor:
     else:
         found = respond(batch, reader(view, doubt, grounding.atoms), view.groupings, silent(view))
         target = setter.leaf, setter.side
-        told = heard(view, found, target, doubt, grounding.atoms) if target in found.said else None
+        told = leaf_proposals(view, found, target, doubt, grounding.atoms) if target in found.proposed else None
         if told is not None:
             given[told.places] = told.value
     return given.index_select(0, own)

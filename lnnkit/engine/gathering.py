@@ -1,4 +1,4 @@
-"""The first half of a round: everybody who has something new to read looks, and leaves messages."""
+"""The first half of a round: each rule that is due joins the delta, responds, and leaves its proposals."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ def gather(
     dirty: Dirty,
     sweep: Sweep,
 ) -> Round:
-    """What the visited among ``members`` leave, by the ``moves``, and those in the ``kept`` batches, by ``dirty``
-    rows."""
+    """The proposals of ``members``: those that keep no instances by the ``delta``, the ``kept`` shapes by the rows that
+    are ``dirty``."""
     atoms = space.grounding.atoms
     space.state.step()
     now = Round(atoms, space.state, space.encoded, delta)
-    for visits in worklist.due(delta):
-        for found in visits.rule.visits(delta):
-            now.visited += found.length
-            visits.send(found, now)
+    for response in worklist.due(delta):
+        for found in response.rule.assignments(delta):
+            now.instances += found.length
+            response.propose(found, now)
     if kept:
         space.grounding.extend(members)
         space.state.extend(atoms)
@@ -42,7 +42,7 @@ def gather(
         dirty.extend(len(atoms))
         for number in kept:
             sweep(number, space, dirty, now)
-    space.progress.visited += now.visited
+    space.progress.instances += now.instances
     return now
 
 

@@ -1,4 +1,4 @@
-"""Synchronous rounds to a fixpoint: each reads what the last one left, all its messages meet at its end."""
+"""Synchronous rounds to a fixpoint: each reads what the last one left, and its proposals are merged at its end."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lnnkit.engine.merge import Inbox
 from lnnkit.engine.response.dirty import Dirty
 from lnnkit.engine.response.on_device import on_device
 from lnnkit.engine.response.respond import respond
-from lnnkit.engine.response.sweep import moved, reader, send, silent
+from lnnkit.engine.response.sweep import moved, propose, reader, silent
 from lnnkit.engine.round import Round
 from lnnkit.engine.spreading.spreading import Spreading
 from lnnkit.engine.start.comparison_start import catch_up
@@ -31,7 +31,7 @@ def run(space: Workspace, members: Sequence[int], limit: int, moved_before: Arra
     """Rounds over ``members`` until one changes nothing, creeps, or the limit is met, or until ``watch`` wants no more.
     ``moved_before`` are rows that moved on either side since the members last looked at them."""
     grounding, state, atoms, progress = space.grounding, space.state, space.grounding.atoms, space.progress
-    worklist = Worklist(space.visited(members))
+    worklist = Worklist(space.responding(members))
     batches = grounding.kept(members)
     dirty = Dirty()
     delta = changes(moved_before, atoms)
@@ -76,7 +76,7 @@ def run(space: Workspace, members: Sequence[int], limit: int, moved_before: Arra
 
 
 def _meet(space: Workspace, inbox: Inbox) -> tuple[Array, Array, Array, Delta]:
-    """Let a round's messages meet. Returns the rows raised, lowered and arrested, and the moves."""
+    """Merge a round's proposals. Returns the rows raised, lowered and arrested, and the delta."""
     atoms, state = space.grounding.atoms, space.state
     space.drift.hold(inbox)
     sole = inbox.sole_side
@@ -105,11 +105,11 @@ def _sweep(number: int, space: Workspace, dirty: Dirty, now: Round) -> None:
     view = moved(batch, dirty)
     if view is None:
         return
-    now.visited += view.length(0)
+    now.instances += view.length(0)
     device = space.state.device
     look = on_device(partial(respond, silent=silent(view).to(device)), device)
     found = look(batch, reader(view, space.state, space.grounding.atoms), view.groupings)
-    fresh, roots = send(number, view, found, space.state, space.grounding.atoms, now.inbox)
+    fresh, roots = propose(number, view, found, space.state, space.grounding.atoms, now.inbox)
     if len(fresh):
         now.arrested.append(Arrested(number, fresh.numpy(), arrays(roots)))
         batch.arrested[fresh.numpy()] = True

@@ -1,4 +1,4 @@
-"""What instances send in a round, and how it meets the state."""
+"""The proposals of a round, and the merge that alone lets them into the bounds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lnnkit.trail.winners import Winners
 
 
 class Pending(Protocol):
-    """Instances that are kept only if they set a bound."""
+    """Instances that are stored only if a proposal of theirs wins."""
 
     def store(self, positions: Array) -> range:
         """Give the instances at these positions rows in their batch; returns those."""
@@ -25,22 +25,22 @@ class Pending(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Apart:
-    """Messages for atoms of a ``table``, through one ``leaf`` and of one ``origin``, are for an atom each."""
+    """Proposals for atoms of a ``table``, through one ``leaf`` and of one ``origin``: each is for another atom."""
 
     table: str
     leaf: int
     origin: object
 
     def agrees(self, other: Apart) -> bool:
-        """Whether no message of one kind is for the same atom as one of the other."""
+        """Whether no proposal of one kind is for the same atom as one of the other."""
         return self.table != other.table or (self.leaf == other.leaf and self.origin is other.origin)
 
 
 @dataclass(slots=True, eq=False)
 class Proposals:
-    """Bounds sent to atoms through ``leaf``: ``value`` (n,), or one for all, for ``row`` (n,), from ``instance`` (n,):
-    rows of the ``batch``'s block, or positions among what is ``pending``. ``distinct`` says that all rows are new and
-    none stands twice, ``apart`` tells among which messages none does."""
+    """Bounds that instances propose for one end of the atoms behind ``leaf``: ``value`` (n,), or one for all, for the
+    atom rows ``row`` (n,). ``instance`` (n,) are rows of the block of rule shape number ``batch``, or positions among
+    what is ``pending``. ``distinct``: all atoms are new and none stands twice. ``apart``: see `Apart`."""
 
     row: Array
     value: Array | float
@@ -53,7 +53,7 @@ class Proposals:
 
     @property
     def same(self) -> float | None:
-        """The bound that all are told."""
+        """The one bound that is proposed for all; None where they differ."""
         return one_value(self.value) if isinstance(self.value, np.ndarray) else self.value
 
     @property
@@ -64,7 +64,7 @@ class Proposals:
 
 @dataclass(slots=True)
 class Inbox:
-    """The messages of a round, for lower and for upper ends."""
+    """The proposals of a round, for lower and for upper ends."""
 
     sides: tuple[list[Proposals], list[Proposals]] = field(default_factory=lambda: ([], []))
 
@@ -73,7 +73,7 @@ class Inbox:
 
     @property
     def sole_side(self) -> tuple[int, Sequence[Proposals]] | None:
-        """The side that all messages are for, and them."""
+        """The side that all proposals are for, with them; None where both sides have some, or neither."""
         lower, upper = self.sides
         if bool(lower) == bool(upper):
             return None
@@ -81,7 +81,8 @@ class Inbox:
 
 
 class Merge:
-    """Lets messages meet the state, all at once, and records who set each bound."""
+    """Inserts or tightens: the greatest lower and the least upper end that is proposed. The winner of each bound goes
+    to the trail."""
 
     def __init__(self, state: State, winners: Winners) -> None:
         self._state = state
@@ -89,9 +90,9 @@ class Merge:
         self._slots = Marks(np.int32)  # scratch, a place for each row
 
     def settle(self, side: int, proposals: Sequence[Proposals], *, rising: bool = False, both: bool = False) -> Array:
-        """Meet the messages for one side. Returns the rows that have moved, each once. Of equal messages for a row
-        the first has set it: messages come in a canonical order. Upper ends that are ``rising`` are raised. If they
-        are for ``both`` ends, the other one follows."""
+        """Merge the proposals for one side. Returns the rows that have moved, each once. Of equal proposals for a row
+        the first wins: they come in a canonical order. In a completion upper ends are ``rising``: the greatest wins.
+        Proposals for ``both`` ends set the other one too."""
         if not proposals:
             return no_rows()
         sides = (0, 1) if both else (side,)
@@ -135,7 +136,7 @@ class Merge:
         return winners
 
     def _settle_apart(self, side: int, proposals: Sequence[Proposals], sides: Sequence[int]) -> Array:
-        """Meet messages no two of which are for one row: each is news."""
+        """Merge proposals no two of which are for one row: each wins."""
         ends = self._state.ends(side).values
         for proposal in proposals:
             same = proposal.same
@@ -149,9 +150,9 @@ class Merge:
     def settle_new(
         self, side: int, proposals: Sequence[Proposals], *, both: bool = False
     ) -> tuple[int, int, float] | None:
-        """Meet messages that tell new atoms, each once and all the same, one side or ``both``, when there are no
-        others. Returns the first of their rows, which follow one another, the one after the last, and the bound; None
-        where they are not such."""
+        """Merge proposals that are for new atoms, each once, and all propose one bound for one side or ``both``.
+        Returns the first of their rows, which follow one another, the one after the last, and the bound; None where
+        they are not such."""
         value, start = proposals[0].same, int(proposals[0].row[0])
         stop = start
         for proposal in proposals:
@@ -198,13 +199,13 @@ class Merge:
 
 
 def _same(proposals: Sequence[Proposals]) -> float | None:
-    """The bound that all are told."""
+    """The one bound that all propose; None where they differ."""
     same = proposals[0].same
     return None if same is None or any(proposal.same != same for proposal in proposals[1:]) else same
 
 
 def _apart(proposals: Sequence[Proposals]) -> bool:
-    """Whether no two of the messages are for one atom."""
+    """Whether no two of the proposals are for one atom."""
     known: dict[str, Apart] = {}
     return all(
         proposal.apart is not None and proposal.apart.agrees(known.setdefault(proposal.apart.table, proposal.apart))

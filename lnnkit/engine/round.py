@@ -23,7 +23,7 @@ class Round:
     delta: Delta | None = None  # of the last round
     inbox: Inbox = field(default_factory=Inbox)
     arrested: list[Arrested] = field(default_factory=list)
-    visited: int = 0
+    instances: int = 0
     made: dict[int, tuple[tuple[int, float], int]] = field(default_factory=dict)  # by table: the side and bound that so
     # many new atoms are told, at least
     _moved: dict[tuple[str, int], int | None] = field(default_factory=dict)

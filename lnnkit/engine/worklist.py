@@ -1,4 +1,4 @@
-"""Which visited members have something to look at in a round: the new ones, and those that listen to what moved."""
+"""Which rules are due in a round: those that have not run yet, and those that read what moved in the last one."""
 
 from __future__ import annotations
 
@@ -9,36 +9,36 @@ from lnnkit.engine.response.rule_response import RuleResponse
 
 
 class Worklist:
-    """The members of a schedule, by the tables and sides that they listen to."""
+    """The rules of a schedule, by the tables and sides that they read."""
 
-    def __init__(self, visits: Mapping[int, RuleResponse]) -> None:
-        self._visits = visits
+    def __init__(self, responses: Mapping[int, RuleResponse]) -> None:
+        self._responses = responses
         self._listening: dict[tuple[str, int], list[int]] = {}
-        self._fresh = {member for member, each in visits.items() if each.rule.fresh}
-        self._comparisons = [member for member, each in visits.items() if each.rule.formula.compares]
+        self._fresh = {member for member, each in responses.items() if each.rule.fresh}
+        self._comparisons = [member for member, each in responses.items() if each.rule.formula.compares]
         self._due: dict[tuple[tuple[str, int], ...], list[RuleResponse]] = {}  # by what has moved
-        for member, each in visits.items():
+        for member, each in responses.items():
             for where in each.rule.triggers:
                 self._listening.setdefault(where, []).append(member)
 
     @property
     def fresh(self) -> bool:
-        """Whether there is something to visit whatever moves."""
-        return bool(self._fresh) or any(self._visits[member].rule.fresh for member in self._comparisons)
+        """Whether a rule is due whatever moves."""
+        return bool(self._fresh) or any(self._responses[member].rule.fresh for member in self._comparisons)
 
     def listening(self, table: str, side: int) -> list[RuleResponse]:
-        """Those to visit when a side of a table has moved, in no order."""
-        return [self._visits[member] for member in self._listening.get((table, side), ())]
+        """The rules that read a side of a table, in no order."""
+        return [self._responses[member] for member in self._listening.get((table, side), ())]
 
     def due(self, delta: Delta) -> list[RuleResponse]:
-        """Those to visit, in their canonical order."""
+        """The rules that are due, in their canonical order."""
         if self.fresh:
             members = {member for where in delta.where for member in self._listening.get(where, ())} | self._fresh
             self._fresh = set()
-            members.update(member for member in self._comparisons if self._visits[member].rule.fresh)
-            return [self._visits[member] for member in sorted(members)]
+            members.update(member for member in self._comparisons if self._responses[member].rule.fresh)
+            return [self._responses[member] for member in sorted(members)]
         where = tuple(delta.where)
         if where not in self._due:
             members = {member for each in where for member in self._listening.get(each, ())}
-            self._due[where] = [self._visits[member] for member in sorted(members)]
+            self._due[where] = [self._responses[member] for member in sorted(members)]
         return self._due[where]

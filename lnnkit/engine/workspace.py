@@ -40,22 +40,22 @@ class Progress:
 
     rounds: int = 0
     status: Status = Status.CONVERGED
-    visited: int = 0
+    instances: int = 0
     arrested: list[Arrested] = field(default_factory=list)
     creeping: set[int] = field(default_factory=set)  # members whose instances crept
 
 
 @dataclass(frozen=True)
 class Workspace:
-    """A grounding with its bounds, and what the rounds keep beside them. ``visits`` has the members whose instances are
-    not kept."""
+    """A grounding with its bounds, and what the rounds keep beside them. ``responses`` has the members whose instances
+    are not kept."""
 
     grounding: Grounding
     state: State
     encoded: EncodedBounds
     winners: Winners
     merge: Merge
-    visits: dict[int, RuleResponse]
+    responses: dict[int, RuleResponse]
     progress: Progress
     drift: Drift
 
@@ -65,22 +65,22 @@ class Workspace:
         batch = self.grounding.batches[number]
         flags = batch.arrested.copy()
         for member in batch.members:
-            visits = self.visits.get(member)
-            if visits is not None and len(visits.arrests):
+            response = self.responses.get(member)
+            if response is not None and len(response.arrests):
                 rows = np.flatnonzero(batch.blocks[0].member == batch.members.index(member))
-                columns = partial(self.grounding.variables, number, visits.rule, rows)
+                columns = partial(self.grounding.variables, number, response.rule, rows)
                 behind = partial(batch.behind, rows)
-                flags[rows] = visits.arrests.holds(columns, len(rows), behind)
+                flags[rows] = response.arrests.holds(columns, len(rows), behind)
         return flags
 
     @cached_property
     def comparisons(self) -> tuple[RuleResponse, ...]:
         """The definitions of comparisons."""
-        return tuple(visits for visits in self.visits.values() if visits.rule.formula.compares)
+        return tuple(response for response in self.responses.values() if response.rule.formula.compares)
 
-    def visited(self, members: Sequence[int]) -> dict[int, RuleResponse]:
-        """Those of ``members`` that are visited."""
-        return {member: self.visits[member] for member in members if member in self.visits}
+    def responding(self, members: Sequence[int]) -> dict[int, RuleResponse]:
+        """Those of ``members`` that are not kept."""
+        return {member: self.responses[member] for member in members if member in self.responses}
 
 
 def workspace(grounding: Grounding, state: State) -> Workspace:
@@ -88,7 +88,7 @@ def workspace(grounding: Grounding, state: State) -> Workspace:
     winners = Winners()
     winners.room(4 * len(grounding.atoms))
     tables: dict[int, ResponseTable] = {}
-    visits: dict[int, RuleResponse] = {}
+    responses: dict[int, RuleResponse] = {}
     for member, rule in enumerate(grounding.members):
         if not isinstance(rule, DeltaRule):
             continue
@@ -98,7 +98,7 @@ def workspace(grounding: Grounding, state: State) -> Workspace:
             leaves = [leaf for leaf in batch.blocks[0].columns if not (batch.completes and leaf in batch.formula.heads)]
             say = on_device(completing if batch.completes else respond, state.device)
             tables[number] = ResponseTable(batch, leaves, say, state.dtype)
-        visits[member] = RuleResponse(number, batch, member, rule, tables[number])
+        responses[member] = RuleResponse(number, batch, member, rule, tables[number])
     encoded = EncodedBounds(state, grounding.atoms)
     merge, drift = Merge(state, winners), Drift(state)
-    return Workspace(grounding, state, encoded, winners, merge, visits, Progress(), drift)
+    return Workspace(grounding, state, encoded, winners, merge, responses, Progress(), drift)

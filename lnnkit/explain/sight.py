@@ -143,7 +143,7 @@ class Sights:
             for index, column in own.items()
         }
         if isinstance(member, DeltaRule):
-            bindings = self._visited(columns, member, top, rows)
+            bindings = self._joined(columns, member, top, rows)
         else:
             local = int(columns.local[top])
             own = zip(member.formula.blocks[0].variables, member.variables(0), strict=True)
@@ -169,20 +169,18 @@ class Sights:
             found |= {variable: int(ids[local]) for variable, ids in zip(names, member.variables(each), strict=True)}
         return found
 
-    def _visited(
-        self, columns: _Columns, visitor: DeltaRule, top: int, rows: Mapping[int, np.ndarray]
-    ) -> dict[int, int]:
-        variables = visitor.formula.blocks[0].variables
-        if visitor.enumerates:
+    def _joined(self, columns: _Columns, rule: DeltaRule, top: int, rows: Mapping[int, np.ndarray]) -> dict[int, int]:
+        variables = rule.formula.blocks[0].variables
+        if rule.enumerates:
             local = int(columns.local[top])
-            return {v: int(kept.values[local]) for v, kept in zip(variables, visitor.kept, strict=True)}
+            return {v: int(kept.values[local]) for v, kept in zip(variables, rule.kept, strict=True)}
         atoms = self._grounding.atoms
         found: dict[int, int] = {}
-        for leaf in (*visitor.formula.leaves, *((AUXILIARY,) if visitor.formula.auxiliary is not None else ())):
+        for leaf in (*rule.formula.leaves, *((AUXILIARY,) if rule.formula.auxiliary is not None else ())):
             _, local = atoms.behind(int(rows[leaf][0]))
             if local < 0:
                 continue
-            pattern = visitor.pattern(visitor.atom(leaf))
+            pattern = rule.pattern(rule.atom(leaf))
             for variable, place in pattern.places.items():
                 if variable not in found:
                     found[variable] = int(pattern.table.tuples.columns[place][local])

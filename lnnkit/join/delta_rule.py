@@ -72,7 +72,7 @@ class DeltaRule:
         recorder: Recorder | None = None,
     ) -> None:
         self.formula = formula
-        self.visited = 0  # assignments found, some of them again
+        self.found = 0  # assignments found, some of them again
         self.joins = Joins(formula, atoms, domain, guard, member, recorder)
         self._needs = [tuple(sorted(need.literals, key=repr)) for need in needs]
         self._wanted = _wanted(formula, needs)
@@ -130,11 +130,11 @@ class DeltaRule:
 
     @property
     def fresh(self) -> bool:
-        """Whether there is something to visit whatever has moved."""
+        """Whether there is something to join whatever has moved."""
         return not self.started or bool(self._postponed)
 
     def postpone(self, found: Bindings) -> None:
-        """Visit these assignments again with the next visits."""
+        """Give these assignments again with the next ones."""
         self._postponed.append(found)
 
     def restart(self) -> None:
@@ -142,13 +142,13 @@ class DeltaRule:
         self.started = False
         self.joins.made.clear()
 
-    def visits(self, moved: DeltaRows) -> Iterator[Bindings]:
+    def assignments(self, moved: DeltaRows) -> Iterator[Bindings]:
         """Assignments of all variables, up to `CHUNK` or so at a time; some may come twice."""
         while self._postponed:
             yield self._postponed.pop(0)
         made = self.joins.made
         for need, share, found in self._found(moved):
-            self.visited += found.length
+            self.found += found.length
             made[need] = made.get(need, 0.0) + share * found.length
             yield found
 

@@ -55,14 +55,14 @@ def agree(seeds: range) -> None:
 def test_the_same_as_looking_at_all(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     text, tables = clauses(seed)
     counts: list[int] = []
-    told = forward.Clause.said
+    told = forward.Clause.proposed
 
     def counted(*args: object) -> object:
         found = told(*args)  # pyright: ignore[reportArgumentType]  # passed on as they come
         counts.append(found is not None)
         return found
 
-    monkeypatch.setattr(forward.Clause, "said", counted)
+    monkeypatch.setattr(forward.Clause, "proposed", counted)
     quick = answers(text, tables)
     assert any(counts) or "godel" in text
     monkeypatch.setattr(visits, "clause", lambda batch: None)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from lnnkit.engine.bounds_state import distinct, no_rows
-from lnnkit.engine.completing.exact import Inexact, exact_inputs, tell
+from lnnkit.engine.completing.exact import Inexact, answer_by, exact_inputs
 from lnnkit.engine.completing.unfinished import Unfinished, open_up, restore
 from lnnkit.engine.delta import Delta, rise, rise_new
 from lnnkit.engine.gathering import gather, largest_gain
@@ -99,11 +99,11 @@ def _least_fixpoint(
     status with which it was stopped, if it was. If all inputs are ``exact``, both ends rise as one until rounds creep;
     raises `Inexact` where they do not."""
     grounding, state, atoms = space.grounding, space.state, space.grounding.atoms
-    visited = space.visited(members)
-    for each in visited.values():
+    responses = space.responding(members)
+    for each in responses.values():
         each.rule.restart()
-    tell(visited.values(), state, exact=exact)
-    worklist = Worklist(visited)
+    answer_by(responses.values(), state, exact=exact)
+    worklist = Worklist(responses)
     batches = grounding.kept(members)
     for number in batches:
         grounding.batches[number].swept = 0
@@ -123,7 +123,7 @@ def _least_fixpoint(
         pace.note(gain, (raised, lifted), settled=known == len(atoms))
         if exact and pace.creeps:
             exact, new = False, None
-            tell(visited.values(), state, exact=False)
+            answer_by(responses.values(), state, exact=False)
         since += 1
         if since >= _SETTLING if widened else pace.creeps:
             space.progress.creeping |= on_cycles(space, pace.slow)
@@ -145,8 +145,8 @@ def _least_fixpoint(
 
 
 def _meet(space: Workspace, inbox: Inbox, *, exact: bool) -> tuple[Array, Array, Delta | None]:
-    """Let a round's messages meet. Returns the rows raised on either side, and the moves where all of those are new and
-    told alike: they are entered then. Messages that are ``exact`` are for upper ends, and raise both."""
+    """Merge a round's proposals. Returns the rows raised on either side, and the delta where all of them are new and
+    have one bound: it is entered then. Proposals that are ``exact`` are for upper ends, and raise both."""
     merge, upper = space.merge, inbox.sides[1]
     if not exact:
         return merge.settle(0, inbox.sides[0], rising=True), merge.settle(1, upper, rising=True), None
@@ -168,7 +168,7 @@ def _raise_heads(number: int, space: Workspace, dirty: Dirty, now: Round) -> Non
         return
     state, atoms = space.state, space.grounding.atoms
     found = on_device(completing, state.device)(batch, reader(view, state, atoms), view.groupings)
-    for (head, side), (news, value) in found.said.items():
+    for (head, side), (news, value) in found.proposed.items():
         rows = view.column(head).numpy()
         deaf = state.frozen.take(rows) | atoms.flags("given").take(rows)
         gains = value.numpy() > state.ends(side).values.take(rows) + state.noise

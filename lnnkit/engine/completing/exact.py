@@ -1,5 +1,5 @@
 """Completions whose inputs are exact: where both ends of every atom that the rules read are one, so are both ends of
-what they come to. Only the upper ones are worked out then, and every message tells both."""
+what they come to. Only the upper ones are worked out then, and every proposal is for both."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Inexact(Exception):
 
 
 def exact_inputs(space: Workspace, members: Sequence[int]) -> bool:
-    """Whether all that the members read is exact, and their instances are visited."""
-    atoms, visited = space.grounding.atoms, space.visited(members)
-    if len(visited) < len(members):
+    """Whether all that the members read is exact, and their instances are not kept."""
+    atoms, responses = space.grounding.atoms, space.responding(members)
+    if len(responses) < len(members):
         return False
-    names = {name for each in visited.values() for name in sources(each.rule.formula)}
+    names = {name for each in responses.values() for name in sources(each.rule.formula)}
     return all(_exact(atoms.tables[name], space.state) for name in sorted(names))
 
 
@@ -43,25 +43,27 @@ def _exact(table: AtomTable, state: State) -> bool:
     return np.array_equal(lower, upper)
 
 
-def tell(visits: Iterable[RuleResponse], state: State, *, exact: bool) -> None:
+def answer_by(responses: Iterable[RuleResponse], state: State, *, exact: bool) -> None:
     """From now on they say what their instances make of either end; or, if ``exact``, of heads' upper ends, and raise
     `Inexact` where it is not what those make of the lower ones."""
     tables: dict[int, ResponseTable] = {}
-    for each in visits:
+    for each in responses:
         if each.exact != exact:
             if each.number not in tables:
                 say = _completing if exact else completing
                 say = on_device(say, state.device)
                 tables[each.number] = ResponseTable(each.batch, each.table.leaves, say, state.dtype)
-            each.tell(tables[each.number], exact=exact)
+            each.answer_by(tables[each.number], exact=exact)
 
 
 def _completing(batch: RuleShape, read: Read, groupings: Sequence[Grouping | None]) -> Response:
     found = completing(batch, read, groupings)
-    for (head, side), (_, upper) in found.said.items():
-        if side == 1 and _differ(found.said[head, 0][1], upper):
+    for (head, side), (_, upper) in found.proposed.items():
+        if side == 1 and _differ(found.proposed[head, 0][1], upper):
             raise Inexact
-    return Response(found.bad, found.root, {target: said for target, said in found.said.items() if target[1] == 1})
+    return Response(
+        found.bad, found.root, {target: proposed for target, proposed in found.proposed.items() if target[1] == 1}
+    )
 
 
 def _differ(lower: Tensor, upper: Tensor) -> bool:

@@ -29,7 +29,7 @@ class Clause:
     antecedent: tuple[int, ...]
     sides: Mapping[int, int]
 
-    def said(self, read: Read, length: int) -> tuple[Tensor, Tensor] | None:
+    def proposed(self, read: Read, length: int) -> tuple[Tensor, Tensor] | None:
         """Where instances have news for the target, and the bounds: as ``respond.look`` finds them, to the
         bit. None where all has to be looked at: an instance leaves something of its antecedent, or cannot be
         satisfied, or rounding has put a bound past its other one."""

@@ -39,9 +39,9 @@ def _there(
 ) -> Response:
     with scope(device):
         found = evaluate(batch, reading(read, device), [_moved(each, device) for each in groupings])
-    said = {target: (news.cpu(), value.cpu()) for target, (news, value) in found.said.items()}
+    proposed = {target: (news.cpu(), value.cpu()) for target, (news, value) in found.proposed.items()}
     root = Bounds(found.root.lower.cpu(), found.root.upper.cpu())
-    return Response(found.bad.cpu(), root, said, [each.cpu() for each in found.reached])
+    return Response(found.bad.cpu(), root, proposed, [each.cpu() for each in found.reached])
 
 
 def _moved(grouping: Grouping | None, device: str) -> Grouping | None:

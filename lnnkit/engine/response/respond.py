@@ -33,7 +33,7 @@ class Response:
 
     bad: Tensor
     root: Bounds
-    said: Mapping[Target, tuple[Tensor, Tensor]]
+    proposed: Mapping[Target, tuple[Tensor, Tensor]]
     reached: Sequence[Reached] = ()
 
 
@@ -123,7 +123,7 @@ def respond(
         return own if rows is None else Bounds(own.lower.index_select(0, rows), own.upper.index_select(0, rows))
 
     bad = empty if formula.compares else crossed | empty  # a comparison's own atom is arrested by what crosses it
-    said: dict[Target, tuple[Tensor, Tensor]] = {}
+    proposed: dict[Target, tuple[Tensor, Tensor]] = {}
     for leaf in batch.targets:
         box, own = kept if leaf == AUXILIARY else boxes[leaf], there(leaf, read(leaf))
         numeric = leaf != AUXILIARY and formula.neurons[leaf].numeric
@@ -131,10 +131,10 @@ def respond(
             continue
         if batch.modes[leaf][0]:
             news = rises(own.lower, box.lower) if numeric else box.lower > own.lower + least
-            said[leaf, 0] = news, box.lower
+            proposed[leaf, 0] = news, box.lower
         if batch.modes[leaf][1]:
             news = rises(-own.upper, -box.upper) if numeric else box.upper < own.upper - least
-            said[leaf, 1] = news, box.upper
+            proposed[leaf, 1] = news, box.upper
     for neuron in batch.observed:  # what is said of it from above, beyond what its operands make it
         box, own, made = boxes[neuron], there(neuron, read(neuron)), there(neuron, values[neuron])
         gains = (box.lower > made.lower + least) & (box.lower > own.lower + least)
@@ -144,8 +144,8 @@ def respond(
             gains = torch.where(bad, own.lower < low, gains | ((own.lower < low) & (made.lower < low)))
             loses = torch.where(bad, own.upper > high, loses | ((own.upper > high) & (made.upper > high)))
             box = Bounds(torch.where(bad, low, box.lower), torch.where(bad, high, box.upper))
-        said[neuron, 0], said[neuron, 1] = (gains, box.lower), (loses, box.upper)
-    return Response(bad, root, said, reached)
+        proposed[neuron, 0], proposed[neuron, 1] = (gains, box.lower), (loses, box.upper)
+    return Response(bad, root, proposed, reached)
 
 
 def _stated(formula: Formula) -> tuple[float, float]:
@@ -158,11 +158,11 @@ def completing(batch: RuleShape, read: Read, groupings: Sequence[Grouping | None
     formula = batch.formula
     values = upward(formula, entering(read, formula), groupings)
     antecedent = values[formula.neurons[formula.top].operands[0]]
-    said: dict[Target, tuple[Tensor, Tensor]] = {}
+    proposed: dict[Target, tuple[Tensor, Tensor]] = {}
     for side, (end, impossible) in enumerate(((antecedent.lower, 0.0), (antecedent.upper, 1.0))):
         for head, value in least_heads(formula, end, values, impossible).items():
-            said[head, side] = value > noise(value.dtype), value
-    return Response(torch.zeros(antecedent.lower.shape, dtype=torch.bool), antecedent, said)
+            proposed[head, side] = value > noise(value.dtype), value
+    return Response(torch.zeros(antecedent.lower.shape, dtype=torch.bool), antecedent, proposed)
 
 
 def _asked(formula: Formula, root: Bounds, crossed: Tensor) -> Bounds:

@@ -88,7 +88,7 @@ class ResponseTable:
                 return None
         return None
 
-    def said(self, soles: tuple[int, ...], encoded: EncodedBounds) -> Mapping[Target, float]:
+    def proposed(self, soles: tuple[int, ...], encoded: EncodedBounds) -> Mapping[Target, float]:
         """What an instance says whose leaves have these classes: bounds where it is news. Nothing if it cannot be
         satisfied, or there are too many combinations."""
         if soles not in self._alike:
@@ -98,7 +98,7 @@ class ResponseTable:
                 return {}
             self.states(code, encoded)
             self._alike[soles] = {
-                target: float(value[code[0]]) for target, (news, value) in self._said.items() if news[code[0]]
+                target: float(value[code[0]]) for target, (news, value) in self._proposed.items() if news[code[0]]
             }
         return self._alike[soles]
 
@@ -146,7 +146,7 @@ class ResponseTable:
     @property
     def targets(self) -> Mapping[Target, tuple[Array, Array]]:
         """For each target, by combination: whether it is news, and the bound."""
-        return self._said
+        return self._proposed
 
     def _admit(self, columns: Mapping[int, Column], encoded: EncodedBounds) -> bool:
         """Give places to the classes that the leaves have. False where a row has none, or too many combinations: then
@@ -187,7 +187,7 @@ class ResponseTable:
         self._bad = np.zeros(size, bool)
         self._any_bad = False
         self._root = Ends(np.zeros(size, real(self._dtype)), np.zeros(size, real(self._dtype)))
-        self._said: dict[Target, tuple[Array, Array]] = {}
+        self._proposed: dict[Target, tuple[Array, Array]] = {}
 
     def _look(self, codes: Array, encoded: EncodedBounds) -> None:
         """Look at combinations once."""
@@ -204,12 +204,12 @@ class ResponseTable:
         found = self.evaluate(read)
         bad = found.bad.numpy()
         speaks = bad.copy()
-        for target, said in found.said.items():
-            news, value = (each.numpy() for each in said)
-            if target not in self._said:
-                self._said[target] = np.zeros(size, bool), np.zeros(size, real(self._dtype))
-            self._said[target][0][codes] = news & ~bad
-            self._said[target][1][codes] = value
+        for target, proposed in found.proposed.items():
+            news, value = (each.numpy() for each in proposed)
+            if target not in self._proposed:
+                self._proposed[target] = np.zeros(size, bool), np.zeros(size, real(self._dtype))
+            self._proposed[target][0][codes] = news & ~bad
+            self._proposed[target][1][codes] = value
             speaks |= news
         self._any_bad |= bool(bad.any())
         self._bad[codes] = bad

@@ -1,4 +1,4 @@
-"""A visit to instances that are not kept: the atoms behind their leaves are found, read and made."""
+"""Instances that are not kept: the atoms behind their leaves are found, read and made."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class RuleInstances:
         self._now = now
         self._batch = batch
         self._member = member
-        self._visitor = rule
+        self._rule = rule
         self._atoms = atoms
         self._classes = encoded
         self._rows: dict[int, Array] = {}
@@ -67,7 +67,7 @@ class RuleInstances:
         self.made: dict[int, int] = {}  # for leaves whose every atom is there now: how many were new
 
     def table(self, leaf: int) -> AtomTable:
-        return self._atoms.tables[self._visitor.table(leaf)]
+        return self._atoms.tables[self._rule.table(leaf)]
 
     def column(self, leaf: int) -> Column:
         """A leaf's rows, or their class if all are known to have the same."""
@@ -76,7 +76,7 @@ class RuleInstances:
 
     def sole(self, leaf: int) -> int | None:
         """The class that all of a leaf's atoms are known to have."""
-        own = self._visitor.leaf(leaf)
+        own = self._rule.leaf(leaf)
         if own is None or not own.plain or not own.told_apart:
             return None
         if own.atom not in self.found.known.listed:
@@ -88,7 +88,7 @@ class RuleInstances:
 
     def may_make(self, leaf: int) -> bool:
         """Whether a leaf stands for atoms that can be made, and may not be there."""
-        own = self._visitor.leaf(leaf)
+        own = self._rule.leaf(leaf)
         if own is None or not own.plain or leaf in self._rows:
             return False
         return own.atom not in self.found.known.matched
@@ -144,16 +144,16 @@ class RuleInstances:
             return None
         if leaf != AUXILIARY and self._batch.formula.neurons[leaf].kind != LEAF:
             return None
-        table, arguments = self._visitor.atom(leaf)
+        table, arguments = self._rule.atom(leaf)
         every = set(arguments).issuperset(self._batch.formula.blocks[0].variables)
         return Apart(table, leaf, self.found.origin) if every else None
 
     def nobody(self, leaf: int) -> bool:
-        """Whether none of a leaf's atoms, one for each instance, was there before the visit."""
+        """Whether none of a leaf's atoms, one for each instance, was there before."""
         if leaf not in self._nobody:
-            absent = self._visitor.atom(leaf) in self.found.absent
+            absent = self._rule.atom(leaf) in self.found.absent
             if not absent and not len(self.table(leaf).tuples):
-                absent = self._visitor.formula.names_once(self._visitor.table(leaf))
+                absent = self._rule.formula.names_once(self._rule.table(leaf))
             self._nobody[leaf] = absent and self.apart(leaf) is not None
         return self._nobody[leaf]
 
@@ -164,7 +164,7 @@ class RuleInstances:
         if leaf != AUXILIARY and self._batch.formula.neurons[leaf].kind != LEAF:
             return None
         run, found = self.table(leaf).run, self.found.run
-        if run is not None and found is not None and self._visitor.atom(leaf) in self.found.known.matched:
+        if run is not None and found is not None and self._rule.atom(leaf) in self.found.known.matched:
             return run.start + found.start
         if leaf == AUXILIARY or not self._batch.formula.neurons[leaf].numeric:
             return None
@@ -188,13 +188,13 @@ class RuleInstances:
         return made if every else self._rows[leaf].take(at)
 
     def _made(self, leaf: int, found: Bindings) -> Array:
-        own = self._visitor.pattern(self._visitor.atom(leaf))
+        own = self._rule.pattern(self._rule.atom(leaf))
         if self.nobody(leaf):
             return spelled_out(self._atoms.add_new(own.table, self._tuples(leaf, found), found.length))
         return self._atoms.materialise(own.table, self._tuples(leaf, found), found.length)
 
     def _tuples(self, leaf: int, found: Bindings) -> list[Array]:
-        own = self._visitor.pattern(self._visitor.atom(leaf))
+        own = self._rule.pattern(self._rule.atom(leaf))
         return own.tuples(found.column, found.length)
 
     def store(self, positions: Array) -> range:
@@ -205,10 +205,10 @@ class RuleInstances:
             for leaf in self._batch.blocks[0].columns
         }
         local = -1
-        if self._visitor.enumerates:
-            local = len(self._visitor.kept[0]) if self._visitor.kept else 0
+        if self._rule.enumerates:
+            local = len(self._rule.kept[0]) if self._rule.kept else 0
             found = self.found.at(positions)
-            for variable, kept in zip(self._visitor.formula.blocks[0].variables, self._visitor.kept, strict=True):
+            for variable, kept in zip(self._rule.formula.blocks[0].variables, self._rule.kept, strict=True):
                 kept.append(found.column(variable))
         return self._batch.append(0, columns, self._member, local, len(positions))
 
@@ -219,8 +219,8 @@ class RuleInstances:
     def _find(self, leaf: int) -> Array:
         if leaf != AUXILIARY and self._batch.formula.neurons[leaf].kind != LEAF:
             return self._compared(leaf)
-        atom = self._visitor.atom(leaf)
-        own = self._visitor.pattern(atom)
+        atom = self._rule.atom(leaf)
+        own = self._rule.pattern(atom)
         if atom in self.found.known.matched:
             return own.table.row(self.found.local(atom))
         if self.nobody(leaf):
@@ -230,12 +230,10 @@ class RuleInstances:
 
     def _compared(self, leaf: int) -> Array:
         """An equality of entities."""
-        one, other = self._visitor.formula.neurons[leaf].arguments  # the batch is shared by formulas of other variables
+        one, other = self._rule.formula.neurons[leaf].arguments  # the batch is shared by formulas of other variables
         if one == other:
             return np.full(self.found.length, TRUE, dtype=np.int32)
-        columns = [
-            self.found.column(a) if isinstance(a, int) else np.int32(self._visitor.entity(a)) for a in (one, other)
-        ]
+        columns = [self.found.column(a) if isinstance(a, int) else np.int32(self._rule.entity(a)) for a in (one, other)]
         rows = np.full(self.found.length, FALSE, np.int32)
         rows[columns[0] == columns[1]] = TRUE
         return rows

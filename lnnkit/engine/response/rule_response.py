@@ -1,4 +1,5 @@
-"""What the instances of a member that are not kept say: looked up, or worked out, and queued."""
+"""How a rule without inner blocks responds to a delta: its instances are looked up or worked out, their proposals left
+in the inbox, and nothing is kept of them but the winners."""
 
 from __future__ import annotations
 
@@ -33,10 +34,9 @@ _WIDE = 2**15  # so many truths of points are worked out at once
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
-    """What some instances say: for each target the positions at which it is news, and the bounds, or the
-    one that all are told. ``bad`` are the
-    positions of those that cannot be satisfied, with the bounds of their roots."""
+class _Proposed:
+    """What some instances propose: for each target the positions of those that have news for it, and the bounds, or
+    the one that all have. ``bad`` are the positions of those that cannot be satisfied, with their roots' bounds."""
 
     targets: Mapping[Target, tuple[Array, Array | float]]
     bad: Array
@@ -56,7 +56,7 @@ class _Plan:
 
 
 class RuleResponse:
-    """Sends what the instances of one member say. ``number`` is its batch's."""
+    """Leaves what the instances of one rule propose. ``number`` is that of its shape, ``batch``."""
 
     def __init__(self, number: int, batch: RuleShape, member: int, rule: DeltaRule, table: ResponseTable) -> None:
         self.rule = rule
@@ -69,55 +69,55 @@ class RuleResponse:
         self.arrests = Arrests(rule)
         self._plans: dict[Known, _Plan | None] = {}  # by what a step of a join has bound
 
-    def tell(self, table: ResponseTable, *, exact: bool) -> None:
+    def answer_by(self, table: ResponseTable, *, exact: bool) -> None:
         """What instances say is worked out by another table. If ``exact``, they complete heads that nobody else tells
-        anything, each by one message for its upper end."""
+        anything, each by one proposal for its upper end."""
         self.table = table
         self.exact = exact
         self._plans.clear()
 
-    def send(self, found: Bindings, now: Round) -> None:
-        """Look at instances, and queue their messages."""
+    def propose(self, found: Bindings, now: Round) -> None:
+        """Work out what instances propose, and leave it in the round's inbox."""
         if self.table.useful and self._insert(found, now):
             return
-        visit = RuleInstances(self.batch, self.member, self.rule, found, now.atoms, now.encoded, now)
-        said = self._said(visit, now)
-        if said is None:
+        instances = RuleInstances(self.batch, self.member, self.rule, found, now.atoms, now.encoded, now)
+        proposed = self._respond(instances, now)
+        if proposed is None:
             return
-        if len(said.bad):
-            self._arrest(visit, said, now)
-        for (leaf, side), (at, value) in said.targets.items():
+        if len(proposed.bad):
+            self._arrest(instances, proposed, now)
+        for (leaf, side), (at, value) in proposed.targets.items():
             if len(self.arrests):
-                silent = self.arrests.flags(found.at(at), partial(visit.some_rows, at))
+                silent = self.arrests.flags(found.at(at), partial(instances.some_rows, at))
                 if silent.any():
                     heard = np.flatnonzero(~silent)
                     at, value = at.take(heard), _picked(value, heard)
             if len(at):
-                self._queue(visit, leaf, side, at, value, now)
+                self._queue(instances, leaf, side, at, value, now)
 
     def begin(self, found: Bindings, now: Round) -> None:
         """Look at instances of a comparison before the first round: queue the truth that their numbers give them, and
         postpone those that have more to say to that round."""
-        visit = RuleInstances(self.batch, self.member, self.rule, found, now.atoms, now.encoded)
-        truth = self._truth_of_points(visit, now.state)
+        instances = RuleInstances(self.batch, self.member, self.rule, found, now.atoms, now.encoded)
+        truth = self._truth_of_points(instances, now.state)
         if truth is not None:
             ends = truth.lower.numpy(), truth.upper.numpy()
             told = ends[0] > now.state.noise, ends[1] < 1 - now.state.noise
-            if all(self.batch.modes[AUXILIARY]) and visit.nobody(AUXILIARY) and (told[0] | told[1]).all():
-                visit.make(AUXILIARY, now)  # in the order of their numbers
+            if all(self.batch.modes[AUXILIARY]) and instances.nobody(AUXILIARY) and (told[0] | told[1]).all():
+                instances.make(AUXILIARY, now)  # in the order of their numbers
             for side, news in enumerate(told):
                 at = np.flatnonzero(news)
                 if self.batch.modes[AUXILIARY][side] and len(at):
-                    self._queue(visit, AUXILIARY, side, at, ends[side].take(at), now)
+                    self._queue(instances, AUXILIARY, side, at, ends[side].take(at), now)
             return
         later = np.zeros(found.length, bool)
         given: dict[Target, list[tuple[Array, Array]]] = {}
         for start in range(0, found.length, STRIP):
             stop = min(start + STRIP, found.length)
-            strip = self.table.evaluate(visit.reader(start, stop, now.state))
+            strip = self.table.evaluate(instances.reader(start, stop, now.state))
             clash = strip.bad | (strip.root.lower > strip.root.upper + now.state.noise)
             later[start:stop] = clash.numpy()
-            for target, told in strip.said.items():
+            for target, told in strip.proposed.items():
                 news, value = (each.numpy() for each in told)
                 if target[0] != AUXILIARY:
                     later[start:stop] |= news
@@ -127,24 +127,24 @@ class RuleResponse:
                     given.setdefault(target, []).append((at + start, value.take(at)))
         for (leaf, side), parts in given.items():
             at, value = (np.concatenate(each) for each in zip(*parts, strict=True))
-            self._queue(visit, leaf, side, at, value, now)
+            self._queue(instances, leaf, side, at, value, now)
         positions = np.flatnonzero(later)
         if len(positions):
             self.rule.postpone(found.at(positions))
 
-    def _truth_of_points(self, visit: RuleInstances, state: State) -> Interval | None:
+    def _truth_of_points(self, instances: RuleInstances, state: State) -> Interval | None:
         """The truth of a comparison of whose own truth nothing is known, where its numbers are single values in rows
         that follow one another: it leaves them as they are. None elsewhere."""
-        formula, own = self.batch.formula, visit.table(AUXILIARY)
+        formula, own = self.batch.formula, instances.table(AUXILIARY)
         comparison = formula.neurons[formula.top].arithmetic
         if not isinstance(comparison, Comparison) or self.batch.observed or own.default != (0.0, 1.0):
             return None
         if any(len(own.deviating[name]) for name in ("lower", "upper")):
             return None
-        length = visit.found.length
+        length = instances.found.length
         inputs: list[torch.Tensor] = []
         for leaf in formula.neurons[formula.top].operands:
-            first = None if formula.neurons[leaf].fixed else visit.first(leaf)
+            first = None if formula.neurons[leaf].fixed else instances.first(leaf)
             if first is None:
                 return None
             lower, upper = state.read_run(first, first + length)
@@ -157,40 +157,45 @@ class RuleResponse:
         ]
         return Interval(*(torch.cat(ends) for ends in zip(*strips, strict=True))) if strips else None
 
-    def _said(self, visit: RuleInstances, now: Round) -> _Said | None:
+    def _respond(self, instances: RuleInstances, now: Round) -> _Proposed | None:
         """What the instances say, by the truth table where their bounds take few values."""
-        length = visit.found.length
+        length = instances.found.length
         if self.table.useful:
-            told = None if self.exact or len(self.arrests) else self._foreseen(visit, now)
+            told = None if self.exact or len(self.arrests) else self._foreseen(instances, now)
             if told is not None:
                 return told
-            columns = {leaf: visit.column(leaf) for leaf in self.table.leaves}
+            columns = {leaf: instances.column(leaf) for leaf in self.table.leaves}
             code = self.table.codes(columns, now.encoded, length)
             if code is not None:
                 at = self.table.states(code, now.encoded)
                 if not len(at):
                     return None
                 return self._looked_up(code, at)
-        told = self._forward(visit, now) if self._clause is not None else None
+        told = self._forward(instances, now) if self._clause is not None else None
         if told is not None:
             return told
         strips = [
-            self._worked_out(visit, start, min(start + STRIP, length), now.state) for start in range(0, length, STRIP)
+            self._worked_out(instances, start, min(start + STRIP, length), now.state)
+            for start in range(0, length, STRIP)
         ]
         return strips[0] if len(strips) == 1 else _together(strips)
 
-    def _forward(self, visit: RuleInstances, now: Round) -> _Said | None:
+    def _forward(self, instances: RuleInstances, now: Round) -> _Proposed | None:
         """What the instances say where nothing is known of any consequent; None where that is not so."""
-        clause, length, nothing = self._clause, visit.found.length, no_rows()
-        if clause is None or not visit.nobody(clause.target[0]) or visit.table(clause.target[0]).default != (0.0, 1.0):
+        clause, length, nothing = self._clause, instances.found.length, no_rows()
+        if (
+            clause is None
+            or not instances.nobody(clause.target[0])
+            or instances.table(clause.target[0]).default != (0.0, 1.0)
+        ):
             return None
         flags: list[Array] = []
         values: list[Array] = []
         for start in range(0, length, STRIP):
             stop = min(start + STRIP, length)
             with scope(now.state.device):
-                read = reading(visit.reader(start, stop, now.state), now.state.device)
-                found = clause.said(read, stop - start)
+                read = reading(instances.reader(start, stop, now.state), now.state.device)
+                found = clause.proposed(read, stop - start)
             if found is None:
                 return None
             flags.append(found[0].cpu().numpy())
@@ -201,29 +206,29 @@ class RuleResponse:
         else:
             at = np.flatnonzero(news)
             value = value.take(at)
-        return _Said({clause.target: (at, value)}, nothing, Ends(nothing, nothing))
+        return _Proposed({clause.target: (at, value)}, nothing, Ends(nothing, nothing))
 
-    def _foreseen(self, visit: RuleInstances, now: Round) -> _Said | None:
+    def _foreseen(self, instances: RuleInstances, now: Round) -> _Proposed | None:
         """What the instances say where all leaves but one are known to read alike, and all have news for the atom
         behind that one if it is at its default: it is made before it is looked up. None where some were there."""
         soles: list[int] = []
         head: int | None = None
         for leaf in self.table.leaves:
-            sole = visit.sole(leaf)
+            sole = instances.sole(leaf)
             if sole is None:
-                if head is not None or not visit.may_make(leaf):
+                if head is not None or not instances.may_make(leaf):
                     return None
-                head, sole = leaf, now.encoded.default(visit.table(leaf).number)
+                head, sole = leaf, now.encoded.default(instances.table(leaf).number)
             soles.append(sole)
         if head is None:
             return None
-        said = self.table.said(tuple(soles), now.encoded)
-        if not any((head, side) in said and self.batch.modes[head][side] == ALL for side in (0, 1)):
+        proposed = self.table.proposed(tuple(soles), now.encoded)
+        if not any((head, side) in proposed and self.batch.modes[head][side] == ALL for side in (0, 1)):
             return None
-        if visit.make(head, now) < visit.found.length:
+        if instances.make(head, now) < instances.found.length:
             return None
-        at, nothing = np.arange(visit.found.length, dtype=np.int32), no_rows()
-        return _Said({target: (at, value) for target, value in said.items()}, nothing, Ends(nothing, nothing))
+        at, nothing = np.arange(instances.found.length, dtype=np.int32), no_rows()
+        return _Proposed({target: (at, value) for target, value in proposed.items()}, nothing, Ends(nothing, nothing))
 
     def _insert(self, found: Bindings, now: Round) -> bool:
         """Tell new atoms what all instances say of theirs, where that is one bound, and none of the atoms that are
@@ -295,10 +300,10 @@ class RuleResponse:
         other class that it has had."""
         position = self.table.leaves.index(plan.leaf)
         default, *others = now.encoded.known(plan.head.table.number)
-        said = self.table.said((*soles[:position], default, *soles[position:]), now.encoded)
-        if len(said) != 1 or len(others) > _VARIED:
+        proposed = self.table.proposed((*soles[:position], default, *soles[position:]), now.encoded)
+        if len(proposed) != 1 or len(others) > _VARIED:
             return None
-        (((leaf, side), value),) = said.items()
+        (((leaf, side), value),) = proposed.items()
         if leaf != plan.leaf or self.batch.modes[leaf][side] != ALL:
             return None
         silent = (self.table.silent((*soles[:position], n, *soles[position:]), now.encoded) for n in others)
@@ -306,11 +311,11 @@ class RuleResponse:
 
     def _completed(self, plan: _Plan, soles: list[int], now: Round) -> tuple[int, float] | None:
         """As `_alone`, of a head that is completed by its upper end."""
-        said = self.table.said(tuple(soles), now.encoded)
+        proposed = self.table.proposed(tuple(soles), now.encoded)
         table = plan.head.table
-        if said.keys() != {(plan.leaf, 1)} or table.default != (0.0, 0.0):
+        if proposed.keys() != {(plan.leaf, 1)} or table.default != (0.0, 0.0):
             return None
-        value = said[plan.leaf, 1]
+        value = proposed[plan.leaf, 1]
         others = (now.encoded.pairs[number][1] for number in now.encoded.known(table.number)[1:])
         return None if any(upper < value - now.state.noise for upper in others) else (1, value)
 
@@ -324,7 +329,7 @@ class RuleResponse:
         now.made[table.number] = told, count
         return True
 
-    def _looked_up(self, code: Array, at: Array) -> _Said:
+    def _looked_up(self, code: Array, at: Array) -> _Proposed:
         code = code.take(at)
         targets: dict[Target, tuple[Array, Array | float]] = {}
         for target, (news, value) in self.table.targets.items():
@@ -335,38 +340,40 @@ class RuleResponse:
                 targets[target] = at.take(some), value.take(code.take(some))
         if self.table.any_bad:
             bad = np.flatnonzero(self.table.bad(code))
-            return _Said(targets, at.take(bad), self.table.root(code.take(bad)))
+            return _Proposed(targets, at.take(bad), self.table.root(code.take(bad)))
         nothing = no_rows()
-        return _Said(targets, nothing, Ends(nothing, nothing))
+        return _Proposed(targets, nothing, Ends(nothing, nothing))
 
-    def _worked_out(self, visit: RuleInstances, start: int, stop: int, state: State) -> _Said:
-        found = self.table.evaluate(visit.reader(start, stop, state))
+    def _worked_out(self, instances: RuleInstances, start: int, stop: int, state: State) -> _Proposed:
+        found = self.table.evaluate(instances.reader(start, stop, state))
         good, bad = None, np.flatnonzero(found.bad.numpy())
         if len(bad):
             good = ~found.bad.numpy()
         targets: dict[Target, tuple[Array, Array | float]] = {}
-        for target, said in found.said.items():
-            news, value = (each.numpy() for each in said)
+        for target, proposed in found.proposed.items():
+            news, value = (each.numpy() for each in proposed)
             at = np.flatnonzero(news if good is None else news & good)
             if len(at):
                 targets[target] = at + start if start else at, value.take(at)
         roots = Ends(found.root.lower.numpy().take(bad), found.root.upper.numpy().take(bad))
-        return _Said(targets, bad + start, roots)
+        return _Proposed(targets, bad + start, roots)
 
-    def _arrest(self, visit: RuleInstances, said: _Said, now: Round) -> None:
+    def _arrest(self, instances: RuleInstances, proposed: _Proposed, now: Round) -> None:
         naming = self.arrests.naming
-        default_row = UNKNOWN if naming is None else visit.table(naming).default_row
-        some = self.arrests.add(visit.found, said.bad, visit.rows, default_row)
+        default_row = UNKNOWN if naming is None else instances.table(naming).default_row
+        some = self.arrests.add(instances.found, proposed.bad, instances.rows, default_row)
         if len(some):
-            rows = spelled_out(visit.store(said.bad.take(some)))
+            rows = spelled_out(instances.store(proposed.bad.take(some)))
             self.batch.arrested[rows] = True
-            roots = Ends(said.roots.lower.take(some), said.roots.upper.take(some))
+            roots = Ends(proposed.roots.lower.take(some), proposed.roots.upper.take(some))
             now.arrested.append(Arrested(self.number, rows, roots))
 
-    def _queue(self, visit: RuleInstances, leaf: int, side: int, at: Array, value: Array | float, now: Round) -> None:
+    def _queue(
+        self, instances: RuleInstances, leaf: int, side: int, at: Array, value: Array | float, now: Round
+    ) -> None:
         """Queue bounds for those atoms behind a leaf that hear of them."""
         completed = leaf in self.batch.formula.heads
-        rows = visit.rows(leaf)
+        rows = instances.rows(leaf)
         if len(at) != len(rows):
             rows = rows.take(at)
         hears: Array | None = None
@@ -374,21 +381,21 @@ class RuleResponse:
         if not completed and self.batch.modes[leaf][side] == LISTED:
             hears = now.atoms.flags("listed").take(rows)
         else:
-            made = visit.made.get(leaf)
+            made = instances.made.get(leaf)
             if made is not None:  # new atoms are all at their default, and so among those that hear
                 fresh = made == len(rows)
             else:
-                absent = np.flatnonzero(rows == visit.table(leaf).default_row)
+                absent = np.flatnonzero(rows == instances.table(leaf).default_row)
                 if len(absent):
                     known = len(now.atoms)
-                    rows = visit.materialise(leaf, at, absent)
+                    rows = instances.materialise(leaf, at, absent)
                     fresh = len(now.atoms) - known == len(rows)
                     now.state.extend(now.atoms)
                     now.encoded.extend()
         if len(now.state.crossed):
             awake = ~now.state.frozen.take(rows)
             if self.batch.formula.compares:
-                awake &= ~visit.own_arrested(now.state).take(at)
+                awake &= ~instances.own_arrested(now.state).take(at)
             hears = awake if hears is None else hears & awake
         if completed and not fresh:
             free = ~now.atoms.flags("given").take(rows)
@@ -398,18 +405,20 @@ class RuleResponse:
             hearing = np.flatnonzero(hears)
             at, rows, value = at.take(hearing), rows.take(hearing), _picked(value, hearing)
         if len(at):
-            now.inbox.sides[side].append(Proposals(rows, value, at, self.number, leaf, visit, fresh, visit.apart(leaf)))
+            now.inbox.sides[side].append(
+                Proposals(rows, value, at, self.number, leaf, instances, fresh, instances.apart(leaf))
+            )
 
 
 def _picked(value: Array | float, positions: Array) -> Array | float:
     return value.take(positions) if isinstance(value, np.ndarray) else value
 
 
-def _together(strips: list[_Said]) -> _Said:
+def _together(strips: list[_Proposed]) -> _Proposed:
     targets: dict[Target, tuple[Array, Array | float]] = {}
     for target in dict.fromkeys(target for strip in strips for target in strip.targets):
         parts = zip(*(strip.targets[target] for strip in strips if target in strip.targets), strict=True)
         at, value = (np.concatenate(part) for part in parts)
         targets[target] = at, value
     roots = Ends(*(np.concatenate(ends) for ends in zip(*(strip.roots for strip in strips), strict=True)))
-    return _Said(targets, np.concatenate([strip.bad for strip in strips]), roots)
+    return _Proposed(targets, np.concatenate([strip.bad for strip in strips]), roots)

@@ -99,7 +99,7 @@ def reader(view: View, state: State, atoms: Atoms) -> Read:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class LeafProposals:
     """What atoms hear through a leaf, ``value`` for ``row``, from ``places`` among the rows that are reached."""
 
     places: Tensor
@@ -113,10 +113,10 @@ def silent(view: View) -> Tensor:
     return arrested if numbers is None else arrested.index_select(0, numbers)
 
 
-def heard(view: View, found: Response, target: Target, state: State, atoms: Atoms) -> Heard | None:
+def leaf_proposals(view: View, found: Response, target: Target, state: State, atoms: Atoms) -> LeafProposals | None:
     """What instances say through a leaf that the atoms behind it do not know yet, if their side is kept."""
     batch, (leaf, side) = view.batch, target
-    news, value = found.said[target]
+    news, value = found.proposed[target]
     block = batch.formula.block_of(leaf)
     still = silent(view)
     if leaf not in batch.observed or leaf != batch.formula.head[0]:
@@ -138,7 +138,7 @@ def heard(view: View, found: Response, target: Target, state: State, atoms: Atom
         hears &= torch.from_numpy(atoms.flags("listed")).index_select(0, row)
     if not all_set(hears):
         picked, row = picked[hears], row[hears]
-    return Heard(picked, row, value.index_select(0, picked)) if len(picked) else None
+    return LeafProposals(picked, row, value.index_select(0, picked)) if len(picked) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,12 +159,14 @@ class _Told:
         return batch.note(self.block, numbers)
 
 
-def send(number: int, view: View, found: Response, state: State, atoms: Atoms, inbox: Inbox) -> tuple[Tensor, Bounds]:
+def propose(
+    number: int, view: View, found: Response, state: State, atoms: Atoms, inbox: Inbox
+) -> tuple[Tensor, Bounds]:
     """Queue what instances say that the atoms behind their leaves do not know yet, on the sides that are kept. Returns
     the rows of block 0 that are newly arrested, with the bounds of their roots."""
     batch, numbers = view.batch, view.rows[0]
-    for leaf, side in found.said:
-        own = heard(view, found, (leaf, side), state, atoms)
+    for leaf, side in found.proposed:
+        own = leaf_proposals(view, found, (leaf, side), state, atoms)
         if own is None:
             continue
         block = batch.formula.block_of(leaf)

@@ -26,11 +26,11 @@ MOST = 2**14  # so many assignments are found at once: torch takes more in less 
 
 @dataclass(slots=True)
 class Flow:
-    """The instances of ``visits`` that ``trigger`` finds: ``head`` is the leaf that is told ``value`` on ``side``,
+    """The instances of ``response`` that ``trigger`` finds: ``head`` is the leaf that is told ``value`` on ``side``,
     ``arguments`` are its variables, or ids; ``leaves`` are the atoms behind the others. An atom of the head's table
     that is of one of the ``silent`` classes is told nothing new."""
 
-    visits: RuleResponse
+    response: RuleResponse
     trigger: Trigger
     joins: FewJoins
     head: int
@@ -42,9 +42,9 @@ class Flow:
     leaves: Mapping[int, Matched]
 
     def found(self, columns: list[Array], local: Array, grown: int) -> Iterator[FewBindings]:
-        """What rows of the trigger's table find, given their columns; it is counted as plain visits count it. The list
+        """What rows of the trigger's table find, given their columns; it is counted as plain rounds count it. The list
         of the trigger's literal has ``grown`` by so many rows that are not entered yet."""
-        rule, trigger = self.visits.rule, self.trigger
+        rule, trigger = self.response.rule, self.trigger
         under = self.joins.matched(columns, local)
         if not under.length:
             return
@@ -55,7 +55,7 @@ class Flow:
             self.joins.joins.guard((made.get(need, 0.0) if last else 0) + share * out)
 
         for found in self.joins.found(under, counted, MOST):
-            rule.visited += found.length
+            rule.found += found.length
             made[need] = made.get(need, 0.0) + share * found.length
             yield found
 
@@ -67,12 +67,12 @@ class Flow:
         ]
 
 
-def flow(visits: RuleResponse, trigger: Trigger, own_class: int, encoded: EncodedBounds) -> Flow:
+def flow(response: RuleResponse, trigger: Trigger, own_class: int, encoded: EncodedBounds) -> Flow:
     """The flow of a trigger whose rows that moved are of one class. Raises `Unfit` where it is none."""
-    rule, table, batch = visits.rule, visits.table, visits.batch
+    rule, table, batch = response.rule, response.table, response.batch
     formula = rule.formula
     joins = rule.joins
-    if joins.recorder is not None or not table.useful or rule.enumerates or len(visits.arrests):
+    if joins.recorder is not None or not table.useful or rule.enumerates or len(response.arrests):
         raise Unfit
     matched = {(each.table, each.arguments) for each in trigger.rest}
     own = (trigger.pattern.table.name, trigger.pattern.arguments)
@@ -84,7 +84,7 @@ def flow(visits: RuleResponse, trigger: Trigger, own_class: int, encoded: Encode
             raise Unfit
         atom = rule.atom(leaf)
         if atom == own or atom in matched:
-            sole = own_class if atom == own else _sole(visits, leaf, encoded)
+            sole = own_class if atom == own else _sole(response, leaf, encoded)
             leaves[leaf] = atom
         elif head is None:
             head, sole = leaf, None
@@ -100,10 +100,10 @@ def flow(visits: RuleResponse, trigger: Trigger, own_class: int, encoded: Encode
     def combined(number: int) -> tuple[int, ...]:
         return tuple(number if sole is None else sole for sole in soles)
 
-    said = table.said(combined(encoded.default(source.number)), encoded)
-    if len(said) != 1:
+    proposed = table.proposed(combined(encoded.default(source.number)), encoded)
+    if len(proposed) != 1:
         raise Unfit
-    (((leaf, side), value),) = said.items()
+    (((leaf, side), value),) = proposed.items()
     if leaf != head or batch.modes[head][side] != ALL:
         raise Unfit
     silent = frozenset(k for k in encoded.known(source.number)[1:] if table.silent(combined(k), encoded))
@@ -113,12 +113,12 @@ def flow(visits: RuleResponse, trigger: Trigger, own_class: int, encoded: Encode
         (argument, 0) if isinstance(argument, int) else (None, constants[place])
         for place, argument in enumerate(atom.arguments)
     )
-    return Flow(visits, trigger, FewJoins(joins, trigger), head, source, arguments, side, value, silent, leaves)
+    return Flow(response, trigger, FewJoins(joins, trigger), head, source, arguments, side, value, silent, leaves)
 
 
-def _sole(visits: RuleResponse, leaf: int, encoded: EncodedBounds) -> int:
+def _sole(response: RuleResponse, leaf: int, encoded: EncodedBounds) -> int:
     """The class of all atoms that a literal finds."""
-    sole = encoded.sole(visits.rule.pattern(visits.rule.atom(leaf)).table.number)
-    if sole is None or not visits.rule.told_apart(leaf):
+    sole = encoded.sole(response.rule.pattern(response.rule.atom(leaf)).table.number)
+    if sole is None or not response.rule.told_apart(leaf):
         raise Unfit
     return sole

@@ -60,7 +60,7 @@ def enter(pieces: list[Piece], space: Workspace, rounds: int) -> None:
         flow, start, first = some[0].flow, starts[at], instances[at]
         count = sum(piece.count for piece in some)
         rows, own = range(start, start + count), range(first, first + count)
-        space.winners.record(flow.side, rows, flow.visits.number, flow.head, own)
+        space.winners.record(flow.side, rows, flow.response.number, flow.head, own)
         at += len(some)
     trail = space.state.trail
     if trail is not None:
@@ -69,7 +69,7 @@ def enter(pieces: list[Piece], space: Workspace, rounds: int) -> None:
             trail.tick = before + piece.round
             flow, rows = piece.flow, range(start, start + piece.count)
             own = range(first, first + piece.count)
-            trail.record(Kind.SENT, flow.side, rows, flow.value, flow.visits.number, flow.head, own)
+            trail.record(Kind.SENT, flow.side, rows, flow.value, flow.response.number, flow.head, own)
         trail.tick = before + rounds
 
 
@@ -102,7 +102,7 @@ def _store(pieces: list[Piece], starts: list[int], space: Workspace) -> list[int
     first = [0] * len(pieces)
     by_batch: dict[int, list[int]] = {}
     for place, piece in enumerate(pieces):
-        by_batch.setdefault(piece.flow.visits.number, []).append(place)
+        by_batch.setdefault(piece.flow.response.number, []).append(place)
     for number, places in by_batch.items():
         batch = space.grounding.batches[number]
         for _, run in itertools.groupby(places, key=lambda place: id(pieces[place].flow)):
@@ -115,7 +115,7 @@ def _store(pieces: list[Piece], starts: list[int], space: Workspace) -> list[int
             }
             columns[flow.head] = _joined([np.arange(starts[p], starts[p] + pieces[p].count) for p in some])
             start = len(batch.blocks[0])
-            batch.append(0, columns, flow.visits.member, -1, sum(counts))
+            batch.append(0, columns, flow.response.member, -1, sum(counts))
             for place, own in zip(some, itertools.accumulate(counts, initial=start), strict=False):
                 first[place] = own
     return first

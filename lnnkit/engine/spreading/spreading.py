@@ -109,7 +109,9 @@ class _Run:
     def report(self) -> RoundReport:
         """How far inference has come."""
         progress = self.space.progress
-        return RoundReport("inference", progress.rounds, len(self.space.grounding.atoms) + self._made, progress.visited)
+        return RoundReport(
+            "inference", progress.rounds, len(self.space.grounding.atoms) + self._made, progress.instances
+        )
 
     def round(self) -> bool:
         """One more round, if it is such a one and makes anything; else nothing has changed."""
@@ -117,7 +119,7 @@ class _Run:
             flows = self._flows_due()
         except Unfit:
             return False
-        before = [(each, each.visits.rule.visited, each.trigger.seen) for each, _ in flows]
+        before = [(each, each.response.rule.found, each.trigger.seen) for each, _ in flows]
         made = [(each, dict(each.joins.joins.made)) for each, _ in flows]
         try:
             found = self._found(flows)
@@ -125,14 +127,14 @@ class _Run:
             found = []
         fresh = self._add(found)
         if not fresh:
-            for each, visited, seen in before:
-                each.visits.rule.visited, each.trigger.seen = visited, seen
+            for each, found_before, seen in before:
+                each.response.rule.found, each.trigger.seen = found_before, seen
             for each, counts in made:
                 each.joins.joins.made.clear()
                 each.joins.joins.made.update(counts)
             return False
         self.rounds += 1
-        self.space.progress.visited += sum(each.length for _, each, _, _ in found)
+        self.space.progress.instances += sum(each.length for _, each, _, _ in found)
         self.deltas = {}
         for head in self._heads.values():
             new = head.length - head.entered
@@ -216,13 +218,13 @@ class _Run:
         if (where, number) in self._flows:
             return self._flows[where, number]
         flows: list[tuple[int, int, Flow]] = []
-        for visits in self.worklist.listening(*where):
-            for place, trigger in enumerate(visits.rule.found_triggers()):
+        for response in self.worklist.listening(*where):
+            for place, trigger in enumerate(response.rule.found_triggers()):
                 if (trigger.pattern.table.name, trigger.side) == where:
-                    each = flow(visits, trigger, number, self.space.encoded)
+                    each = flow(response, trigger, number, self.space.encoded)
                     self._fixed.update(literal.table for literal in trigger.rest)
                     self._take_up(each)
-                    flows.append((visits.member, place, each))
+                    flows.append((response.member, place, each))
         if self._fixed & self._heads.keys() or len({head.side for head in self._heads.values()}) > 1:
             raise Unfit
         self._flows[where, number] = flows
@@ -253,9 +255,9 @@ class _Run:
 
 
 def _watched(space: Workspace, members: Sequence[int]) -> frozenset[str]:
-    """The tables that are read otherwise than by visits to what has moved: by kept instances, and where comparisons
+    """The tables that are read otherwise than by joins from what has moved: by kept instances, and where comparisons
     come to be of use."""
     found = space.grounding.read_by_kept(members)
-    for visits in space.comparisons:
-        found |= sources(visits.rule.formula) | visits.rule.demanding
+    for response in space.comparisons:
+        found |= sources(response.rule.formula) | response.rule.demanding
     return frozenset(found)

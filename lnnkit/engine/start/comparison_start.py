@@ -14,19 +14,19 @@ from lnnkit.join.bindings import Bindings
 
 def initialise_comparisons(space: Workspace) -> None:
     """What a comparison says of its numbers, and what contradicts the truth that it is given, waits for a round."""
-    _begin(space, [(visits, visits.rule.visits(Delta())) for visits in space.comparisons])
+    _begin(space, [(response, response.rule.assignments(Delta())) for response in space.comparisons])
 
 
 def catch_up(space: Workspace, delta: Delta) -> None:
     """The same for comparisons that have come to be of use to somebody by what has moved."""
-    _begin(space, [(visits, visits.rule.demanded(delta)) for visits in space.comparisons])
+    _begin(space, [(response, response.rule.demanded(delta)) for response in space.comparisons])
 
 
 def _begin(space: Workspace, found: Sequence[tuple[RuleResponse, Iterator[Bindings]]]) -> None:
     now = Round(space.grounding.atoms, space.state, space.encoded)
-    for visits, assignments in found:
+    for response, assignments in found:
         for some in assignments:
-            visits.begin(some, now)
+            response.begin(some, now)
     if now.inbox:
         space.state.step()
         raised, lowered = (space.merge.settle(side, now.inbox.sides[side]) for side in (0, 1))

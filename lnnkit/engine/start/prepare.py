@@ -190,7 +190,7 @@ def _enter(prepared: Prepared, seen: Reading, needs: Needs) -> int:
         leaf_modes(formula, prepared.relevance.mode),
         prepared.kept,
         observers,
-        visited=True,
+        joined=True,
     )
     return len(prepared.grounding.members) - 1
 
@@ -207,7 +207,7 @@ def _enter_stratum(prepared: Prepared, stratum: frozenset[str], formulas: Sequen
             prepared.kept,
             {},
             stage=stratum,
-            visited=True,
+            joined=True,
         )
         members.append(len(prepared.grounding.members) - 1)
     return members

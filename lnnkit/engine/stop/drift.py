@@ -33,7 +33,7 @@ class Drift:
         self.met = False  # whether one of those was told more
 
     def hold(self, inbox: Inbox) -> None:
-        """Take the messages to ends that have moved too often out of a round's."""
+        """Take the proposals for ends that have moved too often out of a round's."""
         self._round += 1
         for side in (0, 1):
             if self._often[side] >= MOST:

@@ -33,4 +33,4 @@ def goes_on(watch: Watch | None, space: Workspace, stage: Stage, rounds: int) ->
     """Report a round; without a watch, nothing is counted."""
     if watch is None:
         return True
-    return watch.after_round(RoundReport(stage, rounds, len(space.grounding.atoms), space.progress.visited))
+    return watch.after_round(RoundReport(stage, rounds, len(space.grounding.atoms), space.progress.instances))

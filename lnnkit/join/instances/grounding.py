@@ -22,7 +22,7 @@ from lnnkit.store.columns.arrays import Array
 from lnnkit.store.domain import Domain
 from lnnkit.store.equality import add_equality
 
-Use = Literal["visited", "kept", "evaluated"]  # what becomes of an instance: how much memory it takes
+Use = Literal["joined", "kept", "evaluated"]  # what becomes of an instance: how much memory it takes
 
 
 class Guard(Protocol):
@@ -56,9 +56,9 @@ class Grounding:
         kept: Mapping[str, bool],
         observers: Mapping[int, str],
         stage: object = None,
-        visited: bool = False,
+        joined: bool = False,
     ) -> int:
-        """Enter a formula; formulas of one shape, ``stage`` and parameters share a batch. If it may be ``visited``, its
+        """Enter a formula; formulas of one shape, ``stage`` and parameters share a batch. If it may be ``joined``, its
         instances are not kept where they need not be; if not, they are only evaluated. Returns the batch's number."""
         if any(literal.table == EQUAL for literal in needs.literals):
             add_equality(self.atoms, self.domain)
@@ -75,13 +75,13 @@ class Grounding:
         batch.members.append(member)
         if self._recorder is not None:
             self._recorder.enter(formula, needs, completes=stage is not None)
-        if visited and len(formula.blocks) == 1 and not observers:
-            guard = partial(self.guard, use="visited")
+        if joined and len(formula.blocks) == 1 and not observers:
+            guard = partial(self.guard, use="joined")
             self.members.append(
                 DeltaRule(formula, needs.rows, batch.reads, self.atoms, self.domain, guard, member, self._recorder)
             )
             return number
-        guard = partial(self.guard, use="kept" if visited else "evaluated")
+        guard = partial(self.guard, use="kept" if joined else "evaluated")
         self.members.append(
             KeptInstances(
                 formula, needs, self.atoms, self.domain, batch, member, kept, observers, guard, self._recorder
@@ -140,7 +140,7 @@ class Grounding:
         return found
 
     def variables(self, number: int, rule: DeltaRule, rows: Array) -> list[Array]:
-        """The entity ids of the free variables behind rows of a visited formula's batch."""
+        """The entity ids of the free variables behind rows of a formula that is joined again's batch."""
         own = self.batches[number].blocks[0]
         if rule.enumerates:
             local = own.local.take(rows)
