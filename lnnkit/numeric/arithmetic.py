@@ -15,8 +15,10 @@ from torch import Tensor
 from lnnkit.flags import any_set
 from lnnkit.numeric.pieces import (
     BESIDE_ZERO,
+    ROUNDING,
     ZERO,
     Pieces,
+    beside_zero,
     bounded,
     crossed_with,
     differentiable,
@@ -24,19 +26,53 @@ from lnnkit.numeric.pieces import (
     from_zero,
     gone,
     joined,
+    lost,
     points,
+    regained,
     tidied,
+    unrounded,
 )
 
+_KNOWN = 1e-10
 
-def add(one: Pieces, other: Pieces) -> Pieces:
-    """``x + y``."""
+Felt = Callable[[Tensor, Tensor], Tensor]
+"""Of ends and of what rounding may have made of them, where that is felt."""
+
+
+def add(one: Pieces, other: Pieces, felt: Felt | None = None) -> Pieces:
+    """``x + y``; let out by the rounding of operands where it is ``felt``."""
     if one.point and other.point:
         value = one.lower + other.lower
-        if finite(value):
+        if finite(value) and (felt is None or not any_set(_noise(value, one.lower, other.lower, felt))):
             return points(value)
     one, other = crossed_with(one, other)
-    return tidied(bounded(one.lower + other.lower, one.upper + other.upper, gone(one, other)))
+    lower, upper = one.lower + other.lower, one.upper + other.upper
+    if felt is not None:
+        lower = lower - _noise(lower, one.lower, other.lower, felt)
+        upper = upper + _noise(upper, one.upper, other.upper, felt)
+    return tidied(bounded(lower, upper, gone(one, other)))
+
+
+def cancelling(*operands: Pieces) -> Felt:
+    """Felt where a sum is so much less than its operands that it is known no better than to 1e-10. Such of
+    `unrounded` operands are exact."""
+
+    def felt(end: Tensor, noise: Tensor) -> Tensor:
+        found = noise > _KNOWN * end.abs()
+        if not any_set(found):
+            return found
+        return found & ~unrounded(*operands)
+
+    return felt
+
+
+def _noise(end: Tensor, one: Tensor, other: Tensor, felt: Felt) -> Tensor:
+    """What rounding of two operands may have made of their sum, where it is felt. To add zero rounds nothing. No
+    gradient passes."""
+    end, one, other = end.detach(), one.detach(), other.detach()
+    size = torch.where((one == 0) | (other == 0), 0.0, torch.maximum(one.abs(), other.abs()))
+    noise = ROUNDING * torch.where(size < math.inf, size, 0.0)
+    return torch.where((noise > 0) & felt(end, noise), noise, 0.0)
 
 
 def negate(one: Pieces) -> Pieces:
@@ -46,45 +82,47 @@ def negate(one: Pieces) -> Pieces:
     return Pieces(-one.upper, -one.lower, one.whole)
 
 
-def subtract(one: Pieces, other: Pieces) -> Pieces:
-    """``x - y``."""
-    if one.point and other.point:
-        value = one.lower - other.lower
-        if finite(value):
-            return points(value)
-    one, other = crossed_with(one, other)
-    return tidied(bounded(one.lower - other.upper, one.upper - other.lower, gone(one, other)))
+def subtract(one: Pieces, other: Pieces, felt: Felt | None = None) -> Pieces:
+    """``x - y``, as `add`."""
+    return add(one, negate(other), felt)
 
 
 def scale(one: Pieces, factor: float) -> Pieces:
     """``c x``."""
     if one.point:
         value = one.lower * factor
-        if finite(value):
+        if finite(value) and not (factor and lost(value, one.lower)):
             return points(value)
     if factor == 0:
         zeros = torch.zeros_like(one.lower)
         return bounded(zeros, zeros.clone(), gone(one))
     low, high = (one.lower, one.upper) if factor > 0 else (one.upper, one.lower)
-    return bounded(low * factor, high * factor, gone(one))
+    sign = one.lower.new_tensor(math.copysign(1.0, factor))
+    return bounded(regained(low * factor, low, sign), regained(high * factor, high, sign), gone(one))
 
 
 def multiply(one: Pieces, other: Pieces) -> Pieces:
     """``x y``: the ends are among the products of ends."""
     if one.point and other.point:
         value = one.lower * other.lower
-        if finite(value):
+        if finite(value) and not lost(value, one.lower, other.lower):
             return points(value)
     one, other = crossed_with(one, other)
     corners = [_product(x, y) for x in one[:2] for y in other[:2]]
-    return tidied(bounded(_least(corners), _most(corners), gone(one, other)))
+    lower, upper = _least(corners), _most(corners)
+    for x in (one, other):
+        if beside_zero(x):  # what is next to zero is so however large the other is
+            above, below = (x.lower > 0) & (x.lower <= ZERO), (x.upper < 0) & (x.upper >= -ZERO)
+            lower = torch.where(above | below, torch.minimum(lower, lower.sign() * BESIDE_ZERO), lower)
+            upper = torch.where(above | below, torch.maximum(upper, upper.sign() * BESIDE_ZERO), upper)
+    return tidied(bounded(lower, upper, gone(one, other)))
 
 
 def divide(one: Pieces, other: Pieces) -> Pieces:
     """``x / y`` for ``y != 0``: of divisors around zero, the two sides apart."""
     if one.point and other.point:
         value = one.lower / other.lower
-        if finite(value):
+        if finite(value) and not lost(value, one.lower):
             return points(value)
     parts = []
     if any_set(other.upper > 0):
@@ -127,9 +165,12 @@ def not_negative(one: Pieces) -> Pieces:
 
 
 def rising(one: Pieces, function: Callable[[Tensor], Tensor]) -> Pieces:
-    """The image under a rising function that keeps zero."""
-    lower, upper = (torch.where(end.abs() <= ZERO, end, function(end)) for end in one[:2])
-    return bounded(lower, upper, gone(one))
+    """The image under a rising function that keeps zero; ends beside it stay."""
+    lower, upper = one[:2]
+    low, high = function(lower), function(upper)
+    low = torch.where((lower > 0) & (lower <= ZERO), torch.minimum(low, lower), low)
+    high = torch.where((upper < 0) & (upper >= -ZERO), torch.maximum(high, upper), high)
+    return bounded(low, high, gone(one))
 
 
 def _quotient(one: Pieces, other: Pieces) -> Pieces:
@@ -139,15 +180,17 @@ def _quotient(one: Pieces, other: Pieces) -> Pieces:
     none = high <= 0
     lower = differentiable(torch.div, one.lower, torch.where(one.lower >= 0, high, low))
     upper = differentiable(torch.div, one.upper, torch.where(one.upper >= 0, low, high))
-    if not finite(high):  # a quotient by what grows without end is never zero
-        lower = torch.where((one.lower > 0) & (lower == 0), BESIDE_ZERO, lower)
-        upper = torch.where((one.upper < 0) & (upper == 0), -BESIDE_ZERO, upper)
-    lost = gone(one)
-    return tidied(bounded(_number(lower), _number(upper), none if lost is None else none | lost))
+    # a quotient by what grows without end is never zero, nor is one that rounding took there
+    lower, upper = (regained(_number(end), dividend) for end, dividend in ((lower, one.lower), (upper, one.upper)))
+    if beside_zero(one):
+        lower = torch.where((one.lower > 0) & (one.lower <= ZERO), BESIDE_ZERO, lower)
+        upper = torch.where((one.upper < 0) & (one.upper >= -ZERO), -BESIDE_ZERO, upper)
+    missing = gone(one)
+    return tidied(bounded(lower, upper, none if missing is None else none | missing))
 
 
 def _product(one: Tensor, other: Tensor) -> Tensor:
-    return _number(differentiable(torch.mul, one, other))
+    return regained(_number(differentiable(torch.mul, one, other)), one, other)
 
 
 def _number(values: Tensor) -> Tensor:

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from lnnkit.flags import all_set, where_set
 from lnnkit.numeric import crisp, soft
-from lnnkit.numeric.arithmetic import add, subtract
+from lnnkit.numeric.arithmetic import add, cancelling, subtract
 from lnnkit.numeric.contraction import contracted
 from lnnkit.numeric.interval import Contraction, Interval, point
 from lnnkit.numeric.pieces import Pieces, empty, entered, intersection
@@ -49,7 +49,7 @@ class Comparison:
             zero = entered(point(torch.zeros(1, dtype=torch.float64)))
             return self._image(zero, zero, _rows(inputs))
         boxes = [entered(each) for each in inputs]
-        left, right = (term.upward(boxes)[-1] for term in self._terms)
+        left, right = (self._values(term, boxes) for term in self._terms)
         return self._image(left, right, _rows(inputs))
 
     def contract(self, inputs: Sequence[Interval], bounds: Interval) -> Contraction:
@@ -106,17 +106,26 @@ class Comparison:
 
         def require(values: Sequence[Pieces]) -> Sequence[Pieces]:
             left, right = values
+            felt = cancelling(left, right, difference)
             return (
-                intersection(left, add(right, difference), right, difference),
-                right if right.point else intersection(right, subtract(left, difference), left, difference),
+                intersection(left, add(right, difference, felt), right, difference),
+                right if right.point else intersection(right, subtract(left, difference, felt), left, difference),
             )
 
         return contracted(self._terms, inputs, require)
 
+    def _values(self, term: Term, inputs: Sequence[Pieces]) -> Pieces:
+        """What a side can be, as it is compared."""
+        values = term.upward(inputs)
+        if self._truths is None or len(values) == 1:
+            return values[-1]
+        return crisp.rounded_wholes(values[-1], values)
+
     def _image(self, left: Pieces, right: Pieces, rows: int) -> Interval:
         assert self.relation is not None
         if self._truths is None:
-            lower, upper = soft.image(self.relation, subtract(left, right))
+            difference = soft.difference(self.relation, left, right, exact=self._exact)
+            lower, upper = soft.image(self.relation, difference)
         else:
             lower, upper = crisp.image(self._truths, left, right)
         if not (left.whole and right.whole):
@@ -131,6 +140,11 @@ class Comparison:
         """Whether both terms are the same, and have a value: then their difference is 0."""
         left, right = self._terms
         return left == right and left.total and left.plain
+
+    @cached_property
+    def _exact(self) -> bool:
+        """Whether both terms are numbers as they stand, or the same."""
+        return self._alike or all(len(term.steps) == 1 for term in self._terms)
 
     @cached_property
     def _truths(self) -> crisp.Truths | None:

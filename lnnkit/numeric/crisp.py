@@ -7,18 +7,25 @@ is one too.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from lnnkit.flags import all_set
-from lnnkit.numeric.interval import RELATIVE, Interval, same
-from lnnkit.numeric.pieces import Pieces, crossed_with, hull
+from lnnkit.flags import all_set, any_set
+from lnnkit.numeric.interval import EXACT, RELATIVE, Interval, same
+from lnnkit.numeric.pieces import ROUNDING, ZERO, Pieces, crossed_with, hull, unrounded
 from lnnkit.numeric.relation import Learned, Sign
 
 TOLERANCE = 1e-9  # between truths, as in ``semantics.md`` point 6
+ULPS = 2 * torch.finfo(torch.float64).eps  # what a truth near 1 may be off
+NEAR_ONE = 1 - ULPS / 1e-10  # where that is felt in the complement
+_GREAT = 2.0**49  # rounding may take a number beyond it to the next whole one
+_CRISP = 700.0  # a margin
+_NEXT = math.ulp(0.0)
+LEAST = torch.finfo(torch.float64).tiny  # of truths that are not 0, the least that an upper end is
+MOST = 1 - torch.finfo(torch.float64).eps / 2  # of truths that are not 1, the most that a lower end is
 
 
 class Truths(NamedTuple):
@@ -48,19 +55,31 @@ def hard(relation: Learned) -> Truths:
 def image(truths: Truths, left: Pieces, right: Pieces) -> Interval:
     """The truths that values of two unions can have, as their hull; ``inf, -inf`` where one has no value."""
     (low, high), (least, most) = hull(left), hull(right)
-    if left.point and right.point:
+    loose = any(NEAR_ONE < truth < 1 for truth in truths)
+    if left.point and right.point and not loose:
         truth = _at_points(truths, low, least)
         return Interval(truth, truth)
     possible = (
-        (low < most) & ~same(low, most),
+        _can_be_below(low, high, least, most),
         _can_be_equal(left, right),
-        (high > least) & ~same(high, least),
+        _can_be_below(least, most, low, high),
     )
     lower, upper = (torch.full_like(possible[0], end, dtype=torch.float64) for end in (math.inf, -math.inf))
     for can_be, truth in zip(possible, truths, strict=True):
-        lower = torch.where(can_be & (lower > truth), truth, lower)
-        upper = torch.where(can_be & (upper < truth), truth, upper)
+        room = ULPS if NEAR_ONE < truth < 1 else 0.0
+        lower = torch.where(can_be & (lower > truth - room), truth - room, lower)
+        upper = torch.where(can_be & (upper < truth + room), min(truth + room, 1.0), upper)
     return Interval(lower, upper)
+
+
+def rounded_wholes(union: Pieces, steps: Sequence[Pieces]) -> Pieces:
+    """The values of a term from those of its ``steps``: those so great that rounding makes them whole numbers are let
+    out, since whole numbers are compared exactly."""
+    great = torch.stack([(end.abs() >= _GREAT) & (end.abs() <= EXACT) for end in union[:2]])
+    if not any_set(great) or all_set(exact := unrounded(*steps)):
+        return union
+    low, high = (torch.where(each & ~exact, ROUNDING * EXACT, 0.0) for each in great)
+    return Pieces(union.lower - low, union.upper + high, union.whole)
 
 
 def _at_points(truths: Truths, left: Tensor, right: Tensor) -> Tensor:
@@ -95,11 +114,33 @@ def preimage(truths: Truths, bounds: Interval) -> Pieces:
     return Pieces(least.unsqueeze(0), most.unsqueeze(0), whole=all_set(below | equal | above))
 
 
+def _can_be_below(low: Tensor, high: Tensor, least: Tensor, most: Tensor) -> Tensor:
+    """Whether a value of ``[low, high]`` can be below one of ``[least, most]``. Where the ends are the same by the
+    tolerance, whole numbers between them may differ."""
+    low, most = _from_zero(low), -_from_zero(-most)
+    below = low < most
+    level = below & same(low, most)
+    if not any_set(level):
+        return below
+    first, last = low.ceil(), most.floor()
+    whole = (first < last) & (first <= high) & (last >= least) & (torch.maximum(-first, last) <= EXACT)
+    return below & (~level | whole)
+
+
+def _from_zero(lower: Tensor, least: float = 0.0) -> Tensor:
+    """Lower ends; one beside zero, above it, stands for any positive number."""
+    return torch.where((lower > 0) & (lower <= ZERO), least, lower)
+
+
 def _can_be_equal(left: Pieces, right: Pieces) -> Tensor:
     one, other = crossed_with(left, right)
-    lower, upper = torch.maximum(one.lower, other.lower), torch.minimum(one.upper, other.upper)
+    lower = torch.maximum(_from_zero(one.lower, _NEXT), _from_zero(other.lower, _NEXT))
+    upper = torch.minimum(-_from_zero(-one.upper, _NEXT), -_from_zero(-other.upper, _NEXT))
     return ((lower <= upper) | same(lower, upper)).any(0)
 
 
 def _sigmoid(value: float) -> float:
-    return 1 / (1 + math.exp(-value)) if value >= 0 else math.exp(value) / (1 + math.exp(value))
+    """A large margin is that of a crisp relation; a truth of any other is neither 0 nor 1."""
+    if abs(value) >= _CRISP:
+        return float(value > 0)
+    return min(1 / (1 + math.exp(-value)), MOST) if value >= 0 else math.exp(value) / (1 + math.exp(value))

@@ -14,24 +14,28 @@ import torch
 from torch import Tensor
 
 from lnnkit.flags import any_set
-from lnnkit.numeric.crisp import TOLERANCE
+from lnnkit.numeric.arithmetic import subtract
+from lnnkit.numeric.crisp import LEAST, MOST, NEAR_ONE, TOLERANCE, ULPS
 from lnnkit.numeric.interval import Interval
 from lnnkit.numeric.pieces import Pieces, joined
 from lnnkit.numeric.relation import Fixed, Learned, Relation, Sign
 
 ROUNDING = 1e-12  # of a truth
+_FELT = 1e-10  # of a scale: a difference known no better is let out by what rounding may have made of it
 
 Curve = Callable[[Tensor], Tensor]
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """Truth between two values of ``x``, where it rises or falls; ``inverse`` takes the truths met there back."""
+    """Truth between two values of ``x``, where it rises or falls; ``inverse`` takes the truths met there back. Where
+    ``reached`` it is 0 or 1 at ``x = 0``, and nowhere else."""
 
     start: float
     stop: float
     truth: Curve
     inverse: Curve
+    reached: bool = False
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -41,17 +45,37 @@ class Branch:
 
 
 def image(relation: Relation, difference: Pieces) -> Interval:
-    """The hull of the truths that differences in a union give; ``inf, -inf`` where there are none."""
+    """The hull of the truths that differences in a union give; ``inf, -inf`` where there are none. A truth far out is
+    neither 0 nor 1, though it rounds to one of them: its ends are the floats beside those."""
     low, high = difference.lower / relation.scale, difference.upper / relation.scale
+    zero = (difference.lower == 0) & (difference.upper == 0)
     rows = low.shape[1]
     lower, upper = _full(math.inf, rows), _full(-math.inf, rows)
     for branch in _branches(relation):
         start, stop = low.clamp(min=branch.start), high.clamp(max=branch.stop)
         none = start > stop
-        ends = branch.truth(start), branch.truth(stop)
-        lower = torch.minimum(lower, torch.where(none, math.inf, torch.minimum(*ends)).amin(0))
-        upper = torch.maximum(upper, torch.where(none, -math.inf, torch.maximum(*ends)).amax(0))
+        first, last = branch.truth(start), branch.truth(stop)
+        least, most = _outward(zero, branch.reached, torch.minimum(first, last), torch.maximum(first, last))
+        lower = torch.minimum(lower, torch.where(none, math.inf, least).amin(0))
+        upper = torch.maximum(upper, torch.where(none, -math.inf, most).amax(0))
     return Interval(lower, upper)
+
+
+def difference(relation: Relation, left: Pieces, right: Pieces, *, exact: bool) -> Pieces:
+    """``left - right``. Unless they are ``exact`` it is let out by what rounding may have made of it, where that is
+    felt within the scale, or where it is 0, of which an equality is true and an inequality false."""
+    least = _FELT * relation.scale
+    return subtract(left, right, None if exact else lambda end, noise: (noise > least) | (end == 0))
+
+
+def _outward(zero: Tensor, reached: bool, least: Tensor, most: Tensor) -> tuple[Tensor, Tensor]:
+    """Ends let out where rounding is felt in them or in their complements, so that none is 0 or 1 by rounding; not
+    those that are ``reached`` at ``zero``."""
+    if not (any_set(least > NEAR_ONE) or any_set(most > NEAR_ONE) or any_set(most < LEAST)):
+        return least, most
+    lower = torch.where(least > NEAR_ONE, (least - ULPS).clamp(max=MOST), least)
+    upper = torch.where(most > NEAR_ONE, (most + ULPS).clamp(max=1.0), most.clamp(min=LEAST))
+    return (torch.where(zero, least, lower), torch.where(zero, most, upper)) if reached else (lower, upper)
 
 
 def preimage(relation: Relation, bounds: Interval) -> Pieces:
@@ -62,6 +86,7 @@ def preimage(relation: Relation, bounds: Interval) -> Pieces:
     if isinstance(relation, Fixed) and relation.sign == "!=":
         # near 1 the floats are too few to tell how far out its numbers are
         relation, (low, high) = replace(relation, sign="="), (1 - high, 1 - low)
+        low = torch.where(bounds.upper > 0, low.clamp(max=MOST), low)
     lower = torch.where(low >= 1, low, torch.where(low > TOLERANCE, low - ROUNDING, 0.0))
     upper = torch.where(high <= 0, high, torch.where(high < 1 - TOLERANCE, high + ROUNDING, 1.0))
     parts = [_preimage(branch, lower, upper, relation.scale) for branch in _branches(relation)]
@@ -77,6 +102,8 @@ def _preimage(branch: Branch, lower: Tensor, upper: Tensor, scale: float) -> Pie
     flat = most - least <= 2 * TOLERANCE
     highest = most - (TOLERANCE if most >= 1 else ROUNDING) if math.isinf(top) else most
     lowest = least + (TOLERANCE if least <= 0 else ROUNDING) if math.isinf(bottom) else least
+    if not branch.reached:  # a truth that rounds to 0 or 1 tells nothing of how far out its number is
+        lowest, highest = max(lowest, TOLERANCE), min(highest, 1 - TOLERANCE)
     low, high = _full(bottom, len(lower)), _full(top, len(upper))
     if not flat:
         low = torch.where(lower > least, branch.inverse(lower.clamp(lowest, highest)), low)
@@ -113,13 +140,15 @@ def _off_dent(truth: Tensor) -> Tensor:
 
 def _mirrored(branch: Branch) -> Branch:
     """The branch over ``-x``."""
-    return Branch(-branch.stop, -branch.start, lambda x: branch.truth(-x), lambda truth: -branch.inverse(truth))
+    return Branch(
+        -branch.stop, -branch.start, lambda x: branch.truth(-x), lambda truth: -branch.inverse(truth), branch.reached
+    )
 
 
 _RISING = Branch(-math.inf, math.inf, torch.sigmoid, torch.logit)
 _FALLING = _mirrored(_RISING)
-_BUMP = Branch(0.0, math.inf, _bump, _off_bump)
-_DENT = Branch(0.0, math.inf, _dent, _off_dent)
+_BUMP = Branch(0.0, math.inf, _bump, _off_bump, reached=True)
+_DENT = Branch(0.0, math.inf, _dent, _off_dent, reached=True)
 _FIXED: dict[Sign, tuple[Branch, ...]] = {
     ">": (_RISING,),
     ">=": (_RISING,),

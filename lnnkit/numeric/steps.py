@@ -26,9 +26,10 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A fixed finite value."""
+    """A fixed finite value; ``rounded`` if it comes of an operation."""
 
     value: float
+    rounded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,8 @@ class Apply:
 
 Step = Number | Constant | Apply
 
+_WHOLE = ("add", "subtract", "multiply", "negate", "abs")  # of whole numbers they are exact, up to 2^53
+
 
 def folded(steps: Sequence[Step]) -> tuple[Step, ...]:
     """The same program with operations on constants done, where they have a value. Places stay as they are."""
@@ -53,9 +56,9 @@ def folded(steps: Sequence[Step]) -> tuple[Step, ...]:
                 known = found[place]
                 assert isinstance(known, Constant)
                 values.append(single(known.value, known.value))
-            value = _applied(Apply(step.operation, tuple(range(len(values)))), values, {})
+            value = _applied(Apply(step.operation, tuple(range(len(values)))), values, {}, None)
             if not any_set(empty(value)) and all_set(value.lower == value.upper):
-                step = Constant(float(value.lower))
+                step = Constant(float(value.lower), rounded=True)
         found.append(step)
     return tuple(found)
 
@@ -89,8 +92,30 @@ def upward(steps: Sequence[Step], known: Mapping[int, float], inputs: Sequence[P
             case Constant():
                 values.append(single(step.value, step.value))
             case Apply():
-                values.append(_applied(step, values, known))
+                values.append(_applied(step, values, known, _felt(steps, step, values)))
     return values
+
+
+def _felt(steps: Sequence[Step], top: Apply, values: Sequence[Pieces]) -> arithmetic.Felt | None:
+    """Where the rounding of operands is felt in a sum. The sum of two numbers as they are given is rounded alone."""
+    if top.operation not in ("add", "subtract"):
+        return None
+    if len(top.operands) == 2 and not any(_computed(steps[place]) for place in top.operands):
+        return None
+    beneath, stack = list[Pieces](), list(top.operands)
+    while stack:
+        place = stack.pop()
+        step = steps[place]
+        beneath.append(values[place])
+        if isinstance(step, Apply):
+            if step.operation not in _WHOLE:
+                return arithmetic.cancelling(single(0.5, 0.5))
+            stack.extend(step.operands)
+    return arithmetic.cancelling(*beneath)
+
+
+def _computed(step: Step) -> bool:
+    return isinstance(step, Apply) or (isinstance(step, Constant) and step.rounded)
 
 
 def downward(steps: Sequence[Step], known: Mapping[int, float], values: list[Pieces]) -> None:
@@ -110,13 +135,14 @@ def downward(steps: Sequence[Step], known: Mapping[int, float], values: list[Pie
                 values[operand] = found
 
 
-def _applied(step: Apply, values: Sequence[Pieces], known: Mapping[int, float]) -> Pieces:
+def _applied(step: Apply, values: Sequence[Pieces], known: Mapping[int, float], felt: arithmetic.Felt | None) -> Pieces:
     own = [values[place] for place in step.operands]
     match step.operation:
         case "add":
-            return reduce(arithmetic.add, own)
+            return reduce(lambda one, other: arithmetic.add(one, other, felt), own)
         case "subtract":
-            return arithmetic.subtract(*own)
+            one, other = own
+            return arithmetic.subtract(one, other, felt)
         case "multiply":
             return _product(own, [known.get(place) for place in step.operands])
         case "divide":
@@ -139,17 +165,21 @@ def _applied(step: Apply, values: Sequence[Pieces], known: Mapping[int, float]) 
 def _left(step: Apply, node: Pieces, own: Sequence[Pieces], known: Mapping[int, float]) -> Sequence[Pieces | None]:
     """What the narrowed values of a step leave of each of its operands; None of what is a point anyway."""
     wanted = [not each.point for each in own]
+    felt = arithmetic.cancelling(node, *own)
     match step.operation:
         case "add":
-            others = _others(own, arithmetic.add)
-            return [_minus(node, each) if want else None for each, want in zip(others, wanted, strict=True)]
+            others = _others(own, lambda one, other: arithmetic.add(one, other, felt))
+            return [
+                node if each is None else arithmetic.subtract(node, each, felt) if want else None
+                for each, want in zip(others, wanted, strict=True)
+            ]
         case "multiply":
             others = _others(own, arithmetic.multiply)
             return [_over(node, each) if want else None for each, want in zip(others, wanted, strict=True)]
         case "subtract":
             return (
-                arithmetic.add(node, own[1]) if wanted[0] else None,
-                arithmetic.subtract(own[0], node) if wanted[1] else None,
+                arithmetic.add(node, own[1], felt) if wanted[0] else None,
+                arithmetic.subtract(own[0], node, felt) if wanted[1] else None,
             )
         case "divide":
             return (
@@ -198,10 +228,6 @@ def _others(own: Sequence[Pieces], combine: Callable[[Pieces, Pieces], Pieces]) 
         found.append(rest if before is None else before if rest is None else combine(before, rest))
         before = each if before is None else combine(before, each)
     return found
-
-
-def _minus(node: Pieces, others: Pieces | None) -> Pieces:
-    return node if others is None else arithmetic.subtract(node, others)
 
 
 def _over(node: Pieces, others: Pieces | None) -> Pieces:
