@@ -142,6 +142,10 @@ def exact_truth(formula: Formula, number: ReadNumber, atom: ReadAtom, logic: str
 
 def comparison_truth(formula: Formula, read: ReadNumber) -> Any:
     _, operator, left, right, scale, weight = formula
+    if right == ("constant", 0.0) and left[0] == "subtract":  # of x - y against 0, x and y are compared
+        left, right = left[1:]
+    elif left == ("constant", 0.0) and right[0] == "subtract":
+        right, left = right[1:]
     a, b = exact_value(left, read), exact_value(right, read)
     gap = _plus(a, -b)
     equal = _same(a, b)

@@ -35,44 +35,40 @@ from lnnkit.numeric.pieces import (
 
 _KNOWN = 1e-10
 
-Felt = Callable[[Tensor, Tensor], Tensor]
-"""Of ends and of what rounding may have made of them, where that is felt."""
 
-
-def add(one: Pieces, other: Pieces, felt: Felt | None = None) -> Pieces:
-    """``x + y``; let out by the rounding of operands where it is ``felt``."""
+def add(one: Pieces, other: Pieces) -> Pieces:
+    """``x + y``."""
     if one.point and other.point:
         value = one.lower + other.lower
-        if finite(value) and (felt is None or not any_set(_noise(value, one.lower, other.lower, felt))):
+        if finite(value):
             return points(value)
     one, other = crossed_with(one, other)
+    return tidied(bounded(one.lower + other.lower, one.upper + other.upper, gone(one, other)))
+
+
+def sum_of(one: Pieces, other: Pieces) -> Pieces:
+    """``x + y`` of values that may have been rounded: let out where the sum is so much less than they are that it is
+    known no better than to 1e-10. Whole numbers and multiples of 2^-10 are taken to be exact."""
+    one, other = crossed_with(one, other)
     lower, upper = one.lower + other.lower, one.upper + other.upper
-    if felt is not None:
-        lower = lower - _noise(lower, one.lower, other.lower, felt)
-        upper = upper + _noise(upper, one.upper, other.upper, felt)
+    with torch.no_grad():
+        low, high = _noise(lower, one.lower, other.lower), _noise(upper, one.upper, other.upper)
+        felt = any_set(low > 0) or any_set(high > 0)
+        if felt:
+            exact = unrounded(one, other)
+            low, high = low.masked_fill(exact, 0.0), high.masked_fill(exact, 0.0)
+    if felt:
+        lower, upper = lower - low, upper + high
+    elif one.point and other.point and finite(lower):
+        return points(lower)
     return tidied(bounded(lower, upper, gone(one, other)))
 
 
-def cancelling(*operands: Pieces) -> Felt:
-    """Felt where a sum is so much less than its operands that it is known no better than to 1e-10. Such of
-    `unrounded` operands are exact."""
-
-    def felt(end: Tensor, noise: Tensor) -> Tensor:
-        found = noise > _KNOWN * end.abs()
-        if not any_set(found):
-            return found
-        return found & ~unrounded(*operands)
-
-    return felt
-
-
-def _noise(end: Tensor, one: Tensor, other: Tensor, felt: Felt) -> Tensor:
-    """What rounding of two operands may have made of their sum, where it is felt. To add zero rounds nothing. No
-    gradient passes."""
-    end, one, other = end.detach(), one.detach(), other.detach()
+def _noise(end: Tensor, one: Tensor, other: Tensor) -> Tensor:
+    """What rounding of two operands may have made of their sum, where it is felt. To add zero rounds nothing."""
     size = torch.where((one == 0) | (other == 0), 0.0, torch.maximum(one.abs(), other.abs()))
     noise = ROUNDING * torch.where(size < math.inf, size, 0.0)
-    return torch.where((noise > 0) & felt(end, noise), noise, 0.0)
+    return torch.where(noise > _KNOWN * end.abs(), noise, 0.0)
 
 
 def negate(one: Pieces) -> Pieces:
@@ -82,9 +78,19 @@ def negate(one: Pieces) -> Pieces:
     return Pieces(-one.upper, -one.lower, one.whole)
 
 
-def subtract(one: Pieces, other: Pieces, felt: Felt | None = None) -> Pieces:
-    """``x - y``, as `add`."""
-    return add(one, negate(other), felt)
+def subtract(one: Pieces, other: Pieces) -> Pieces:
+    """``x - y``."""
+    if one.point and other.point:
+        value = one.lower - other.lower
+        if finite(value):
+            return points(value)
+    one, other = crossed_with(one, other)
+    return tidied(bounded(one.lower - other.upper, one.upper - other.lower, gone(one, other)))
+
+
+def difference_of(one: Pieces, other: Pieces) -> Pieces:
+    """``x - y``, as `sum_of`."""
+    return sum_of(one, negate(other))
 
 
 def scale(one: Pieces, factor: float) -> Pieces:
@@ -165,11 +171,12 @@ def not_negative(one: Pieces) -> Pieces:
 
 
 def rising(one: Pieces, function: Callable[[Tensor], Tensor]) -> Pieces:
-    """The image under a rising function that keeps zero; ends beside it stay."""
+    """The image under a rising function that is zero at zero and nowhere else; ends beside it stay there."""
     lower, upper = one[:2]
-    low, high = function(lower), function(upper)
-    low = torch.where((lower > 0) & (lower <= ZERO), torch.minimum(low, lower), low)
-    high = torch.where((upper < 0) & (upper >= -ZERO), torch.maximum(high, upper), high)
+    low, high = (regained(function(end), end) for end in (lower, upper))
+    if beside_zero(one):
+        low = torch.where((lower > 0) & (lower <= ZERO), torch.minimum(low, lower), low)
+        high = torch.where((upper < 0) & (upper >= -ZERO), torch.maximum(high, upper), high)
     return bounded(low, high, gone(one))
 
 

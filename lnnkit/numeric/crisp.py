@@ -7,7 +7,7 @@ is one too.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import torch
@@ -15,8 +15,9 @@ from torch import Tensor
 
 from lnnkit.flags import all_set, any_set
 from lnnkit.numeric.interval import EXACT, RELATIVE, Interval, same
-from lnnkit.numeric.pieces import ROUNDING, ZERO, Pieces, crossed_with, hull, unrounded
+from lnnkit.numeric.pieces import ROUNDING, ZERO, Pieces, crossed_with, hull
 from lnnkit.numeric.relation import Learned, Sign
+from lnnkit.numeric.rounding import Errors, moved
 
 TOLERANCE = 1e-9  # between truths, as in ``semantics.md`` point 6
 ULPS = 2 * torch.finfo(torch.float64).eps  # what a truth near 1 may be off
@@ -72,14 +73,15 @@ def image(truths: Truths, left: Pieces, right: Pieces) -> Interval:
     return Interval(lower, upper)
 
 
-def rounded_wholes(union: Pieces, steps: Sequence[Pieces]) -> Pieces:
-    """The values of a term from those of its ``steps``: those so great that rounding makes them whole numbers are let
-    out, since whole numbers are compared exactly."""
-    great = torch.stack([(end.abs() >= _GREAT) & (end.abs() <= EXACT) for end in union[:2]])
-    if not any_set(great) or all_set(exact := unrounded(*steps)):
-        return union
-    low, high = (torch.where(each & ~exact, ROUNDING * EXACT, 0.0) for each in great)
-    return Pieces(union.lower - low, union.upper + high, union.whole)
+def great(union: Pieces) -> Tensor:
+    """The rows with an end so great that rounding may have made it a whole number, where those are told apart."""
+    return torch.stack([(end.abs() >= _GREAT) & (end.abs() <= EXACT) for end in union[:2]]).any(0).any(0)
+
+
+def let_out(union: Pieces, rows: Tensor, errors: Errors) -> Pieces:
+    """A side of which some rows are `great`: ends that were rounded are let out, since whole numbers are compared
+    exactly."""
+    return moved(union, rows, *(torch.where(error > 0, ROUNDING * EXACT, 0.0) for error in errors))
 
 
 def _at_points(truths: Truths, left: Tensor, right: Tensor) -> Tensor:

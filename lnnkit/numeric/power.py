@@ -43,7 +43,7 @@ def raise_to(base: Pieces, exponent: float) -> Pieces:
         base = not_negative(base)
     elif size % 2 == 0:
         base = absolute(base)
-    raised = rising(base, lambda x: _raised(x, size))
+    raised = rising(base, lambda x: x**size)
     return raised if exponent > 0 else reciprocal(raised)
 
 
@@ -82,12 +82,6 @@ def power_of_positive(base: Pieces, exponent: Pieces) -> Pieces:
     return tidied(bounded(lower, upper, none if other is None else none | other))
 
 
-def _raised(value: Tensor, exponent: float) -> Tensor:
-    """The power; of what is not zero it is not zero."""
-    found = value**exponent
-    return regained(found, value)
-
-
 def _root(value: Tensor, exponent: float) -> Tensor:
     """The root of what is not negative; the root of an integer's power is that integer."""
     if exponent == 1:
@@ -103,8 +97,14 @@ def _root(value: Tensor, exponent: float) -> Tensor:
 
 def _corners(low: Tensor, high: Tensor, least: Tensor, most: Tensor) -> tuple[Tensor, Tensor]:
     """The ends of ``x ^ y`` over a box of ``x >= 0``: it is monotone in each."""
-    corners = torch.stack([regained(differentiable(torch.pow, x, y), x) for x in (low, high) for y in (least, most)])
+    corners = torch.stack([_corner(x, y) for x in (low, high) for y in (least, most)])
     return corners.amin(0), corners.amax(0)
+
+
+def _corner(value: Tensor, exponent: Tensor) -> Tensor:
+    """The power; of what is not zero it is not zero, but its limit may be."""
+    found = differentiable(torch.pow, value, exponent)
+    return torch.where(exponent.isinf(), found, regained(found, value))
 
 
 def _powers_of_negative(base: Pieces, exponent: Pieces) -> list[Pieces]:

@@ -14,11 +14,11 @@ import torch
 from torch import Tensor
 
 from lnnkit.flags import any_set
-from lnnkit.numeric.arithmetic import subtract
 from lnnkit.numeric.crisp import LEAST, MOST, NEAR_ONE, TOLERANCE, ULPS
 from lnnkit.numeric.interval import Interval
 from lnnkit.numeric.pieces import Pieces, joined
 from lnnkit.numeric.relation import Fixed, Learned, Relation, Sign
+from lnnkit.numeric.rounding import KNOWN, Errors, moved
 
 ROUNDING = 1e-12  # of a truth
 _FELT = 1e-10  # of a scale: a difference known no better is let out by what rounding may have made of it
@@ -61,11 +61,26 @@ def image(relation: Relation, difference: Pieces) -> Interval:
     return Interval(lower, upper)
 
 
-def difference(relation: Relation, left: Pieces, right: Pieces, *, exact: bool) -> Pieces:
-    """``left - right``. Unless they are ``exact`` it is let out by what rounding may have made of it, where that is
-    felt within the scale, or where it is 0, of which an equality is true and an inequality false."""
-    least = _FELT * relation.scale
-    return subtract(left, right, None if exact else lambda end, noise: (noise > least) | (end == 0))
+def felt(relation: Relation, difference: Pieces, size: Tensor) -> Tensor:
+    """The rows in which errors in sides of these magnitudes, known to `KNOWN` at least, may be felt in the truth."""
+    found = KNOWN * size > _FELT * relation.scale
+    return found | (difference.lower == 0).any(0) | (difference.upper == 0).any(0) if _jumps(relation) else found
+
+
+def let_out(relation: Relation, difference: Pieces, rows: Tensor, errors: Errors) -> Pieces:
+    """The difference of sides with these ``errors`` of its ends in some rows, let out where they are felt within the
+    scale, or where it is 0, of which an equality is true and an inequality false."""
+    found = []
+    for end, error in zip(difference[:2], errors, strict=True):
+        here = error > _FELT * relation.scale
+        if _jumps(relation):
+            here = here | (end.detach().index_select(1, rows) == 0)
+        found.append(torch.where(here, error, 0.0))
+    return moved(difference, rows, *found)
+
+
+def _jumps(relation: Relation) -> bool:
+    return isinstance(relation, Fixed) and relation.sign in ("=", "!=")
 
 
 def _outward(zero: Tensor, reached: bool, least: Tensor, most: Tensor) -> tuple[Tensor, Tensor]:

@@ -4,46 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
-from typing import Literal
 
 from lnnkit.flags import all_set, any_set
 from lnnkit.numeric import arithmetic, inverses
-from lnnkit.numeric.fixed_unit import FixedUnit
 from lnnkit.numeric.pieces import Pieces, empty, intersection, single, unless_noise, without_zero
 from lnnkit.numeric.power import power, raise_to, root
-
-Operation = Literal["add", "subtract", "multiply", "divide", "power", "negate", "abs", "sqrt", "unknown"]
-
-
-@dataclass(frozen=True, slots=True)
-class Number:
-    """The input with this index."""
-
-    index: int
-
-
-@dataclass(frozen=True, slots=True)
-class Constant:
-    """A fixed finite value; ``rounded`` if it comes of an operation."""
-
-    value: float
-    rounded: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Apply:
-    """An operation on the values of earlier steps, or a neural unit. ``add`` and ``multiply`` take any number of
-    operands from one; ``unknown`` may be anything, whatever its operands are."""
-
-    operation: Operation | FixedUnit
-    operands: tuple[int, ...]
-
-
-Step = Number | Constant | Apply
-
-_WHOLE = ("add", "subtract", "multiply", "negate", "abs")  # of whole numbers they are exact, up to 2^53
+from lnnkit.numeric.rounding import errors, let_out
+from lnnkit.numeric.step import Apply, Constant, Number, Step
 
 
 def folded(steps: Sequence[Step]) -> tuple[Step, ...]:
@@ -51,14 +19,13 @@ def folded(steps: Sequence[Step]) -> tuple[Step, ...]:
     found: list[Step] = []
     for step in steps:
         if isinstance(step, Apply) and all(isinstance(found[place], Constant) for place in step.operands):
-            values: list[Pieces] = []
-            for place in step.operands:
-                known = found[place]
-                assert isinstance(known, Constant)
-                values.append(single(known.value, known.value))
-            value = _applied(Apply(step.operation, tuple(range(len(values)))), values, {}, None)
+            own = [found[place] for place in step.operands]
+            program = (*own, Apply(step.operation, tuple(range(len(own)))))
+            values = upward(program, {}, ())
+            value = values[-1]
             if not any_set(empty(value)) and all_set(value.lower == value.upper):
-                step = Constant(float(value.lower), rounded=True)
+                rounded = any_set(errors(program, values, len(own)).lower > 0)
+                step = Constant(float(value.lower), rounded)
         found.append(step)
     return tuple(found)
 
@@ -92,30 +59,9 @@ def upward(steps: Sequence[Step], known: Mapping[int, float], inputs: Sequence[P
             case Constant():
                 values.append(single(step.value, step.value))
             case Apply():
-                values.append(_applied(step, values, known, _felt(steps, step, values)))
+                values.append(_applied(step, values, known))
+                values[-1] = let_out(steps, values)
     return values
-
-
-def _felt(steps: Sequence[Step], top: Apply, values: Sequence[Pieces]) -> arithmetic.Felt | None:
-    """Where the rounding of operands is felt in a sum. The sum of two numbers as they are given is rounded alone."""
-    if top.operation not in ("add", "subtract"):
-        return None
-    if len(top.operands) == 2 and not any(_computed(steps[place]) for place in top.operands):
-        return None
-    beneath, stack = list[Pieces](), list(top.operands)
-    while stack:
-        place = stack.pop()
-        step = steps[place]
-        beneath.append(values[place])
-        if isinstance(step, Apply):
-            if step.operation not in _WHOLE:
-                return arithmetic.cancelling(single(0.5, 0.5))
-            stack.extend(step.operands)
-    return arithmetic.cancelling(*beneath)
-
-
-def _computed(step: Step) -> bool:
-    return isinstance(step, Apply) or (isinstance(step, Constant) and step.rounded)
 
 
 def downward(steps: Sequence[Step], known: Mapping[int, float], values: list[Pieces]) -> None:
@@ -135,14 +81,13 @@ def downward(steps: Sequence[Step], known: Mapping[int, float], values: list[Pie
                 values[operand] = found
 
 
-def _applied(step: Apply, values: Sequence[Pieces], known: Mapping[int, float], felt: arithmetic.Felt | None) -> Pieces:
+def _applied(step: Apply, values: Sequence[Pieces], known: Mapping[int, float]) -> Pieces:
     own = [values[place] for place in step.operands]
     match step.operation:
         case "add":
-            return reduce(lambda one, other: arithmetic.add(one, other, felt), own)
+            return reduce(arithmetic.add, own)
         case "subtract":
-            one, other = own
-            return arithmetic.subtract(one, other, felt)
+            return arithmetic.subtract(*own)
         case "multiply":
             return _product(own, [known.get(place) for place in step.operands])
         case "divide":
@@ -165,12 +110,11 @@ def _applied(step: Apply, values: Sequence[Pieces], known: Mapping[int, float], 
 def _left(step: Apply, node: Pieces, own: Sequence[Pieces], known: Mapping[int, float]) -> Sequence[Pieces | None]:
     """What the narrowed values of a step leave of each of its operands; None of what is a point anyway."""
     wanted = [not each.point for each in own]
-    felt = arithmetic.cancelling(node, *own)
     match step.operation:
         case "add":
-            others = _others(own, lambda one, other: arithmetic.add(one, other, felt))
+            others = _others(own, arithmetic.sum_of)
             return [
-                node if each is None else arithmetic.subtract(node, each, felt) if want else None
+                node if each is None else arithmetic.difference_of(node, each) if want else None
                 for each, want in zip(others, wanted, strict=True)
             ]
         case "multiply":
@@ -178,8 +122,8 @@ def _left(step: Apply, node: Pieces, own: Sequence[Pieces], known: Mapping[int, 
             return [_over(node, each) if want else None for each, want in zip(others, wanted, strict=True)]
         case "subtract":
             return (
-                arithmetic.add(node, own[1], felt) if wanted[0] else None,
-                arithmetic.subtract(own[0], node, felt) if wanted[1] else None,
+                arithmetic.sum_of(node, own[1]) if wanted[0] else None,
+                arithmetic.difference_of(own[0], node) if wanted[1] else None,
             )
         case "divide":
             return (
