@@ -148,6 +148,8 @@ def comparison_truth(formula: Formula, read: ReadNumber) -> Any:
         right, left = right[1:]
     a, b = exact_value(left, read), exact_value(right, read)
     gap = _plus(a, -b)
+    if scale is None and a != b and _told_apart(left, right, a, b):
+        raise Unclear
     equal = _same(a, b)
     if operator == "<?>":
         t = _tanh(gap, scale) if scale else mpf(0 if equal else 1 if gap > 0 else -1)
@@ -157,12 +159,27 @@ def comparison_truth(formula: Formula, read: ReadNumber) -> Any:
         held = {"=": equal, "!=": not equal, ">": gap > 0 and not equal, "<": gap < 0 and not equal}
         return mpf(int(held.get(operator, equal or (gap > 0 if operator == ">=" else gap < 0))))
     if operator in ("=", "!="):
-        bump = 1 - _tanh(gap, scale) ** 2
-        return bump if operator == "=" else 1 - bump
+        dent = _tanh(gap, scale) ** 2  # itself, since so many digits do not show it in its complement
+        return 1 - dent if operator == "=" else dent
     x = mpf(gap) / mpf(Fraction(scale))
     if abs(x) > FAR:
         raise Unclear
     return _sigmoid(x if operator in (">", ">=") else -x)
+
+
+def _told_apart(left: Formula, right: Formula, a: Real, b: Real) -> bool:
+    """Whether different sides are equal by the tolerance and yet no rounding makes them so: both are given, or they
+    round to whole numbers or other multiples of 2^-10, which count as what they are. An engine reads such an equality
+    as that of reals."""
+    gap, size = abs(_plus(a, -b)), max(abs(mpf(a)), abs(mpf(b)))
+    if mpf(gap) > size * _SAME * 2:
+        return False
+    given = all(side[0] in ("number", "constant") for side in (left, right))
+    return given or all(_on_grid(_nearest(x)) for x in (a, b))
+
+
+def _on_grid(value: float) -> bool:
+    return (value.is_integer() and abs(value) <= 2**53) or ((value * 1024).is_integer() and abs(value) <= 2**32)
 
 
 def _same(a: Real, b: Real) -> bool:

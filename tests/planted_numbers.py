@@ -33,6 +33,7 @@ from tests.programs import LOGICS, to_text
 PEOPLE = ("anna", "bob")
 TRUTHS = ("Known", "P", "Q", "R")
 NUMBERS = ("n0", "n1", "n2", "n3")
+ZERO = ("constant", 0.0)
 X = (("var", "X"),)
 
 SMALL_TRUTHS = (0.0, 1.0, 0.5, 0.25, 0.9999, 1e-9, 1 - 1e-9, 1e-12, 2e-9, 1 - 2e-9, 1e-300, math.nextafter(1, 0))
@@ -185,6 +186,8 @@ class _Generator:
                 weight = (1.0, *weight[1:])
         if rng.random() < 0.3:
             left, right = right, left
+        if rng.random() < 0.15:
+            left, right = rng.choice([(("subtract", left, right), ZERO), (ZERO, ("subtract", right, left))])
         found: Formula = ("compare", operator, left, right, scale, weight)
         self.pool.append(found)
         return found

@@ -7,7 +7,7 @@ result. An operand that is a point in every row costs no more than plain arithme
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
@@ -43,20 +43,37 @@ def add(one: Pieces, other: Pieces) -> Pieces:
         if finite(value):
             return points(value)
     one, other = crossed_with(one, other)
-    return tidied(bounded(one.lower + other.lower, one.upper + other.upper, gone(one, other)))
+    return tidied(bounded(*_sums(one, other), gone(one, other)))
 
 
-def sum_of(one: Pieces, other: Pieces) -> Pieces:
+def _sums(one: Pieces, other: Pieces) -> list[Tensor]:
+    """The sums of the lower and of the upper ends. An end beside zero, which is not reached, lies between zero and the
+    sum of it and what is nearer to zero still."""
+    found = []
+    for sign, x, y in ((1.0, one.lower, other.lower), (-1.0, one.upper, other.upper)):
+        total = x + y
+        if any_set((total.abs() <= ZERO) & (x != -y)):
+            x, y = (
+                torch.where((sign * a > 0) & (sign * a <= ZERO) & (sign * b < 0), 0.0, a) for a, b in ((x, y), (y, x))
+            )
+            total = x + y
+        found.append(total)
+    return found
+
+
+def sum_of(one: Pieces, other: Pieces, made_of: Sequence[Pieces] | None = ()) -> Pieces:
     """``x + y`` of values that may have been rounded: let out where the sum is so much less than they are that it is
-    known no better than to 1e-10. Whole numbers and multiples of 2^-10 are taken to be exact."""
+    known no better than to 1e-10. Whole numbers and multiples of 2^-10 are taken to be exact, if what they are
+    ``made_of`` is such too (None: it is not)."""
     one, other = crossed_with(one, other)
-    lower, upper = one.lower + other.lower, one.upper + other.upper
+    lower, upper = _sums(one, other)
     with torch.no_grad():
         low, high = _noise(lower, one.lower, other.lower), _noise(upper, one.upper, other.upper)
         felt = any_set(low > 0) or any_set(high > 0)
         if felt:
-            exact = unrounded(one, other)
-            low, high = low.masked_fill(exact, 0.0), high.masked_fill(exact, 0.0)
+            if made_of is not None:
+                exact = unrounded(one, other, *made_of)
+                low, high = low.masked_fill(exact, 0.0), high.masked_fill(exact, 0.0)
     if felt:
         lower, upper = lower - low, upper + high
     elif one.point and other.point and finite(lower):
@@ -85,12 +102,12 @@ def subtract(one: Pieces, other: Pieces) -> Pieces:
         if finite(value):
             return points(value)
     one, other = crossed_with(one, other)
-    return tidied(bounded(one.lower - other.upper, one.upper - other.lower, gone(one, other)))
+    return tidied(bounded(*_sums(one, negate(other)), gone(one, other)))
 
 
-def difference_of(one: Pieces, other: Pieces) -> Pieces:
+def difference_of(one: Pieces, other: Pieces, made_of: Sequence[Pieces] | None = ()) -> Pieces:
     """``x - y``, as `sum_of`."""
-    return sum_of(one, negate(other))
+    return sum_of(one, negate(other), made_of)
 
 
 def scale(one: Pieces, factor: float) -> Pieces:

@@ -110,9 +110,10 @@ class Comparison:
 
         def require(values: Sequence[Pieces]) -> Sequence[Pieces]:
             left, right = values
+            one, other = (() if len(term.steps) == 1 else None for term in self._terms)
             return (
-                intersection(left, sum_of(right, difference), right, difference),
-                right if right.point else intersection(right, difference_of(left, difference), left, difference),
+                intersection(left, sum_of(right, difference, other), right, difference),
+                right if right.point else intersection(right, difference_of(left, difference, one), left, difference),
             )
 
         return contracted(self._terms, inputs, require)

@@ -177,7 +177,8 @@ def intersection(one: Pieces, other: Pieces, *sources: Pieces) -> Pieces:
     beside = (upper > 0) & (lower <= ZERO) | (lower < 0) & (upper >= -ZERO)  # both are next to zero, on one side of it
     for source in sources:
         near |= lower - upper <= ROUNDING * size(source)
-    near &= torch.maximum(lower.abs(), upper.abs()) > ZERO
+    tiny = torch.maximum(first.lower.abs(), first.upper.abs()) <= ZERO  # itself, not an end that is not reached
+    near &= tiny | (torch.maximum(lower.abs(), upper.abs()) > ZERO)
     near |= beside & apart
     touch = torch.where(second.lower > first.upper, first.upper, first.lower)
     lower = torch.where(apart, torch.where(near, touch, math.inf), lower)

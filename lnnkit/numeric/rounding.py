@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.flags import any_set, where_set
-from lnnkit.numeric.pieces import ROUNDING, TINY, Pieces, whole_numbers
+from lnnkit.numeric.pieces import ROUNDING, TINY, Pieces, points, whole_numbers
 from lnnkit.numeric.step import Apply, Constant, Step
 
 KNOWN = 1e-11  # relative: an end known no worse stays
@@ -55,8 +55,8 @@ def moved(union: Pieces, rows: Tensor, low: Tensor, high: Tensor) -> Pieces:
         return union
     least, most = union.lower.index_select(1, rows), union.upper.index_select(1, rows)
     with torch.no_grad():
-        low = torch.where(low > 0, torch.maximum(low, least - least.nextafter(-_INFINITE)), 0.0)
-        high = torch.where(high > 0, torch.maximum(high, most.nextafter(_INFINITE) - most), 0.0)
+        low = torch.where((low > 0) & least.isfinite(), torch.maximum(low, least - least.nextafter(-_INFINITE)), 0.0)
+        high = torch.where((high > 0) & most.isfinite(), torch.maximum(high, most.nextafter(_INFINITE) - most), 0.0)
     return Pieces(
         union.lower.index_copy(1, rows, least - low), union.upper.index_copy(1, rows, most + high), union.whole
     )
@@ -66,11 +66,10 @@ def at_rows(values: Sequence[Pieces], rows: Tensor) -> list[Pieces]:
     """Some rows of unions, without gradients."""
     found = []
     for lower, upper, whole in values:
-        if lower.shape[1] == 1:
-            found.append(Pieces(lower.detach(), lower.detach() if lower is upper else upper.detach(), whole))
-            continue
-        some = lower.detach().index_select(1, rows)
-        found.append(Pieces(some, some if lower is upper else upper.detach().index_select(1, rows), whole))
+        low, high = (
+            end.detach() if end.shape[1] == 1 else end.detach().index_select(1, rows) for end in (lower, upper)
+        )
+        found.append(points(low) if lower is upper else Pieces(low, high, whole))
     return found
 
 
