@@ -43,7 +43,8 @@ def add(one: Pieces, other: Pieces) -> Pieces:
         if finite(value):
             return points(value)
     one, other = crossed_with(one, other)
-    return tidied(bounded(*_sums(one, other), gone(one, other)))
+    lower, upper = _sums(one, other)
+    return tidied(bounded(lower, upper, gone(one, other)))
 
 
 def _sums(one: Pieces, other: Pieces) -> list[Tensor]:
@@ -70,10 +71,9 @@ def sum_of(one: Pieces, other: Pieces, made_of: Sequence[Pieces] | None = ()) ->
     with torch.no_grad():
         low, high = _noise(lower, one.lower, other.lower), _noise(upper, one.upper, other.upper)
         felt = any_set(low > 0) or any_set(high > 0)
-        if felt:
-            if made_of is not None:
-                exact = unrounded(one, other, *made_of)
-                low, high = low.masked_fill(exact, 0.0), high.masked_fill(exact, 0.0)
+        if felt and made_of is not None:
+            exact = unrounded(one, other, *made_of)
+            low, high = low.masked_fill(exact, 0.0), high.masked_fill(exact, 0.0)
     if felt:
         lower, upper = lower - low, upper + high
     elif one.point and other.point and finite(lower):
@@ -102,7 +102,8 @@ def subtract(one: Pieces, other: Pieces) -> Pieces:
         if finite(value):
             return points(value)
     one, other = crossed_with(one, other)
-    return tidied(bounded(*_sums(one, negate(other)), gone(one, other)))
+    lower, upper = _sums(one, negate(other))
+    return tidied(bounded(lower, upper, gone(one, other)))
 
 
 def difference_of(one: Pieces, other: Pieces, made_of: Sequence[Pieces] | None = ()) -> Pieces:

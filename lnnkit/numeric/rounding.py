@@ -106,9 +106,10 @@ def _errors(steps: Sequence[Step], values: Sequence[Pieces], place: int) -> Erro
                 _sum([one.upper, -other.lower], [below[0].upper, below[1].lower]),
             )
         case "multiply" if simple:
-            found, error = parts[0], below[0]
-            for part, each in zip(parts[1:], below[1:], strict=True):
-                found, error = _product(found, error, part, each)
+            order = sorted(range(len(parts)), key=lambda n: isinstance(steps[step.operands[n]], Constant))  # last
+            found, error = parts[order[0]], below[order[0]]
+            for each in order[1:]:
+                found, error = _product(found, error, parts[each], below[each])
             return error
         case operation:
             exact = _exact(operation, own, parts) if simple and isinstance(operation, str) else torch.tensor(False)

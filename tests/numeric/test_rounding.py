@@ -93,7 +93,8 @@ def test_ends_of_intervals_are_within_their_errors() -> None:
     draw = random.Random(3)
     term = apply("subtract", apply("multiply", number(0), number(1)), number(2))
     for _ in range(300):
-        boxes = [tuple(sorted(draw.choice(DRAWN[:-1]) * draw.choice((1.0, -1.0)) for _ in range(2))) for _ in range(3)]
+        drawn = [[draw.choice(DRAWN[:-1]) * draw.choice((1.0, -1.0)) for _ in range(2)] for _ in range(3)]
+        boxes = [(min(pair), max(pair)) for pair in drawn]
         values = term.upward([entered(each) for each in intervals([boxes])])
         corners = [Fraction(x) * Fraction(y) for x in boxes[0] for y in boxes[1]]
         low, high = min(corners) - Fraction(boxes[2][1]), max(corners) - Fraction(boxes[2][0])
