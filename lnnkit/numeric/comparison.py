@@ -15,7 +15,7 @@ from lnnkit.numeric import crisp, soft
 from lnnkit.numeric.arithmetic import difference_of, subtract, sum_of
 from lnnkit.numeric.contraction import contracted
 from lnnkit.numeric.interval import Contraction, Interval, point
-from lnnkit.numeric.pieces import Pieces, empty, entered, intersection, size
+from lnnkit.numeric.pieces import Pieces, empty, entered, intersection
 from lnnkit.numeric.relation import Fixed, Relation
 from lnnkit.numeric.rounding import Errors
 from lnnkit.numeric.term import Term
@@ -131,7 +131,8 @@ class Comparison:
         found = subtract(left[-1], right[-1])
         if len(left) == len(right) == 1:
             return found
-        rows = where_set(soft.felt(self.relation, found, torch.maximum(size(left[-1]), size(right[-1]))))
+        most = sum(term.magnitude(side) for term, side in zip(self._terms, (left, right), strict=True) if len(side) > 1)
+        rows = where_set(soft.felt(self.relation, found, torch.as_tensor(most)))
         if not len(rows):
             return found
         one, other = (term.errors(side, rows) for term, side in zip(self._terms, (left, right), strict=True))

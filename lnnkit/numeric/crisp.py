@@ -75,7 +75,12 @@ def image(truths: Truths, left: Pieces, right: Pieces) -> Interval:
 
 def great(union: Pieces) -> Tensor:
     """The rows with an end so great that rounding may have made it a whole number, where those are told apart."""
-    return torch.stack([(end.abs() >= _GREAT) & (end.abs() <= EXACT) for end in union[:2]]).any(0).any(0)
+    found = torch.zeros(union.lower.shape[1], dtype=torch.bool)
+    for end in union[:1] if union.point else union[:2]:
+        size = end.detach().abs()
+        if any_set(size >= _GREAT):
+            found |= ((size >= _GREAT) & (size <= EXACT)).any(0)
+    return found
 
 
 def let_out(union: Pieces, rows: Tensor, errors: Errors) -> Pieces:

@@ -122,6 +122,28 @@ def _errors(steps: Sequence[Step], values: Sequence[Pieces], place: int) -> Erro
             return _relative(own, torch.where(exact, 0.0, ROUNDING + share))
 
 
+def magnitude(steps: Sequence[Step], values: Sequence[Pieces], place: int) -> Tensor:
+    """Of each row, what the errors of a step's value are small of: they are no more than `ROUNDING` times this, about.
+    Costs a fraction of `errors`."""
+    step, own = steps[place], values[place]
+    if not isinstance(step, Apply):
+        return _greatest(own)
+    below = [magnitude(steps, values, operand) for operand in step.operands]
+    match step.operation:
+        case "negate" | "abs":
+            return below[0]
+        case "add" | "subtract":
+            return sum(below[1:], below[0])
+        case "multiply":
+            return math.prod(below[1:], start=below[0])
+        case _:
+            found = _greatest(own)
+            for operand, each in zip(step.operands, below, strict=True):
+                if isinstance(steps[operand], Apply):
+                    found = found * (each / _greatest(values[operand]).clamp(min=TINY)).clamp(min=1.0)
+            return found
+
+
 def _may_cancel(steps: Sequence[Step], top: Apply) -> bool:
     """Whether it is a sum of what may have been rounded; that of two numbers as they are given is rounded alone."""
     if top.operation not in ("add", "subtract"):
@@ -181,11 +203,14 @@ def _sum(ends: Sequence[Tensor], below: Sequence[Tensor]) -> Tensor:
 def _product(one: Pieces, error: Errors, other: Pieces, beside: Errors) -> tuple[Pieces, Errors]:
     """A product of single pieces, and its error: that of the corner that could be the end."""
     corners = []
-    for x, e in zip(one[:2], error, strict=True):
-        for y, f in zip(other[:2], beside, strict=True):
+    for x, e in zip(one[:1] if one.point else one[:2], error, strict=not one.point):
+        for y, f in zip(other[:1] if other.point else other[:2], beside, strict=not other.point):
             value = (x * y).nan_to_num(nan=0.0, posinf=math.inf, neginf=-math.inf)
             known = _rounded_off(x, y, value) + _times(x, f) + _times(y, e) + _times(e, f)
             corners.append((value, known))
+    if len(corners) == 1:
+        ((value, known),) = corners
+        return points(value), Errors(known, known)
     lower, upper = (torch.stack([value for value, _ in corners]) for _ in (0, 1))
     low, high = lower.amin(0), upper.amax(0)
     lowest, highest = torch.zeros_like(low), torch.zeros_like(high)

@@ -16,9 +16,10 @@ from torch import Tensor
 from lnnkit.flags import any_set
 from lnnkit.numeric.crisp import LEAST, MOST, NEAR_ONE, TOLERANCE, ULPS
 from lnnkit.numeric.interval import Interval
+from lnnkit.numeric.pieces import ROUNDING as ROUNDING_OF_NUMBERS
 from lnnkit.numeric.pieces import Pieces, joined
 from lnnkit.numeric.relation import Fixed, Learned, Relation, Sign
-from lnnkit.numeric.rounding import KNOWN, Errors, moved
+from lnnkit.numeric.rounding import Errors, moved
 
 ROUNDING = 1e-12  # of a truth
 _FELT = 1e-10  # of a scale: a difference known no better is let out by what rounding may have made of it
@@ -62,9 +63,12 @@ def image(relation: Relation, difference: Pieces) -> Interval:
 
 
 def felt(relation: Relation, difference: Pieces, size: Tensor) -> Tensor:
-    """The rows in which errors in sides of these magnitudes, known to `KNOWN` at least, may be felt in the truth."""
-    found = KNOWN * size > _FELT * relation.scale
-    return found | (difference.lower == 0).any(0) | (difference.upper == 0).any(0) if _jumps(relation) else found
+    """The rows in which errors that are small of these magnitudes may be felt in the truth."""
+    found = size > _FELT / ROUNDING_OF_NUMBERS * relation.scale
+    if _jumps(relation):
+        found = found | (difference.lower == 0).any(0)
+        found = found if difference.point else found | (difference.upper == 0).any(0)
+    return found.expand(difference.lower.shape[1])
 
 
 def let_out(relation: Relation, difference: Pieces, rows: Tensor, errors: Errors) -> Pieces:
