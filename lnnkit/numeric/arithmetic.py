@@ -34,6 +34,7 @@ from lnnkit.numeric.pieces import (
 )
 
 _KNOWN = 1e-10
+_NONE = torch.zeros(1, 1, dtype=torch.float64)
 
 
 def add(one: Pieces, other: Pieces) -> Pieces:
@@ -53,7 +54,8 @@ def _sums(one: Pieces, other: Pieces) -> list[Tensor]:
     found = []
     for sign, x, y in ((1.0, one.lower, other.lower), (-1.0, one.upper, other.upper)):
         total = x + y
-        if any_set((total.abs() <= ZERO) & (x != -y)):
+        near = total.detach().abs() <= ZERO
+        if any_set(near) and any_set(near & (x != -y)):
             x, y = (
                 torch.where((sign * a > 0) & (sign * a <= ZERO) & (sign * b < 0), 0.0, a) for a, b in ((x, y), (y, x))
             )
@@ -73,7 +75,7 @@ def sum_of(one: Pieces, other: Pieces, made_of: Sequence[Pieces] | None = ()) ->
         felt = any_set(low > 0) or any_set(high > 0)
         if felt and made_of is not None:
             exact = unrounded(one, other, *made_of)
-            low, high = low.masked_fill(exact, 0.0), high.masked_fill(exact, 0.0)
+            low, high = torch.where(exact, 0.0, low), torch.where(exact, 0.0, high)
     if felt:
         lower, upper = lower - low, upper + high
     elif one.point and other.point and finite(lower):
@@ -83,9 +85,9 @@ def sum_of(one: Pieces, other: Pieces, made_of: Sequence[Pieces] | None = ()) ->
 
 def _noise(end: Tensor, one: Tensor, other: Tensor) -> Tensor:
     """What rounding of two operands may have made of their sum, where it is felt. To add zero rounds nothing."""
-    size = torch.where((one == 0) | (other == 0), 0.0, torch.maximum(one.abs(), other.abs()))
-    noise = ROUNDING * torch.where(size < math.inf, size, 0.0)
-    return torch.where(noise > _KNOWN * end.abs(), noise, 0.0)
+    size = torch.maximum(one.abs(), other.abs())
+    felt = size * (ROUNDING / _KNOWN) > end.abs()  # never where an operand is infinite, or zero
+    return torch.where(felt, ROUNDING * size, 0.0) if any_set(felt) else _NONE
 
 
 def negate(one: Pieces) -> Pieces:

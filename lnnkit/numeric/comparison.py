@@ -136,7 +136,7 @@ class Comparison:
         if not len(rows):
             return found
         one, other = (term.errors(side, rows) for term, side in zip(self._terms, (left, right), strict=True))
-        if len(found.lower) > 1:  # pieces of both are crossed: the greatest of each
+        if len(left[-1].lower) > 1 or len(right[-1].lower) > 1:  # pieces are crossed: the greatest of each
             one, other = (Errors(*[torch.maximum(*each).amax(0, keepdim=True)] * 2) for each in (one, other))
         return soft.let_out(self.relation, found, rows, Errors(one.lower + other.upper, one.upper + other.lower))
 

@@ -136,7 +136,8 @@ def _can_be_below(low: Tensor, high: Tensor, least: Tensor, most: Tensor) -> Ten
 
 def _from_zero(lower: Tensor, least: float = 0.0) -> Tensor:
     """Lower ends; one beside zero, above it, stands for any positive number."""
-    return torch.where((lower > 0) & (lower <= ZERO), least, lower)
+    near = lower.detach().abs() <= ZERO
+    return torch.where(near & (lower > 0), least, lower) if any_set(near) else lower
 
 
 def _can_be_equal(left: Pieces, right: Pieces) -> Tensor:

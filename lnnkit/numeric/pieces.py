@@ -252,7 +252,11 @@ def closed(interval: Interval) -> Interval:
 
 def beside_zero(union: Pieces) -> bool:
     """Whether a lower end is beside zero, above it, or an upper one below it."""
-    return any_set((union.lower > 0) & (union.lower <= ZERO)) or any_set((union.upper < 0) & (union.upper >= -ZERO))
+    for end, sign in ((union.lower, 1.0), (union.upper, -1.0)):
+        near = end.detach().abs() <= ZERO
+        if any_set(near) and any_set(near & (sign * end > 0)):
+            return True
+    return False
 
 
 def from_zero(ends: Tensor) -> Tensor:

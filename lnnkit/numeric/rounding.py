@@ -37,7 +37,7 @@ def let_out(steps: Sequence[Step], values: Sequence[Pieces]) -> Pieces:
     own, top = values[-1], steps[len(values) - 1]
     if not isinstance(top, Apply) or not _may_cancel(steps, top):
         return own
-    rows = where_set(_cancels(own, [values[place] for place in top.operands]))
+    rows = where_set(_cancels(own, [values[place] for place in top.operands], minus=top.operation == "subtract"))
     if not len(rows):
         return own
     with torch.no_grad():
@@ -114,7 +114,7 @@ def _errors(steps: Sequence[Step], values: Sequence[Pieces], place: int) -> Erro
         case operation:
             exact = _exact(operation, own, parts) if simple and isinstance(operation, str) else torch.tensor(False)
             for each in below:
-                exact = exact & (each.lower == 0) & (each.upper == 0)
+                exact = exact & ((each.lower == 0) & (each.upper == 0)).all(0)
             share = sum((_share(part, each) for part, each in zip(parts, below, strict=True)), torch.zeros(1))
             exponent = parts[1] if operation == "power" else None
             if exponent is not None:
@@ -154,9 +154,22 @@ def _may_cancel(steps: Sequence[Step], top: Apply) -> bool:
     )
 
 
-def _cancels(own: Pieces, parts: Sequence[Pieces]) -> Tensor:
-    """The rows in which a sum is far less than its operands."""
+def _far_less(end: Tensor, ends: Sequence[Tensor]) -> Tensor:
+    most = ends[0].abs()
+    for each in ends[1:]:
+        most = torch.maximum(most, each.abs())
+    return end.abs() < most * _CANCELS
+
+
+def _cancels(own: Pieces, parts: Sequence[Pieces], *, minus: bool) -> Tensor:
+    """The rows in which an end of a sum is far less than those that it is the sum of."""
     with torch.no_grad():
+        if all(len(each.lower) == 1 for each in (own, *parts)):
+            low, high = [part.lower for part in parts], [part.upper for part in parts]
+            if minus:
+                low[1], high[1] = high[1], low[1]
+            found = _far_less(own.lower, low)
+            return (found if own.point else found | _far_less(own.upper, high)).squeeze(0)
         most = _greatest(parts[0])
         for part in parts[1:]:
             most = torch.maximum(most, _greatest(part))
