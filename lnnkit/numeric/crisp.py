@@ -15,13 +15,11 @@ from torch import Tensor
 
 from lnnkit.flags import all_set, any_set
 from lnnkit.numeric.interval import EXACT, RELATIVE, Interval, same
-from lnnkit.numeric.pieces import ROUNDING, ZERO, Pieces, crossed_with, hull
+from lnnkit.numeric.pieces import ROUNDING, ZERO, Pieces, beside_zero, crossed_with, hull
 from lnnkit.numeric.relation import Learned, Sign
 from lnnkit.numeric.rounding import Errors, moved
 
 TOLERANCE = 1e-9  # between truths, as in ``semantics.md`` point 6
-ULPS = 2 * torch.finfo(torch.float64).eps  # what a truth near 1 may be off
-NEAR_ONE = 1 - ULPS / 1e-10  # where that is felt in the complement
 _GREAT = 2.0**49  # rounding may take a number beyond it to the next whole one
 _CRISP = 700.0  # a margin
 _NEXT = math.ulp(0.0)
@@ -56,20 +54,23 @@ def hard(relation: Learned) -> Truths:
 def image(truths: Truths, left: Pieces, right: Pieces) -> Interval:
     """The truths that values of two unions can have, as their hull; ``inf, -inf`` where one has no value."""
     (low, high), (least, most) = hull(left), hull(right)
-    loose = any(NEAR_ONE < truth < 1 for truth in truths)
-    if left.point and right.point and not loose:
+    if left.point and right.point:
         truth = _at_points(truths, low, least)
         return Interval(truth, truth)
+    open_ = beside_zero(left) or beside_zero(right)
+    if open_:
+        one, other = (Interval(_from_zero(low), -_from_zero(-high)) for low, high in (hull(left), hull(right)))
+    else:
+        one, other = Interval(low, high), Interval(least, most)
     possible = (
-        _can_be_below(low, high, least, most),
-        _can_be_equal(left, right),
-        _can_be_below(least, most, low, high),
+        _can_be_below(one.lower, high, least, other.upper),
+        _can_be_equal(left, right, open_=open_),
+        _can_be_below(other.lower, most, low, one.upper),
     )
     lower, upper = (torch.full_like(possible[0], end, dtype=torch.float64) for end in (math.inf, -math.inf))
     for can_be, truth in zip(possible, truths, strict=True):
-        room = ULPS if NEAR_ONE < truth < 1 else 0.0
-        lower = torch.where(can_be & (lower > truth - room), truth - room, lower)
-        upper = torch.where(can_be & (upper < truth + room), min(truth + room, 1.0), upper)
+        lower = torch.where(can_be & (lower > truth), truth, lower)
+        upper = torch.where(can_be & (upper < truth), truth, upper)
     return Interval(lower, upper)
 
 
@@ -124,7 +125,6 @@ def preimage(truths: Truths, bounds: Interval) -> Pieces:
 def _can_be_below(low: Tensor, high: Tensor, least: Tensor, most: Tensor) -> Tensor:
     """Whether a value of ``[low, high]`` can be below one of ``[least, most]``. Where the ends are the same by the
     tolerance, whole numbers between them may differ."""
-    low, most = _from_zero(low), -_from_zero(-most)
     below = low < most
     level = below & same(low, most)
     if not any_set(level):
@@ -136,14 +136,14 @@ def _can_be_below(low: Tensor, high: Tensor, least: Tensor, most: Tensor) -> Ten
 
 def _from_zero(lower: Tensor, least: float = 0.0) -> Tensor:
     """Lower ends; one beside zero, above it, stands for any positive number."""
-    near = lower.detach().abs() <= ZERO
-    return torch.where(near & (lower > 0), least, lower) if any_set(near) else lower
+    return torch.where((lower > 0) & (lower <= ZERO), least, lower)
 
 
-def _can_be_equal(left: Pieces, right: Pieces) -> Tensor:
+def _can_be_equal(left: Pieces, right: Pieces, *, open_: bool) -> Tensor:
     one, other = crossed_with(left, right)
-    lower = torch.maximum(_from_zero(one.lower, _NEXT), _from_zero(other.lower, _NEXT))
-    upper = torch.minimum(-_from_zero(-one.upper, _NEXT), -_from_zero(-other.upper, _NEXT))
+    if open_:
+        one, other = (Pieces(_from_zero(low, _NEXT), -_from_zero(-high, _NEXT)) for low, high, _ in (one, other))
+    lower, upper = torch.maximum(one.lower, other.lower), torch.minimum(one.upper, other.upper)
     return ((lower <= upper) | same(lower, upper)).any(0)
 
 

@@ -252,6 +252,8 @@ def closed(interval: Interval) -> Interval:
 
 def beside_zero(union: Pieces) -> bool:
     """Whether a lower end is beside zero, above it, or an upper one below it."""
+    if union.point:
+        return any_set((union.lower.detach().abs() <= ZERO) & (union.lower != 0))
     for end, sign in ((union.lower, 1.0), (union.upper, -1.0)):
         near = end.detach().abs() <= ZERO
         if any_set(near) and any_set(near & (sign * end > 0)):

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.flags import any_set
-from lnnkit.numeric.crisp import LEAST, MOST, NEAR_ONE, TOLERANCE, ULPS
+from lnnkit.numeric.crisp import LEAST, MOST, TOLERANCE
 from lnnkit.numeric.interval import Interval
 from lnnkit.numeric.pieces import ROUNDING as ROUNDING_OF_NUMBERS
 from lnnkit.numeric.pieces import Pieces, joined
@@ -47,16 +47,24 @@ class Branch:
 
 def image(relation: Relation, difference: Pieces) -> Interval:
     """The hull of the truths that differences in a union give; ``inf, -inf`` where there are none. A truth far out is
-    neither 0 nor 1, though it rounds to one of them: its ends are the floats beside those."""
+    neither 0 nor 1, though it rounds to one of them: there its lower end is the float below 1, its upper end `LEAST`.
+    """
     low, high = difference.lower / relation.scale, difference.upper / relation.scale
-    zero = (difference.lower == 0) & (difference.upper == 0)
     rows = low.shape[1]
     lower, upper = _full(math.inf, rows), _full(-math.inf, rows)
     for branch in _branches(relation):
         start, stop = low.clamp(min=branch.start), high.clamp(max=branch.stop)
         none = start > stop
         first, last = branch.truth(start), branch.truth(stop)
-        least, most = _outward(zero, branch.reached, torch.minimum(first, last), torch.maximum(first, last))
+        least, most = torch.minimum(first, last), torch.maximum(first, last)
+        if branch.reached:  # what is 0 is so itself, and no rounding of what is not
+            zero = (difference.lower == 0) & (difference.upper == 0)
+            least, most = (
+                torch.where(zero, least, least.clamp(max=MOST)),
+                torch.where(zero, most, most.clamp(min=LEAST)),
+            )
+        else:
+            least, most = least.clamp(max=MOST), most.clamp(min=LEAST)
         lower = torch.minimum(lower, torch.where(none, math.inf, least).amin(0))
         upper = torch.maximum(upper, torch.where(none, -math.inf, most).amax(0))
     return Interval(lower, upper)
@@ -85,16 +93,6 @@ def let_out(relation: Relation, difference: Pieces, rows: Tensor, errors: Errors
 
 def _jumps(relation: Relation) -> bool:
     return isinstance(relation, Fixed) and relation.sign in ("=", "!=")
-
-
-def _outward(zero: Tensor, reached: bool, least: Tensor, most: Tensor) -> tuple[Tensor, Tensor]:
-    """Ends let out where rounding is felt in them or in their complements, so that none is 0 or 1 by rounding; not
-    those that are ``reached`` at ``zero``."""
-    if not (any_set(least > NEAR_ONE) or any_set(most > NEAR_ONE) or any_set(most < LEAST)):
-        return least, most
-    lower = torch.where(least > NEAR_ONE, (least - ULPS).clamp(max=MOST), least)
-    upper = torch.where(most > NEAR_ONE, (most + ULPS).clamp(max=1.0), most.clamp(min=LEAST))
-    return (torch.where(zero, least, lower), torch.where(zero, most, upper)) if reached else (lower, upper)
 
 
 def preimage(relation: Relation, bounds: Interval) -> Pieces:
