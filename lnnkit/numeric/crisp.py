@@ -78,8 +78,8 @@ def great(union: Pieces) -> Tensor:
     """The rows with an end so great that rounding may have made it a whole number, where those are told apart."""
     found = torch.zeros(union.lower.shape[1], dtype=torch.bool)
     for end in union[:1] if union.point else union[:2]:
-        size = end.detach().abs()
-        if any_set(size >= _GREAT):
+        if end.numel() and max(map(abs, torch.stack(end.detach().aminmax()).tolist())) >= _GREAT:
+            size = end.detach().abs()
             found |= ((size >= _GREAT) & (size <= EXACT)).any(0)
     return found
 

@@ -94,7 +94,7 @@ def differentiable(operation: Callable[[Tensor, Tensor], Tensor], one: Tensor, o
 
 def lost(values: Tensor, *operands: Tensor) -> bool:
     """Whether a product of operands that are not zero may have come too near to zero to be known well."""
-    small = values.abs() < TINY
+    small = values.detach().abs() < TINY
     if not any_set(small):
         return False
     for each in operands:
@@ -104,10 +104,9 @@ def lost(values: Tensor, *operands: Tensor) -> bool:
 
 def regained(values: Tensor, *operands: Tensor) -> Tensor:
     """Products of operands; those lost near zero are beside it."""
-    small = values.abs() < TINY
-    if not any_set(small):
+    if not lost(values, *operands):
         return values
-    sign = torch.ones_like(values)
+    small, sign = values.abs() < TINY, torch.ones_like(values)
     for each in operands:
         sign = sign * each.sign()
     return torch.where(small, BESIDE_ZERO * sign, values)

@@ -42,6 +42,11 @@ def let_out(steps: Sequence[Step], values: Sequence[Pieces]) -> Pieces:
         return own
     with torch.no_grad():
         some = at_rows(values, rows)
+        least = torch.minimum(*(end.abs() for end in some[-1][:2])).amin(0)
+        felt = where_set(least * KNOWN < magnitude(steps, some, len(values) - 1) * ROUNDING)
+        if not len(felt):
+            return own
+        some, rows = at_rows(some, felt), rows.index_select(0, felt)
         lower, upper = errors(steps, some, len(values) - 1)
         low = torch.where(lower > KNOWN * some[-1].lower.abs(), lower * _MARGIN, 0.0)
         high = torch.where(upper > KNOWN * some[-1].upper.abs(), upper * _MARGIN, 0.0)
@@ -158,7 +163,7 @@ def _far_less(end: Tensor, ends: Sequence[Tensor]) -> Tensor:
     most = ends[0].abs()
     for each in ends[1:]:
         most = torch.maximum(most, each.abs())
-    return end.abs() < most * _CANCELS
+    return end.abs() < most.mul_(_CANCELS)
 
 
 def _cancels(own: Pieces, parts: Sequence[Pieces], *, minus: bool) -> Tensor:

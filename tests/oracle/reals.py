@@ -172,7 +172,9 @@ def root(a: Reals) -> Reals:
 def raised(x: float, exponent: float) -> float:
     """A positive power of an end, infinite where float64 ends."""
     try:
-        return math.pow(x, exponent) or (0.0 if x == 0 or math.isinf(exponent) else math.copysign(NEXT, x if exponent % 2 == 1 else 1.0))
+        return math.pow(x, exponent) or (
+            0.0 if x == 0 or math.isinf(exponent) else math.copysign(NEXT, x if exponent % 2 == 1 else 1.0)
+        )
     except OverflowError:
         return -INF if x < 0 and exponent % 2 else INF
 
