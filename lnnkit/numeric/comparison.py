@@ -17,7 +17,7 @@ from lnnkit.numeric.contraction import contracted
 from lnnkit.numeric.interval import Contraction, Interval, point
 from lnnkit.numeric.pieces import Pieces, empty, entered, intersection
 from lnnkit.numeric.relation import Fixed, Relation
-from lnnkit.numeric.rounding import Errors
+from lnnkit.numeric.rounded_off import Errors
 from lnnkit.numeric.term import Term
 
 

@@ -17,7 +17,7 @@ from lnnkit.flags import all_set, any_set
 from lnnkit.numeric.interval import EXACT, RELATIVE, Interval, same
 from lnnkit.numeric.pieces import ROUNDING, ZERO, Pieces, beside_zero, crossed_with, hull
 from lnnkit.numeric.relation import Learned, Sign
-from lnnkit.numeric.rounding import Errors, moved
+from lnnkit.numeric.rounded_off import Errors, moved
 
 TOLERANCE = 1e-9  # between truths, as in ``semantics.md`` point 6
 _GREAT = 2.0**49  # rounding may take a number beyond it to the next whole one

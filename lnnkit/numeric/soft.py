@@ -19,7 +19,7 @@ from lnnkit.numeric.interval import Interval
 from lnnkit.numeric.pieces import ROUNDING as ROUNDING_OF_NUMBERS
 from lnnkit.numeric.pieces import Pieces, joined
 from lnnkit.numeric.relation import Fixed, Learned, Relation, Sign
-from lnnkit.numeric.rounding import Errors, moved
+from lnnkit.numeric.rounded_off import Errors, moved
 
 ROUNDING = 1e-12  # of a truth
 _FELT = 1e-10  # of a scale: a difference known no better is let out by what rounding may have made of it

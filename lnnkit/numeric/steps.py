@@ -10,7 +10,7 @@ from lnnkit.flags import all_set, any_set
 from lnnkit.numeric import arithmetic, inverses
 from lnnkit.numeric.pieces import Pieces, empty, intersection, single, unless_noise, without_zero
 from lnnkit.numeric.power import power, raise_to, root
-from lnnkit.numeric.rounding import errors, let_out
+from lnnkit.numeric.rounded_off import errors, let_out
 from lnnkit.numeric.step import Apply, Constant, Number, Step
 
 _SUMS = ("add", "subtract")

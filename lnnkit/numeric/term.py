@@ -14,7 +14,7 @@ from lnnkit.numeric.contraction import contracted
 from lnnkit.numeric.fixed_unit import FixedUnit
 from lnnkit.numeric.interval import Contraction, Interval
 from lnnkit.numeric.pieces import Pieces, closed, entered, hull, intersection
-from lnnkit.numeric.rounding import Errors, at_rows, errors, magnitude
+from lnnkit.numeric.rounded_off import Errors, at_rows, errors, magnitude
 from lnnkit.numeric.step import Apply, Constant, Number, Operation, Step
 from lnnkit.numeric.steps import constants, downward, extracted, folded, upward
 
