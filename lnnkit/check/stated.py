@@ -12,13 +12,15 @@ from lnnkit.check.program import Fact
 from lnnkit.check.symbols import Formula
 from lnnkit.syntax import ast
 
+_BELOW_ONE = 1 - 2.0**-53  # the greatest truth below 1
+
 
 def fact(statement: ast.FactStatement | ast.LabelStatement) -> Fact:
     """A row of bounds: ``~P(a) in [l, u]`` is ``P(a) in [1 - u, 1 - l]``."""
     lower, upper = ends(statement.bounds)
     assert isinstance(lower, float) and isinstance(upper, float)
     if statement.negated:
-        lower, upper = 1 - upper, 1 - lower
+        lower, upper = negated_ends(lower, upper)
     atom = statement.atom
     texts = tuple(argument.text for argument in atom.arguments if isinstance(argument, ast.Constant))
     return Fact(atom.name, texts, lower, upper, statement.span)
@@ -37,8 +39,13 @@ def stated_fact(formula: Formula) -> Fact | None:
     if len(texts) < len(literal.arguments) or not (isinstance(lower, float) and isinstance(upper, float)):
         return None
     if negated:
-        lower, upper = 1 - upper, 1 - lower
+        lower, upper = negated_ends(lower, upper)
     return Fact(literal.name, tuple(texts), lower, upper, formula.statement.span)
+
+
+def negated_ends(lower: float, upper: float) -> tuple[float, float]:
+    """The bounds of what is negated, ``[1 - U, 1 - L]``; the lower end is 1 only where ``U`` is 0."""
+    return 1.0 if upper == 0 else min(1 - upper, _BELOW_ONE), 1 - lower
 
 
 def ends(bounds: ast.Bounds | None) -> tuple[ast.Learnable | float, ast.Learnable | float]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 import networkx as nx
 
 from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Predicate, Query, SameEntity
+from lnnkit.check.stated import negated_ends
 from lnnkit.check.walk import children
 from lnnkit.graph.defining import Formula, conjunctions, conjuncts, defined_predicates, stripped
 from lnnkit.graph.describe import Description, describe
@@ -207,7 +208,7 @@ class _Builder:
         reference, negated = below_negations(self.graph, root.reference)
         if any(root.learned):
             return root
-        lower, upper = (1 - root.upper, 1 - root.lower) if negated else (root.lower, root.upper)
+        lower, upper = negated_ends(root.lower, root.upper) if negated else (root.lower, root.upper)
         return replace(root, reference=reference, lower=lower, upper=upper)
 
     def _root(

@@ -30,11 +30,11 @@ from lnnkit.numeric.relation import Learned as Learned
 from lnnkit.numeric.relation import Relation as Relation
 from lnnkit.numeric.relation import Sign as Sign
 from lnnkit.numeric.relation import relation as relation
-from lnnkit.numeric.steps import Apply as Apply
-from lnnkit.numeric.steps import Constant as Constant
-from lnnkit.numeric.steps import Number as Number
-from lnnkit.numeric.steps import Operation as Operation
-from lnnkit.numeric.steps import Step as Step
+from lnnkit.numeric.step import Apply as Apply
+from lnnkit.numeric.step import Constant as Constant
+from lnnkit.numeric.step import Number as Number
+from lnnkit.numeric.step import Operation as Operation
+from lnnkit.numeric.step import Step as Step
 from lnnkit.numeric.term import Term as Term
 from lnnkit.numeric.term import apply as apply
 from lnnkit.numeric.term import constant as constant

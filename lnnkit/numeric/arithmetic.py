@@ -7,7 +7,7 @@ result. An operand that is a point in every row costs no more than plain arithme
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
@@ -15,8 +15,10 @@ from torch import Tensor
 from lnnkit.flags import any_set
 from lnnkit.numeric.pieces import (
     BESIDE_ZERO,
+    ROUNDING,
     ZERO,
     Pieces,
+    beside_zero,
     bounded,
     crossed_with,
     differentiable,
@@ -24,9 +26,15 @@ from lnnkit.numeric.pieces import (
     from_zero,
     gone,
     joined,
+    lost,
     points,
+    regained,
     tidied,
+    unrounded,
 )
+
+_KNOWN = 1e-10
+_NONE = torch.zeros(1, 1, dtype=torch.float64)
 
 
 def add(one: Pieces, other: Pieces) -> Pieces:
@@ -36,7 +44,50 @@ def add(one: Pieces, other: Pieces) -> Pieces:
         if finite(value):
             return points(value)
     one, other = crossed_with(one, other)
-    return tidied(bounded(one.lower + other.lower, one.upper + other.upper, gone(one, other)))
+    lower, upper = _sums(one, other)
+    return tidied(bounded(lower, upper, gone(one, other)))
+
+
+def _sums(one: Pieces, other: Pieces) -> list[Tensor]:
+    """The sums of the lower and of the upper ends. An end beside zero, which is not reached, lies between zero and the
+    sum of it and what is nearer to zero still."""
+    found = []
+    for sign, x, y in ((1.0, one.lower, other.lower), (-1.0, one.upper, other.upper)):
+        total = x + y
+        near = total.detach().abs() <= ZERO
+        if any_set(near) and any_set(near & (x != -y)):
+            x, y = (
+                torch.where((sign * a > 0) & (sign * a <= ZERO) & (sign * b < 0), 0.0, a) for a, b in ((x, y), (y, x))
+            )
+            total = x + y
+        found.append(total)
+    return found
+
+
+def sum_of(one: Pieces, other: Pieces, made_of: Sequence[Pieces] | None = ()) -> Pieces:
+    """``x + y`` of values that may have been rounded: let out where the sum is so much less than they are that it is
+    known no better than to 1e-10. Whole numbers and multiples of 2^-10 are taken to be exact, if what they are
+    ``made_of`` is such too (None: it is not)."""
+    one, other = crossed_with(one, other)
+    lower, upper = _sums(one, other)
+    with torch.no_grad():
+        low, high = _noise(lower, one.lower, other.lower), _noise(upper, one.upper, other.upper)
+        felt = any_set(low > 0) or any_set(high > 0)
+        if felt and made_of is not None:
+            exact = unrounded(one, other, *made_of)
+            low, high = torch.where(exact, 0.0, low), torch.where(exact, 0.0, high)
+    if felt:
+        lower, upper = lower - low, upper + high
+    elif one.point and other.point and finite(lower):
+        return points(lower)
+    return tidied(bounded(lower, upper, gone(one, other)))
+
+
+def _noise(end: Tensor, one: Tensor, other: Tensor) -> Tensor:
+    """What rounding of two operands may have made of their sum, where it is felt. To add zero rounds nothing."""
+    size = torch.maximum(one.abs(), other.abs())
+    felt = size * (ROUNDING / _KNOWN) > end.abs()  # never where an operand is infinite, or zero
+    return torch.where(felt, ROUNDING * size, 0.0) if any_set(felt) else _NONE
 
 
 def negate(one: Pieces) -> Pieces:
@@ -53,38 +104,51 @@ def subtract(one: Pieces, other: Pieces) -> Pieces:
         if finite(value):
             return points(value)
     one, other = crossed_with(one, other)
-    return tidied(bounded(one.lower - other.upper, one.upper - other.lower, gone(one, other)))
+    lower, upper = _sums(one, negate(other))
+    return tidied(bounded(lower, upper, gone(one, other)))
+
+
+def difference_of(one: Pieces, other: Pieces, made_of: Sequence[Pieces] | None = ()) -> Pieces:
+    """``x - y``, as `sum_of`."""
+    return sum_of(one, negate(other), made_of)
 
 
 def scale(one: Pieces, factor: float) -> Pieces:
     """``c x``."""
     if one.point:
         value = one.lower * factor
-        if finite(value):
+        if finite(value) and not (factor and lost(value, one.lower)):
             return points(value)
     if factor == 0:
         zeros = torch.zeros_like(one.lower)
         return bounded(zeros, zeros.clone(), gone(one))
     low, high = (one.lower, one.upper) if factor > 0 else (one.upper, one.lower)
-    return bounded(low * factor, high * factor, gone(one))
+    sign = one.lower.new_tensor(math.copysign(1.0, factor))
+    return bounded(regained(low * factor, low, sign), regained(high * factor, high, sign), gone(one))
 
 
 def multiply(one: Pieces, other: Pieces) -> Pieces:
     """``x y``: the ends are among the products of ends."""
     if one.point and other.point:
         value = one.lower * other.lower
-        if finite(value):
+        if finite(value) and not lost(value, one.lower, other.lower):
             return points(value)
     one, other = crossed_with(one, other)
     corners = [_product(x, y) for x in one[:2] for y in other[:2]]
-    return tidied(bounded(_least(corners), _most(corners), gone(one, other)))
+    lower, upper = _least(corners), _most(corners)
+    for x in (one, other):
+        if beside_zero(x):  # what is next to zero is so however large the other is
+            above, below = (x.lower > 0) & (x.lower <= ZERO), (x.upper < 0) & (x.upper >= -ZERO)
+            lower = torch.where(above | below, torch.minimum(lower, lower.sign() * BESIDE_ZERO), lower)
+            upper = torch.where(above | below, torch.maximum(upper, upper.sign() * BESIDE_ZERO), upper)
+    return tidied(bounded(lower, upper, gone(one, other)))
 
 
 def divide(one: Pieces, other: Pieces) -> Pieces:
     """``x / y`` for ``y != 0``: of divisors around zero, the two sides apart."""
     if one.point and other.point:
         value = one.lower / other.lower
-        if finite(value):
+        if finite(value) and not lost(value, one.lower):
             return points(value)
     parts = []
     if any_set(other.upper > 0):
@@ -127,9 +191,13 @@ def not_negative(one: Pieces) -> Pieces:
 
 
 def rising(one: Pieces, function: Callable[[Tensor], Tensor]) -> Pieces:
-    """The image under a rising function that keeps zero."""
-    lower, upper = (torch.where(end.abs() <= ZERO, end, function(end)) for end in one[:2])
-    return bounded(lower, upper, gone(one))
+    """The image under a rising function that is zero at zero and nowhere else; ends beside it stay there."""
+    lower, upper = one[:2]
+    low, high = (regained(function(end), end) for end in (lower, upper))
+    if beside_zero(one):
+        low = torch.where((lower > 0) & (lower <= ZERO), torch.minimum(low, lower), low)
+        high = torch.where((upper < 0) & (upper >= -ZERO), torch.maximum(high, upper), high)
+    return bounded(low, high, gone(one))
 
 
 def _quotient(one: Pieces, other: Pieces) -> Pieces:
@@ -139,15 +207,17 @@ def _quotient(one: Pieces, other: Pieces) -> Pieces:
     none = high <= 0
     lower = differentiable(torch.div, one.lower, torch.where(one.lower >= 0, high, low))
     upper = differentiable(torch.div, one.upper, torch.where(one.upper >= 0, low, high))
-    if not finite(high):  # a quotient by what grows without end is never zero
-        lower = torch.where((one.lower > 0) & (lower == 0), BESIDE_ZERO, lower)
-        upper = torch.where((one.upper < 0) & (upper == 0), -BESIDE_ZERO, upper)
-    lost = gone(one)
-    return tidied(bounded(_number(lower), _number(upper), none if lost is None else none | lost))
+    # a quotient by what grows without end is never zero, nor is one that rounding took there
+    lower, upper = (regained(_number(end), dividend) for end, dividend in ((lower, one.lower), (upper, one.upper)))
+    if beside_zero(one):
+        lower = torch.where((one.lower > 0) & (one.lower <= ZERO), BESIDE_ZERO, lower)
+        upper = torch.where((one.upper < 0) & (one.upper >= -ZERO), -BESIDE_ZERO, upper)
+    missing = gone(one)
+    return tidied(bounded(lower, upper, none if missing is None else none | missing))
 
 
 def _product(one: Tensor, other: Tensor) -> Tensor:
-    return _number(differentiable(torch.mul, one, other))
+    return regained(_number(differentiable(torch.mul, one, other)), one, other)
 
 
 def _number(values: Tensor) -> Tensor:

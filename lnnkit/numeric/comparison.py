@@ -12,11 +12,12 @@ from torch import Tensor
 
 from lnnkit.flags import all_set, where_set
 from lnnkit.numeric import crisp, soft
-from lnnkit.numeric.arithmetic import add, subtract
+from lnnkit.numeric.arithmetic import difference_of, subtract, sum_of
 from lnnkit.numeric.contraction import contracted
 from lnnkit.numeric.interval import Contraction, Interval, point
 from lnnkit.numeric.pieces import Pieces, empty, entered, intersection
 from lnnkit.numeric.relation import Fixed, Relation
+from lnnkit.numeric.rounded_off import Errors
 from lnnkit.numeric.term import Term
 
 
@@ -49,8 +50,11 @@ class Comparison:
             zero = entered(point(torch.zeros(1, dtype=torch.float64)))
             return self._image(zero, zero, _rows(inputs))
         boxes = [entered(each) for each in inputs]
-        left, right = (term.upward(boxes)[-1] for term in self._terms)
-        return self._image(left, right, _rows(inputs))
+        left, right = (term.upward(boxes) for term in self._terms)
+        if self._truths is not None:
+            one, other = (self._whole(*side) for side in zip(self._terms, (left, right), strict=True))
+            return self._image(one, other, _rows(inputs))
+        return self._image(left[-1], right[-1], _rows(inputs), self._difference(left, right))
 
     def contract(self, inputs: Sequence[Interval], bounds: Interval) -> Contraction:
         """The closed hull of the inputs that can give a truth in ``bounds``, terms defined; exact as above. Bounds that
@@ -106,17 +110,40 @@ class Comparison:
 
         def require(values: Sequence[Pieces]) -> Sequence[Pieces]:
             left, right = values
+            one, other = (() if len(term.steps) == 1 else None for term in self._terms)
             return (
-                intersection(left, add(right, difference), right, difference),
-                right if right.point else intersection(right, subtract(left, difference), left, difference),
+                intersection(left, sum_of(right, difference, other), right, difference),
+                right if right.point else intersection(right, difference_of(left, difference, one), left, difference),
             )
 
         return contracted(self._terms, inputs, require)
 
-    def _image(self, left: Pieces, right: Pieces, rows: int) -> Interval:
+    def _whole(self, term: Term, values: Sequence[Pieces]) -> Pieces:
+        """A side as a crisp relation compares it."""
+        if len(values) == 1:
+            return values[-1]
+        rows = where_set(crisp.great(values[-1]))
+        return crisp.let_out(values[-1], rows, term.errors(values, rows)) if len(rows) else values[-1]
+
+    def _difference(self, left: Sequence[Pieces], right: Sequence[Pieces]) -> Pieces:
+        """The difference of both sides, by the values of their steps, as a soft relation takes it."""
+        assert self.relation is not None
+        found = subtract(left[-1], right[-1])
+        if len(left) == len(right) == 1:
+            return found
+        most = sum(term.magnitude(side) for term, side in zip(self._terms, (left, right), strict=True) if len(side) > 1)
+        rows = where_set(soft.felt(self.relation, found, torch.as_tensor(most)))
+        if not len(rows):
+            return found
+        one, other = (term.errors(side, rows) for term, side in zip(self._terms, (left, right), strict=True))
+        if len(left[-1].lower) > 1 or len(right[-1].lower) > 1:  # pieces are crossed: the greatest of each
+            one, other = (Errors(*[torch.maximum(*each).amax(0, keepdim=True)] * 2) for each in (one, other))
+        return soft.let_out(self.relation, found, rows, Errors(one.lower + other.upper, one.upper + other.lower))
+
+    def _image(self, left: Pieces, right: Pieces, rows: int, difference: Pieces | None = None) -> Interval:
         assert self.relation is not None
         if self._truths is None:
-            lower, upper = soft.image(self.relation, subtract(left, right))
+            lower, upper = soft.image(self.relation, subtract(left, right) if difference is None else difference)
         else:
             lower, upper = crisp.image(self._truths, left, right)
         if not (left.whole and right.whole):

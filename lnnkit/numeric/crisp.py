@@ -13,12 +13,18 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from lnnkit.flags import all_set
-from lnnkit.numeric.interval import RELATIVE, Interval, same
-from lnnkit.numeric.pieces import Pieces, crossed_with, hull
+from lnnkit.flags import all_set, any_set
+from lnnkit.numeric.interval import EXACT, RELATIVE, Interval, same
+from lnnkit.numeric.pieces import ROUNDING, ZERO, Pieces, beside_zero, crossed_with, hull
 from lnnkit.numeric.relation import Learned, Sign
+from lnnkit.numeric.rounded_off import Errors, moved
 
 TOLERANCE = 1e-9  # between truths, as in ``semantics.md`` point 6
+_GREAT = 2.0**49  # rounding may take a number beyond it to the next whole one
+_CRISP = 700.0  # a margin
+_NEXT = math.ulp(0.0)
+LEAST = torch.finfo(torch.float64).tiny  # of truths that are not 0, the least that an upper end is
+MOST = 1 - torch.finfo(torch.float64).eps / 2  # of truths that are not 1, the most that a lower end is
 
 
 class Truths(NamedTuple):
@@ -51,16 +57,37 @@ def image(truths: Truths, left: Pieces, right: Pieces) -> Interval:
     if left.point and right.point:
         truth = _at_points(truths, low, least)
         return Interval(truth, truth)
+    open_ = beside_zero(left) or beside_zero(right)
+    if open_:
+        one, other = (Interval(_from_zero(low), -_from_zero(-high)) for low, high in (hull(left), hull(right)))
+    else:
+        one, other = Interval(low, high), Interval(least, most)
     possible = (
-        (low < most) & ~same(low, most),
-        _can_be_equal(left, right),
-        (high > least) & ~same(high, least),
+        _can_be_below(one.lower, high, least, other.upper),
+        _can_be_equal(left, right, open_=open_),
+        _can_be_below(other.lower, most, low, one.upper),
     )
     lower, upper = (torch.full_like(possible[0], end, dtype=torch.float64) for end in (math.inf, -math.inf))
     for can_be, truth in zip(possible, truths, strict=True):
         lower = torch.where(can_be & (lower > truth), truth, lower)
         upper = torch.where(can_be & (upper < truth), truth, upper)
     return Interval(lower, upper)
+
+
+def great(union: Pieces) -> Tensor:
+    """The rows with an end so great that rounding may have made it a whole number, where those are told apart."""
+    found = torch.zeros(union.lower.shape[1], dtype=torch.bool)
+    for end in union[:1] if union.point else union[:2]:
+        if end.numel() and max(map(abs, torch.stack(end.detach().aminmax()).tolist())) >= _GREAT:
+            size = end.detach().abs()
+            found |= ((size >= _GREAT) & (size <= EXACT)).any(0)
+    return found
+
+
+def let_out(union: Pieces, rows: Tensor, errors: Errors) -> Pieces:
+    """A side of which some rows are `great`: ends that were rounded are let out, since whole numbers are compared
+    exactly."""
+    return moved(union, rows, *(torch.where(error > 0, ROUNDING * EXACT, 0.0) for error in errors))
 
 
 def _at_points(truths: Truths, left: Tensor, right: Tensor) -> Tensor:
@@ -95,11 +122,33 @@ def preimage(truths: Truths, bounds: Interval) -> Pieces:
     return Pieces(least.unsqueeze(0), most.unsqueeze(0), whole=all_set(below | equal | above))
 
 
-def _can_be_equal(left: Pieces, right: Pieces) -> Tensor:
+def _can_be_below(low: Tensor, high: Tensor, least: Tensor, most: Tensor) -> Tensor:
+    """Whether a value of ``[low, high]`` can be below one of ``[least, most]``. Where the ends are the same by the
+    tolerance, whole numbers between them may differ."""
+    below = low < most
+    level = below & same(low, most)
+    if not any_set(level):
+        return below
+    first, last = low.ceil(), most.floor()
+    whole = (first < last) & (first <= high) & (last >= least) & (torch.maximum(-first, last) <= EXACT)
+    return below & (~level | whole)
+
+
+def _from_zero(lower: Tensor, least: float = 0.0) -> Tensor:
+    """Lower ends; one beside zero, above it, stands for any positive number."""
+    return torch.where((lower > 0) & (lower <= ZERO), least, lower)
+
+
+def _can_be_equal(left: Pieces, right: Pieces, *, open_: bool) -> Tensor:
     one, other = crossed_with(left, right)
+    if open_:
+        one, other = (Pieces(_from_zero(low, _NEXT), -_from_zero(-high, _NEXT)) for low, high, _ in (one, other))
     lower, upper = torch.maximum(one.lower, other.lower), torch.minimum(one.upper, other.upper)
     return ((lower <= upper) | same(lower, upper)).any(0)
 
 
 def _sigmoid(value: float) -> float:
-    return 1 / (1 + math.exp(-value)) if value >= 0 else math.exp(value) / (1 + math.exp(value))
+    """A large margin is that of a crisp relation; a truth of any other is neither 0 nor 1."""
+    if abs(value) >= _CRISP:
+        return float(value > 0)
+    return min(1 / (1 + math.exp(-value)), MOST) if value >= 0 else math.exp(value) / (1 + math.exp(value))

@@ -13,7 +13,7 @@ from collections.abc import Set
 from lnnkit.numeric.comparison import Comparison
 from lnnkit.numeric.interval import unknown
 from lnnkit.numeric.pieces import Pieces, entered
-from lnnkit.numeric.steps import Apply, Constant, Number
+from lnnkit.numeric.step import Apply, Constant, Number
 from lnnkit.numeric.term import Term
 
 _TRIED = 6  # so many inputs are tried in all combinations

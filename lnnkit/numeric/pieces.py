@@ -18,12 +18,13 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from lnnkit.flags import any_set
+from lnnkit.flags import all_set, any_set
 from lnnkit.numeric.interval import EXACT, GREATEST, Interval, same
 
 MOST = 8  # pieces that are kept apart
 BESIDE_ZERO = 1e-300  # an end that is not reached, above zero; what is not over `ZERO` is nothing else
 ZERO = 1e-100
+TINY = torch.finfo(torch.float64).tiny  # floats nearer to zero have lost digits
 ROUNDING = 16 * torch.finfo(torch.float64).eps  # what a few operations may round off, relative to their operands
 
 
@@ -91,6 +92,26 @@ def differentiable(operation: Callable[[Tensor, Tensor], Tensor], one: Tensor, o
     return torch.where(passing, operation(torch.where(passing, one, 1.0), torch.where(passing, other, 1.0)), found)
 
 
+def lost(values: Tensor, *operands: Tensor) -> bool:
+    """Whether a product of operands that are not zero may have come too near to zero to be known well."""
+    small = values.detach().abs() < TINY
+    if not any_set(small):
+        return False
+    for each in operands:
+        small = small & (each != 0)
+    return any_set(small)
+
+
+def regained(values: Tensor, *operands: Tensor) -> Tensor:
+    """Products of operands; those lost near zero are beside it."""
+    if not lost(values, *operands):
+        return values
+    small, sign = values.abs() < TINY, torch.ones_like(values)
+    for each in operands:
+        sign = sign * each.sign()
+    return torch.where(small, BESIDE_ZERO * sign, values)
+
+
 def gone(*unions: Pieces) -> Tensor | None:
     """Where a piece of any of the unions is empty; they are of shapes that go together."""
     flags: Tensor | None = None
@@ -152,9 +173,12 @@ def intersection(one: Pieces, other: Pieces, *sources: Pieces) -> Pieces:
     if not any_set(apart):
         return tidied(Pieces(lower, upper))
     near = same(lower, upper)
+    beside = (upper > 0) & (lower <= ZERO) | (lower < 0) & (upper >= -ZERO)  # both are next to zero, on one side of it
     for source in sources:
-        near |= lower - upper <= ROUNDING * _size(source)
-    near &= torch.maximum(lower.abs(), upper.abs()) > ZERO
+        near |= lower - upper <= ROUNDING * size(source)
+    tiny = torch.maximum(first.lower.abs(), first.upper.abs()) <= ZERO  # itself, not an end that is not reached
+    near &= tiny | (torch.maximum(lower.abs(), upper.abs()) > ZERO)
+    near |= beside & apart
     touch = torch.where(second.lower > first.upper, first.upper, first.lower)
     lower = torch.where(apart, torch.where(near, touch, math.inf), lower)
     upper = torch.where(apart, torch.where(near, touch, -math.inf), upper)
@@ -169,12 +193,12 @@ def unless_noise(old: Pieces, new: Pieces, *sources: Pieces) -> Pieces:
     moved = (new.lower > old.lower) | (new.upper < old.upper)
     if not any_set(moved):
         return new
-    noise = ROUNDING * torch.stack(torch.broadcast_tensors(*(_size(source) for source in sources))).amax(0)
+    noise = ROUNDING * torch.stack(torch.broadcast_tensors(*(size(source) for source in sources))).amax(0)
     low, high = new.lower - old.lower <= noise, old.upper - new.upper <= noise
     some = moved & (low | high)
     if not any_set(some):
         return new
-    exact = torch.stack(torch.broadcast_tensors(*(_whole_numbers(each) for each in (old, *sources)))).all(0)
+    exact = torch.stack(torch.broadcast_tensors(*(whole_numbers(each) for each in (old, *sources)))).all(0)
     some &= ~exact & (new.lower <= new.upper)
     return Pieces(
         torch.where(some & low, torch.minimum(old.lower, new.lower), new.lower),
@@ -183,13 +207,25 @@ def unless_noise(old: Pieces, new: Pieces, *sources: Pieces) -> Pieces:
     )
 
 
-def _whole_numbers(union: Pieces) -> Tensor:
+def whole_numbers(union: Pieces) -> Tensor:
     """The rows in which all ends are whole numbers that floats tell apart, or infinite."""
     ends = torch.stack((union.lower, union.upper))
     return ((ends == ends.floor()) & ((ends.abs() <= EXACT) | ends.isinf())).all(0).all(0)
 
 
-def _size(union: Pieces) -> Tensor:
+def unrounded(*unions: Pieces) -> Tensor:
+    """The rows in which sums and products of the unions' ends that are among those ends are exact: whole numbers, or
+    such multiples of 2^-10 that a product of two has no more than 53 digits."""
+    whole = torch.stack(torch.broadcast_tensors(*(whole_numbers(each) for each in unions))).all(0)
+    if all_set(whole):
+        return whole
+    grid = [
+        (end * 1024 == (end * 1024).floor()) & (end.abs() <= 2.0**32) | end.isinf() for u in unions for end in u[:2]
+    ]
+    return whole | torch.stack(torch.broadcast_tensors(*(each.all(0) for each in grid))).all(0)
+
+
+def size(union: Pieces) -> Tensor:
     """The greatest finite magnitude of a union's ends in each row."""
     ends = torch.stack((union.lower, union.upper)).abs()
     return torch.where(ends < math.inf, ends, 0.0).amax((0, 1))
@@ -204,10 +240,24 @@ def hull(union: Pieces) -> Interval:
 
 
 def closed(interval: Interval) -> Interval:
-    """An interval with ends beside zero at zero."""
-    if interval.lower is interval.upper:
+    """An interval with ends beside zero at zero: a lower one above it, an upper one below it."""
+    lower, upper = interval
+    if lower is upper:
         return interval
-    return Interval(*(torch.where(end.abs() <= ZERO, 0.0, end) for end in interval))
+    return Interval(
+        torch.where((lower > 0) & (lower <= ZERO), 0.0, lower), torch.where((upper < 0) & (upper >= -ZERO), 0.0, upper)
+    )
+
+
+def beside_zero(union: Pieces) -> bool:
+    """Whether a lower end is beside zero, above it, or an upper one below it."""
+    if union.point:
+        return any_set((union.lower.detach().abs() <= ZERO) & (union.lower != 0))
+    for end, sign in ((union.lower, 1.0), (union.upper, -1.0)):
+        near = end.detach().abs() <= ZERO
+        if any_set(near) and any_set(near & (sign * end > 0)):
+            return True
+    return False
 
 
 def from_zero(ends: Tensor) -> Tensor:

@@ -14,7 +14,6 @@ from torch import Tensor
 from lnnkit.flags import any_set
 from lnnkit.numeric.arithmetic import absolute, negate, not_negative, reciprocal, rising
 from lnnkit.numeric.pieces import (
-    BESIDE_ZERO,
     Pieces,
     bounded,
     crossed_with,
@@ -23,7 +22,9 @@ from lnnkit.numeric.pieces import (
     from_zero,
     gone,
     joined,
+    lost,
     points,
+    regained,
     tidied,
 )
 
@@ -32,7 +33,7 @@ def raise_to(base: Pieces, exponent: float) -> Pieces:
     """``x ^ e`` for a fixed exponent: the exact image."""
     if base.point:
         value = base.lower**exponent
-        if finite(value):
+        if finite(value) and not lost(value, base.lower):
             return points(value)
     if exponent == 0:
         ones = torch.ones_like(base.lower)
@@ -42,7 +43,7 @@ def raise_to(base: Pieces, exponent: float) -> Pieces:
         base = not_negative(base)
     elif size % 2 == 0:
         base = absolute(base)
-    raised = rising(base, lambda x: _raised(x, size))
+    raised = rising(base, lambda x: x**size)
     return raised if exponent > 0 else reciprocal(raised)
 
 
@@ -75,16 +76,10 @@ def power_of_positive(base: Pieces, exponent: Pieces) -> Pieces:
     base, exponent = crossed_with(base, exponent)
     low, high = from_zero(base.lower), base.upper
     least = torch.where(high == 0, exponent.lower.clamp(min=0.0), exponent.lower)  # zero has no negative powers
-    lost = (low > high) | (least > exponent.upper)
+    none = (low > high) | (least > exponent.upper)
     other = gone(exponent)
     lower, upper = _corners(low, high, least, exponent.upper)
-    return tidied(bounded(lower, upper, lost if other is None else lost | other))
-
-
-def _raised(value: Tensor, exponent: float) -> Tensor:
-    """The power; of what is not zero it is not zero."""
-    found = value**exponent
-    return torch.where((found == 0) & (value != 0), BESIDE_ZERO * value.sign(), found)
+    return tidied(bounded(lower, upper, none if other is None else none | other))
 
 
 def _root(value: Tensor, exponent: float) -> Tensor:
@@ -102,22 +97,28 @@ def _root(value: Tensor, exponent: float) -> Tensor:
 
 def _corners(low: Tensor, high: Tensor, least: Tensor, most: Tensor) -> tuple[Tensor, Tensor]:
     """The ends of ``x ^ y`` over a box of ``x >= 0``: it is monotone in each."""
-    corners = torch.stack([differentiable(torch.pow, x, y) for x in (low, high) for y in (least, most)])
+    corners = torch.stack([_corner(x, y) for x in (low, high) for y in (least, most)])
     return corners.amin(0), corners.amax(0)
+
+
+def _corner(value: Tensor, exponent: Tensor) -> Tensor:
+    """The power; of what is not zero it is not zero, but its limit may be."""
+    found = differentiable(torch.pow, value, exponent)
+    return torch.where(exponent.isinf(), found, regained(found, value))
 
 
 def _powers_of_negative(base: Pieces, exponent: Pieces) -> list[Pieces]:
     base, exponent = crossed_with(base, exponent)
     low, high = from_zero(-base.upper), -base.lower
     least, most = exponent.lower.ceil(), exponent.upper.floor()
-    lost = high <= 0
+    none = high <= 0
     other = gone(exponent, base)
-    lost = lost if other is None else lost | other
+    none = none if other is None else none | other
     found = []
     for odd in (False, True):
         first, last = least + (is_odd(least) != odd).double(), most - (is_odd(most) != odd).double()
         lower, upper = _corners(low, high, first, last)
-        part = bounded(lower, upper, lost | (first > last))
+        part = bounded(lower, upper, none | (first > last))
         found.append(negate(part) if odd else part)
     return found
 

@@ -14,24 +14,29 @@ import torch
 from torch import Tensor
 
 from lnnkit.flags import any_set
-from lnnkit.numeric.crisp import TOLERANCE
+from lnnkit.numeric.crisp import LEAST, MOST, TOLERANCE
 from lnnkit.numeric.interval import Interval
+from lnnkit.numeric.pieces import ROUNDING as ROUNDING_OF_NUMBERS
 from lnnkit.numeric.pieces import Pieces, joined
 from lnnkit.numeric.relation import Fixed, Learned, Relation, Sign
+from lnnkit.numeric.rounded_off import Errors, moved
 
 ROUNDING = 1e-12  # of a truth
+_FELT = 1e-10  # of a scale: a difference known no better is let out by what rounding may have made of it
 
 Curve = Callable[[Tensor], Tensor]
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """Truth between two values of ``x``, where it rises or falls; ``inverse`` takes the truths met there back."""
+    """Truth between two values of ``x``, where it rises or falls; ``inverse`` takes the truths met there back. Where
+    ``reached`` it is 0 or 1 at ``x = 0``, and nowhere else."""
 
     start: float
     stop: float
     truth: Curve
     inverse: Curve
+    reached: bool = False
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -41,17 +46,53 @@ class Branch:
 
 
 def image(relation: Relation, difference: Pieces) -> Interval:
-    """The hull of the truths that differences in a union give; ``inf, -inf`` where there are none."""
+    """The hull of the truths that differences in a union give; ``inf, -inf`` where there are none. A truth far out is
+    neither 0 nor 1, though it rounds to one of them: there its lower end is the float below 1, its upper end `LEAST`.
+    """
     low, high = difference.lower / relation.scale, difference.upper / relation.scale
     rows = low.shape[1]
     lower, upper = _full(math.inf, rows), _full(-math.inf, rows)
     for branch in _branches(relation):
         start, stop = low.clamp(min=branch.start), high.clamp(max=branch.stop)
         none = start > stop
-        ends = branch.truth(start), branch.truth(stop)
-        lower = torch.minimum(lower, torch.where(none, math.inf, torch.minimum(*ends)).amin(0))
-        upper = torch.maximum(upper, torch.where(none, -math.inf, torch.maximum(*ends)).amax(0))
+        first, last = branch.truth(start), branch.truth(stop)
+        least, most = torch.minimum(first, last), torch.maximum(first, last)
+        if branch.reached:  # what is 0 is so itself, and no rounding of what is not
+            zero = (difference.lower == 0) & (difference.upper == 0)
+            least, most = (
+                torch.where(zero, least, least.clamp(max=MOST)),
+                torch.where(zero, most, most.clamp(min=LEAST)),
+            )
+        else:
+            least, most = least.clamp(max=MOST), most.clamp(min=LEAST)
+        lower = torch.minimum(lower, torch.where(none, math.inf, least).amin(0))
+        upper = torch.maximum(upper, torch.where(none, -math.inf, most).amax(0))
     return Interval(lower, upper)
+
+
+def felt(relation: Relation, difference: Pieces, size: Tensor) -> Tensor:
+    """The rows in which errors that are small of these magnitudes may be felt in the truth."""
+    found = size > _FELT / ROUNDING_OF_NUMBERS * relation.scale
+    if _jumps(relation):
+        found = found | (difference.lower == 0).any(0)
+        found = found if difference.point else found | (difference.upper == 0).any(0)
+    return found.expand(difference.lower.shape[1])
+
+
+def let_out(relation: Relation, difference: Pieces, rows: Tensor, errors: Errors) -> Pieces:
+    """The difference of sides with these ``errors`` of its ends in some rows, let out where they are felt within the
+    scale, or where it is 0, of which an equality is true and an inequality false."""
+    found = []
+    for end, error in zip(difference[:2], errors, strict=True):
+        here = error > _FELT * relation.scale
+        if _jumps(relation):
+            here = here | (end.detach().index_select(1, rows) == 0)
+        found.append(torch.where(here, error, 0.0))
+    return moved(difference, rows, *found)
+
+
+def _jumps(relation: Relation) -> bool:
+    return isinstance(relation, Fixed) and relation.sign in ("=", "!=")
 
 
 def preimage(relation: Relation, bounds: Interval) -> Pieces:
@@ -62,6 +103,7 @@ def preimage(relation: Relation, bounds: Interval) -> Pieces:
     if isinstance(relation, Fixed) and relation.sign == "!=":
         # near 1 the floats are too few to tell how far out its numbers are
         relation, (low, high) = replace(relation, sign="="), (1 - high, 1 - low)
+        low = torch.where(bounds.upper > 0, low.clamp(max=MOST), low)
     lower = torch.where(low >= 1, low, torch.where(low > TOLERANCE, low - ROUNDING, 0.0))
     upper = torch.where(high <= 0, high, torch.where(high < 1 - TOLERANCE, high + ROUNDING, 1.0))
     parts = [_preimage(branch, lower, upper, relation.scale) for branch in _branches(relation)]
@@ -77,6 +119,8 @@ def _preimage(branch: Branch, lower: Tensor, upper: Tensor, scale: float) -> Pie
     flat = most - least <= 2 * TOLERANCE
     highest = most - (TOLERANCE if most >= 1 else ROUNDING) if math.isinf(top) else most
     lowest = least + (TOLERANCE if least <= 0 else ROUNDING) if math.isinf(bottom) else least
+    if not branch.reached:  # a truth that rounds to 0 or 1 tells nothing of how far out its number is
+        lowest, highest = max(lowest, TOLERANCE), min(highest, 1 - TOLERANCE)
     low, high = _full(bottom, len(lower)), _full(top, len(upper))
     if not flat:
         low = torch.where(lower > least, branch.inverse(lower.clamp(lowest, highest)), low)
@@ -113,13 +157,15 @@ def _off_dent(truth: Tensor) -> Tensor:
 
 def _mirrored(branch: Branch) -> Branch:
     """The branch over ``-x``."""
-    return Branch(-branch.stop, -branch.start, lambda x: branch.truth(-x), lambda truth: -branch.inverse(truth))
+    return Branch(
+        -branch.stop, -branch.start, lambda x: branch.truth(-x), lambda truth: -branch.inverse(truth), branch.reached
+    )
 
 
 _RISING = Branch(-math.inf, math.inf, torch.sigmoid, torch.logit)
 _FALLING = _mirrored(_RISING)
-_BUMP = Branch(0.0, math.inf, _bump, _off_bump)
-_DENT = Branch(0.0, math.inf, _dent, _off_dent)
+_BUMP = Branch(0.0, math.inf, _bump, _off_bump, reached=True)
+_DENT = Branch(0.0, math.inf, _dent, _off_dent, reached=True)
 _FIXED: dict[Sign, tuple[Branch, ...]] = {
     ">": (_RISING,),
     ">=": (_RISING,),

@@ -4,43 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
-from typing import Literal
 
 from lnnkit.flags import all_set, any_set
 from lnnkit.numeric import arithmetic, inverses
-from lnnkit.numeric.fixed_unit import FixedUnit
 from lnnkit.numeric.pieces import Pieces, empty, intersection, single, unless_noise, without_zero
 from lnnkit.numeric.power import power, raise_to, root
+from lnnkit.numeric.rounded_off import errors, let_out
+from lnnkit.numeric.step import Apply, Constant, Number, Step
 
-Operation = Literal["add", "subtract", "multiply", "divide", "power", "negate", "abs", "sqrt", "unknown"]
-
-
-@dataclass(frozen=True, slots=True)
-class Number:
-    """The input with this index."""
-
-    index: int
-
-
-@dataclass(frozen=True, slots=True)
-class Constant:
-    """A fixed finite value."""
-
-    value: float
-
-
-@dataclass(frozen=True, slots=True)
-class Apply:
-    """An operation on the values of earlier steps, or a neural unit. ``add`` and ``multiply`` take any number of
-    operands from one; ``unknown`` may be anything, whatever its operands are."""
-
-    operation: Operation | FixedUnit
-    operands: tuple[int, ...]
-
-
-Step = Number | Constant | Apply
+_SUMS = ("add", "subtract")
+_WHOLE = (*_SUMS, "multiply", "negate", "abs")  # of whole numbers they are exact, up to 2^53
 
 
 def folded(steps: Sequence[Step]) -> tuple[Step, ...]:
@@ -48,14 +22,13 @@ def folded(steps: Sequence[Step]) -> tuple[Step, ...]:
     found: list[Step] = []
     for step in steps:
         if isinstance(step, Apply) and all(isinstance(found[place], Constant) for place in step.operands):
-            values: list[Pieces] = []
-            for place in step.operands:
-                known = found[place]
-                assert isinstance(known, Constant)
-                values.append(single(known.value, known.value))
-            value = _applied(Apply(step.operation, tuple(range(len(values)))), values, {})
+            own = [found[place] for place in step.operands]
+            program = (*own, Apply(step.operation, tuple(range(len(own)))))
+            values = upward(program, {}, ())
+            value = values[-1]
             if not any_set(empty(value)) and all_set(value.lower == value.upper):
-                step = Constant(float(value.lower))
+                rounded = any_set(errors(program, values, len(own)).lower > 0)
+                step = Constant(float(value.lower), rounded)
         found.append(step)
     return tuple(found)
 
@@ -90,6 +63,7 @@ def upward(steps: Sequence[Step], known: Mapping[int, float], inputs: Sequence[P
                 values.append(single(step.value, step.value))
             case Apply():
                 values.append(_applied(step, values, known))
+                values[-1] = let_out(steps, values)
     return values
 
 
@@ -102,10 +76,11 @@ def downward(steps: Sequence[Step], known: Mapping[int, float], values: list[Pie
         if step.operation == "divide":
             values[step.operands[1]] = without_zero(values[step.operands[1]])
         own = [values[operand] for operand in step.operands]
-        for operand, left in zip(step.operands, _left(step, values[place], own, known), strict=True):
+        made_of = [_made_of(steps, values, operand) for operand in step.operands] if step.operation in _SUMS else []
+        for operand, left in zip(step.operands, _left(step, values[place], own, known, made_of), strict=True):
             if left is not None and not values[operand].point:
                 found = intersection(values[operand], left, values[place], *own)
-                if step.operation in ("add", "subtract"):
+                if step.operation in _SUMS:
                     found = unless_noise(values[operand], found, values[place], *own)
                 values[operand] = found
 
@@ -136,20 +111,51 @@ def _applied(step: Apply, values: Sequence[Pieces], known: Mapping[int, float]) 
             return unit.image(own)
 
 
-def _left(step: Apply, node: Pieces, own: Sequence[Pieces], known: Mapping[int, float]) -> Sequence[Pieces | None]:
+def _made_of(steps: Sequence[Step], values: Sequence[Pieces], top: int) -> Sequence[Pieces] | None:
+    """The values of the steps beneath one; None if whole numbers there do not make it exact."""
+    step, found = steps[top], list[Pieces]()
+    if isinstance(step, Constant):
+        return None if step.rounded else ()
+    if isinstance(step, Apply):
+        if step.operation not in _WHOLE:
+            return None
+        for operand in step.operands:
+            beneath = _made_of(steps, values, operand)
+            if beneath is None:
+                return None
+            found.extend((values[operand], *beneath))
+    return found
+
+
+def _together(parts: Sequence[Sequence[Pieces] | None]) -> Sequence[Pieces] | None:
+    found = [part for part in parts if part is not None]
+    return [each for part in found for each in part] if len(found) == len(parts) else None
+
+
+def _left(
+    step: Apply,
+    node: Pieces,
+    own: Sequence[Pieces],
+    known: Mapping[int, float],
+    made_of: Sequence[Sequence[Pieces] | None],
+) -> Sequence[Pieces | None]:
     """What the narrowed values of a step leave of each of its operands; None of what is a point anyway."""
     wanted = [not each.point for each in own]
     match step.operation:
         case "add":
-            others = _others(own, arithmetic.add)
-            return [_minus(node, each) if want else None for each, want in zip(others, wanted, strict=True)]
+            others = _others(own, lambda one, other: arithmetic.sum_of(one, other, _together(made_of)))
+            beneath = [_together([*made_of[:place], *made_of[place + 1 :]]) for place in range(len(own))]
+            return [
+                node if each is None else arithmetic.difference_of(node, each, parts) if want else None
+                for each, parts, want in zip(others, beneath, wanted, strict=True)
+            ]
         case "multiply":
             others = _others(own, arithmetic.multiply)
             return [_over(node, each) if want else None for each, want in zip(others, wanted, strict=True)]
         case "subtract":
             return (
-                arithmetic.add(node, own[1]) if wanted[0] else None,
-                arithmetic.subtract(own[0], node) if wanted[1] else None,
+                arithmetic.sum_of(node, own[1], made_of[1]) if wanted[0] else None,
+                arithmetic.difference_of(own[0], node, made_of[0]) if wanted[1] else None,
             )
         case "divide":
             return (
@@ -198,10 +204,6 @@ def _others(own: Sequence[Pieces], combine: Callable[[Pieces, Pieces], Pieces]) 
         found.append(rest if before is None else before if rest is None else combine(before, rest))
         before = each if before is None else combine(before, each)
     return found
-
-
-def _minus(node: Pieces, others: Pieces | None) -> Pieces:
-    return node if others is None else arithmetic.subtract(node, others)
 
 
 def _over(node: Pieces, others: Pieces | None) -> Pieces:

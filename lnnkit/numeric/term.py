@@ -14,18 +14,9 @@ from lnnkit.numeric.contraction import contracted
 from lnnkit.numeric.fixed_unit import FixedUnit
 from lnnkit.numeric.interval import Contraction, Interval
 from lnnkit.numeric.pieces import Pieces, closed, entered, hull, intersection
-from lnnkit.numeric.steps import (
-    Apply,
-    Constant,
-    Number,
-    Operation,
-    Step,
-    constants,
-    downward,
-    extracted,
-    folded,
-    upward,
-)
+from lnnkit.numeric.rounded_off import Errors, at_rows, errors, magnitude
+from lnnkit.numeric.step import Apply, Constant, Number, Operation, Step
+from lnnkit.numeric.steps import constants, downward, extracted, folded, upward
 
 
 @dataclass(frozen=True)
@@ -68,6 +59,16 @@ class Term:
     def upward(self, inputs: Sequence[Pieces]) -> list[Pieces]:
         """The values that each step can take."""
         return upward(self._folded, self._constants, inputs)
+
+    def errors(self, values: Sequence[Pieces], rows: Tensor) -> Errors:
+        """How far the ends of its values, in some of the rows, may be from what they would be without rounding."""
+        with torch.no_grad():
+            return errors(self._folded, at_rows(values, rows), len(self._folded) - 1)
+
+    def magnitude(self, values: Sequence[Pieces]) -> Tensor:
+        """Of each row, what `errors` are small of."""
+        with torch.no_grad():
+            return magnitude(self._folded, values, len(self._folded) - 1)
 
     def downward(self, values: list[Pieces]) -> None:
         """Narrow the values of each step to those that the last step's leave."""

@@ -14,11 +14,12 @@ With ``closed``, ends that are only approached count as reached, as they do in a
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
-from .neurons import TOL, Empty
+from .neurons import BELOW_ONE, TOL, Empty
 from .program import Box, subterms
 from .reals import (
     ALL,
@@ -49,6 +50,8 @@ from .reals import (
 )
 
 ROUNDING = 1e-12  # of a soft truth, which its inverse magnifies
+LEAST = sys.float_info.min  # a truth that is not 0 has an upper end that is no less
+CRISP = 700.0  # logarithms of odds so great count as truth
 
 Term = tuple[Any, ...]
 Read = Callable[[Term], Reals]
@@ -220,12 +223,19 @@ def _soft(operator: str, scale: float, margin: Reals) -> Box:
     low, high = hull(margin)
     match operator:
         case ">" | ">=":
-            return _sigmoid(low / scale), _sigmoid(high / scale)
+            return _open(_sigmoid(low / scale), _sigmoid(high / scale))
         case "<" | "<=":
-            return _sigmoid(-high / scale), _sigmoid(-low / scale)
+            return _open(_sigmoid(-high / scale), _sigmoid(-low / scale))
     low, high = hull(absolute(margin))
     ends = _level(high / scale), _level(low / scale)
-    return ends if operator == "=" else (1 - ends[1], 1 - ends[0])
+    if high == 0:
+        return (1.0, 1.0) if operator == "=" else (0.0, 0.0)
+    return _open(*ends) if operator == "=" else _open(1 - ends[1], 1 - ends[0])
+
+
+def _open(low: float, high: float) -> Box:
+    """The truths of numbers of which some are neither true nor false, though floats round them to it."""
+    return min(low, BELOW_ONE), max(high, LEAST)
 
 
 def _level(x: float) -> float:
@@ -243,17 +253,25 @@ def _register(weight: Any, scale: float | None, left: Reals, right: Reals) -> Bo
         return 0.0, 1.0
     plus, zero, bias = weight
 
+    def odds(t: float) -> float:
+        return bias + plus * t + zero * (1 - 2 * t * t)
+
     def at(t: float) -> float:
-        return _sigmoid(bias + plus * t + zero * (1 - 2 * t * t))
+        return _sigmoid(odds(t))
+
+    def hard(t: float) -> float:
+        return float(odds(t) > 0) if abs(odds(t)) >= CRISP else min(at(t), BELOW_ONE)
 
     if scale is None:
-        found = [at(t) for t, operator in _SIGNS if _reaching(operator, left, right)]
+        found = [hard(t) for t, operator in _SIGNS if _reaching(operator, left, right)]
     else:
         found = []
         for low, high, _, _ in subtract(left, right):
             ends = math.tanh(low / scale), math.tanh(high / scale)
             turn = plus / (4 * zero) if zero else 2.0
             found += [at(t) for t in (*ends, *([turn] if ends[0] < turn < ends[1] else []))]
+    if scale is not None:
+        return _open(min(found), max(found))
     return min(found), max(found)
 
 

@@ -15,6 +15,7 @@ from .program import Box
 INF = math.inf
 GREATEST = sys.float_info.max
 RELATIVE = 1e-9
+NEXT = math.ulp(0.0)  # a product or power of what is not 0 is not, however small it is
 
 
 class Piece(NamedTuple):
@@ -128,7 +129,7 @@ def _product(p: Piece, q: Piece) -> Piece:
     def corner(x: float, x_out: bool, y: float, y_out: bool) -> tuple[float, bool]:
         if x == 0 or y == 0:  # 0 times anything is 0
             return 0.0, not ((x == 0 and not x_out) or (y == 0 and not y_out))
-        return x * y, x_out or y_out
+        return (x * y or math.copysign(NEXT, x) * math.copysign(1.0, y)), x_out or y_out
 
     ends = [((x.low, x.above), (x.high, x.below)) for x in (p, q)]
     return spread(corner(*one, *other) for one in ends[0] for other in ends[1])
@@ -171,7 +172,9 @@ def root(a: Reals) -> Reals:
 def raised(x: float, exponent: float) -> float:
     """A positive power of an end, infinite where float64 ends."""
     try:
-        return math.pow(x, exponent)
+        return math.pow(x, exponent) or (
+            0.0 if x == 0 or math.isinf(exponent) else math.copysign(NEXT, x if exponent % 2 == 1 else 1.0)
+        )
     except OverflowError:
         return -INF if x < 0 and exponent % 2 else INF
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from lnnkit.check.stated import negated_ends
 from lnnkit.flags import any_set
 from lnnkit.formula.passes import downward, least_heads, neuron_upward, upward
 from lnnkit.formula.quantified_rows import Grouping, Reached
@@ -150,7 +151,7 @@ def respond(
 
 def _stated(formula: Formula) -> tuple[float, float]:
     """The truth that a statement gives to what is beneath its negations."""
-    return (1 - formula.upper, 1 - formula.lower) if formula.head[1] else (formula.lower, formula.upper)
+    return negated_ends(formula.lower, formula.upper) if formula.head[1] else (formula.lower, formula.upper)
 
 
 def completing(batch: RuleShape, read: Read, groupings: Sequence[Grouping | None]) -> Response:

@@ -1,0 +1,287 @@
+"""What rounding may have made of the ends of a term's values: running error analysis (Wilkinson 1986, "Error analysis
+revisited"), done only where it is felt.
+
+Numbers as they are given are exact, and so are sums and products whose rounding error, itself a float (Dekker 1971,
+"A floating-point technique for extending the available precision"), is zero. Ends are moved outward only where a sum is
+so much less than its operands that it is known worse than to `KNOWN` of itself; no gradient passes through the move.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from lnnkit.flags import any_set, where_set
+from lnnkit.numeric.pieces import ROUNDING, TINY, Pieces, points, whole_numbers
+from lnnkit.numeric.step import Apply, Constant, Step
+
+KNOWN = 1e-11  # relative: an end known no worse stays
+_CANCELS = 2.0**-6  # of its operands: in a greater sum, what is known of them to `KNOWN` is known to 1e-9
+_MARGIN = 1.001  # for the rounding of the errors themselves
+_INFINITE = torch.tensor(math.inf, dtype=torch.float64)
+
+
+class Errors(NamedTuple):
+    """Of the lower and the upper ends; of shapes that go together with theirs."""
+
+    lower: Tensor
+    upper: Tensor
+
+
+def let_out(steps: Sequence[Step], values: Sequence[Pieces]) -> Pieces:
+    """The last of ``values``, those of the first ``steps``, moved outward where it is a sum that cancels."""
+    own, top = values[-1], steps[len(values) - 1]
+    if not isinstance(top, Apply) or not _may_cancel(steps, top):
+        return own
+    rows = where_set(_cancels(own, [values[place] for place in top.operands], minus=top.operation == "subtract"))
+    if not len(rows):
+        return own
+    with torch.no_grad():
+        some = at_rows(values, rows)
+        least = torch.minimum(*(end.abs() for end in some[-1][:2])).amin(0)
+        felt = where_set(least * KNOWN < magnitude(steps, some, len(values) - 1) * ROUNDING)
+        if not len(felt):
+            return own
+        some, rows = at_rows(some, felt), rows.index_select(0, felt)
+        lower, upper = errors(steps, some, len(values) - 1)
+        low = torch.where(lower > KNOWN * some[-1].lower.abs(), lower * _MARGIN, 0.0)
+        high = torch.where(upper > KNOWN * some[-1].upper.abs(), upper * _MARGIN, 0.0)
+    return moved(own, rows, low, high)
+
+
+def moved(union: Pieces, rows: Tensor, low: Tensor, high: Tensor) -> Pieces:
+    """A union with the lower ends of some rows less by ``low``, the upper ones greater by ``high``, by at least the
+    next float where they are to move."""
+    if not (any_set(low > 0) or any_set(high > 0)):
+        return union
+    least, most = union.lower.index_select(1, rows), union.upper.index_select(1, rows)
+    with torch.no_grad():
+        low = torch.where((low > 0) & least.isfinite(), torch.maximum(low, least - least.nextafter(-_INFINITE)), 0.0)
+        high = torch.where((high > 0) & most.isfinite(), torch.maximum(high, most.nextafter(_INFINITE) - most), 0.0)
+    return Pieces(
+        union.lower.index_copy(1, rows, least - low), union.upper.index_copy(1, rows, most + high), union.whole
+    )
+
+
+def at_rows(values: Sequence[Pieces], rows: Tensor) -> list[Pieces]:
+    """Some rows of unions, without gradients."""
+    found = []
+    for lower, upper, whole in values:
+        low, high = (
+            end.detach() if end.shape[1] == 1 else end.detach().index_select(1, rows) for end in (lower, upper)
+        )
+        found.append(points(low) if lower is upper else Pieces(low, high, whole))
+    return found
+
+
+def errors(steps: Sequence[Step], values: Sequence[Pieces], place: int) -> Errors:
+    """How far the ends of a step's values may be from what they would be without rounding."""
+    found = _errors(steps, values, place)
+    if len(found.lower) in (1, len(values[place].lower)):
+        return found
+    return Errors(*(each.amax(0, keepdim=True) for each in found))  # of other pieces than these
+
+
+def _errors(steps: Sequence[Step], values: Sequence[Pieces], place: int) -> Errors:
+    step, own = steps[place], values[place]
+    if not isinstance(step, Apply):
+        return _relative(own, ROUNDING if isinstance(step, Constant) and step.rounded else 0.0)
+    parts = [values[operand] for operand in step.operands]
+    below = [errors(steps, values, operand) for operand in step.operands]
+    simple = all(len(each.lower) == 1 for each in (own, *parts))
+    match step.operation:
+        case "negate":
+            return Errors(below[0].upper, below[0].lower)
+        case "abs":
+            most = torch.maximum(*below[0])
+            return Errors(most, most)
+        case "add" if simple:
+            return Errors(
+                _sum([part.lower for part in parts], [each.lower for each in below]),
+                _sum([part.upper for part in parts], [each.upper for each in below]),
+            )
+        case "subtract" if simple:
+            one, other = parts
+            return Errors(
+                _sum([one.lower, -other.upper], [below[0].lower, below[1].upper]),
+                _sum([one.upper, -other.lower], [below[0].upper, below[1].lower]),
+            )
+        case "multiply" if simple:
+            order = sorted(range(len(parts)), key=lambda n: isinstance(steps[step.operands[n]], Constant))  # last
+            found, error = parts[order[0]], below[order[0]]
+            for each in order[1:]:
+                found, error = _product(found, error, parts[each], below[each])
+            return error
+        case operation:
+            exact = _exact(operation, own, parts) if simple and isinstance(operation, str) else torch.tensor(False)
+            for each in below:
+                exact = exact & ((each.lower == 0) & (each.upper == 0)).all(0)
+            share = sum((_share(part, each) for part, each in zip(parts, below, strict=True)), torch.zeros(1))
+            exponent = parts[1] if operation == "power" else None
+            if exponent is not None:
+                share = share * exponent.lower.abs().amax(0).clamp(1.0, 1e6)
+            return _relative(own, torch.where(exact, 0.0, ROUNDING + share))
+
+
+def magnitude(steps: Sequence[Step], values: Sequence[Pieces], place: int) -> Tensor:
+    """Of each row, what the errors of a step's value are small of: they are no more than `ROUNDING` times this, about.
+    Costs a fraction of `errors`."""
+    step, own = steps[place], values[place]
+    if not isinstance(step, Apply):
+        return _greatest(own)
+    below = [magnitude(steps, values, operand) for operand in step.operands]
+    match step.operation:
+        case "negate" | "abs":
+            return below[0]
+        case "add" | "subtract":
+            return sum(below[1:], below[0])
+        case "multiply":
+            return math.prod(below[1:], start=below[0])
+        case _:
+            found = _greatest(own)
+            for operand, each in zip(step.operands, below, strict=True):
+                if isinstance(steps[operand], Apply):
+                    found = found * (each / _greatest(values[operand]).clamp(min=TINY)).clamp(min=1.0)
+            return found
+
+
+def _may_cancel(steps: Sequence[Step], top: Apply) -> bool:
+    """Whether it is a sum of what may have been rounded; that of two numbers as they are given is rounded alone."""
+    if top.operation not in ("add", "subtract"):
+        return False
+    return len(top.operands) > 2 or any(
+        isinstance(step, Apply) or (isinstance(step, Constant) and step.rounded)
+        for step in (steps[place] for place in top.operands)
+    )
+
+
+def _far_less(end: Tensor, ends: Sequence[Tensor]) -> Tensor:
+    most = ends[0].abs()
+    for each in ends[1:]:
+        most = torch.maximum(most, each.abs())
+    return end.abs() < most.mul_(_CANCELS)
+
+
+def _cancels(own: Pieces, parts: Sequence[Pieces], *, minus: bool) -> Tensor:
+    """The rows in which an end of a sum is far less than those that it is the sum of."""
+    with torch.no_grad():
+        if all(len(each.lower) == 1 for each in (own, *parts)):
+            low, high = [part.lower for part in parts], [part.upper for part in parts]
+            if minus:
+                low[1], high[1] = high[1], low[1]
+            found = _far_less(own.lower, low)
+            return (found if own.point else found | _far_less(own.upper, high)).squeeze(0)
+        most = _greatest(parts[0])
+        for part in parts[1:]:
+            most = torch.maximum(most, _greatest(part))
+        least = own.lower.abs() if own.point else torch.minimum(own.lower.abs(), own.upper.abs())
+        return (least.amin(0) < most * _CANCELS).expand(own.lower.shape[1])
+
+
+def _greatest(union: Pieces) -> Tensor:
+    size = union.lower.abs() if union.point else torch.maximum(_size(union.lower), _size(union.upper))
+    return size.squeeze(0) if len(size) == 1 else size.amax(0)
+
+
+def _size(ends: Tensor) -> Tensor:
+    """Magnitudes, of infinite ends none: they are not rounded."""
+    size = ends.abs()
+    return torch.where(size < math.inf, size, 0.0)
+
+
+def _relative(union: Pieces, share: Tensor | float) -> Errors:
+    return Errors(_size(union.lower) * share, _size(union.upper) * share)
+
+
+def _share(union: Pieces, error: Errors) -> Tensor:
+    """The error of a row relative to its ends, the greater; an end at zero has none."""
+    shares = [
+        torch.where((end != 0) & (end.abs() < math.inf), each / end.abs(), 0.0).clamp(max=1.0)
+        for end, each in zip(union[:2], error, strict=True)
+    ]
+    return torch.maximum(*shares).amax(0)
+
+
+def _sum(ends: Sequence[Tensor], below: Sequence[Tensor]) -> Tensor:
+    """The error of a sum, from first to last: those of its operands, and each time what is rounded off."""
+    found, error = ends[0], below[0]
+    for end, each in zip(ends[1:], below[1:], strict=True):
+        total = found + end
+        back = total - found
+        lost = (found - (total - back)) + (end - back)
+        error = error + each + lost.abs().nan_to_num(nan=0.0, posinf=0.0)
+        found = total
+    return error
+
+
+def _product(one: Pieces, error: Errors, other: Pieces, beside: Errors) -> tuple[Pieces, Errors]:
+    """A product of single pieces, and its error: that of the corner that could be the end."""
+    corners = []
+    for x, e in zip(one[:1] if one.point else one[:2], error, strict=not one.point):
+        for y, f in zip(other[:1] if other.point else other[:2], beside, strict=not other.point):
+            value = (x * y).nan_to_num(nan=0.0, posinf=math.inf, neginf=-math.inf)
+            known = _rounded_off(x, y, value) + _times(x, f) + _times(y, e) + _times(e, f)
+            corners.append((value, known))
+    if len(corners) == 1:
+        ((value, known),) = corners
+        return points(value), Errors(known, known)
+    lower, upper = (torch.stack([value for value, _ in corners]) for _ in (0, 1))
+    low, high = lower.amin(0), upper.amax(0)
+    lowest, highest = torch.zeros_like(low), torch.zeros_like(high)
+    for value, known in corners:
+        lowest = torch.maximum(lowest, known - (value - low).nan_to_num(nan=0.0))
+        highest = torch.maximum(highest, known - (high - value).nan_to_num(nan=0.0))
+    return Pieces(low, high), Errors(lowest, highest)
+
+
+def _times(size: Tensor, error: Tensor) -> Tensor:
+    return (size.abs() * error).nan_to_num(nan=0.0, posinf=0.0)
+
+
+def _rounded_off(one: Tensor, other: Tensor, product: Tensor) -> Tensor:
+    """What is rounded off a product of floats, exactly; where the halves of its factors are out of range, an ulp."""
+    (a, b), (c, d) = _halves(one), _halves(other)
+    lost = ((a * c - product) + a * d + b * c) + b * d
+    vague = (product.abs() < TINY * 2.0**110) & (one != 0) & (other != 0)
+    bound = torch.finfo(torch.float64).eps * product.abs() + math.ulp(0.0)
+    found = torch.where(vague | ~lost.isfinite(), bound, lost.abs())
+    return torch.where(product.isinf(), 0.0, found)
+
+
+def _halves(value: Tensor) -> tuple[Tensor, Tensor]:
+    """Two floats of 26 digits with this sum."""
+    spread = value * (2.0**27 + 1)
+    high = spread - (spread - value)
+    return high, value - high
+
+
+def _exact(operation: str, own: Pieces, parts: Sequence[Pieces]) -> Tensor:
+    """Where a quotient, root or power of exact operands is exact too."""
+    match operation:
+        case "divide":
+            return _all(
+                (q * y == x) & (_rounded_off(q, y, q * y) == 0)
+                for q, x, y in (
+                    (own.lower, parts[0].lower, parts[1].lower),
+                    (own.upper, parts[0].upper, parts[1].upper),
+                )
+            ) & torch.tensor(parts[1].point)
+        case "sqrt":
+            return _all(
+                (end * end == x) & (_rounded_off(end, end, end * end) == 0)
+                for end, x in zip(own[:2], parts[0][:2], strict=True)
+            )
+        case "power":
+            return whole_numbers(own) & whole_numbers(parts[0]) & whole_numbers(parts[1])
+    return torch.tensor(False)
+
+
+def _all(flags: Iterable[Tensor]) -> Tensor:
+    found = torch.tensor(True)
+    for each in flags:
+        found = found & each
+    return found

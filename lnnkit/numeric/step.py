@@ -1,0 +1,37 @@
+"""The steps that terms are programs of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from lnnkit.numeric.fixed_unit import FixedUnit
+
+Operation = Literal["add", "subtract", "multiply", "divide", "power", "negate", "abs", "sqrt", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """The input with this index."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A fixed finite value; ``rounded`` if it comes of an operation."""
+
+    value: float
+    rounded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """An operation on the values of earlier steps, or a neural unit. ``add`` and ``multiply`` take any number of
+    operands from one; ``unknown`` may be anything, whatever its operands are."""
+
+    operation: Operation | FixedUnit
+    operands: tuple[int, ...]
+
+
+Step = Number | Constant | Apply
