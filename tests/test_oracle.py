@@ -482,7 +482,7 @@ def test_no_answer_excludes_the_hidden_world(mode: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["crisp", "fuzzy"])
 def test_no_answer_excludes_the_hidden_world_in_many_programs(mode: str) -> None:
-    soundness(range(10_000, 12_500), mode)
+    soundness(range(10_000, 11_500), mode)
 
 
 # --- the generator, and what holds of all programs --------------------------------------------------------------------

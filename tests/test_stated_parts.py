@@ -137,7 +137,7 @@ def bound(name: str, formula: Formula, new: str, draw: random.Random) -> Formula
     return draw.choice(QUANTIFIERS), (new,), rename(formula, {name: new})
 
 
-@pytest.mark.parametrize("block", at_length(range(0, 900, BLOCK), plain=3))
+@pytest.mark.parametrize("block", at_length(range(0, 450, BLOCK), plain=3))
 def test_oracle(block: int) -> None:
     compared = 0
     for seed in range(block, block + BLOCK):

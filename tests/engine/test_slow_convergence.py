@@ -18,7 +18,7 @@ from tests.programs import to_text
 
 EXACT = 1e-9
 MOST = 2600  # rounds of a small program: 2,500 slow ones, and a few before
-QUICK, ALL, BLOCK = 40, 320, 20
+QUICK, ALL, BLOCK = 40, 200, 20
 
 
 def ends(kb: lnnkit.KnowledgeBase, query: str) -> tuple[float, float]:
@@ -346,7 +346,7 @@ def test_programs_in_which_details_of_rounds_count(seed: int) -> None:
     check(range(seed, seed + 1))
 
 
-@pytest.mark.parametrize("seed", at_length([69, 13, 45, 188, 474], plain=1))
+@pytest.mark.parametrize("seed", at_length([69, 13, 474], plain=1))
 def test_order_is_nothing_to_slow_rounds(seed: int) -> None:
     """Bitwise: whatever the order of facts and statements, with contradictions and without, converged or given up."""
     program = creeping(seed)
