@@ -38,7 +38,7 @@ def test_oracle_at_length(block: int) -> None:
     assert compare(range(block, block + BLOCK)) >= BLOCK - 3
 
 
-@pytest.mark.parametrize("block", at_length(range(0, 600, BLOCK), plain=1))
+@pytest.mark.parametrize("block", at_length(range(0, 360, BLOCK), plain=1))
 def test_equalities(block: int) -> None:
     assert compare(range(block, block + BLOCK), equal=0.25) >= BLOCK - 3
 

@@ -18,7 +18,7 @@ from tests.programs import to_text
 
 EXACT = 1e-9
 MOST = 2600  # rounds of a small program: 2,500 slow ones, and a few before
-QUICK, ALL, BLOCK = 40, 200, 20
+QUICK, ALL, BLOCK = 40, 120, 20
 
 
 def ends(kb: lnnkit.KnowledgeBase, query: str) -> tuple[float, float]:
@@ -321,7 +321,7 @@ def check(seeds: range) -> None:
         assert not found.wrong, f"seed {seed}:\n{to_text(program)}\n" + "\n".join(found.wrong)
 
 
-CREEPING = [69, 45, 13, 20, 182, 188, 192, 474]  # the first with which it stops
+CREEPING = [69, 13, 182, 474]  # with which it stops
 
 
 @pytest.mark.parametrize("seed", at_length(CREEPING, plain=1))
