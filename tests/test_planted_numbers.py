@@ -23,6 +23,23 @@ def test_many(first: int, mild: bool) -> None:
         assert exclusions(planted(seed, mild=mild)) == [], f"seed {seed}"
 
 
+# Of the extreme seeds 1000 to 3999, those in which an answer excludes the world.
+KNOWN = {
+    1314: "a piece beside zero that rounding made by an intersection",
+    1469: "values near 1e-300 meet the mark for beside zero",
+    1633: "values near 1e-300 meet the mark for beside zero",
+    2164: "not understood: perhaps an upper end of 2e-240 that a sum with a bias loses",
+    2170: "values near 1e-300 meet the mark for beside zero",
+    2925: "values near 1e-300 meet the mark for beside zero",
+}
+
+
+@pytest.mark.xfail(strict=True, reason="wrong answers that are known, each with what is supposed of it")
+@pytest.mark.parametrize("seed", KNOWN)
+def test_known_exclusions(seed: int) -> None:
+    assert exclusions(planted(seed, mild=False)) == []
+
+
 def test_a_soft_comparison_many_scales_out_is_not_false() -> None:
     """It is 1e-35, which floating point took for 0: then connectives took it for crisp."""
     kb = lnnkit.loads(
