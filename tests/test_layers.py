@@ -27,7 +27,6 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeGuard
 
 import networkx
 import pytest
@@ -136,16 +135,14 @@ def test_bounds_are_written_in_two_places() -> None:
     writers: set[str] = set()
     for path in MODULES:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target] if _is_other(node) else []
+            targets = node.targets if isinstance(node, ast.Assign) else []
+            if isinstance(node, ast.AugAssign):
+                targets = [node.target]
             for target in targets:
                 for each in ast.walk(target):
                     if isinstance(each, ast.Subscript) and _holds_bounds(each.value):
                         writers.add(path.stem)
     assert writers == {"bounds_state", "merge"}
-
-
-def _is_other(node: ast.AST) -> TypeGuard[ast.AugAssign | ast.AnnAssign]:
-    return isinstance(node, ast.AugAssign | ast.AnnAssign)
 
 
 def _holds_bounds(value: ast.expr) -> bool:

@@ -11,6 +11,7 @@ import pytest
 import lnnkit
 from benchmarks import lubm
 from benchmarks.relational import agreement, growth, report, targets, workloads
+from benchmarks.relational.__main__ import main
 from benchmarks.relational.data import Data
 from benchmarks.relational.engines import ENGINES
 from benchmarks.relational.engines import selected as selected_engines
@@ -230,6 +231,8 @@ def test_choices() -> None:
     assert "psl" not in [engine.name for engine in selected_engines(None, quick=True)]
     assert [engine.name for engine in selected_engines("pyreason")] == ["pyreason"]
     assert "before" not in [engine.name for engine in selected_engines(None)]
+    with pytest.raises(SystemExit):
+        main(["--engines", "lnnkit, Before"])
     with pytest.raises(ValueError, match="no workload w9"):
         workloads.selected("w9")
     with pytest.raises(ValueError, match="no engine prolog"):

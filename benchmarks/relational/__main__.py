@@ -30,13 +30,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         chosen = workloads.selected(options.only)
         names = "lnnkit,numpy" if options.growth and options.engines is None else options.engines
-        if options.against is None and names is not None and "before" in names.split(","):
-            raise ValueError("the engine before is that of --against PATH")
         if options.against is not None:
             if not (options.against / "lnnkit" / "__init__.py").is_file():
                 raise ValueError(f"{options.against} is no checkout of lnnkit")
             names = f"{names or 'lnnkit,duckdb,numpy,pyarrow'},before"
         racers = engines.selected(names, quick=options.quick)
+        if options.against is None and any(engine.name == "before" for engine in racers):
+            raise ValueError("the engine before is that of --against PATH")
         sizes = None if options.sizes is None else tuple(sorted(int(size) for size in options.sizes.split(",")))
     except ValueError as error:
         parser.error(str(error))

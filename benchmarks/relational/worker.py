@@ -111,8 +111,8 @@ def main() -> int:
     if options.package is not None:
         sys.path.insert(0, str(options.package.resolve()))
     prepare = ENGINES[options.engine].runs()[options.workload]
-    imported = str(sys.modules["lnnkit"].__file__) if "lnnkit" in sys.modules else ""
-    if options.package is not None and not imported.startswith(str(options.package.resolve())):
+    imported = Path(str(sys.modules["lnnkit"].__file__)) if "lnnkit" in sys.modules else Path()
+    if options.package is not None and not imported.is_relative_to(options.package.resolve()):
         raise SystemExit(f"{imported} was imported, not that of {options.package}")
     measure(prepare, Data(options.warm), options.limit)
     found = measure(prepare, Data(options.data), options.limit)

@@ -57,7 +57,7 @@ def _statement(fixpoint: Fixpoint, recorder: Recorder, member: int, entered: Ent
             joins += [_join(fixpoint, formula, each.times, each.steps) for each in made]
     origin = formula.root.origin
     own = fixpoint.prepared.grounding.members[member]
-    instances = own.found if isinstance(own, DeltaRule) else len(own)
+    instances = own.assignment_count if isinstance(own, DeltaRule) else len(own)
     purpose = "completion" if entered.completes else "inference"
     if formula.auxiliary is not None or not isinstance(origin, Assertion):
         return StatementPlan("neuron", None, formula.key, None, None, purpose, instances, tuple(joins))

@@ -147,7 +147,7 @@ class State:
     def put(
         self,
         side: int,
-        rows: Array | slice,
+        rows: Array | range,
         values: Array | float,
         kind: Kind | None,
         batch: int = NOBODY,
@@ -156,8 +156,9 @@ class State:
     ) -> None:
         """Give one side of rows these bounds, whatever they had, and record it as of that ``kind`` (None: it is not).
         What instances say in rounds is met with what is there by `lnnkit.engine.merge`; all else is written here."""
-        self.ends(side).values[rows] = values
-        if self.trail is not None and kind is not None and not isinstance(rows, slice):
+        at = slice(rows.start, rows.stop) if isinstance(rows, range) else rows
+        self.ends(side).values[at] = values
+        if self.trail is not None and kind is not None:
             self.trail.record(kind, side, rows, values, batch, leaf, instances)
 
     def restore(self, rows: Array, old: Ends) -> None:

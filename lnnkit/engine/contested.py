@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.engine.bounds_state import State
-from lnnkit.engine.response.respond import leaf_bounds, respond
+from lnnkit.engine.response.respond import leaf_bound, respond
 from lnnkit.engine.response.sweep import View, leaf_proposals, reader, silent
 from lnnkit.engine.workspace import Workspace
 from lnnkit.flags import any_set, where_set
@@ -163,7 +163,7 @@ def _again(grounding: Grounding, setter: _Setter, doubt: State) -> Tensor:
     given = torch.full((view.length(block),), unknown, dtype=doubt.dtype)
     if setter.leaf in formula.heads:  # a completed atom
         read = reader(view, doubt, grounding.atoms)
-        given[:] = leaf_bounds(formula, read, view.groupings, setter.leaf, completes=True)[setter.side]
+        given[:] = leaf_bound(formula, read, view.groupings, setter.leaf, setter.side, completes=True)
     else:
         found = respond(batch, reader(view, doubt, grounding.atoms), view.groupings, silent(view))
         target = setter.leaf, setter.side

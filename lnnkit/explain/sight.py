@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lnnkit.engine.response.respond import ascend, entering, leaf_bounds
+from lnnkit.engine.response.respond import ascend, entering, leaf_bound
 from lnnkit.formula.passes import downward, least_heads, neuron_upward, upward
 from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.unfolding import AUXILIARY, Formula
@@ -62,8 +62,8 @@ class Sight:
         ways in which its leaves may read: ``read`` has (variants, rows)."""
         variants = _variants(read)
         reader, groupings = self._reader(read, variants), self._groupings(variants)
-        found = leaf_bounds(self.formula, reader, groupings, leaf, completes=self.completes)
-        return found[side].reshape(variants, -1)[:, place]
+        found = leaf_bound(self.formula, reader, groupings, leaf, side, completes=self.completes)
+        return found.reshape(variants, -1)[:, place]
 
     def upward(self, read: Mapping[int, Bounds]) -> Bounds:
         """(variants,) what its operands make the whole formula."""

@@ -72,7 +72,7 @@ class DeltaRule:
         recorder: Recorder | None = None,
     ) -> None:
         self.formula = formula
-        self.found = 0  # assignments found, some of them again
+        self.assignment_count = 0  # of those found, some of them again
         self.joins = Joins(formula, atoms, domain, guard, member, recorder)
         self._needs = [tuple(sorted(need.literals, key=repr)) for need in needs]
         self._wanted = _wanted(formula, needs)
@@ -148,7 +148,7 @@ class DeltaRule:
             yield self._postponed.pop(0)
         made = self.joins.made
         for need, share, found in self._found(moved):
-            self.found += found.length
+            self.assignment_count += found.length
             made[need] = made.get(need, 0.0) + share * found.length
             yield found
 

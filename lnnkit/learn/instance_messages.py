@@ -8,7 +8,7 @@ from typing import cast
 
 from torch import Tensor
 
-from lnnkit.engine.response.respond import ascend, entering, leaf_bounds
+from lnnkit.engine.response.respond import ascend, entering, leaf_bound
 from lnnkit.formula.passes import upward
 from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.unfolding import Formula
@@ -40,7 +40,7 @@ def told(
     if leaf == CROSSING:
         lower, upper = ascend(learned, read, groupings).root
         return lower - upper
-    return leaf_bounds(learned, read, groupings, leaf, completes=completes)[side]
+    return leaf_bound(learned, read, groupings, leaf, side, completes=completes)
 
 
 def _with_parameters(formula: Formula, parameters: Mapping[str, Tensor]) -> Formula:

@@ -130,7 +130,7 @@ def left(kb: lnnkit.KnowledgeBase) -> dict[str, Any]:
                 found[f"batch {number} {place} {leaf}"] = column.values
     for number, member in enumerate(space.grounding.members):
         if isinstance(member, DeltaRule):
-            found[f"member {number}"] = member.found, member.joins.made
+            found[f"member {number}"] = member.assignment_count, member.joins.made
             found[f"triggers {number}"] = [trigger.seen for trigger in member.found_triggers()]
     trail = state.trail
     assert trail is not None

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from lnnkit.engine.bounds_state import distinct, no_rows
-from lnnkit.engine.completing.exact import Inexact, answer_by, exact_inputs
+from lnnkit.engine.completing.exact import Inexact, exact_inputs, respond_by
 from lnnkit.engine.completing.unfinished import Unfinished, open_up, restore
 from lnnkit.engine.delta import Delta, rise, rise_new
 from lnnkit.engine.gathering import gather, largest_gain
@@ -102,7 +102,7 @@ def _least_fixpoint(
     responses = space.responding(members)
     for each in responses.values():
         each.rule.restart()
-    answer_by(responses.values(), state, exact=exact)
+    respond_by(responses.values(), state, exact=exact)
     worklist = Worklist(responses)
     batches = grounding.kept(members)
     for number in batches:
@@ -123,7 +123,7 @@ def _least_fixpoint(
         pace.note(gain, (raised, lifted), settled=known == len(atoms))
         if exact and pace.creeps:
             exact, new = False, None
-            answer_by(responses.values(), state, exact=False)
+            respond_by(responses.values(), state, exact=False)
         since += 1
         if since >= _SETTLING if widened else pace.creeps:
             space.progress.creeping |= on_cycles(space, pace.slow)

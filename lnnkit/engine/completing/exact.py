@@ -43,7 +43,7 @@ def _exact(table: AtomTable, state: State) -> bool:
     return np.array_equal(lower, upper)
 
 
-def answer_by(responses: Iterable[RuleResponse], state: State, *, exact: bool) -> None:
+def respond_by(responses: Iterable[RuleResponse], state: State, *, exact: bool) -> None:
     """From now on they say what their instances make of either end; or, if ``exact``, of heads' upper ends, and raise
     `Inexact` where it is not what those make of the lower ones."""
     tables: dict[int, ResponseTable] = {}
@@ -53,7 +53,7 @@ def answer_by(responses: Iterable[RuleResponse], state: State, *, exact: bool) -
                 say = _completing if exact else completing
                 say = on_device(say, state.device)
                 tables[each.number] = ResponseTable(each.batch, each.table.leaves, say, state.dtype)
-            each.answer_by(tables[each.number], exact=exact)
+            each.respond_by(tables[each.number], exact=exact)
 
 
 def _completing(batch: RuleShape, read: Read, groupings: Sequence[Grouping | None]) -> Response:

@@ -1,7 +1,7 @@
 """What instances say: up from their leaves, met with what is stated of them, and down again. Names no state.
 
 Inference calls `respond` (and `completing`, for the defining statements of a completion); training, proofs and
-contested bounds ask the same of one leaf by `leaf_bounds`, which lets gradients through.
+contested bounds ask the same of one leaf by `leaf_bound`, which lets gradients through.
 """
 
 from __future__ import annotations
@@ -92,18 +92,23 @@ def _expanded(end: float | Tensor, like: Tensor) -> Tensor:
     return end.expand_as(like) if isinstance(end, Tensor) else torch.full_like(like, end)
 
 
-def leaf_bounds(
-    formula: Formula, read: Read, groupings: Sequence[Grouping | None], leaf: int, *, completes: bool = False
-) -> Bounds:
-    """What instances say of one leaf (AUXILIARY: of their own shared neuron), an entry a row of its block. The leaf may
-    be a head that they complete: then it is what they ask of it at either end of their antecedent."""
+def leaf_bound(
+    formula: Formula,
+    read: Read,
+    groupings: Sequence[Grouping | None],
+    leaf: int,
+    side: int,
+    *,
+    completes: bool = False,
+) -> Tensor:
+    """One end of what instances say of one leaf (AUXILIARY: of their own shared neuron), an entry a row of its block.
+    The leaf may be a head that they complete: then it is what they ask of it at that end of their antecedent."""
     if completes:
-        values = upward(formula, entering(read, formula), groupings)
-        antecedent = values[formula.neurons[formula.top].operands[0]]
-        return Bounds(*(least_heads(formula, antecedent[side], values, float(side))[leaf] for side in (0, 1)))
+        return _asked_of_heads(formula, upward(formula, entering(read, formula), groupings), side)[leaf]
     met = ascend(formula, once(read), groupings)
     root = ordered(*met.root)
-    return root if leaf == AUXILIARY else downward(formula, met.values, root, groupings, only=leaf).boxes[leaf]
+    found = root if leaf == AUXILIARY else downward(formula, met.values, root, groupings, only=leaf).boxes[leaf]
+    return found[side]
 
 
 def respond(
@@ -158,12 +163,22 @@ def completing(batch: RuleShape, read: Read, groupings: Sequence[Grouping | None
     """What defining statements make of their heads, by the two ends of their antecedents."""
     formula = batch.formula
     values = upward(formula, entering(read, formula), groupings)
-    antecedent = values[formula.neurons[formula.top].operands[0]]
     proposed: dict[Target, tuple[Tensor, Tensor]] = {}
-    for side, (end, impossible) in enumerate(((antecedent.lower, 0.0), (antecedent.upper, 1.0))):
-        for head, value in least_heads(formula, end, values, impossible).items():
+    for side in (0, 1):
+        for head, value in _asked_of_heads(formula, values, side).items():
             proposed[head, side] = value > noise(value.dtype), value
+    antecedent = _antecedent(formula, values)
     return Response(torch.zeros(antecedent.lower.shape, dtype=torch.bool), antecedent, proposed)
+
+
+def _antecedent(formula: Formula, values: Sequence[Bounds]) -> Bounds:
+    return values[formula.neurons[formula.top].operands[0]]
+
+
+def _asked_of_heads(formula: Formula, values: Sequence[Bounds], side: int) -> dict[int, Tensor]:
+    """What defining statements ask of each head at one end of their antecedent: what cannot be met makes it false at
+    the lower end, true at the upper one."""
+    return least_heads(formula, _antecedent(formula, values)[side], values, float(side))
 
 
 def _asked(formula: Formula, root: Bounds, crossed: Tensor) -> Bounds:

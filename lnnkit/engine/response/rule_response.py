@@ -69,7 +69,7 @@ class RuleResponse:
         self.arrests = Arrests(rule)
         self._plans: dict[Known, _Plan | None] = {}  # by what a step of a join has bound
 
-    def answer_by(self, table: ResponseTable, *, exact: bool) -> None:
+    def respond_by(self, table: ResponseTable, *, exact: bool) -> None:
         """What instances say is worked out by another table. If ``exact``, they complete heads that nobody else tells
         anything, each by one proposal for its upper end."""
         self.table = table

@@ -55,7 +55,7 @@ class Flow:
             self.joins.joins.guard((made.get(need, 0.0) if last else 0) + share * out)
 
         for found in self.joins.found(under, counted, MOST):
-            rule.found += found.length
+            rule.assignment_count += found.length
             made[need] = made.get(need, 0.0) + share * found.length
             yield found
 

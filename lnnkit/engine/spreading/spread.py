@@ -90,7 +90,7 @@ def _enter_atoms(pieces: list[Piece], space: Workspace) -> None:
     space.encoded.extend()
     for head, count in runs:
         start, stop = stop, stop + count
-        state.put(head.side, slice(start, stop), head.told, None)  # recorded round by round above
+        state.put(head.side, range(start, stop), head.told, None)  # recorded round by round above
         local = range(head.begun, head.begun + count)
         head.begun += count
         atoms.deviate_new(head.table, SIDES[head.side], start, local)

@@ -119,7 +119,7 @@ class _Run:
             flows = self._flows_due()
         except Unfit:
             return False
-        before = [(each, each.response.rule.found, each.trigger.seen) for each, _ in flows]
+        before = [(each, each.response.rule.assignment_count, each.trigger.seen) for each, _ in flows]
         made = [(each, dict(each.joins.joins.made)) for each, _ in flows]
         try:
             found = self._found(flows)
@@ -127,8 +127,8 @@ class _Run:
             found = []
         fresh = self._add(found)
         if not fresh:
-            for each, found_before, seen in before:
-                each.response.rule.found, each.trigger.seen = found_before, seen
+            for each, count, seen in before:
+                each.response.rule.assignment_count, each.trigger.seen = count, seen
             for each, counts in made:
                 each.joins.joins.made.clear()
                 each.joins.joins.made.update(counts)
