@@ -7,6 +7,17 @@ from collections.abc import Sequence
 import pytest
 
 
+def in_blocks(seeds: range, size: int, plain: int) -> list[object]:
+    """The ``seeds`` as parameters, ranges of ``size`` at most: the first ``plain`` alone, the rest marked slow."""
+    first, rest = seeds[:plain], seeds[plain:]
+    blocks = [first] if first else []
+    blocks += [rest[start : start + size] for start in range(0, len(rest), size)]
+    return [
+        pytest.param(block, marks=pytest.mark.slow if block is not first else (), id=f"{block.start}-{block.stop - 1}")
+        for block in blocks
+    ]
+
+
 def at_length(cases: Sequence[object], plain: int) -> list[object]:
     """The ``cases`` as parameters; all after the first ``plain`` are marked slow."""
     return [case if place < plain else pytest.param(case, marks=pytest.mark.slow) for place, case in enumerate(cases)]

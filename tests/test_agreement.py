@@ -9,11 +9,10 @@ import pytest
 
 import lnnkit
 from tests.agreement import disagreements
-from tests.blocks import at_length
+from tests.blocks import at_length, in_blocks
 from tests.programs import MODES, generate, to_text
 
-PLAIN, ALL = 150, 2100
-BLOCK = 30
+PLAIN, ALL, BLOCK = 30, 2100, 30
 
 
 def compare(seeds: range, equal: float = 0.0, ground: float = 0.0) -> int:
@@ -27,25 +26,19 @@ def compare(seeds: range, equal: float = 0.0, ground: float = 0.0) -> int:
     return compared
 
 
-@pytest.mark.parametrize("block", range(0, PLAIN, BLOCK))
-def test_oracle(block: int) -> None:
-    assert compare(range(block, block + BLOCK)) >= BLOCK - 3  # the rest creep or amplify rounding
+@pytest.mark.parametrize("block", in_blocks(range(ALL), BLOCK, PLAIN))
+def test_oracle(block: range) -> None:
+    assert compare(block) >= len(block) - 3  # the rest creep or amplify rounding
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("block", range(PLAIN, ALL, BLOCK))
-def test_oracle_at_length(block: int) -> None:
-    assert compare(range(block, block + BLOCK)) >= BLOCK - 3
+@pytest.mark.parametrize("block", in_blocks(range(360), BLOCK, plain=10))
+def test_equalities(block: range) -> None:
+    assert compare(block, equal=0.25) >= len(block) - 3
 
 
-@pytest.mark.parametrize("block", at_length(range(0, 360, BLOCK), plain=1))
-def test_equalities(block: int) -> None:
-    assert compare(range(block, block + BLOCK), equal=0.25) >= BLOCK - 3
-
-
-@pytest.mark.parametrize("block", at_length(range(0, 540, BLOCK), plain=1))
-def test_quantifiers_that_stand_for_themselves(block: int) -> None:
-    assert compare(range(block, block + BLOCK), ground=0.25) >= BLOCK - 3
+@pytest.mark.parametrize("block", in_blocks(range(540), BLOCK, plain=10))
+def test_quantifiers_that_stand_for_themselves(block: range) -> None:
+    assert compare(block, ground=0.25) >= len(block) - 3
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,12 @@ from dataclasses import replace
 import pytest
 
 from tests.agreement import disagreements_about_numbers
-from tests.blocks import at_length
+from tests.blocks import at_length, in_blocks
 from tests.numeric_programs import MODES, generate
 from tests.programs import to_text
 from tests.test_agreement import answers_of
 
-PLAIN, ALL = 120, 3000
-BLOCK = 20
+PLAIN, ALL, BLOCK = 30, 3000, 20
 
 
 def compare(seeds: range, related: float = 0.0) -> int:
@@ -28,14 +27,14 @@ def compare(seeds: range, related: float = 0.0) -> int:
     return compared
 
 
-@pytest.mark.parametrize("block", range(0, PLAIN, BLOCK))
-def test_oracle(block: int) -> None:
-    assert compare(range(block, block + BLOCK)) >= BLOCK - 4
+@pytest.mark.parametrize("block", in_blocks(range(ALL), BLOCK, PLAIN))
+def test_oracle(block: range) -> None:
+    assert compare(block) >= len(block) - 5
 
 
-@pytest.mark.parametrize("block", range(100_000, 100_060, BLOCK))
-def test_oracle_where_terms_are_compared_again(block: int) -> None:
-    assert compare(range(block, block + BLOCK), related=0.6) >= BLOCK - 4
+@pytest.mark.parametrize("block", in_blocks(range(100_000, 101_500), BLOCK, plain=20))
+def test_oracle_where_terms_are_compared_again(block: range) -> None:
+    assert compare(block, related=0.6) >= len(block) - 5
 
 
 # A truth that a register only comes near far below; an equality that is fully true; an end between two tolerances; an
@@ -43,18 +42,6 @@ def test_oracle_where_terms_are_compared_again(block: int) -> None:
 @pytest.mark.parametrize("seed", [377, 746, 898, 1109, 1339, 2717, 2957, 1777, 1995, 3155])
 def test_what_was_off(seed: int) -> None:
     assert compare(range(seed, seed + 1)) == 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("block", range(PLAIN, ALL, BLOCK))
-def test_oracle_at_length(block: int) -> None:
-    assert compare(range(block, block + BLOCK)) >= BLOCK - 5
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("block", range(100_060, 101_500, BLOCK))
-def test_oracle_at_length_where_terms_are_compared_again(block: int) -> None:
-    assert compare(range(block, block + BLOCK), related=0.6) >= BLOCK - 5
 
 
 @pytest.mark.parametrize("seed", at_length(range(5000, 5030), plain=10))

@@ -242,6 +242,7 @@ def some(every: int) -> list[Story]:
     return list(stories().values())[::every]
 
 
+@pytest.mark.slow
 def test_a_sample_is_sound() -> None:
     sample = some(every=8)
     fates, wrong, settled = judge_all([story.with_strangers(count) for count in (0, 1) for story in sample])

@@ -114,6 +114,7 @@ def test_kleene_tables(formula: str, logic: str) -> None:
         assert ask(program, formula) == expected, (p, q)
 
 
+@pytest.mark.slow
 def test_a_conjunction_and_a_disjunction_of_a_thousand() -> None:
     """IBM's own stress test: they neither lose nor gain truth by their length."""
     names = [f"A{i}" for i in range(1000)]

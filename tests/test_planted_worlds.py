@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 import lnnkit
+from tests.blocks import in_blocks
 from tests.planted import plant
 from tests.programs import to_text
 
 TOLERANCE = 1e-9
-PLAIN, ALL, BLOCK = 120, 1000, 20
+PLAIN, ALL, BLOCK = 30, 1000, 40
 
 
 def faults(seed: int) -> list[str]:
@@ -30,16 +31,9 @@ def check(seed: int) -> None:
     assert not found, f"seed {seed}:\n{to_text(plant(seed).program)}\n" + "\n".join(found)
 
 
-@pytest.mark.parametrize("block", range(0, PLAIN, BLOCK))
-def test_planted_worlds(block: int) -> None:
-    for seed in range(block, block + BLOCK):
-        check(seed)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("block", range(PLAIN, ALL, BLOCK))
-def test_planted_worlds_at_length(block: int) -> None:
-    for seed in range(block, block + BLOCK):
+@pytest.mark.parametrize("block", in_blocks(range(ALL), BLOCK, PLAIN))
+def test_planted_worlds(block: range) -> None:
+    for seed in block:
         check(seed)
 
 

@@ -16,6 +16,7 @@ import lnnkit
 from lnnkit.sklearn import RuleClassifier
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default")
 def test_it_is_an_estimator() -> None:
     found = check_estimator(RuleClassifier(), on_fail=None)

@@ -14,7 +14,7 @@ from lnnkit.engine.response import response_table as truth_table
 from lnnkit.engine.response import rule_response as visits
 from lnnkit.store.columns import growing, room
 from tests.agreement import disagreements
-from tests.blocks import at_length
+from tests.blocks import at_length, in_blocks
 from tests.programs import MODES, generate, to_text
 
 LOGICS = ("lukasiewicz", "product", "godel")
@@ -28,11 +28,13 @@ def soft(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("soft")
-def test_oracle_where_no_bounds_are_alike() -> None:
-    agree(range(5_000_000, 5_000_030))
+@pytest.mark.parametrize("block", in_blocks(range(5_000_000, 5_000_030), 30, plain=6))
+def test_oracle_where_no_bounds_are_alike(block: range) -> None:
+    agree(block)
 
 
-def test_oracle_where_all_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("block", in_blocks(range(5_000_030, 5_000_050), 20, plain=4))
+def test_oracle_where_all_is_large(block: range, monkeypatch: pytest.MonkeyPatch) -> None:
     for module, name, value in (
         (growing, "LARGE", 1),
         (room, "LARGE", 1),
@@ -40,7 +42,7 @@ def test_oracle_where_all_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
         (growing, "_MUCH", 1),
     ):
         monkeypatch.setattr(module, name, value)
-    agree(range(5_000_030, 5_000_050))
+    agree(block)
 
 
 def agree(seeds: range) -> None:
@@ -64,7 +66,7 @@ def test_the_same_as_looking_at_all(seed: int, monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(forward.Clause, "proposed", counted)
     quick = answers(text, tables)
-    assert any(counts) or "godel" in text
+    assert any(counts) or text.startswith("logic godel")
     monkeypatch.setattr(visits, "clause", lambda batch: None)
     assert answers(text, tables) == quick
 
@@ -108,6 +110,7 @@ def test_a_rule_that_names_an_empty_table_twice_makes_each_atom_once() -> None:
     assert sorted(found) == [(("p", "q"), 0.9, 1.0), (("q", "p"), 0.9, 1.0)]
 
 
+@pytest.mark.slow
 def test_many_rows() -> None:
     count = 300_000
     rng = np.random.default_rng(1)

@@ -229,6 +229,7 @@ def test_no_numbers_left_is_a_contradiction_of_the_comparison() -> None:
     assert kb.infer().status == "converged"
 
 
+@pytest.mark.slow
 def test_drift_is_a_status_of_its_own() -> None:
     kb = lnnkit.loads("number x\nnumber y\nfact x in [0, inf]\naxiom x = y + 1\naxiom x = y\nfact A\nrule A -> B\n")
     outcome = kb.infer()
@@ -340,6 +341,7 @@ def test_what_unknown_numbers_contradict_is_told_while_there_are_some() -> None:
     assert [str(each) for each in lnnkit.loads(text).infer().contradictions] == ["sqrt(a(X) - 110) < 0 [1, 0]"]
 
 
+@pytest.mark.slow
 def test_a_long_chain_is_no_drift() -> None:
     """Each number of the chain is raised as often as there are numbers before it."""
     links = 320

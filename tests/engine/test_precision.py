@@ -12,7 +12,7 @@ import lnnkit
 from lnnkit.cli import main
 from lnnkit.computing import computing
 from lnnkit.engine.response import on_device
-from tests.blocks import at_length
+from tests.blocks import in_blocks
 from tests.oracle import robust, run
 from tests.programs import MODES, generate, to_text
 
@@ -47,10 +47,10 @@ def test_examples(path: Path) -> None:
     assert not differences(single, double)
 
 
-@pytest.mark.parametrize("block", at_length(range(0, 100, 25), plain=1))
-def test_random_programs(block: int) -> None:
+@pytest.mark.parametrize("block", in_blocks(range(100), 25, plain=10))
+def test_random_programs(block: range) -> None:
     compared = 0
-    for seed in range(block, block + 25):
+    for seed in block:
         program = generate(seed, 1 + seed % 6, MODES[seed % 3]).program
         result = run(program)
         if result.status != "converged" or not robust(program, result, jitter=1e-6, within=WITHIN / 2):
@@ -61,7 +61,7 @@ def test_random_programs(block: int) -> None:
         found = differences(single, double)
         found += [f"{key}: only one lists it" for key in single.keys() ^ double.keys()]
         assert not found, f"seed {seed}:\n{to_text(program)}\n" + "\n".join(found)
-    assert compared >= 18
+    assert compared >= 0.7 * len(block)
 
 
 def test_bounds_are_held_in_single_precision() -> None:

@@ -17,7 +17,7 @@ from lnnkit.engine.inference import Fixpoint
 from lnnkit.engine.spreading.spreading import Spreading
 from lnnkit.engine.stop.watch import RoundReport
 from lnnkit.join.delta_rule import DeltaRule
-from tests.blocks import at_length
+from tests.blocks import at_length, in_blocks
 from tests.programs import MODES, generate, to_text
 
 CHAIN = """
@@ -196,16 +196,16 @@ def test_random_recursive_programs(block: int, both: Callable[..., Any]) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("block", range(40))
+@pytest.mark.parametrize("block", range(20))
 def test_more_random_recursive_programs(block: int, both: Callable[..., Any]) -> None:
     for seed in range(1000 + 25 * block, 1025 + 25 * block):
         without, within, _ = both(recursive(seed), precision=random.Random(seed).choice(["single", "double"]))
         assert differences(left(without), left(within)) == [], seed
 
 
-@pytest.mark.parametrize("block", at_length(range(2), plain=1))
-def test_random_programs(block: int, both: Callable[..., Any]) -> None:
-    for seed in range(40 * block, 40 * block + 40):
+@pytest.mark.parametrize("block", in_blocks(range(80), 40, plain=10))
+def test_random_programs(block: range, both: Callable[..., Any]) -> None:
+    for seed in block:
         without, within, _ = both(to_text(generate(seed, 1 + seed % 5, MODES[seed % 3]).program))
         assert differences(left(without), left(within)) == [], seed
 

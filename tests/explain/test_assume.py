@@ -74,7 +74,7 @@ def test_closed_worlds_are_completed_anew() -> None:
     )
     supposed = kb.assume({"E(b, c)": 1.0})
     assert {answer.bindings["X"] for answer in supposed.ask("R(X)")} == {"b", "c"}
-    assert "fact E(b, c)" in supposed.explain("R(c)").text() or "<assumed>:1" in supposed.explain("R(c)").text()
+    assert 'E("b", "c") >= 1   fact, <assumed>:1' in supposed.explain("R(c)").text()
     assert supposed.explain("R(c)").verify() == []
 
 
@@ -284,7 +284,7 @@ def test_a_copy_trains_copies_of_bound_modules() -> None:
     assert lower(kb, "Q(a)") == pytest.approx(0.9)
 
 
-@pytest.mark.parametrize("seed", [*range(90, 100), *(pytest.param(n, marks=pytest.mark.slow) for n in range(100, 300))])
+@pytest.mark.parametrize("seed", [*range(90, 100), *(pytest.param(n, marks=pytest.mark.slow) for n in range(100, 200))])
 def test_random_sliders(seed: int) -> None:
     """The same atom again and again, as each program that says so."""
     program = generate(seed, 1 + seed % 4, MODES[seed % 3]).program

@@ -61,6 +61,7 @@ def test_cycles_that_creep(seed: int) -> None:
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.slow
 def test_a_cycle_is_replayed_round_by_round() -> None:
     kb = lnnkit.loads("fact A in [0.2, 1]\naxiom (A@0.99 -> B) in [0.999, 1]\naxiom (B@0.99 -> A) in [0.999, 1]\n")
     explanation = kb.explain("A")
@@ -69,6 +70,7 @@ def test_a_cycle_is_replayed_round_by_round() -> None:
     assert explanation.verify() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_examples(path: Path) -> None:
     kb = lnnkit.load(path)
@@ -76,6 +78,7 @@ def test_examples(path: Path) -> None:
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.slow
 def test_lubm() -> None:
     """Every derived atom is quick to explain, and a sample of a thousand is replayed."""
     if not (lubm.DATA / "tbox.tsv").is_file():
@@ -168,6 +171,7 @@ STEADY = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", STEADY)
 def test_cycles_that_gain_steadily_are_replayed(text: str) -> None:
     kb = lnnkit.loads(text)

@@ -46,7 +46,7 @@ def test_the_work_may_be_cut_anywhere(size: int, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(joining, "CHUNK", size)
     monkeypatch.setattr(visit, "STRIP", size)
     monkeypatch.setattr(visits, "STRIP", size)
-    for seed in range(9000, 9024):
+    for seed in range(9000, 9006) if size == 1 else range(9000, 9024):
         assert not disagreements(generate(seed, 1 + seed % 6, MODES[seed % 3]).program)
 
 

@@ -12,6 +12,7 @@ SUM, SQUARE, ROOT = Template("sum", (1,)), Template("square", (2,)), Template("r
 PRODUCT, QUOTIENT = Template("product", (1, 1)), Template("quotient", (1, -1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("samples", "unknowns"), [(50, 10), (200, 100), (1024, 200)])
 def test_the_truth_of_noisy_examples_is_within_chance(samples: int, unknowns: int) -> None:
     drawn = torch.Generator().manual_seed(samples)

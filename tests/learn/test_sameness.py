@@ -40,6 +40,7 @@ def test_more_rows_told_are_another_derivation() -> None:
     assert not same_derivations(program.infer(low), program.infer(high))
 
 
+@pytest.mark.slow
 def test_random_programs_are_the_same_only_where_one_replay_does_for_both() -> None:
     rng, same = random.Random(0), 0
     for _ in range(30):

@@ -10,6 +10,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.blocks import at_length
 from tests.logic import brute
 from tests.logic.brute import Array, Neuron
 from tests.logic.neurons import (
@@ -33,11 +34,12 @@ def one_thread() -> None:
     torch.set_num_threads(1)
 
 
+@pytest.mark.parametrize("share", at_length([4, 1], plain=1))
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("logic", LOGICS)
-def test_random_neurons_are_exact(logic: str, kind: str) -> None:
+def test_random_neurons_are_exact(logic: str, kind: str, share: int) -> None:
     rng = np.random.default_rng([LOGICS.index(logic), KINDS.index(kind)])
-    for _ in range(NEURONS[kind]):
+    for _ in range(NEURONS[kind] // share):
         neuron = random_neuron(rng, logic, kind)
         check(neuron, random_rows(rng, neuron, 40), rng)
 
@@ -60,7 +62,7 @@ def single_cases(draw: st.DrawFn) -> tuple[Neuron, Rows]:
 
 
 @given(single_cases())
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_drawn_neurons_are_exact(case: tuple[Neuron, Rows]) -> None:
     check(*case, np.random.default_rng(0))
 

@@ -181,6 +181,7 @@ def test_single_precision(logic: str, kind: str) -> None:
             assert not bool(found.empty.any())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("logic", LOGICS)
 def test_twenty_thousand_operands(logic: str) -> None:
     """Ten times the operands take about ten times the time, not a hundred times."""

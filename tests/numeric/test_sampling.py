@@ -43,9 +43,9 @@ def test_contractions_lose_nothing(shape: Shape) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(20, 26))
+@pytest.mark.parametrize("seed", range(20, 23))
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_ten_thousand_terms(shape: Shape, seed: int) -> None:
+def test_five_thousand_terms(shape: Shape, seed: int) -> None:
     check_hulls(seed, shape, 350)
     check_contractions(seed, shape, 350)
 

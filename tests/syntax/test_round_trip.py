@@ -9,7 +9,7 @@ from lnnkit.syntax.parse import parse, parse_expression
 from lnnkit.syntax.printer import format_expression, format_program
 from tests.syntax.strategies import expressions, programs
 
-quick = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @quick
