@@ -39,7 +39,19 @@ def terminals() -> dict[str, str]:
 def words_and_symbols() -> set[str]:
     """What the grammar spells: keywords, words of formulas, functions, units and symbols, but brackets and the like."""
     named = {"STRING", "NUMBER", "LEARNABLE", "NAME", "ENTITY", "COMPARE", "MINUS", "COLON"}
-    found = {">", "<", ">=", "<=", "=", "!=", "≤", "≥", "≠", "<?>", "-"}  # COMPARE and MINUS are too tangled to take apart
+    found = {
+        ">",
+        "<",
+        ">=",
+        "<=",
+        "=",
+        "!=",
+        "≤",
+        "≥",
+        "≠",
+        "<?>",
+        "-",
+    }  # COMPARE and MINUS are too tangled to take apart
     for name, text in terminals().items():
         if name in named:
             continue
