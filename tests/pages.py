@@ -4,6 +4,8 @@ A block that names a file, as ```` ```lnn triage.lnn ```` or ```` ```lnn title="
 `lnn` blocks are checked and run, `console` blocks show ``lnnkit`` commands and all that they print, `pycon` blocks are
 Python sessions, `python` blocks are executed. All blocks of a page share one folder and one set of names, in the
 order of the page. A block that cannot run is marked by a comment above it: ``<!-- not run: the reason -->``.
+
+``python -m tests.pages docs/start.md`` writes into a page what its commands print now: read it before you commit it.
 """
 
 from __future__ import annotations
@@ -11,9 +13,12 @@ from __future__ import annotations
 import contextlib
 import doctest
 import io
+import os
 import re
 import shlex
 import shutil
+import sys
+import tempfile
 import textwrap
 import warnings
 from collections.abc import Iterator
@@ -32,6 +37,7 @@ _BLOCK = re.compile(
     r"^(?P<indent>[ ]*)```(?P<info>[^\n`]*)\n(?P<text>.*?)^(?P=indent)```$",
     re.MULTILINE | re.DOTALL,
 )
+WIDTH = "120"  # of the terminal that pages show
 _FILES = ("lnn", "csv", "text", "py")
 _TITLE = re.compile(r'title="([^"]+)"')
 
@@ -142,10 +148,37 @@ def run_page(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs the blocks of a page, in order, in ``folder``, where ``kb_examples`` is a copy of the examples."""
     shutil.copytree(ROOT / "kb_examples", folder / "kb_examples")
     monkeypatch.chdir(folder)
-    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("COLUMNS", WIDTH)
     running = PageRun(page, folder)
     found = blocks(page)
     for block in reversed(found):  # an answer may be shown before the program that it is of
         running.write(block)
     for block in found:
         running.run(block)
+
+
+def refresh(page: Path) -> None:
+    """Write into a page what its commands print now; its other blocks are run, and what fails there is raised."""
+    text, found = page.read_text(encoding="utf-8"), blocks(page)
+    home = Path.cwd()
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        shutil.copytree(ROOT / "kb_examples", folder / "kb_examples")
+        os.chdir(folder)
+        running = PageRun(page, folder)
+        for block in reversed(found):
+            running.write(block)
+        for block in found:
+            if block.kind == "console" and not block.reason:
+                new = "".join(f"$ {command}\n{printed(command)}" for command, _ in commands(block.text))
+                text = text.replace(block.text, new)
+            else:
+                running.run(block)
+        os.chdir(home)
+    page.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    os.environ["COLUMNS"] = WIDTH
+    for name in sys.argv[1:]:
+        refresh(Path(name).resolve())

@@ -18,7 +18,7 @@ DOCS = ROOT / "docs"
 PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [*PAGES, "../ARCHITECTURE.md", "../CONTRIBUTING.md"])  # the site includes both
 def test_blocks_of(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run_page(DOCS / page, tmp_path, monkeypatch)
 
