@@ -28,6 +28,27 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
+__all__ = [
+    "Answer",
+    "Answers",
+    "BudgetError",
+    "Contradiction",
+    "DataError",
+    "Error",
+    "Explanation",
+    "Fit",
+    "KnowledgeBase",
+    "Outcome",
+    "Plan",
+    "Program",
+    "ProgramError",
+    "Scores",
+    "__version__",
+    "load",
+    "loads",
+    "parse",
+]
+
 _HOMES = {
     "Answer": "lnnkit.answer_table",
     "Answers": "lnnkit.answer_table",
