@@ -18,6 +18,7 @@ from lnnkit.check.nearest import did_you_mean, nearest
 from lnnkit.check.symbols import Formula, Symbols
 from lnnkit.check.walk import NumericNode, Scope, Visit, nodes
 from lnnkit.syntax import ast
+from lnnkit.syntax.dates import date_hint, days
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.identifiers import FOREIGN_FUNCTIONS
 from lnnkit.syntax.printer import format_expression, format_predicate
@@ -259,6 +260,8 @@ def _mixed(
     quoted = entity.text if isinstance(entity, ast.Entity) else ""
     if re.fullmatch(r"-?\d+(?:\.\d+)?", quoted):
         hint = f"a number stands without quotes: `{quoted}`"
+    elif days(quoted) is not None:
+        hint = f"a date is no number: {date_hint(quoted)}"
     elif isinstance(number, ast.Number) and (holder := _holder(entity, formula)) is not None:
         own = replace(holder, arguments=holder.arguments[:-1])
         fact = f"fact {format_predicate(own.name)}(...) = 5"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Literal, cast
 
 from lark import Token, Tree
 
 from lnnkit.syntax import ast
+from lnnkit.syntax.dates import DATE, date_as_number
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.identifiers import AGGREGATES, FUNCTIONS, SHOUTED, UNITS, is_name, normalise, starts_upper, unglued
 from lnnkit.syntax.span import Source, Span
@@ -126,19 +128,18 @@ class Builder:
         path, *clauses = cast("Tree[Token]", branch).children
         columns: tuple[ast.Column, ...] | None = None
         where: list[ast.Where] = []
-        header = True
+        said: bool | None = None
         for clause in clauses:
             if isinstance(clause, Token):
-                header = False
+                said = clause.type == "HEADER"
             elif clause.data == "columns":
                 columns = tuple(self._column(child) for child in clause.children[1::2])
             else:
                 for column, value in zip(clause.children[1::4], clause.children[3::4], strict=True):
                     span = Span(self.source, self.span(column).start, self.span(value).end)
                     where.append(ast.Where(span=span, column=self._column(column), value=self._string(value)))
-        return ast.Table(
-            span=self.span(branch), path=self._string(path), columns=columns, where=tuple(where), header=header
-        )
+        table = ast.Table(span=self.span(branch), path=self._string(path), columns=columns, where=tuple(where))
+        return replace(table, header=not table.numbered if said is None else said)
 
     def _column(self, branch: Branch) -> ast.Column:
         token = cast(Token, branch)
@@ -221,6 +222,7 @@ class Builder:
             case "arithmetic":
                 self._alone(children[0], children[1])
                 self._alone(children[2], children[1])
+                self._no_date(children[2])
                 operator = self.text(children[1]).replace("−", "-")
                 operator = cast(Literal["+", "-", "*", "/", "^"], operator)
                 return ast.Arithmetic(span=span, operator=operator, left=operands[0], right=operands[1])
@@ -394,9 +396,21 @@ class Builder:
     def _alone(self, branch: Branch, operator: Branch) -> None:
         """`?a=5 * 2` could mean two things; parentheses say which."""
         if isinstance(branch, Token) and branch.type == "LEARNABLE" and "=" in branch:
+            date = DATE.match(self.source.text, self.span(branch).end - 4)
+            if date:
+                raise Rejected(date_as_number(date[0], Span(self.source, *date.span())))
             text = self.text(branch)
             message = f"`{text}` beside `{self.text(operator)}` can be read in two ways"
             raise self._fault("learnable-beside-arithmetic", message, branch, f"write `({text})`")
+
+    def _no_date(self, subtracted: Branch) -> None:
+        """`2020-01-01` without blanks is no subtraction, though it reads as one."""
+        if not isinstance(subtracted, Token) or subtracted.type != "NUMBER":
+            return
+        end = self.span(subtracted).end
+        found = DATE.search(self.source.text, max(0, end - 10), end + 40)
+        if found and found.start("day") < end == found.end("day"):
+            raise Rejected(date_as_number(found[0], Span(self.source, *found.span())))
 
     # --- places -------------------------------------------------------------------------------------------------
 

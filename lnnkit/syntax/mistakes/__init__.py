@@ -16,6 +16,7 @@ from lnnkit.syntax.mistakes import (
     brackets,
     calculations,
     connectives,
+    date_literals,
     foreign,
     membership,
     names_and_arities,
@@ -30,6 +31,7 @@ Recogniser = Callable[[Fault], Diagnostic | None]
 MISTAKES: tuple[Recogniser, ...] = (
     brackets.unclosed_string,
     brackets.single_quotes,
+    date_literals.date_literal,
     foreign.bang,
     foreign.backward_arrow,
     foreign.foreign_symbol,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
+from lnnkit.syntax.dates import date_as_number, days
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.fault import Fault
 from lnnkit.syntax.identifiers import FOREIGN_FUNCTIONS
 from lnnkit.syntax.rewrite import between
+from lnnkit.syntax.span import Span
 
 _FORMULA_KEYWORDS = ("rule", "axiom", "query", None)
 
@@ -52,14 +54,21 @@ def floor_division(fault: Fault) -> Diagnostic | None:
     return fault.report("unknown-operator", "`//` is no operator", hint, end=fault.start + 2)
 
 
+_END = r"(-?[\w.]+(?:\([^()]*\)|[\w.:-]*))"
+_BETWEEN = re.compile(rf"between\s+{_END}\s+and\s+{_END}", re.IGNORECASE)
+
+
 def between_words(fault: Fault) -> Diagnostic | None:
     """`age(X) between 3 and 5`, `age(X) is 3`."""
     if fault.keyword not in _FORMULA_KEYWORDS or fault.previous is None or fault.previous.text != ")":
         return None
     operand = between(fault, len(fault.before)) or "age(X)"
-    ends = re.match(r"between\s+(-?[\w.]+(?:\([^()]*\))?)\s+and\s+(-?[\w.]+(?:\([^()]*\))?)", fault.rest)
+    ends = re.match(
+        r"between\s+(-?[\w.]+(?:\([^()]*\)|[\w.:-]*))\s+and\s+(-?[\w.]+(?:\([^()]*\)|[\w.:-]*))", fault.rest, re.I
+    )
     if ends:
-        hint = f"write `{ends[1]} <= {operand} <= {ends[2]}`"
+        low, high = (end if days(end) is None else f"{days(end):.15g}" for end in ends.groups())
+        hint = f"write `{low} <= {operand} <= {high}`"
         return fault.report("between", "`between` is no word of the language", hint, end=fault.start + 7)
     equal = re.match(r"(is|equals)\s+(-?\d[\d.]*)", fault.rest)
     if equal:
@@ -74,6 +83,8 @@ def value_of_fact(fault: Fault) -> Diagnostic | None:
         return None
     word, last, sign = fault.keyword, fault.before[-1], fault.before[-2].text
     if last.text == "=" and fault.token in ("NAME", "ENTITY", "STRING"):
+        if fault.token == "STRING" and days(fault.text[1:-1]) is not None:
+            return date_as_number(fault.text[1:-1], Span(fault.source, fault.start, fault.end))
         message = f"`{fault.shown}` is no number, which a {word} gives after `=`"
         hint = f"write it in digits; leave the {word} out where the value is not known"
         return fault.report("value-not-number", message, hint)
