@@ -13,6 +13,7 @@ from lnnkit.check.entity_names import entities
 from lnnkit.check.gather import gather
 from lnnkit.check.kinds import kinds
 from lnnkit.check.learnables import in_assertion, in_formula, learnables
+from lnnkit.check.negations import negations
 from lnnkit.check.predicates import predicates
 from lnnkit.check.program import CheckedProgram, LogicName, Query, SameEntity
 from lnnkit.check.query_entities import asked
@@ -42,6 +43,7 @@ QUERY_PASSES: tuple[Pass, ...] = (
     learnables,
     untrained,
     rules,
+    negations,
 )
 
 

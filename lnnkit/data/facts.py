@@ -253,9 +253,8 @@ def _header_is_row(sheet: Sheet, choice: Choice, keys: list[Texts]) -> bool:
 
 
 _TITLES = frozenset(
-    ["id", "key", "name", "from", "to", "source", "target", "src", "dst", "entity", "label", "value"]
-    + ["subject", "predicate", "object", "head", "relation", "tail"]
-)
+    ("id", "key", "name", "from", "to", "source", "target", "src", "dst", "entity", "label", "value", "subject")
+) | {"predicate", "object", "head", "relation", "tail"}
 
 
 def _row_is_header(texts: Sequence[Texts], keep: np.ndarray) -> bool:

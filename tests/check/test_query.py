@@ -19,6 +19,7 @@ fact Contact(bob, anna)
 rule Infected(X) & Contact(X, Y) -> Infected(Y)
 rule Infected(X)@?w & age(X) > 3 -> Old(X)
 axiom Infected(rosalind) -> Old(rosalind)
+fact ~Old(bob)
 """
 )
 
