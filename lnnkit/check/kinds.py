@@ -20,7 +20,7 @@ from lnnkit.check.walk import NumericNode, Scope, Visit, nodes
 from lnnkit.syntax import ast
 from lnnkit.syntax.dates import date_hint, days
 from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.identifiers import FOREIGN_FUNCTIONS
+from lnnkit.syntax.identifiers import AGGREGATE_HINT, AGGREGATING, FOREIGN_FUNCTIONS, NULLS
 from lnnkit.syntax.printer import format_expression, format_predicate
 
 Kind = Literal["number", "truth", "entity", "unknown"]
@@ -178,10 +178,13 @@ def _unknown_number(atom: ast.Atom, symbols: Symbols) -> Diagnostic | None:
     if symbols.doubtful(atom.name):
         return None
     message = f"no number `{atom.name}` is declared"
+    if atom.name.lower() in AGGREGATING and len(atom.arguments) == 1:
+        message = f"`{atom.name}` would aggregate rows, and the language has no aggregates yet"
+        return error("aggregate", name_span(atom), message, AGGREGATE_HINT)
     if atom.name in FOREIGN_FUNCTIONS and atom.arguments:
         message = f"`{atom.name}` is no function: there are `abs` and `sqrt`"
         return error("unknown-function", name_span(atom), message, FOREIGN_FUNCTIONS[atom.name])
-    if atom.name.lower() in ("nan", "null", "none", "na") and not atom.arguments:
+    if atom.name.lower() in NULLS and not atom.arguments:
         hint = "leave out what is not known: a number of which nothing is said may be any"
     elif "-" in atom.name and not atom.arguments:
         hint = f"put spaces around the minus: `{atom.name.replace('-', ' - ')}`"
@@ -258,6 +261,9 @@ def _mixed(
     what = "the variable" if isinstance(entity, ast.Atom) and not constant else "the entity"
     message = f"{what} `{_short(entity)}` is compared with the number `{_short(number)}`"
     quoted = entity.text if isinstance(entity, ast.Entity) else ""
+    if _short(entity).lower() in NULLS:
+        hint = "leave it out: a comparison with a number that is not known says nothing anyway"
+        return error("no-null", entity.span, "there is no null: what nothing states is unknown", hint)
     if re.fullmatch(r"-?\d+(?:\.\d+)?", quoted):
         hint = f"a number stands without quotes: `{quoted}`"
     elif days(quoted) is not None:
