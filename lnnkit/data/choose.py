@@ -18,12 +18,13 @@ _SEPARATORS = {"csv": ("commas", "tabs", ".tsv"), "tsv": ("tabs", "commas", ".cs
 @dataclass(frozen=True, slots=True)
 class Choice:
     """Columns by position from 0; ``values`` names none (true), one (exact) or two (lower and upper). ``named`` says
-    that one was picked by its name, which a header has given."""
+    that one was picked by its name, which a header has given, ``listed`` that the statement lists its columns."""
 
     keys: tuple[int, ...]
     values: tuple[int, ...]
     where: tuple[tuple[int, str], ...] = ()
     named: bool = False
+    listed: bool = False
 
     @property
     def wanted(self) -> tuple[int, ...]:
@@ -57,7 +58,7 @@ def choose(
         if len(positions) not in allowed:
             raise _wrong_width(predicate, arity, numeric, sheet)
     named = any(isinstance(column, str) for column in (*(columns or ()), *(each.column for each in where)))
-    return Choice(positions[:arity], positions[arity:], filters, named)
+    return Choice(positions[:arity], positions[arity:], filters, named, columns is not None)
 
 
 def _needs(predicate: str, arity: int, numeric: bool) -> str:

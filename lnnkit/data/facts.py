@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from lnnkit.data.choose import Choice
@@ -14,6 +14,7 @@ from lnnkit.data.table import FactTable
 from lnnkit.data.table_fault import Fault, Unreadable
 from lnnkit.data.texts import Texts, compacted, outer_blanks, reunited, texts_together
 from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.printer import format_predicate
 from lnnkit.syntax.span import Span
 
 if TYPE_CHECKING:
@@ -70,6 +71,8 @@ def facts(
     rows = grid.rows if mask is None else grid.rows[mask]
     table = FactTable(predicate, compacted(keys, mask), lower, upper, rows, source, span)
     found = _listed(grid, np.flatnonzero(bad), doubts, source, span)
+    if not choice.listed and choice.values and not numeric and sheet.format:
+        found = [_unasked(each, sheet, choice) for each in found]
     found += _warnings(table, sheet, choice, grid, keys, reals, keep, source, span)
     return table, found
 
@@ -135,6 +138,14 @@ def _value_fault(real: Reals, title: str, numeric: bool, named: bool) -> Callabl
         return Fault("bad-truth", f"{title} is {real.shown(row)}, not a truth value", hint)
 
     return fault
+
+
+def _unasked(found: Diagnostic, sheet: Sheet, choice: Choice) -> Diagnostic:
+    """A column that is no truth value, and that nobody asked to be read as one."""
+    if found.code != "bad-truth":
+        return found
+    names = [format_predicate(sheet.names[place]) if sheet.named else str(place + 1) for place in choice.keys]
+    return replace(found, hint=f"{found.hint}; to leave columns out, list those to read: ({', '.join(names)})")
 
 
 def _infinite_fault(real: Reals, title: str, exact: bool) -> Callable[[int], Fault]:
