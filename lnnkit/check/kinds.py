@@ -22,6 +22,7 @@ from lnnkit.syntax.dates import date_hint, days
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.identifiers import AGGREGATE_HINT, AGGREGATING, FOREIGN_FUNCTIONS, NULLS
 from lnnkit.syntax.printer import format_expression, format_predicate
+from lnnkit.syntax.span import Span
 
 Kind = Literal["number", "truth", "entity", "unknown"]
 
@@ -219,7 +220,7 @@ def _comparison(node: ast.Comparison, visit: Visit, formula: Formula, symbols: S
         return _truth_as_number(node.operands[found.index("truth")])
     for operand, kind in zip(node.operands, found, strict=True):
         if kind == "unknown" and isinstance(operand, ast.Atom):
-            return _unknown_number(operand, symbols)
+            return _truth_of_rule(node, operand, visit, formula) or _unknown_number(operand, symbols)
     for operator, (left, right) in zip(node.operators, pairwise(zip(node.operands, found, strict=True)), strict=True):
         if left[1] != right[1]:
             entity, number = (left[0], right[0]) if left[1] == "entity" else (right[0], left[0])
@@ -229,6 +230,18 @@ def _comparison(node: ast.Comparison, visit: Visit, formula: Formula, symbols: S
             hint = "entities are compared with `=` and `!=`; compare a number of each: `age(X) > age(Y)`"
             return error("entity-order", node.span, message, hint)
     return None
+
+
+def _truth_of_rule(node: ast.Comparison, head: ast.Atom, visit: Visit, formula: Formula) -> Diagnostic | None:
+    """`rule A -> B = 0.8`: the truth of a rule, written as that of a fact."""
+    last = node.operands[-1]
+    if formula.kind == "query" or not isinstance(visit.parent, ast.Implies) or node is not visit.parent.consequent:
+        return None
+    if node.operators != ("=",) or not isinstance(last, ast.Number) or not 0 <= last.value <= 1:
+        return None
+    span = Span(node.span.source, head.span.end, node.span.end)
+    hint = f"write `in [{last.span.text}, 1]`; if `{head.name}` is a number, declare `number {_signature(head)}`"
+    return error("truth-of-rule", span, f"the truth of a {formula.kind} is written `in [l, u]`", hint)
 
 
 def _kind(node: ast.Expression, visit: Visit, symbols: Symbols) -> Kind:

@@ -114,6 +114,9 @@ def _bound_and_free(formula: Formula) -> Iterator[Diagnostic]:
             where = f"{place(bound[name].span, mention.span)}, column {bound[name].span.column}"
             message = f"`{name}` stands outside of the reach of the quantifier that binds it ({where})"
             hint = "put parentheses around all that the quantifier is about, or use another name here"
+            after = bound[name].span.source.text[bound[name].span.end :].lstrip()
+            if not after.startswith((":", "(", ",")):
+                hint = f"a colon behind the variable lets it reach to the end: `{name}: ...`"
             yield error("bound-and-free", mention.span, message, hint)
 
 

@@ -56,6 +56,12 @@ def stray(source: Source, shadow: str, piece: Slice) -> Diagnostic:
 
 _WEIGHED = re.compile(r"(\d*\.?\d+)\s*:{0,2}\s*(rule|axiom|fact|label)\s+(.+?)\.?")
 _ASKED = re.compile(r"(\?-?)\s*([^\W\d_~¬(].*?|[~¬(].*?)[.?]?")
+_KEYWORDS_ELSEWHERE = {
+    "assert": "fact", "assertz": "fact", "add": "fact", "tell": "fact", "given": "fact",
+    "declare": "predicate", "decl": "predicate", ".decl": "predicate", "relation": "predicate", "table": "predicate",
+    "constraint": "axiom", "law": "axiom", "always": "axiom",
+    "ask": "query", "show": "query", "find": "query", "prove": "query", "goal": "query", "infer": "query",
+}  # fmt: skip
 _SQL = re.compile(r"(select|insert|update|delete|create|with)\s", re.IGNORECASE)
 
 
@@ -73,6 +79,17 @@ def _foreign(line: str) -> tuple[str, str, str, int] | None:
         return "query-mark", f"`{asked[1]}` starts no question", hint, len(asked[1])
     if re.fullmatch(r"[^\W\d_][\w-]*\([^()]*\)\s*\?", line):
         return "query-mark", "`?` ends no question", f"write `query {line[:-1].rstrip()}`", len(line)
+    moved = re.fullmatch(r"(closed|open)\s+(predicate\s.+)", line)
+    if moved:
+        end = " closed" if moved[1] == "closed" else ""
+        return "declaration", f"`{moved[1]}` stands behind", f"write `{moved[2]}{end}`", len(moved[1])
+    word, _, rest = line.partition(" ")
+    instead = _KEYWORDS_ELSEWHERE.get(word.lower())
+    if instead and re.match(r"[\w~¬\"(]", rest) and "(" in rest:
+        return "missing-keyword", f"`{word}` is no keyword", f"write `{instead} {rest.removesuffix('.')}`", len(word)
+    if word.lower() in ("train", "learn", "fit"):
+        hint = "a `rule` is trained by `lnnkit train FILE -o OUT`: write its learnable numbers as `?`"
+        return "missing-keyword", f"`{word}` is no keyword", hint, len(word)
     sql = _SQL.match(line)
     if sql:
         word = sql[1].lower()

@@ -22,7 +22,9 @@ from lnnkit.syntax.mistakes import (
     names_and_arities,
     number_literals,
     quantifiers,
+    statement_clauses,
     truth_bounds,
+    wordings,
 )
 
 Recogniser = Callable[[Fault], Diagnostic | None]
@@ -42,6 +44,17 @@ MISTAKES: tuple[Recogniser, ...] = (
     number_literals.number_text,
     number_literals.decimal_comma,
     calculations.assignment,
+    statement_clauses.load_order,
+    statement_clauses.load_words,
+    statement_clauses.declaration,
+    wordings.bounds_text,
+    wordings.marked_variable,
+    wordings.attribute,
+    wordings.question_mark,
+    wordings.not_in,
+    wordings.worded_comparison,
+    wordings.truth_word,
+    wordings.unless,
     calculations.remainder,
     calculations.floor_division,
     foreign.foreign_comment,

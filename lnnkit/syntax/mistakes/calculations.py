@@ -140,6 +140,8 @@ def value_of_fact(fault: Fault) -> Diagnostic | None:
             return date_as_number(fault.text[1:-1], Span(fault.source, fault.start, fault.end))
         message = f"`{fault.shown}` is no number, which a {word} gives after `=`"
         hint = f"write it in digits; leave the {word} out where the value is not known"
+        if number := re.fullmatch(r'"(-?\d+(?:\.\d+)?)"', fault.text):
+            hint = f"write it in digits, without quotes: `{number[1]}`"
         return fault.report("value-not-number", message, hint)
     if last.kind != "number" or sign not in ("=", "-"):
         return None

@@ -43,6 +43,9 @@ def backward_arrow(fault: Fault) -> Diagnostic | None:
         return fault.report("backward-arrow", "`<-` is no operator", f"write `< -{negative[1]}`", end=fault.start + 2)
     rule = as_rule(fault)
     hint = f"write `{rule}`" if rule else "write the body first: `rule body -> head`"
+    if fault.first_on_line and arrow == ":-":  # a constraint, which has no head
+        body = re.sub(r"\),\s*", ") & ", " ".join(fault.rest[2:].split()).removesuffix("."))
+        hint = f"write `axiom {body} -> false`"
     return fault.report("backward-arrow", f"`{arrow}` is no operator: a rule runs forward", hint, end=fault.start + 2)
 
 
