@@ -212,15 +212,24 @@ def test_warnings_go_to_standard_error(program, capsys: pytest.CaptureFixture[st
     out, err = capsys.readouterr()
     assert "warning[unknown-entity]" in err
     assert json.loads(out)["status"] == "converged"
-    assert main(["run", path, "-q", "A(anan)"]) == 0
-    assert "<query>:1:3: warning[unknown-entity]" in capsys.readouterr().err
+    assert main(["run", path, "-q", "A(anan)"]) == 1
+    err = capsys.readouterr().err
+    assert "<query>:1:3: error[unknown-entity]" in err and "did you mean `anna`?" in err
+
+
+@pytest.mark.parametrize("command", [["explain"], ["explain", "--why-not", "true"], ["draw"]])
+def test_an_unknown_entity_is_no_question(command: list[str], program, capsys: pytest.CaptureFixture[str]) -> None:
+    path = program("predicate A(entity)\nfact A(anna)\n")
+    assert main([command[0], path, "A(anan)", *command[1:]]) == 1
+    err = capsys.readouterr().err
+    assert "<query>:1:3: error[unknown-entity]" in err and "did you mean `anna`?" in err
 
 
 @pytest.mark.parametrize("command", [["explain"], ["explain", "--why-not", "true"], ["draw"]])
 def test_warnings_about_what_is_explained_go_there_too(
     command: list[str], program, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = program("predicate A(entity)\nfact A(anna)\n")
+    path = program("predicate A(entity)\nfact A(anna)\nquery A(anan)\n")
     assert main([command[0], path, "A(anan)", *command[1:]]) == 0
     assert "<query>:1:3: warning[unknown-entity]" in capsys.readouterr().err
 

@@ -14,6 +14,7 @@ from lnnkit.check.gather import gather
 from lnnkit.check.imports import logic_of, merge
 from lnnkit.check.kinds import kinds
 from lnnkit.check.learnables import learnables
+from lnnkit.check.negations import negations
 from lnnkit.check.predicates import predicates
 from lnnkit.check.program import CheckedProgram
 from lnnkit.check.query_entities import asked
@@ -51,6 +52,7 @@ PASSES: tuple[Pass, ...] = (
     learnables,
     untrained,
     rules,
+    negations,
     strata,
 )
 

@@ -18,9 +18,11 @@ from lnnkit.check.nearest import did_you_mean, nearest
 from lnnkit.check.symbols import Formula, Symbols
 from lnnkit.check.walk import NumericNode, Scope, Visit, nodes
 from lnnkit.syntax import ast
+from lnnkit.syntax.dates import date_hint, days
 from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.identifiers import FOREIGN_FUNCTIONS
+from lnnkit.syntax.identifiers import AGGREGATE_HINT, AGGREGATING, FOREIGN_FUNCTIONS, NULLS
 from lnnkit.syntax.printer import format_expression, format_predicate
+from lnnkit.syntax.span import Span
 
 Kind = Literal["number", "truth", "entity", "unknown"]
 
@@ -177,10 +179,13 @@ def _unknown_number(atom: ast.Atom, symbols: Symbols) -> Diagnostic | None:
     if symbols.doubtful(atom.name):
         return None
     message = f"no number `{atom.name}` is declared"
+    if atom.name.lower() in AGGREGATING and len(atom.arguments) == 1:
+        message = f"`{atom.name}` would aggregate rows, and the language has no aggregates yet"
+        return error("aggregate", name_span(atom), message, AGGREGATE_HINT)
     if atom.name in FOREIGN_FUNCTIONS and atom.arguments:
         message = f"`{atom.name}` is no function: there are `abs` and `sqrt`"
         return error("unknown-function", name_span(atom), message, FOREIGN_FUNCTIONS[atom.name])
-    if atom.name.lower() in ("nan", "null", "none", "na") and not atom.arguments:
+    if atom.name.lower() in NULLS and not atom.arguments:
         hint = "leave out what is not known: a number of which nothing is said may be any"
     elif "-" in atom.name and not atom.arguments:
         hint = f"put spaces around the minus: `{atom.name.replace('-', ' - ')}`"
@@ -215,7 +220,7 @@ def _comparison(node: ast.Comparison, visit: Visit, formula: Formula, symbols: S
         return _truth_as_number(node.operands[found.index("truth")])
     for operand, kind in zip(node.operands, found, strict=True):
         if kind == "unknown" and isinstance(operand, ast.Atom):
-            return _unknown_number(operand, symbols)
+            return _truth_of_rule(node, operand, visit, formula) or _unknown_number(operand, symbols)
     for operator, (left, right) in zip(node.operators, pairwise(zip(node.operands, found, strict=True)), strict=True):
         if left[1] != right[1]:
             entity, number = (left[0], right[0]) if left[1] == "entity" else (right[0], left[0])
@@ -225,6 +230,18 @@ def _comparison(node: ast.Comparison, visit: Visit, formula: Formula, symbols: S
             hint = "entities are compared with `=` and `!=`; compare a number of each: `age(X) > age(Y)`"
             return error("entity-order", node.span, message, hint)
     return None
+
+
+def _truth_of_rule(node: ast.Comparison, head: ast.Atom, visit: Visit, formula: Formula) -> Diagnostic | None:
+    """`rule A -> B = 0.8`: the truth of a rule, written as that of a fact."""
+    last = node.operands[-1]
+    if formula.kind == "query" or not isinstance(visit.parent, ast.Implies) or node is not visit.parent.consequent:
+        return None
+    if node.operators != ("=",) or not isinstance(last, ast.Number) or not 0 <= last.value <= 1:
+        return None
+    span = Span(node.span.source, head.span.end, node.span.end)
+    hint = f"write `in [{last.span.text}, 1]`; if `{head.name}` is a number, declare `number {_signature(head)}`"
+    return error("truth-of-rule", span, f"the truth of a {formula.kind} is written `in [l, u]`", hint)
 
 
 def _kind(node: ast.Expression, visit: Visit, symbols: Symbols) -> Kind:
@@ -257,8 +274,13 @@ def _mixed(
     what = "the variable" if isinstance(entity, ast.Atom) and not constant else "the entity"
     message = f"{what} `{_short(entity)}` is compared with the number `{_short(number)}`"
     quoted = entity.text if isinstance(entity, ast.Entity) else ""
+    if _short(entity).lower() in NULLS:
+        hint = "leave it out: a comparison with a number that is not known says nothing anyway"
+        return error("no-null", entity.span, "there is no null: what nothing states is unknown", hint)
     if re.fullmatch(r"-?\d+(?:\.\d+)?", quoted):
         hint = f"a number stands without quotes: `{quoted}`"
+    elif days(quoted) is not None:
+        hint = f"a date is no number: {date_hint(quoted)}"
     elif isinstance(number, ast.Number) and (holder := _holder(entity, formula)) is not None:
         own = replace(holder, arguments=holder.arguments[:-1])
         fact = f"fact {format_predicate(own.name)}(...) = 5"

@@ -10,17 +10,33 @@ MOST = 2_000  # names that are compared letter by letter; beyond, only those tha
 
 
 def nearest(name: str, candidates: Iterable[str], cutoff: float = CUTOFF) -> str | None:
-    """The candidate equal to ``name`` but for case, else the most similar one, else None."""
+    """The candidate equal to ``name`` but for case, or for two exchanged letters, else the most similar, or None."""
     folded = name.casefold()
     others = sorted({candidate for candidate in candidates if candidate != name})
     for candidate in others:
         if candidate.casefold() == folded:
+            return candidate
+    for candidate in others:
+        if _swapped(folded, candidate.casefold()):
             return candidate
     if len(others) > MOST:
         others = [other for other in others if other[:2].casefold() == folded[:2]][:MOST]
     by_folded = {other.casefold(): other for other in reversed(others)}
     close = difflib.get_close_matches(folded, by_folded, n=1, cutoff=cutoff)
     return by_folded[close[0]] if close else None
+
+
+def _swapped(one: str, other: str) -> bool:
+    """Whether two neighbouring letters are exchanged, and nothing else: too much for a ratio of short names."""
+    if len(one) != len(other) or len(one) < 3:
+        return False
+    unlike = [place for place, (left, right) in enumerate(zip(one, other, strict=True)) if left != right]
+    return (
+        len(unlike) == 2
+        and unlike[1] == unlike[0] + 1
+        and one[unlike[0]] == other[unlike[1]]
+        and (one[unlike[1]] == other[unlike[0]])
+    )
 
 
 def did_you_mean(name: str | None, otherwise: str) -> str:

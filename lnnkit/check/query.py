@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import cast
 
 from lnnkit.check.assembly import query
-from lnnkit.check.checker import Pass, ordered, run
+from lnnkit.check.checker import Pass, ordered, run, unmasked
 from lnnkit.check.entity_names import entities
 from lnnkit.check.gather import gather
 from lnnkit.check.kinds import kinds
 from lnnkit.check.learnables import in_assertion, in_formula, learnables
+from lnnkit.check.negations import negations
 from lnnkit.check.predicates import predicates
 from lnnkit.check.program import CheckedProgram, LogicName, Query, SameEntity
 from lnnkit.check.query_entities import asked
@@ -26,7 +27,7 @@ from lnnkit.check.variables import variables
 from lnnkit.check.walk import nodes
 from lnnkit.check.weights import weights
 from lnnkit.syntax import ast
-from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.diagnostic import Diagnostic, Severity
 from lnnkit.syntax.span import Source, Span
 
 QUERY_PASSES: tuple[Pass, ...] = (
@@ -34,7 +35,6 @@ QUERY_PASSES: tuple[Pass, ...] = (
     sorts,
     variables,
     entities,
-    asked,
     kinds,
     weights,
     units,
@@ -42,15 +42,22 @@ QUERY_PASSES: tuple[Pass, ...] = (
     learnables,
     untrained,
     rules,
+    negations,
 )
 
 
 def check_query(
-    text: str, checked: CheckedProgram, logic: LogicName | None = None, path: str = "<query>"
+    text: str,
+    checked: CheckedProgram,
+    logic: LogicName | None = None,
+    path: str = "<query>",
+    *,
+    strangers: Severity | None = "error",
 ) -> tuple[Query | None, list[Diagnostic]]:
     """The query that ``text`` writes, against the names, sorts and entities of ``checked``; None if it has an error.
 
     ``logic`` is that of its connectives, by default the one of the program's main file; ``path`` is shown in findings.
+    ``strangers`` says what entities are that the program does not have: errors, warnings, or fine (None).
     """
     from lnnkit.syntax.parse import parse_expression
 
@@ -71,7 +78,11 @@ def check_query(
         learned=_learned(checked) if any(True for _ in in_formula(formula)) else {},
         program=checked,
     )
-    found = ordered([*found, *run(QUERY_PASSES, symbols)], [path])
+    found = run(QUERY_PASSES, symbols)
+    said = {finding.span.start for finding in found if finding.span is not None}
+    unknown = [] if strangers is None else asked(symbols, strangers)
+    found += [each for each in unknown if each.span is None or each.span.start not in said]
+    found = ordered(unmasked(found), [path])
     if any(finding.severity == "error" for finding in found):
         return None, found
     return query(formula, symbols), found

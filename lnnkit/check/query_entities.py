@@ -2,7 +2,7 @@
 
 A query adds nothing to the domain of a sort (semantics 15). What it asks about an entity that no fact, table, label or
 rule names, or that none names in a place of that sort, has default bounds; since a misspelt name looks like that, each
-is reported.
+is reported: a warning in a program, whose data may be told later, and an error in a question that is put to one.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, cast
 
 from lnnkit.check.entity_names import SEARCHES, capitalised, constants, known, near_entity
-from lnnkit.check.findings import warning
-from lnnkit.check.program import ENTITY, SameEntity
+from lnnkit.check.findings import error, warning
+from lnnkit.check.program import ENTITY, CheckedProgram, SameEntity
 from lnnkit.check.symbols import Mention, Symbols
 from lnnkit.check.walk import nodes
 from lnnkit.syntax import ast
-from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.diagnostic import Diagnostic, Severity
 
 if TYPE_CHECKING:
     from lnnkit.data.column import EntityColumn
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 _Member = tuple[str, str]  # a sort, and an entity
 
 
-def asked(symbols: Symbols) -> list[Diagnostic]:
+def asked(symbols: Symbols, severity: Severity = "warning") -> list[Diagnostic]:
+    """Findings of this ``severity``; of what the program's own queries name, which is told with them, warnings."""
     if not symbols.complete:
         return []
     formulas = [formula for formula in symbols.formulas if formula.kind == "query"]
@@ -40,7 +41,7 @@ def asked(symbols: Symbols) -> list[Diagnostic]:
         if mention.name in names and member not in seen:
             seen.add(member)
             if mention.name not in stated:
-                findings.append(_unknown(mention, symbols, search=len(findings) < SEARCHES))
+                findings.append(_unknown(mention, symbols, severity, search=len(findings) < SEARCHES))
             elif member[0] != ENTITY and member not in found:
                 findings.append(_of_another_sort(*member, mention))
     return findings
@@ -54,13 +55,24 @@ def _sort(mention: Mention, symbols: Symbols) -> str:
     return predicate.sorts[mention.position]
 
 
-def _unknown(mention: Mention, symbols: Symbols, *, search: bool) -> Diagnostic:
+def _unknown(mention: Mention, symbols: Symbols, severity: Severity, *, search: bool) -> Diagnostic:
     near = near_entity(mention.name, symbols) if search else None
     capital = None if mention.quoted else capitalised(mention.name)
     hint = f"did you mean `{near}`? " if near else ""
     hint += f"A variable starts upper-case: `{capital}`. " if capital else ""
+    message = f"no fact or table knows the entity `{mention.name}`"
+    before = () if symbols.program is None else _asked_before(symbols.program)
+    if severity == "error" and mention.name not in before:
+        hint += "A question is about entities that a fact, table or rule of the program names"
+        return error("unknown-entity", mention.span, message, hint)
     hint += "What is asked about an entity that nothing else names has default bounds"
-    return warning("unknown-entity", mention.span, f"no fact or table knows the entity `{mention.name}`", hint)
+    return warning("unknown-entity", mention.span, message, hint)
+
+
+def _asked_before(program: CheckedProgram) -> Iterator[str]:
+    """The entities of the program's own queries, which were reported with it."""
+    for query in program.queries:
+        yield from (text for _, _, text in _in_formula(query.formula))
 
 
 def _of_another_sort(sort: str, name: str, mention: Mention) -> Diagnostic:
@@ -88,11 +100,15 @@ def _stated(symbols: Symbols) -> Iterator[tuple[str | None, int, str]]:
         for place, text in enumerate(fact.arguments):
             yield fact.predicate, place, text
     for assertion in symbols.program.assertions:
-        for node in nodes(cast(ast.Expression, assertion.formula)):
-            if isinstance(node, ast.Atom):
-                yield from _of_atom(node)
-            elif isinstance(node, SameEntity):
-                yield from ((None, 0, item.text) for item in (node.left, node.right) if isinstance(item, ast.Constant))
+        yield from _in_formula(assertion.formula)
+
+
+def _in_formula(formula: ast.Expression | SameEntity) -> Iterator[tuple[str | None, int, str]]:
+    for node in nodes(cast(ast.Expression, formula)):
+        if isinstance(node, ast.Atom):
+            yield from _of_atom(node)
+        elif isinstance(node, SameEntity):
+            yield from ((None, 0, item.text) for item in (node.left, node.right) if isinstance(item, ast.Constant))
 
 
 def _of_atom(atom: ast.Atom) -> Iterator[tuple[str, int, str]]:

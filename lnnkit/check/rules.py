@@ -23,6 +23,7 @@ from lnnkit.check.symbols import Formula, Mention, Symbols
 from lnnkit.check.walk import strip_foralls, unweighted
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.identifiers import NULLS
 from lnnkit.syntax.span import Span
 
 
@@ -60,7 +61,7 @@ def name_of(formula: Formula) -> Span:
 def _compared_only(symbols: Symbols) -> Iterator[Diagnostic]:
     for formula in symbols.formulas:
         for (name, binder), mentions in grouped(formula.mentions).items():
-            if not binder and all(mention.atom is None for mention in mentions):
+            if not binder and name.lower() not in NULLS and all(mention.atom is None for mention in mentions):
                 message = f"`{name}` is only compared: no atom says what it is"
                 hint = f"add an atom that mentions it, `Person({name}) & ...`; propositions are joined by `<->`"
                 yield error("unsafe-variable", mentions[0].span, message, hint)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from lnnkit.check.findings import error, place, warning
 from lnnkit.check.symbols import Formula, Symbols
-from lnnkit.check.walk import Quantifier, Visit, proposition
+from lnnkit.check.walk import Quantifier, Visit, nodes, proposition
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_string
@@ -55,10 +55,20 @@ def _quantifiers(formula: Formula) -> Iterator[Diagnostic]:
             elif id(variable) not in used:
                 yield _unused(word, variable)
         if isinstance(node, ast.Exists) and isinstance(node.body, ast.Implies):
-            names = ", ".join(variable.name for variable in node.variables)
-            message = f"this holds as soon as one {names} makes the left side of `->` false, or the right side true"
+            names = {variable.name for variable in node.variables}
+            one = ", ".join(variable.name for variable in node.variables)
+            message = f"this holds as soon as one {one} makes the left side of `->` false, or the right side true"
             hint = "write `&` for `->` if both sides are meant to hold of the same thing"
+            left = " ".join(node.body.antecedent.span.text.split())
+            if visit.parent is None and len(left) < 60 and not names & _argument_names(node.body.consequent):
+                bound = ", ".join(variable.name for variable in node.variables)
+                hint = f"close the quantifier before the arrow: `(exists {bound}: {left}) -> ...`"
             yield warning("exists-implies", node.body.span, message, hint)
+
+
+def _argument_names(formula: ast.Expression) -> set[str]:
+    atoms = (node for node in nodes(formula) if isinstance(node, ast.Atom))
+    return {each.name for atom in atoms for each in atom.arguments if isinstance(each, ast.Variable)}
 
 
 def _rebound(visit: Visit) -> Iterator[ast.Variable]:
@@ -104,6 +114,9 @@ def _bound_and_free(formula: Formula) -> Iterator[Diagnostic]:
             where = f"{place(bound[name].span, mention.span)}, column {bound[name].span.column}"
             message = f"`{name}` stands outside of the reach of the quantifier that binds it ({where})"
             hint = "put parentheses around all that the quantifier is about, or use another name here"
+            after = bound[name].span.source.text[bound[name].span.end :].lstrip()
+            if not after.startswith((":", "(", ",")):
+                hint = f"a colon behind the variable lets it reach to the end: `{name}: ...`"
             yield error("bound-and-free", mention.span, message, hint)
 
 
@@ -122,5 +135,6 @@ def _single(formula: Formula) -> Iterator[Diagnostic]:
         if counts[mention.name] == 1 and mention.atom is not None and mention.name not in bare:
             name = mention.name
             message = f"`{name}` occurs once in this {formula.kind}, so it joins nothing"
-            hint = f"check its spelling; if any will do, write `exists {name}: ...`, if all, `forall {name}: ...`"
+            atom = " ".join(mention.atom.span.text.split())
+            hint = f"check its spelling; if any will do, write `(exists {name}: {atom})`, if all, `forall {name}: ...`"
             yield warning("single-variable", mention.span, message, hint)

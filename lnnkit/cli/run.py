@@ -92,7 +92,7 @@ def command(arguments: argparse.Namespace) -> int:
     with ProgressLine(f"reading {streams.printable(arguments.file, keep='')}", shown=shown):
         kb = load(arguments.file)
     if arguments.query is not None:
-        kb.replace_queries(arguments.query)
+        kb.replace_queries(arguments.query, complete=True)
     streams.findings(kb.warnings)
     use_threads(arguments.threads)
     outcome, interrupted = _infer(kb, arguments)

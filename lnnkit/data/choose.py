@@ -17,11 +17,13 @@ _SEPARATORS = {"csv": ("commas", "tabs", ".tsv"), "tsv": ("tabs", "commas", ".cs
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Columns by position from 0; ``values`` names none (true), one (exact) or two (lower and upper)."""
+    """Columns by position from 0; ``values`` names none (true), one (exact) or two (lower and upper). ``named`` says
+    that one was picked by its name, which a header has given, ``listed`` that the statement lists its columns."""
 
     keys: tuple[int, ...]
     values: tuple[int, ...]
     where: tuple[tuple[int, str], ...] = ()
+    named: bool = False
     listed: bool = False
 
     @property
@@ -55,7 +57,8 @@ def choose(
         positions = tuple(range(len(sheet.names)))
         if len(positions) not in allowed:
             raise _wrong_width(predicate, arity, numeric, sheet)
-    return Choice(positions[:arity], positions[arity:], filters, columns is not None)
+    named = any(isinstance(column, str) for column in (*(columns or ()), *(each.column for each in where)))
+    return Choice(positions[:arity], positions[arity:], filters, named, columns is not None)
 
 
 def _needs(predicate: str, arity: int, numeric: bool) -> str:
@@ -70,11 +73,12 @@ def _wrong_width(predicate: str, arity: int, numeric: bool, sheet: Sheet) -> Unr
     has = f"{sheet.source} has {count}"
     if sheet.named:
         has += f": {_listing(sheet.names)}"
-    hint = (
-        f"list those to read, by name or position: load {format_predicate(predicate)} from ... (1, 2)"
-        if sheet.format
-        else ""
-    )
+    hint = ""
+    if sheet.format:
+        wanted = max(1, arity + numeric)
+        names = sheet.names if sheet.named else tuple(map(str, range(1, wanted + 1)))
+        listed = ", ".join(name if not sheet.named else format_predicate(name) for name in names[:wanted])
+        hint = f"list those to read: load {format_predicate(predicate)} from ... ({listed})"
     return Unreadable("wrong-columns", f"{_needs(predicate, arity, numeric)}; {has}", _separated(sheet) or hint)
 
 
@@ -107,7 +111,7 @@ def _position(column: Column, sheet: Sheet) -> int:
         if found:
             places = " and ".join(str(position + 1) for position in found)
             message = f'{sheet.source} has several columns "{column}": {places}'
-            raise Unreadable("ambiguous-column", message, "give its position instead")
+            raise Unreadable("ambiguous-column", message, "give its position instead, and say `header` behind the list")
     if hint := _separated(sheet):
         raise Unreadable("unknown-column", f'{sheet.source} has no column "{column}"', hint)
     import difflib

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from lnnkit.data.choose import Choice
@@ -14,6 +14,7 @@ from lnnkit.data.table import FactTable
 from lnnkit.data.table_fault import Fault, Unreadable
 from lnnkit.data.texts import Texts, compacted, outer_blanks, reunited, texts_together
 from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.printer import format_predicate
 from lnnkit.syntax.span import Span
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def facts(
         reals = [reals_of(grid.columns[position], sheet.title(position), not numeric) for position in choice.values]
     except pa.ArrowException as error:
         raise Unreadable("unreadable-file", f"{sheet.source} cannot be read: {error}") from None
-    lower, upper, doubts = _bounds(reals, [sheet.title(p) for p in choice.values], numeric, total)
+    lower, upper, doubts = _bounds(reals, [sheet.title(p) for p in choice.values], numeric, total, sheet.named)
     for texts, position in zip(keys, choice.keys, strict=True):
         doubts.append(_Doubt(texts.wrong(), _key_fault(texts, sheet.title(position))))
     spoiled = np.zeros(total, bool)
@@ -70,6 +71,8 @@ def facts(
     rows = grid.rows if mask is None else grid.rows[mask]
     table = FactTable(predicate, compacted(keys, mask), lower, upper, rows, source, span)
     found = _listed(grid, np.flatnonzero(bad), doubts, source, span)
+    if not choice.listed and choice.values and not numeric and sheet.format:
+        found = [_unasked(each, sheet, choice) for each in found]
     found += _warnings(table, sheet, choice, grid, keys, reals, keep, source, span)
     return table, found
 
@@ -84,7 +87,7 @@ def _texts(grid: Grid, sheet: Sheet, positions: Sequence[int]) -> list[Texts]:
 
 
 def _bounds(
-    reals: list[Reals], titles: list[str], numeric: bool, total: int
+    reals: list[Reals], titles: list[str], numeric: bool, total: int, named: bool
 ) -> tuple[np.ndarray, np.ndarray, list[_Doubt]]:
     """Lower and upper ends, and which rows' values are wrong. No column means true; a number's empty cell unknown."""
     import numpy as np
@@ -96,7 +99,7 @@ def _bounds(
     ends = []
     for end, (real, title) in enumerate(zip(reals, titles, strict=True)):
         values = real.values + 0.0  # no negative zero
-        doubts.append(_Doubt(real.wrong, _value_fault(real, title, numeric)))
+        doubts.append(_Doubt(real.wrong, _value_fault(real, title, numeric, named)))
         if numeric:
             unknown = -np.inf if end == 0 else np.inf
             values = np.where(real.missing, unknown, values)
@@ -122,8 +125,12 @@ def _bounds(
     return ends[0], ends[1], doubts
 
 
-def _value_fault(real: Reals, title: str, numeric: bool) -> Callable[[int], Fault]:
+def _value_fault(real: Reals, title: str, numeric: bool, named: bool) -> Callable[[int], Fault]:
     def fault(row: int) -> Fault:
+        if row == 0 and not named and real.shown(row).strip("'\"")[:1].isalpha() and len(real.wrong) > 1:
+            what = "a number" if numeric else "a truth value"
+            hint = 'if this row is the header, end the statement in "header"'
+            return Fault(f"bad-{'number' if numeric else 'truth'}", f"{title} is {real.shown(row)}, not {what}", hint)
         if numeric:
             shown = real.shown(row)
             return Fault("bad-number", f"{title} is {shown}, not a number", meant(shown))
@@ -131,6 +138,14 @@ def _value_fault(real: Reals, title: str, numeric: bool) -> Callable[[int], Faul
         return Fault("bad-truth", f"{title} is {real.shown(row)}, not a truth value", hint)
 
     return fault
+
+
+def _unasked(found: Diagnostic, sheet: Sheet, choice: Choice) -> Diagnostic:
+    """A column that is no truth value, and that nobody asked to be read as one."""
+    if found.code != "bad-truth":
+        return found
+    names = [format_predicate(sheet.names[place]) if sheet.named else str(place + 1) for place in choice.keys]
+    return replace(found, hint=f"{found.hint}; to leave columns out, list those to read: ({', '.join(names)})")
 
 
 def _infinite_fault(real: Reals, title: str, exact: bool) -> Callable[[int], Fault]:
@@ -207,6 +222,9 @@ def _warnings(
     if sheet.format in TEXT_FORMATS and sheet.named and _header_is_row(sheet, choice, keys):
         first = ", ".join(sheet.names[position] for position in (*choice.keys, *choice.values))
         warn("doubtful-header", f"the header looks like a row: {first}", 'end the statement in "no header"', 1)
+    if sheet.format in TEXT_FORMATS and not sheet.named and len(keep) and _row_is_header(keys, keep):
+        first = ", ".join(texts.names[int(texts.codes[0])] for texts in keys)
+        warn("doubtful-header", f"the first row looks like a header: {first}", 'end the statement in "header"', 1)
     blank = outer_blanks(table.names)
     for column, position in zip(table.columns, choice.keys, strict=True):
         rows = np.flatnonzero(np.isin(column.codes, blank)) if len(blank) else blank
@@ -231,13 +249,37 @@ def _warnings(
 
 
 def _header_is_row(sheet: Sheet, choice: Choice, keys: list[Texts]) -> bool:
-    """Every name that was not asked for reads as a value of its column: the file may have no header."""
+    """Every name reads as a value of its column, and none was asked for: the file may have no header."""
     from lnnkit.data.numbers import NUMERAL
 
-    if choice.listed:
+    if choice.named:
         return False
     if any(NUMERAL.fullmatch(sheet.names[position]) for position in choice.values):
         return True
+    if any(sheet.names[position] == text for position, text in choice.where):
+        return True
     return bool(keys) and all(
         bool(texts.equal(sheet.names[position]).any()) for texts, position in zip(keys, choice.keys, strict=True)
+    )
+
+
+_TITLES = frozenset(
+    ("id", "key", "name", "from", "to", "source", "target", "src", "dst", "entity", "label", "value", "subject")
+) | {"predicate", "object", "head", "relation", "tail"}
+
+
+def _row_is_header(texts: Sequence[Texts], keep: np.ndarray) -> bool:
+    """The first row of a file that is read without a header names its columns: it stands above numbers, or every cell
+    is a usual title that its column does not have again."""
+    first = [int(each.codes[0]) for each in texts]
+    if not keep[0] or len(keep) < 2:
+        return False
+    if any(
+        code >= len(each.names.numbers) and (each.codes[1:] < len(each.names.numbers)).all()
+        for code, each in zip(first, texts, strict=True)
+    ):
+        return True
+    return bool(texts) and all(
+        each.names[code].casefold() in _TITLES and not (each.codes[1:] == code).any()
+        for code, each in zip(first, texts, strict=True)
     )

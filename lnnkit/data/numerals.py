@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import re
 
+from lnnkit.syntax.dates import date_hint, days
+
 _UNKNOWN = "leave the cell empty where the value is unknown"
 _SEPARATED = re.compile(r"[+-]?\d{1,3}(?:[,_' \u00a0\u202f]\d{3})+(?:\.\d+)?")
 _WRITTEN = re.compile(r"[+-]?\d*\.?\d+(?:[eE][+-]?\d+)?")
@@ -20,6 +22,8 @@ def meant(text: str) -> str:
         return f"a number has a point, not a comma: write {text.replace(',', '.')}"
     if text.lower() in ("true", "false"):
         return f"write {int(text.lower() == 'true')}"
+    if days(text) is not None:
+        return f"a date is no number: {date_hint(text)}"
     if _DATE.match(text):
         return "a date is no number: write how many days, or years, it is after another"
     if _WRITTEN.fullmatch(text) and math.isfinite(float(text)):

@@ -34,7 +34,7 @@ def hypothetical(session: Session, bounds: Mapping[str, float | tuple[float, flo
 
 
 def _assumption(theory: Theory, text: str, value: float | tuple[float, float]) -> Fact:
-    found, _ = asked(theory, text)
+    found, _ = asked(theory, text, strangers=None)
     formula = found.formula
     if not isinstance(formula, ast.Atom) or any(isinstance(each, ast.Variable) for each in formula.arguments):
         raise no_atom(text, found)

@@ -237,11 +237,12 @@ class KnowledgeBase:
 
         return [answers(self._session, query, alpha) for query in self._checked.queries]
 
-    def replace_queries(self, queries: Sequence[str]) -> None:
+    def replace_queries(self, queries: Sequence[str], *, complete: bool = False) -> None:
         """Ask these instead of the program's own queries. Raises `ProgramError` with the findings of all; what they
-        have short of an error joins ``warnings``."""
+        have short of an error joins ``warnings``. Where the data is ``complete``, so that nothing more is told, an
+        entity that the program does not have is an error too."""
         queries = [queries] if isinstance(queries, str) else queries
-        checked, findings = with_queries(self._theory, queries)
+        checked, findings = with_queries(self._theory, queries, "error" if complete else "warning")
         self.warnings += tuple(findings)
         self._session.change(checked)
 

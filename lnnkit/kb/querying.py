@@ -12,16 +12,16 @@ from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.check.untrained import UNEVALUATED
 from lnnkit.errors import ProgramError
 from lnnkit.kb.theory import Theory
-from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.diagnostic import Diagnostic, Severity
 
 if TYPE_CHECKING:
     from lnnkit.graph.lifted import Root
 
 
-def asked(theory: Theory, text: str) -> tuple[Query, list[Diagnostic]]:
+def asked(theory: Theory, text: str, *, strangers: Severity | None = "error") -> tuple[Query, list[Diagnostic]]:
     """The query that a text writes, and what is to be said of it. Raises `ProgramError`, also where a value that it
-    needs is not trained."""
-    found, findings = _checked(text, theory)
+    needs is not trained. ``strangers`` as in `check_query`."""
+    found, findings = _checked(text, theory, strangers)
     errors = [finding for finding in findings if finding.severity == "error"]
     if found is None or errors:
         raise ProgramError(errors or findings)
@@ -31,14 +31,14 @@ def asked(theory: Theory, text: str) -> tuple[Query, list[Diagnostic]]:
     return found, findings
 
 
-def with_queries(theory: Theory, texts: Sequence[str]) -> tuple[CheckedProgram, list[Diagnostic]]:
+def with_queries(theory: Theory, texts: Sequence[str], strangers: Severity) -> tuple[CheckedProgram, list[Diagnostic]]:
     """The program with these in place of its own queries, and what is to be said of them. Raises `ProgramError` with
     the findings of all."""
     checked = theory.checked
     queries: list[Query] = []
     findings: list[Diagnostic] = []
     for text in texts:
-        query, found = _checked(text, theory)
+        query, found = _checked(text, theory, strangers)
         findings += found
         if query is not None:
             queries.append(query)
@@ -49,11 +49,11 @@ def with_queries(theory: Theory, texts: Sequence[str]) -> tuple[CheckedProgram, 
     return replace(checked, queries=tuple(queries), unevaluated=unevaluated), said
 
 
-def _checked(text: str, theory: Theory) -> tuple[Query | None, list[Diagnostic]]:
+def _checked(text: str, theory: Theory, strangers: Severity | None) -> tuple[Query | None, list[Diagnostic]]:
     """The query, and what is to be said of it, now that values have been learned."""
-    found, findings = check_query(text, theory.named)
+    found, findings = check_query(text, theory.named, strangers=strangers)
     if theory.learner is not None and any(finding.code in UNEVALUATED for finding in findings):
-        return check_query(text, theory.settled())
+        return check_query(text, theory.settled(), strangers=strangers)
     return found, findings
 
 

@@ -286,12 +286,19 @@ class Where(Node):
 
 @dataclass(frozen=True, slots=True)
 class Table(Node):
-    """``"file.csv" (a, b) where p = "knows" no header``: what follows ``load P from`` or ``label P from``."""
+    """``"file.csv" (a, b) where p = "knows" no header``: what follows ``load P from`` or ``label P from``. Columns that
+    are all picked by number imply that there is no ``header``."""
 
     path: str
     columns: tuple[Column, ...] | None = None
     where: tuple[Where, ...] = ()
     header: bool = True
+
+    @property
+    def numbered(self) -> bool:
+        """Whether it picks columns, and all by number."""
+        picked = [*(self.columns or ()), *(condition.column for condition in self.where)]
+        return bool(picked) and all(isinstance(column, int) for column in picked)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Literal, cast
 
 from lark import Token, Tree
 
 from lnnkit.syntax import ast
+from lnnkit.syntax.dates import DATE, date_as_number
 from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.identifiers import AGGREGATES, FUNCTIONS, SHOUTED, UNITS, is_name, normalise, starts_upper, unglued
+from lnnkit.syntax.identifiers import (
+    AGGREGATE_HINT,
+    AGGREGATES,
+    FUNCTIONS,
+    SHOUTED,
+    UNITS,
+    is_name,
+    normalise,
+    starts_upper,
+    unglued,
+)
+from lnnkit.syntax.rewrite import by_cases
 from lnnkit.syntax.span import Source, Span
 
 MAX_DEPTH = 150  # of nested nodes: later passes may recurse, and Python allows a thousand frames
@@ -126,19 +139,18 @@ class Builder:
         path, *clauses = cast("Tree[Token]", branch).children
         columns: tuple[ast.Column, ...] | None = None
         where: list[ast.Where] = []
-        header = True
+        said: bool | None = None
         for clause in clauses:
             if isinstance(clause, Token):
-                header = False
+                said = clause.type == "HEADER"
             elif clause.data == "columns":
                 columns = tuple(self._column(child) for child in clause.children[1::2])
             else:
                 for column, value in zip(clause.children[1::4], clause.children[3::4], strict=True):
                     span = Span(self.source, self.span(column).start, self.span(value).end)
                     where.append(ast.Where(span=span, column=self._column(column), value=self._string(value)))
-        return ast.Table(
-            span=self.span(branch), path=self._string(path), columns=columns, where=tuple(where), header=header
-        )
+        table = ast.Table(span=self.span(branch), path=self._string(path), columns=columns, where=tuple(where))
+        return replace(table, header=not table.numbered if said is None else said)
 
     def _column(self, branch: Branch) -> ast.Column:
         token = cast(Token, branch)
@@ -221,6 +233,7 @@ class Builder:
             case "arithmetic":
                 self._alone(children[0], children[1])
                 self._alone(children[2], children[1])
+                self._no_date(children[2])
                 operator = self.text(children[1]).replace("−", "-")
                 operator = cast(Literal["+", "-", "*", "/", "^"], operator)
                 return ast.Arithmetic(span=span, operator=operator, left=operands[0], right=operands[1])
@@ -230,10 +243,34 @@ class Builder:
         children = tree.children
         name = self._name(children[0])
         if len(children) > 1:
+            self._check_called(tree)
             self._check_free(children[0])
+            self._check_blanks(tree)
             arguments = tuple([self._argument(cast(Token, child), scope) for child in children[2:-1:2]])
             return ast.Atom(span=self.span(tree), name=name, arguments=arguments)
         return ast.Atom(span=self.span(tree), name=name)
+
+    def _check_called(self, tree: Tree[Token]) -> None:
+        """`IF(a, b, c)`, which reads as an atom of three entities."""
+        name = self.text(tree.children[0])
+        if name == "IF":
+            text = self.text(tree)
+            message, hint = "`IF` is no function", "write `P -> Q` for if P then Q"
+            if cases := by_cases(text):
+                hint = f"write `{cases}`"
+            raise self._fault("if-then", message, tree.children[0], hint)
+
+    def _check_blanks(self, tree: Tree[Token]) -> None:
+        """`Parent(X, _)`: the reserved name, with what to write for it."""
+        places = [child for child in tree.children[2:-1:2] if self.text(child) == "_"]
+        if not places:
+            return
+        names = iter(["Any"] if len(places) == 1 else [f"Any{number}" for number in range(1, len(places) + 1)])
+        shown = [next(names) if child in places else self.text(child) for child in tree.children[2:-1:2]]
+        bound = ", ".join(name for name, child in zip(shown, tree.children[2:-1:2], strict=True) if child in places)
+        atom = f"{self.text(tree.children[0])}({', '.join(shown)})"
+        hint = f"write `(exists {bound}: {atom})`, of a number around its comparison; a fact names an entity"
+        raise self._fault("reserved-underscore", "`_` is reserved, and no argument", places[0], hint)
 
     def _argument(self, token: Token, scope: Scope) -> ast.Argument:
         span = self.span(token)
@@ -367,7 +404,7 @@ class Builder:
             if match[1] not in _ESCAPES:
                 at = self.span(token).start + 1 + match.start()
                 message = f"`{match[0]}` is no escape in a string"
-                hint = r"write `\\` for a backslash; the others are `\"`, `\n` and `\t`"
+                hint = r"write `\\` for a backslash, or `/` in a path; the others are `\"`, `\n` and `\t`"
                 raise Rejected(Diagnostic("bad-escape", message, hint, Span(self.source, at, at + 2)))
         return normalise(_ESCAPE.sub(lambda match: _ESCAPES[match[1]], raw))
 
@@ -389,14 +426,28 @@ class Builder:
         if text in AGGREGATES or text in FUNCTIONS or text in UNITS:
             kind = "reserved for later" if text in AGGREGATES else "a function of the language"
             hint = f'choose another name, or quote it: "{text}"'
+            if text in AGGREGATES:
+                hint = f'a predicate of that name is quoted: "{text}"; {AGGREGATE_HINT}'
             raise self._fault("reserved-name", f"`{text}` is {kind}", token, hint)
 
     def _alone(self, branch: Branch, operator: Branch) -> None:
         """`?a=5 * 2` could mean two things; parentheses say which."""
         if isinstance(branch, Token) and branch.type == "LEARNABLE" and "=" in branch:
+            date = DATE.match(self.source.text, self.span(branch).end - 4)
+            if date:
+                raise Rejected(date_as_number(date[0], Span(self.source, *date.span())))
             text = self.text(branch)
             message = f"`{text}` beside `{self.text(operator)}` can be read in two ways"
             raise self._fault("learnable-beside-arithmetic", message, branch, f"write `({text})`")
+
+    def _no_date(self, subtracted: Branch) -> None:
+        """`2020-01-01` without blanks is no subtraction, though it reads as one."""
+        if not isinstance(subtracted, Token) or subtracted.type != "NUMBER":
+            return
+        end = self.span(subtracted).end
+        found = DATE.search(self.source.text, max(0, end - 10), end + 40)
+        if found and found.start("day") < end == found.end("day"):
+            raise Rejected(date_as_number(found[0], Span(self.source, *found.span())))
 
     # --- places -------------------------------------------------------------------------------------------------
 

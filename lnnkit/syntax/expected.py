@@ -38,6 +38,7 @@ _WORDS = {
     "OPEN": "`open`",
     "CLOSED": "`closed`",
     "NO_HEADER": "`no header`",
+    "HEADER": "`header`",
     "NOT": "`~`",
     END: "the end of the statement",
 }

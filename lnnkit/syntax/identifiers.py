@@ -31,6 +31,13 @@ FOREIGN_FUNCTIONS = {
 """Functions that other languages have, and what does instead."""
 UNITS = frozenset(["nac", "nalu", "inalu", "nau", "nmu", "npu", "realnpu"])
 AGGREGATES = frozenset(["count", "sum", "mean", "min", "max"])
+NULLS = ("nan", "null", "none", "na")  # what other languages call a value that is not known
+AGGREGATING = AGGREGATES | {"avg", "average", "median", "group", "groupby"}
+AGGREGATE_HINT = (
+    'aggregate before loading, in pandas `df.groupby("account")["amount"].sum().to_csv("total.csv")`, or in DuckDB '
+    "`COPY (SELECT account, sum(amount) FROM 'amounts.csv' GROUP BY account) TO 'total.csv' (HEADER)`; then declare "
+    '`number total(account)` and write `load total from "total.csv"`'
+)
 SHOUTED = frozenset(["AND", "OR", "NOT", "XOR", "IF", "THEN", "IMPLIES", "IFF", "FORALL", "EXISTS", "TRUE", "FALSE"])
 
 _NAME = re.compile(r"[^\W\d_]\w*(?:-\w+)*")

@@ -291,7 +291,9 @@ def _table(table: ast.Table) -> str:
     if table.where:
         conditions = [f"{_column(where.column)} = {format_string(where.value)}" for where in table.where]
         text += f" where {' and '.join(conditions)}"
-    return text if table.header else f"{text} no header"
+    if not table.header:
+        return f"{text} no header"
+    return f"{text} header" if table.numbered else text
 
 
 def _column(column: ast.Column) -> str:

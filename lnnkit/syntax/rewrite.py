@@ -63,6 +63,34 @@ def _conjoined(body: str) -> str:
     return " & ".join(part.replace("\\+", "~") for part in parts)
 
 
+def parts_of_call(text: str) -> list[str]:
+    """The arguments of a call whose opening parenthesis ``text`` begins with, cut at the commas outside of brackets."""
+    parts, depth, start = [], 0, 1
+    for index, character in enumerate(text):
+        depth += (character in "([{") - (character in ")]}")
+        if (character == "," and depth == 1) or depth == 0:
+            parts.append(text[start:index].strip())
+            start = index + 1
+        if depth == 0:
+            break
+    return parts
+
+
+def by_cases(call: str) -> str | None:
+    """What `IF(a, b, c)` means, as a formula; None where it has other parts."""
+    parts = parts_of_call(call[call.index("(") :])
+    if len(parts) not in (2, 3) or not all(parts) or any(re.fullmatch(r"[-\d.]+|\".*\"", part) for part in parts[1:]):
+        return None
+    held, then = (part if re.fullmatch(r"[\w-]+(?:\([^()]*\))?", part) else f"({part})" for part in parts[:2])
+    if len(parts) == 2:
+        return f"{held} -> {then}"
+    return f"({held} -> {then}) & (~{held} -> {parts[2]})"
+
+
+def aggregate_message(name: str) -> str:
+    return f"`{name}` would aggregate rows, and the language has no aggregates yet"
+
+
 def between(fault: Fault, place: int) -> str | None:
     """The text of the atom that ends before ``before[place]``."""
     depth = 0

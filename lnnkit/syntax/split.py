@@ -19,7 +19,7 @@ _OPEN = re.compile(
     r"|(?:[∀∃]|(?<![\w-])(?:forall|exists)(?!\w))\s*(?:\w+(?:\s*,\s*\w+)*)?)\s*$"
 )
 # A line that starts so goes on with the statement before it: an operator, an opening bracket, or a later clause.
-_CLAUSE = re.compile(r"(?:and|or|xor|implies|iff|in|from|where|no|open|closed)(?!-?\w)")
+_CLAUSE = re.compile(r"(?:and|or|xor|implies|iff|in|from|where|no|header|open|closed)(?!-?\w)")
 _OPERAND = re.compile(r"[^\W_]|[~¬∀∃⊤⊥\"?]")
 
 

@@ -27,6 +27,10 @@ def stray(source: Source, shadow: str, piece: Slice) -> Diagnostic:
     first = _FIRST.match(text)
     word = first[0] if first else text[:1]
     span = Span(source, piece.start, piece.start + len(word))
+    foreign = _foreign(" ".join(text.split()))
+    if foreign is not None:
+        code, message, hint, width = foreign
+        return Diagnostic(code, message, hint, Span(source, piece.start, piece.start + width))
     near = nearest_keyword(text)
     if word == "lnnkit":
         return Diagnostic("unsupported-version", "`lnnkit` names the version of the language", "write `lnnkit 1`", span)
@@ -48,6 +52,52 @@ def stray(source: Source, shadow: str, piece: Slice) -> Diagnostic:
         f"write `{keyword} {line}`" if keyword and len(line) < 80 else f"begin with one of {', '.join(KEYWORDS[:-1])}"
     )
     return Diagnostic("missing-keyword", f"a statement starts with a keyword, not with `{visible(word)}`", hint, span)
+
+
+_WEIGHED = re.compile(r"(\d*\.?\d+)\s*:{0,2}\s*(rule|axiom|fact|label)\s+(.+?)\.?")
+_ASKED = re.compile(r"(\?-?)\s*([^\W\d_~¬(].*?|[~¬(].*?)[.?]?")
+_KEYWORDS_ELSEWHERE = {
+    "assert": "fact", "assertz": "fact", "add": "fact", "tell": "fact", "given": "fact",
+    "declare": "predicate", "decl": "predicate", ".decl": "predicate", "relation": "predicate", "table": "predicate",
+    "constraint": "axiom", "law": "axiom", "always": "axiom",
+    "ask": "query", "show": "query", "find": "query", "prove": "query", "goal": "query", "infer": "query",
+}  # fmt: skip
+_SQL = re.compile(r"(select|insert|update|delete|create|with)\s", re.IGNORECASE)
+
+
+def _foreign(line: str) -> tuple[str, str, str, int] | None:
+    """A line of another language: code, message, hint, and how many characters to point at."""
+    weighed = _WEIGHED.fullmatch(line)
+    if weighed:
+        truth, keyword, rest = weighed.groups()
+        end = f" = {truth}" if keyword in ("fact", "label") else f" in [{truth}, 1]"
+        hint = f"write `{keyword} {rest}{end}`"
+        return "leading-truth", "the truth of a statement stands at its end", hint, len(truth)
+    asked = _ASKED.fullmatch(line)
+    if asked and ARROW.search(line) is None:
+        hint = f"write `query {asked[2].replace('), ', ') & ')}`"
+        return "query-mark", f"`{asked[1]}` starts no question", hint, len(asked[1])
+    if re.fullmatch(r"[^\W\d_][\w-]*\([^()]*\)\s*\?", line):
+        return "query-mark", "`?` ends no question", f"write `query {line[:-1].rstrip()}`", len(line)
+    moved = re.fullmatch(r"(closed|open)\s+(predicate\s.+)", line)
+    if moved:
+        end = " closed" if moved[1] == "closed" else ""
+        return "declaration", f"`{moved[1]}` stands behind", f"write `{moved[2]}{end}`", len(moved[1])
+    word, _, rest = line.partition(" ")
+    instead = _KEYWORDS_ELSEWHERE.get(word.lower())
+    if instead and re.match(r"[\w~¬\"(]", rest) and "(" in rest:
+        return "missing-keyword", f"`{word}` is no keyword", f"write `{instead} {rest.removesuffix('.')}`", len(word)
+    if word.lower() in ("train", "learn", "fit"):
+        hint = "a `rule` is trained by `lnnkit train FILE -o OUT`: write its learnable numbers as `?`"
+        return "missing-keyword", f"`{word}` is no keyword", hint, len(word)
+    sql = _SQL.match(line)
+    if sql:
+        word = sql[1].lower()
+        hint = "ask with `query P(X, Y) & X = bob`, where a table is a predicate and its columns are arguments"
+        if word in ("insert", "update", "create"):
+            hint = 'state a row as `fact P(anna, bob)`, or read a table with `load P from "p.csv"`'
+        return "sql-statement", f"`{sql[1]}` is no keyword: this is no SQL", hint, len(sql[1])
+    return None
 
 
 def nearest_keyword(text: str) -> str | None:

@@ -19,6 +19,7 @@ fact Contact(bob, anna)
 rule Infected(X) & Contact(X, Y) -> Infected(Y)
 rule Infected(X)@?w & age(X) > 3 -> Old(X)
 axiom Infected(rosalind) -> Old(rosalind)
+fact ~Old(bob)
 """
 )
 
@@ -65,10 +66,14 @@ def test_syntax_errors_are_findings() -> None:
     assert query is None and len(found) == 1
 
 
-def test_an_unknown_entity_is_a_warning() -> None:
-    query, found = check_query("Infected(frank)", PROGRAM)
-    assert query is not None
-    assert [(finding.code, finding.severity) for finding in found] == [("unknown-entity", "warning")]
+def test_an_unknown_entity_is_an_error() -> None:
+    query, found = check_query("Infected(ana)", PROGRAM)
+    assert query is None
+    assert [(finding.code, finding.severity) for finding in found] == [("unknown-entity", "error")]
+    assert "did you mean `anna`?" in found[0].hint
+    assert check_query("Infected(ana)", PROGRAM, strangers=None)[1] == []
+    program = checked("fact Infected(anna)\nquery Infected(ana)\n")  # told with the program
+    assert [finding.severity for finding in check_query("Infected(ana)", program)[1]] == ["warning"]
 
 
 def test_numbers() -> None:

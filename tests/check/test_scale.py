@@ -58,7 +58,7 @@ def test_thousands_of_rules() -> None:
     lines = [f"fact P{i}(a{i})\nrule P{i}(X) & ~P{i + 1}(X) -> Q{i}(X)\nfact P{i + 1}(b)" for i in range(3_000)]
     program, _ = parse("\n".join(lines), "test.lnn")  # the greater part of the test
     start = time.process_time()
-    assert check(program, Path())[1] == []
+    assert [each.code for each in check(program, Path())[1]] == ["never-false"] * 3_000
     assert time.process_time() - start < 5  # about 0.5 seconds
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
+from lnnkit.syntax.dates import date_as_number, days
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.fault import Fault
-from lnnkit.syntax.identifiers import FOREIGN_FUNCTIONS
-from lnnkit.syntax.rewrite import between
+from lnnkit.syntax.identifiers import AGGREGATE_HINT, AGGREGATING, FOREIGN_FUNCTIONS
+from lnnkit.syntax.rewrite import aggregate_message, as_rule, between, parts_of_call
+from lnnkit.syntax.span import Span
 
 _FORMULA_KEYWORDS = ("rule", "axiom", "query", None)
 
@@ -18,8 +20,14 @@ def foreign_function(fault: Fault) -> Diagnostic | None:
         return None
     for place in reversed(fault.open):
         called = fault.before[place - 1] if place else None
-        hint = FOREIGN_FUNCTIONS.get(called.text) if called is not None else None
-        if called is not None and hint is not None:
+        if called is None:
+            continue
+        opened = fault.before[place]
+        inside = parts_of_call(fault.source.text[opened.start : fault.piece.end])
+        if called.text.lower() in AGGREGATING and len(inside) == 1:
+            return fault.report_at(called, "aggregate", aggregate_message(called.text), AGGREGATE_HINT)
+        hint = FOREIGN_FUNCTIONS.get(called.text)
+        if hint is not None:
             message = f"`{called.text}` is no function: there are `abs` and `sqrt`"
             return fault.report_at(called, "unknown-function", message, hint)
     return None
@@ -52,20 +60,74 @@ def floor_division(fault: Fault) -> Diagnostic | None:
     return fault.report("unknown-operator", "`//` is no operator", hint, end=fault.start + 2)
 
 
+_END = r"(-?[\w.]+(?:\([^()]*\)|[\w.:-]*))"
+_BETWEEN = re.compile(rf"between\s+{_END}\s+and\s+{_END}", re.IGNORECASE)
+
+
 def between_words(fault: Fault) -> Diagnostic | None:
     """`age(X) between 3 and 5`, `age(X) is 3`."""
     if fault.keyword not in _FORMULA_KEYWORDS or fault.previous is None or fault.previous.text != ")":
         return None
     operand = between(fault, len(fault.before)) or "age(X)"
-    ends = re.match(r"between\s+(-?[\w.]+(?:\([^()]*\))?)\s+and\s+(-?[\w.]+(?:\([^()]*\))?)", fault.rest)
+    ends = re.match(
+        r"between\s+(-?[\w.]+(?:\([^()]*\)|[\w.:-]*))\s+and\s+(-?[\w.]+(?:\([^()]*\)|[\w.:-]*))", fault.rest, re.I
+    )
     if ends:
-        hint = f"write `{ends[1]} <= {operand} <= {ends[2]}`"
+        low, high = (end if days(end) is None else f"{days(end):.15g}" for end in ends.groups())
+        hint = f"write `{low} <= {operand} <= {high}`"
         return fault.report("between", "`between` is no word of the language", hint, end=fault.start + 7)
-    equal = re.match(r"(is|equals)\s+(-?\d[\d.]*)", fault.rest)
-    if equal:
-        end = fault.start + len(equal[1])
-        return fault.report("equals-word", f"`{equal[1]}` is no operator", f"write `{operand} = {equal[2]}`", end=end)
     return None
+
+
+_EQUAL = re.compile(r"(is\s+not|isnt|equals|equal\s+to|eq|is|like|contains)\s+(-?[\w.\"]+)", re.IGNORECASE)
+
+
+def equals_word(fault: Fault) -> Diagnostic | None:
+    """`age(X) is 3`, `Y is not bob`, `age(X) IS NULL`."""
+    if fault.in_arguments or fault.previous is None or fault.token not in ("NAME", "ENTITY", None):
+        return None
+    null = re.match(r"is\s+(not\s+)?(?:null|none|nan|unknown|missing|na)(?!\w)", fault.rest, re.IGNORECASE)
+    if null:
+        hint = "leave it out: a comparison with a number that is not known says nothing anyway"
+        if not null[1]:
+            hint = 'no rule can ask for that: list those that lack it in a table, and `load Missing from "missing.csv"`'
+        end = fault.start + null.end()
+        return fault.report("no-null", "there is no null: what nothing states is unknown", hint, end=end)
+    equal = _EQUAL.match(fault.rest)
+    if equal is None or not (fault.previous.text == ")" or fault.previous.kind in ("word", "string", "number")):
+        return None
+    word = " ".join(equal[1].split())
+    sign = "!=" if "n" in word[2:].lower() and word.lower().startswith("is") else "="
+    end = fault.start + len(equal[1])
+    if word.lower() in ("like", "contains"):
+        hint = "texts are not searched: list the entities that match in a table of their own, and load it"
+        return fault.report("equals-word", f"`{word}` is no operator", hint, end=end)
+    operand = between(fault, len(fault.before)) or (fault.previous.text if fault.previous.kind == "word" else None)
+    whole = operand and fault.keyword in _FORMULA_KEYWORDS
+    hint = f"write `{operand} {sign} {equal[2]}`" if whole else f"write `{sign}`"
+    return fault.report("equals-word", f"`{word}` is no operator", hint, end=end)
+
+
+def assignment(fault: Fault) -> Diagnostic | None:
+    """`fact age(ann) := 3`, `Flies(X) := Bird(X)`."""
+    if not fault.rest.startswith(":=") or fault.in_arguments:
+        return None
+    end = fault.start + 2
+    number = re.match(r":=\s*-?[\d.]", fault.rest)
+    rule = None if number or fault.keyword not in _FORMULA_KEYWORDS else as_rule(fault)
+    hint = f"write `{rule}`" if rule else "write `=`"
+    return fault.report("assignment", "`:=` is no operator", hint, end=end)
+
+
+def where_clause(fault: Fault) -> Diagnostic | None:
+    """`query P(X, Y) where Y = bob`."""
+    word = re.match(r"(where|such\s+that|having|with|if|when|given)(?!\w)", fault.rest, re.IGNORECASE)
+    if word is None or fault.keyword not in _FORMULA_KEYWORDS or "AND" not in fault.expected or fault.in_arguments:
+        return None
+    if word[1].lower() in ("if", "when", "given") and fault.keyword in ("rule", "axiom"):
+        return None
+    end = fault.start + len(word[0])
+    return fault.report("where-clause", f"`{word[0]}` is no word of formulas", "write `&`", end=end)
 
 
 def value_of_fact(fault: Fault) -> Diagnostic | None:
@@ -74,8 +136,12 @@ def value_of_fact(fault: Fault) -> Diagnostic | None:
         return None
     word, last, sign = fault.keyword, fault.before[-1], fault.before[-2].text
     if last.text == "=" and fault.token in ("NAME", "ENTITY", "STRING"):
+        if fault.token == "STRING" and days(fault.text[1:-1]) is not None:
+            return date_as_number(fault.text[1:-1], Span(fault.source, fault.start, fault.end))
         message = f"`{fault.shown}` is no number, which a {word} gives after `=`"
         hint = f"write it in digits; leave the {word} out where the value is not known"
+        if number := re.fullmatch(r'"(-?\d+(?:\.\d+)?)"', fault.text):
+            hint = f"write it in digits, without quotes: `{number[1]}`"
         return fault.report("value-not-number", message, hint)
     if last.kind != "number" or sign not in ("=", "-"):
         return None

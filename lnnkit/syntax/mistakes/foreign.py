@@ -7,7 +7,7 @@ import re
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.fault import Fault
 from lnnkit.syntax.identifiers import SHOUTED
-from lnnkit.syntax.rewrite import as_rule
+from lnnkit.syntax.rewrite import as_rule, by_cases
 
 _FORMULA_KEYWORDS = ("rule", "axiom", "query", None)
 
@@ -43,6 +43,9 @@ def backward_arrow(fault: Fault) -> Diagnostic | None:
         return fault.report("backward-arrow", "`<-` is no operator", f"write `< -{negative[1]}`", end=fault.start + 2)
     rule = as_rule(fault)
     hint = f"write `{rule}`" if rule else "write the body first: `rule body -> head`"
+    if fault.first_on_line and arrow == ":-":  # a constraint, which has no head
+        body = re.sub(r"\),\s*", ") & ", " ".join(fault.rest[2:].split()).removesuffix("."))
+        hint = f"write `axiom {body} -> false`"
     return fault.report("backward-arrow", f"`{arrow}` is no operator: a rule runs forward", hint, end=fault.start + 2)
 
 
@@ -138,6 +141,23 @@ def shouted(fault: Fault) -> Diagnostic | None:
         if text in ("And", "Or", "Not") and fault.word:
             return fault.report_at(lexeme, "capital-operator", f"`{text}` is no operator", f"write `{text.lower()}`")
     return None
+
+
+def if_call(fault: Fault) -> Diagnostic | None:
+    """`IF(A(X), B(X), C(X))`."""
+    for place in fault.open:
+        called = fault.before[place - 1] if place else None
+        if called is not None and called.text.upper() in ("IF", "IIF", "IFELSE", "IF_ELSE"):
+            call = fault.source.text[called.start : fault.piece.end]
+            return fault.report_at(called, "if-then", *no_if(called.text, call))
+    return None
+
+
+def no_if(name: str, call: str) -> tuple[str, str]:
+    """The message and the hint for a call of a conditional."""
+    cases = by_cases(call)
+    hint = f"write `{cases}`" if cases else "write a rule for each case: `P -> Q` for if P then Q, `~P -> R` for else R"
+    return f"`{name}` is no function", hint
 
 
 def head_shouted(fault: Fault) -> Diagnostic | None:

@@ -38,7 +38,8 @@ def number_text(fault: Fault) -> Diagnostic | None:
         )
     if previous and previous.kind == "number" and not fault.in_arguments and not fault.first_on_line:
         if fault.text == "%":
-            return fault.report("number-unit", "a number takes no `%`", f"write `{float(previous.text) / 100:g}`")
+            hint = f"write `{float(previous.text) / 100:g}` for `{previous.text}%`"
+            return fault.report("number-unit", "a number takes no `%`", hint)
         applied = fault.source.text[fault.end :].lstrip(" ").startswith("(")  # an atom: a connective is missing
         if fault.token in ("NAME", "ENTITY") and not applied and is_name(fault.text) and fault.text not in SHOUTED:
             hint = f"write `{previous.text}`, and say the unit in the name"

@@ -1,0 +1,234 @@
+"""Negations that nothing can make true: ``~Penguin(X)`` in a body, where no ``Penguin`` ever becomes false.
+
+An atom of an open predicate is unknown until something says otherwise, so such a body is never true and the rule says
+nothing. Which predicates may come to be false is over-estimated: a *side* of a predicate, its lower or its upper bound,
+is reached if a fact, a table or the declaration moves it, or if a statement may propose it once other sides are
+reached. A statement's sides are followed through its connectives; weights, biases and comparisons count as reached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import cast
+
+from lnnkit.check.findings import name_span, warning
+from lnnkit.check.polarity import signed
+from lnnkit.check.program import ENTITY, Predicate
+from lnnkit.check.stated import ends, fact, stated_fact
+from lnnkit.check.symbols import Formula, Symbols
+from lnnkit.check.walk import children, nodes, strip_foralls, unweighted
+from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.printer import format_statement
+
+_Statement = tuple[ast.Expression, ast.Learnable | float, ast.Learnable | float]
+Side = tuple[str, int]  # a predicate, and +1 for its lower bound (it may be true), -1 for its upper (false)
+
+
+def negations(symbols: Symbols) -> list[Diagnostic]:
+    suspects = [(formula, atom) for formula in symbols.formulas for atom in _denied(formula, symbols)]
+    if not suspects or not symbols.whole:
+        return []
+    reached = _given(symbols)
+    if all((atom.name, -1) in reached for _, atom in suspects):
+        return []
+    _close(reached, list(_stated(symbols)))
+    found: list[Diagnostic] = []
+    seen: set[tuple[int, str]] = set()
+    for formula, atom in suspects:
+        if (atom.name, -1) in reached or (id(formula), atom.name) in seen or _speaks(formula, reached):
+            continue
+        seen.add((id(formula), atom.name))
+        found.append(_never_false(formula, atom, symbols))
+    return found
+
+
+def _never_false(formula: Formula, atom: ast.Atom, symbols: Symbols) -> Diagnostic:
+    what = "so the query is true of nothing" if formula.kind == "query" else f"so the {formula.kind} derives nothing"
+    message = f"nothing can make `~{atom.span.text}` true: no fact, table or rule makes `{atom.name}` false, {what}"
+    declared = symbols.declared.get(atom.name)
+    shape = format_statement(ast.PredicateStatement(atom.name, _sorts(atom, declared), True, span=atom.span))
+    hint = f"if its list is complete, declare it `closed`: `{shape}`; else say where it is false: `fact ~...`"
+    return warning("never-false", name_span(atom), message, hint)
+
+
+def _sorts(atom: ast.Atom, declared: Predicate | None) -> tuple[str, ...]:
+    return declared.sorts if declared is not None else (ENTITY,) * len(atom.arguments)
+
+
+def _denied(formula: Formula, symbols: Symbols) -> Iterator[ast.Atom]:
+    """The atoms of open predicates whose falsity the body of a statement, or a query of several parts, asks for."""
+    body = _body(formula)
+    if body is None:
+        return
+    found = list(signed(body))
+    asserted = {id(atom) for atom, sign in found if sign > 0}  # under `<->`, an atom comes with both signs
+    for atom, sign in found:
+        declared = symbols.declared.get(atom.name)
+        unlike = declared is not None and (declared.numeric or declared.closed)
+        bound = not atom.arguments and any(visit.node is atom and atom.name in visit.scope for visit in formula.visits)
+        if sign < 0 and id(atom) not in asserted and not (unlike or bound or symbols.doubtful(atom.name)):
+            yield atom
+
+
+def _body(formula: Formula) -> ast.Expression | None:
+    root = unweighted(strip_foralls(formula.root))
+    if formula.kind == "query":
+        while isinstance(root, ast.Exists):
+            root = root.body
+        return root if isinstance(root, ast.And) else None
+    return root.antecedent if isinstance(root, ast.Implies) else None
+
+
+def _speaks(formula: Formula, reached: set[Side]) -> bool:
+    """Whether the body may hold all the same, or an axiom infers in another direction."""
+    body = _body(formula)
+    if body is not None and _may(body, 1, reached):
+        return True
+    return formula.kind == "axiom" and any(True for _ in _proposed(*_asserted(formula), reached))
+
+
+# --- what is given ----------------------------------------------------------------------------------------------------
+
+
+def _given(symbols: Symbols) -> set[Side]:
+    reached: set[Side] = {(name, -1) for name, predicate in symbols.declared.items() if predicate.closed}
+
+    def give(name: str, lower: float, upper: float) -> None:
+        reached.update([(name, 1)] if lower > 0 else [])
+        reached.update([(name, -1)] if upper < 1 else [])
+
+    for statement in symbols.statements():
+        if isinstance(statement, ast.FactStatement):
+            if statement.atom.name not in symbols.numbers and not _learnable(statement.bounds):
+                stated = fact(statement)
+                give(stated.predicate, stated.lower, stated.upper)
+        elif isinstance(statement, ast.LoadStatement) and not symbols.complete:
+            reached.update(((statement.name, 1), (statement.name, -1)))  # not read, so anything may be in it
+    for formula in symbols.formulas:
+        stated = stated_fact(formula)
+        if stated is not None:
+            give(stated.predicate, stated.lower, stated.upper)
+    for table in (*symbols.tables, *symbols.told):
+        if len(table):
+            give(table.predicate, float(table.lower.max()), float(table.upper.min()))
+    if symbols.program is not None:
+        for each in symbols.program.facts:
+            give(each.predicate, each.lower, each.upper)
+    return reached
+
+
+def _learnable(bounds: ast.Bounds | None) -> bool:
+    return bounds is not None and any(isinstance(end, ast.Learnable) for end in (bounds.lower, bounds.upper))
+
+
+# --- what follows -----------------------------------------------------------------------------------------------------
+
+
+def _stated(symbols: Symbols) -> Iterator[_Statement]:
+    """The rules and axioms, those of a query's program too, each with the ends of its truth."""
+    for formula in symbols.formulas:
+        if formula.kind != "query":
+            yield _asserted(formula)
+    for each in () if symbols.program is None else symbols.program.assertions:
+        lower, upper = (_number(end) for end in (each.lower, each.upper))
+        yield cast(ast.Expression, each.formula), lower, upper
+
+
+def _asserted(formula: Formula) -> _Statement:
+    return formula.root, *ends(getattr(formula.statement, "bounds", None))
+
+
+def _number(end: ast.Value | float) -> ast.Learnable | float:
+    return float(end.value) if isinstance(end, ast.Number) else end
+
+
+def _close(reached: set[Side], statements: Sequence[_Statement]) -> None:
+    """Add all sides that statements may propose, until there are no more."""
+    readers: dict[str, list[int]] = {}
+    for place, (root, _, _) in enumerate(statements):
+        for name in {node.name for node in nodes(root) if isinstance(node, ast.Atom)}:
+            readers.setdefault(name, []).append(place)
+    due = dict.fromkeys(range(len(statements)))
+    while due:
+        place = next(iter(due))
+        del due[place]
+        for side in set(_proposed(*statements[place], reached)) - reached:
+            reached.add(side)
+            due.update(dict.fromkeys(readers.get(side[0], ())))
+
+
+def _proposed(
+    root: ast.Expression, lower: ast.Learnable | float, upper: ast.Learnable | float, reached: set[Side]
+) -> Iterator[Side]:
+    if not isinstance(lower, float) or lower > 0:
+        yield from _down(root, 1, reached)
+    if not isinstance(upper, float) or upper < 1:
+        yield from _down(root, -1, reached)
+
+
+def _loose(node: ast.Expression) -> bool:
+    """Whether weights or a bias let a connective speak before all its operands do."""
+    return bool(getattr(node, "attributes", ())) or any(isinstance(each, ast.Weighted) for each in children(node))
+
+
+def _may(node: ast.Expression, sign: int, reached: set[Side]) -> bool:
+    """Whether a formula may come to be true (+1) or false (-1), at least in part."""
+    match node:
+        case ast.Atom():
+            return (node.name, sign) in reached
+        case ast.Not():
+            return _may(node.operand, -sign, reached)
+        case ast.Weighted():
+            return _may(node.operand, sign, reached)
+        case ast.Forall() | ast.Exists():
+            return _may(node.body, sign, reached)
+        case ast.And() | ast.Or():
+            every = all if (sign > 0) == isinstance(node, ast.And) and not _loose(node) else any
+            return every(_may(each, sign, reached) for each in node.operands)
+        case ast.Implies():
+            sides = (_may(node.antecedent, -sign, reached), _may(node.consequent, sign, reached))
+            return any(sides) if sign > 0 or _loose(node) else all(sides)
+        case ast.Iff() | ast.Xor():
+            return all(any(_may(each, either, reached) for either in (1, -1)) for each in children(node))
+        case _:
+            return True
+
+
+def _down(node: ast.Expression, sign: int, reached: set[Side]) -> Iterator[Side]:
+    """The sides of atoms that a formula may propose where it is true (+1) or false (-1)."""
+    match node:
+        case ast.Atom():
+            yield node.name, sign
+        case ast.Not():
+            yield from _down(node.operand, -sign, reached)
+        case ast.Weighted():
+            yield from _down(node.operand, sign, reached)
+        case ast.Forall() | ast.Exists():
+            yield from _down(node.body, sign, reached)
+        case ast.And() | ast.Or():
+            alone = (sign > 0) == isinstance(node, ast.And)
+            yield from _operands([(each, sign) for each in node.operands], alone or _loose(node), reached)
+        case ast.Implies():
+            sides = [(node.antecedent, -sign), (node.consequent, sign)]
+            yield from _operands(sides, sign < 0 or _loose(node), reached)
+        case ast.Iff() | ast.Xor():
+            left, right = children(node)
+            alike = (sign > 0) == isinstance(node, ast.Iff)
+            for one, other in ((left, right), (right, left)):
+                for either in (1, -1):
+                    if _may(other, either, reached):
+                        yield from _down(one, either if alike else -either, reached)
+                    if _loose(node):
+                        yield from _down(one, either, reached)
+        case _:
+            pass
+
+
+def _operands(sides: Iterable[tuple[ast.Expression, int]], alone: bool, reached: set[Side]) -> Iterator[Side]:
+    """What operands get: each ``alone``, or one of them where all others fail it."""
+    sides = list(sides)
+    failing = [_may(each, -sign, reached) for each, sign in sides]
+    for place, (each, sign) in enumerate(sides):
+        if alone or all(fails for other, fails in enumerate(failing) if other != place):
+            yield from _down(each, sign, reached)

@@ -1,0 +1,53 @@
+"""Dates where numbers stand: `2020-01-01` without blanks reads as a subtraction, and is never meant as one."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.span import Span
+
+_MONTH, _DATE_OF_MONTH = r"(?:1[0-2]|0?[1-9])", r"(?:3[01]|[12]\d|0?[1-9])"
+_DAY = (
+    r"\d{4}-\d{2}-\d{2}|\d{4}/\d{2}/\d{2}|\d\d?([./])\d\d?\2(?:19|20)\d{2}"
+    rf"|\d{{4}}-{_MONTH}-{_DATE_OF_MONTH}"
+)
+_TIME = r"[T ]\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s?Z|[+-]\d{2}:?\d{2})?"
+DATE = re.compile(rf"(?<![\w.])(?P<day>{_DAY})(?P<time>{_TIME})?(?![\w.])")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def days(text: str) -> float | None:
+    """The days from 1970-01-01 to a date, with a part of a day for its time; None for one that no calendar has."""
+    match = DATE.fullmatch(text.strip())
+    if match is None:
+        return None
+    parts = re.split("[-/.]", match["day"])
+    if len(parts[0]) < 4:
+        return None  # nobody knows whether the month or the day is first
+    year, month, day = parts
+    time = (match["time"] or "").replace(",", ".").replace(" Z", "Z")
+    if time[2:3] == ":":
+        time = f"{time[0]}0{time[1:]}"
+    try:
+        found = datetime.fromisoformat(f"{year}-{month:0>2}-{day:0>2}{time}")
+    except ValueError:
+        return None
+    if found.tzinfo is None:
+        found = found.replace(tzinfo=UTC)
+    return (found - _EPOCH).total_seconds() / 86400
+
+
+def date_hint(text: str) -> str:
+    """What to write for a date among numbers: a date type is to come."""
+    number = days(text)
+    if number is None:
+        return "write the days since 1970-01-01, as `18262` for 2020-01-01, and give all dates so"
+    return f"write `{number:.15g}`, the days since 1970-01-01, and give all dates so"
+
+
+def date_as_number(text: str, span: Span) -> Diagnostic:
+    """The error for a date that stands without quotes where a number is wanted."""
+    hint = f'{date_hint(text)} (a date type is to come); an entity is quoted: "{text}"; a subtraction takes blanks'
+    return Diagnostic("date-as-number", f"`{text}` is a date, and here stands a number", hint, span)

@@ -1,0 +1,215 @@
+"""Eighty mistakes of a first hour: a line as it comes from another language or from haste, and the line that follows
+the hint.
+
+The fault is marked in the wrong line: `⟦` and `⟧` stand around what the finding points at. ``said`` is what the hint
+says to write; it stands in the right line too, unless it is a word of advice (``advice``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+PRELUDE = """\
+number age(person)
+number income(person)
+fact age(ann) = 34
+fact age(bob) = 12
+fact income(ann) = 5000
+fact Person(ann)
+fact Person(bob)
+fact Parent(ann, bob)
+fact City(ann, "New York")
+fact Cough(ann) = 0.7
+fact ~Cough(bob)
+"""
+
+FILES = {
+    "people.csv": "name,years,town\nann,34,Rome\nbob,12,Oslo\n",
+    "plain.csv": "ann,34\nbob,12\n",
+    "truths.csv": "name,truth\nann,0.9\nbob,0.1\n",
+    "triples.tsv": "ann\tknows\tbob\nbob\tlikes\tann\n",
+    "data/towns.csv": "town\nRome\n",
+    "dates.csv": "name,start\nann,2020-01-01\n",
+    "more.lnn": "fact Happy(ann)\n",
+}
+
+
+@dataclass(frozen=True)
+class Mistake:
+    wrong: str
+    said: str
+    right: str
+    advice: bool = False
+
+
+def _(wrong: str, said: str, right: str) -> Mistake:
+    return Mistake(wrong, said, right)
+
+
+def advice(wrong: str, said: str, right: str) -> Mistake:
+    return Mistake(wrong, said, right, advice=True)
+
+
+MISTAKES = [
+    # Prolog and Datalog
+    _("Adult(X) ⟦:-⟧ Person(X), age(X) > 17.", "rule Person(X) & age(X) > 17 -> Adult(X)",
+      "rule Person(X) & age(X) > 17 -> Adult(X)"),
+    _("rule Adult(X) ⟦<-⟧ Person(X)", "rule Person(X) -> Adult(X)", "rule Person(X) -> Adult(X)"),
+    _("rule Person(X)⟦,⟧ age(X) > 17 -> Adult(X)", "&", "rule Person(X) & age(X) > 17 -> Adult(X)"),
+    advice("fact Person(cleo)⟦.⟧", "remove the period", "fact Person(cleo)"),
+    _("⟦?-⟧ Parent(X, bob).", "query Parent(X, bob)", "query Parent(X, bob)"),
+    _("⟦Parent(X, bob)?⟧", "query Parent(X, bob)", "query Parent(X, bob)"),
+    _("rule Parent(X, ⟦_⟧) -> IsParent(X)", "(exists Any: Parent(X, Any))",
+      "rule (exists Any: Parent(X, Any)) -> IsParent(X)"),
+    _("rule ⟦\\+⟧ Cough(X) -> Well(X)", "~", "rule ~ Cough(X) -> Well(X)"),
+    _("rule Person(X)⟦;⟧ Cough(X) -> Seen(X)", "|", "rule Person(X) | Cough(X) -> Seen(X)"),
+    _("⟦%⟧ a comment", "#", "# a comment"),
+    _("rule Parent(X, Y) & X ⟦\\=⟧ Y -> Real(X)", "!=", "rule Parent(X, Y) & X != Y -> Real(X)"),
+    _("rule age(X) ⟦=<⟧ 17 -> Minor(X)", "<=", "rule age(X) <= 17 -> Minor(X)"),
+    _("predicate Knows⟦/2⟧", "predicate Knows(entity, entity)", "predicate Knows(entity, entity)"),
+    _("⟦0.8⟧::rule Person(X) -> Well(X)", "rule Person(X) -> Well(X) in [0.8, 1]",
+      "rule Person(X) -> Well(X) in [0.8, 1]"),
+    _("⟦0.8⟧::fact Well(ann)", "fact Well(ann) = 0.8", "fact Well(ann) = 0.8"),
+    _("rule Well(X) ⟦:=⟧ Person(X)", "rule Person(X) -> Well(X)", "rule Person(X) -> Well(X)"),
+    # SQL
+    advice("⟦select⟧ X from Parent where Y = bob", "query P(X, Y) & X = bob", "query Parent(X, Y) & Y = bob"),
+    _("query Parent(X, Y) ⟦where⟧ Y = bob", "&", "query Parent(X, Y) & Y = bob"),
+    _("rule age(X) ⟦BETWEEN⟧ 10 AND 20 -> Teen(X)", "10 <= age(X) <= 20", "rule 10 <= age(X) <= 20 -> Teen(X)"),
+    _("rule Parent(X, Y) & X ⟦<>⟧ Y -> Real(X)", "!=", "rule Parent(X, Y) & X != Y -> Real(X)"),
+    advice("rule age(X) ⟦IS NULL⟧ -> Odd(X)", "load Missing from", 'load Missing from "data/towns.csv"'),
+    advice("rule age(X) ⟦is not null⟧ & Person(X) -> Known(X)", "leave it out", "rule Person(X) -> Known(X)"),
+    advice("rule age(X) = ⟦None⟧ -> Odd(X)", "leave it out", "rule Person(X) -> Odd(X)"),
+    _("rule Person(X) ⟦AND⟧ Cough(X) -> Ill(X)", "and", "rule Person(X) and Cough(X) -> Ill(X)"),
+    _("rule Person(X) & ⟦NOT⟧ Cough(X) -> Well(X)", "not", "rule Person(X) & not Cough(X) -> Well(X)"),
+    _("rule Parent(X, Y) & Y ⟦in (ann, bob)⟧ -> Named(X)", "(Y = ann | Y = bob)",
+      "rule Parent(X, Y) & (Y = ann | Y = bob) -> Named(X)"),
+    _("rule ⟦count⟧(X) > 3 -> Many(X)", 'load total from "total.csv"',
+      'number total(account)\nload total from "total.csv"'),
+    _("rule ⟦sum⟧(income(X)) > 3 -> Rich(X)", 'load total from "total.csv"',
+      'number total(account)\nload total from "total.csv"'),
+    # Python, pandas, C
+    _("rule Person(X) ⟦&&⟧ Cough(X) -> Ill(X)", "&", "rule Person(X) & Cough(X) -> Ill(X)"),
+    _("rule Person(X) ⟦||⟧ Cough(X) -> Ill(X)", "|", "rule Person(X) | Cough(X) -> Ill(X)"),
+    _("rule ⟦!⟧Cough(X) -> Well(X)", "~", "rule ~Cough(X) -> Well(X)"),
+    _("rule age(X) ⟦==⟧ 34 -> Exact(X)", "=", "rule age(X) = 34 -> Exact(X)"),
+    _("rule age(X) ⟦is⟧ 34 -> Exact(X)", "age(X) = 34", "rule age(X) = 34 -> Exact(X)"),
+    _("rule age(X) ⟦is not⟧ 34 -> Other(X)", "age(X) != 34", "rule age(X) != 34 -> Other(X)"),
+    _("rule Parent(X, Y) & Y ⟦is⟧ bob -> Named(X)", "Y = bob", "rule Parent(X, Y) & Y = bob -> Named(X)"),
+    _("fact age(cleo) ⟦:=⟧ 3", "=", "fact age(cleo) = 3"),
+    _("fact age(cleo) ⟦is⟧ 3", "=", "fact age(cleo) = 3"),
+    _("fact Well(ann) = ⟦True⟧", "= 1", "fact Well(ann) = 1"),
+    _("rule age(X) ⟦**⟧ 2 > 100 -> Old(X)", "^", "rule age(X) ^ 2 > 100 -> Old(X)"),
+    _("rule income(X) ⟦//⟧ 12 > 3 -> Paid(X)", "/", "rule income(X) / 12 > 3 -> Paid(X)"),
+    advice("rule ⟦max⟧(age(X), 20) > 30 -> Old(X)", "a > c | b > c", "rule age(X) > 30 | 20 > 30 -> Old(X)"),
+    _("fact City(ann, ⟦'Oslo'⟧)", '"Oslo"', 'fact City(ann, "Oslo")'),
+    _("rule ⟦IF⟧(Person(X), Well(X), Ill(X))", "(Person(X) -> Well(X)) & (~Person(X) -> Ill(X))",
+      "rule (Person(X) -> Well(X)) & (~Person(X) -> Ill(X))"),
+    advice("rule ⟦if⟧ Person(X) then Well(X)", "P -> Q", "rule Person(X) -> Well(X)"),
+    advice("rule Person(X⟦+⟧1) -> Well(X)", "compute outside of `Person`",
+           "rule Person(X) & age(X) + 1 > 3 -> Well(X)"),
+    # brackets, arrows, quantifiers
+    advice("rule ⟦(⟧Person(X) & Cough(X) -> Ill(X)", ")", "rule (Person(X) & Cough(X)) -> Ill(X)"),
+    advice("rule Person(X) & Cough(X)⟦)⟧ -> Ill(X)", "remove it", "rule Person(X) & Cough(X) -> Ill(X)"),
+    advice("rule Person⟦[⟧X] -> Well(X)", "Person(...)", "rule Person(X) -> Well(X)"),
+    _("rule Person(X) ⟦-->⟧ Well(X)", "->", "rule Person(X) -> Well(X)"),
+    _("axiom forall x ⟦y⟧: Parent(x, y) -> Person(x)", "x, y", "axiom forall x, y: Parent(x, y) -> Person(x)"),
+    _("axiom forall x⟦.⟧ Person(x)", ":", "axiom forall x: Person(x)"),
+    _("axiom forall x ⟦in⟧ Person: Well(x)", "Person(x)", "axiom forall x: Person(x) -> Well(x)"),
+    _("axiom ⟦for⟧ all X: Person(X)", "forall X:", "axiom forall X: Person(X)"),
+    _("rule exists Y: ⟦Parent(X, Y) -> IsParent(X)⟧", "(exists Y: Parent(X, Y)) ->",
+      "rule (exists Y: Parent(X, Y)) -> IsParent(X)"),
+    _("rule Parent(X, ⟦Y⟧) -> IsParent(X)", "(exists Y: Parent(X, Y))",
+      "rule (exists Y: Parent(X, Y)) -> IsParent(X)"),
+    advice("axiom exists X, ⟦Y⟧: Person(X)", "take `Y` out", "axiom exists X: Person(X)"),
+    # names, arities, case
+    _("rule ⟦Persn⟧(X) -> Well(X)", "Person", "rule Person(X) -> Well(X)"),
+    _("rule ⟦person⟧(X) -> Well(X)", "Person", "rule Person(X) -> Well(X)"),
+    _("rule ⟦aeg⟧(X) > 3 -> Well(X)", "age", "rule age(X) > 3 -> Well(X)"),
+    _("rule ⟦Person⟧(X, Y) & Parent(X, Y) -> Well(X)", "Person(X)", "rule Person(X) & Parent(X, Y) -> Well(X)"),
+    _("⟦fct⟧ Person(cleo)", "fact", "fact Person(cleo)"),
+    _("⟦Rule⟧ Person(X) -> Well(X)", "rule", "rule Person(X) -> Well(X)"),
+    _("⟦Person⟧(X) -> Well(X)", "rule Person(X) -> Well(X)", "rule Person(X) -> Well(X)"),
+    _("rule Parent(⟦x⟧, bob) -> Named(bob)", "X", "rule Parent(X, bob) & Person(X) -> Named(bob)"),
+    _("rule Parent(X, ⟦Bob⟧) & Person(Bob) -> Named(X)", "bob", "rule Parent(X, bob) & Person(bob) -> Named(X)"),
+    _("query Parent(X, ⟦bobb⟧)", "bob", "query Parent(X, bob)"),
+    _("fact Person(⟦Cleo⟧)", '"Cleo"', 'fact Person("Cleo")'),
+    _("fact City(ann, New ⟦York⟧)", '"New York"', 'fact City(ann, "New York")'),
+    _("logic ⟦fuzzy⟧", "lukasiewicz", "logic lukasiewicz"),
+    advice("rule my ⟦rule⟧: Person(X) -> Well(X)", "my-rule:", "rule my-rule: Person(X) -> Well(X)"),
+    # weights, bounds, truths
+    _("rule Person(X) -> Well(X) ⟦0.8⟧", "in [0.8, 1]", "rule Person(X) -> Well(X) in [0.8, 1]"),
+    _("rule ⟦0.8⟧: Person(X) -> Well(X)", "rule Person(X) -> Well(X) in [0.8, 1]",
+      "rule Person(X) -> Well(X) in [0.8, 1]"),
+    _("fact Well(ann) = 80⟦%⟧", "0.8", "fact Well(ann) = 0.8"),
+    _("fact Well(ann) = ⟦80⟧", "0.8", "fact Well(ann) = 0.8"),
+    _("fact Well(ann) ⟦0.8⟧", "= 0.8", "fact Well(ann) = 0.8"),
+    _("fact Well(ann) ⟦in [0.9, 0.2]⟧", "in [0.2, 0.9]", "fact Well(ann) in [0.2, 0.9]"),
+    _("fact Well(ann) in ⟦(⟧0.2, 0.9)", "in [0.2, 0.9]", "fact Well(ann) in [0.2, 0.9]"),
+    advice("rule Person(X) & ⟦Cough⟧(X) > 0.5 -> Ill(X)", "in [l, u]", "rule Person(X) & Cough(X) -> Ill(X)"),
+    _("rule age(X) ⟦in [18, 65]⟧ & Person(X) -> Works(X)", "18 <= age(X) <= 65",
+      "rule 18 <= age(X) <= 65 & Person(X) -> Works(X)"),
+    _("rule Person(X)@⟦-1⟧ & Cough(X) -> Ill(X)", "~", "rule ~Person(X)@1 & Cough(X) -> Ill(X)"),
+    advice("query Person(X) ⟦in [0.5, 1]⟧", "remove", "query Person(X)"),
+    # numbers
+    _("rule income(X) > 1⟦,⟧000 -> Rich(X)", "1000", "rule income(X) > 1000 -> Rich(X)"),
+    _("rule income(X) > 1⟦,5⟧ -> Rich(X)", "1.5", "rule income(X) > 1.5 -> Rich(X)"),
+    _("rule income(X) > 34 ⟦kg⟧ -> Rich(X)", "34", "rule income(X) > 34 -> Rich(X)"),
+    _("rule age(X) > ⟦2020-01-01⟧ -> New(X)", "18262", "rule age(X) > 18262 -> New(X)"),
+    _("fact age(cleo) = ⟦2024-01-01⟧", "19723", "fact age(cleo) = 19723"),
+    _("fact ⟦age(cleo)⟧", "fact age(cleo) = 0", "fact age(cleo) = 0"),
+    advice("fact age(cleo) = ⟦old⟧", "in digits", "fact age(cleo) = 80"),
+    advice("rule ⟦2age⟧(X) > 3 -> Old(X)", "2 * age(...)", "rule 2 * age(X) > 3 -> Old(X)"),
+    _("rule Person(X) & ⟦age⟧(X) -> Old(X)", "age(X) > 0", "rule Person(X) & age(X) > 0 -> Old(X)"),
+    advice("rule age(X) / ⟦0⟧ > 3 -> Old(X)", "divide by something else", "rule age(X) / 2 > 3 -> Old(X)"),
+    _("fact age(cleo) ⟦>⟧ 5", "in [5, inf]", "fact age(cleo) in [5, inf]"),
+    # negation
+    _("rule Person(X) & ~⟦Ill⟧(X) -> Well(X)\nfact Ill(ann)", "predicate Ill(entity) closed",
+      "predicate Ill(entity) closed\nrule Person(X) & ~Ill(X) -> Well(X)\nfact Ill(ann)"),
+    # English, and parts in another order
+    _("rule age(X) ⟦greater than⟧ 18 -> Adult(X)", ">", "rule age(X) > 18 -> Adult(X)"),
+    _("rule age(X) ⟦is at least⟧ 18 -> Adult(X)", ">=", "rule age(X) >= 18 -> Adult(X)"),
+    _("rule Parent(X, Y) & Y ⟦not in [ann, bob]⟧ -> Odd(X)", "Y != ann & Y != bob",
+      "rule Parent(X, Y) & Y != ann & Y != bob -> Odd(X)"),
+    _("rule Person(X) -> Well(X) ⟦with 0.8⟧", "in [0.8, 1]", "rule Person(X) -> Well(X) in [0.8, 1]"),
+    _("rule Person(X) -> Well(X) ⟦weight 0.8⟧", "in [0.8, 1]", "rule Person(X) -> Well(X) in [0.8, 1]"),
+    _("rule Person(X) -> Well(X)⟦ = 0.8⟧", "in [0.8, 1]", "rule Person(X) -> Well(X) in [0.8, 1]"),
+    _("rule Person(X) ⟦unless⟧ Cough(X) -> Well(X)", "& ~", "rule Person(X) & ~Cough(X) -> Well(X)"),
+    _("rule ⟦X.age⟧ > 18 -> Adult(X)", "age(X)", "rule age(X) > 18 -> Adult(X)"),
+    _("rule Person(⟦$x⟧) -> Well($x)", "X", "rule Person(X) -> Well(X)"),
+    _("rule Person(⟦?x⟧) -> Well(?x)", "X", "rule Person(X) -> Well(X)"),
+    advice("query Person(X)⟦?⟧", "remove the `?`", "query Person(X)"),
+    _("fact Well(ann) ⟦in 0.2..0.8⟧", "in [0.2, 0.8]", "fact Well(ann) in [0.2, 0.8]"),
+    _('fact age(cleo) = ⟦"34"⟧', "34", "fact age(cleo) = 34"),
+    _("⟦closed⟧ predicate Ill(person)", "predicate Ill(person) closed", "predicate Ill(person) closed"),
+    _("predicate Ill(person) ⟦open⟧", "predicate Ill(person)", "predicate Ill(person)"),
+    _("predicate Ill(x⟦:⟧ person)", "predicate Ill(person)", "predicate Ill(person)"),
+    _("⟦assert⟧ Person(cleo)", "fact Person(cleo)", "fact Person(cleo)"),
+    _("⟦:-⟧ Person(X), Ill(X).", "axiom Person(X) & Ill(X) -> false", "axiom Person(X) & Ill(X) -> false"),
+    advice("axiom forall X Person(X) -> Well(⟦X⟧)", "`X: ...`", "axiom forall X: Person(X) -> Well(X)"),
+    _('load Adult⟦(⟧name) from "people.csv"', 'load Adult from "people.csv" (name)',
+      'load Adult from "people.csv" (name)'),
+    _('load Adult from "people.csv" (name) ⟦with header⟧', "header", 'load Adult from "people.csv" (name) header'),
+    _('load Adult from "people.csv" ⟦[name]⟧', "(name)", 'load Adult from "people.csv" (name)'),
+    # loads
+    _("load Adult from ⟦people.csv⟧ (name)", '"people.csv"', 'load Adult from "people.csv" (name)'),
+    _('⟦load Adult from "poeple.csv" (name)⟧', '"people.csv"', 'load Adult from "people.csv" (name)'),
+    _('⟦load Adult from "people.csv" (nmae)⟧', '"name"', 'load Adult from "people.csv" ("name")'),
+    _('load Adult from "people.csv" (name) where town = ⟦Rome⟧', '"Rome"',
+      'load Adult from "people.csv" (name) where town = "Rome"'),
+    _('load Adult from "people.csv" (name) where town ⟦==⟧ "Rome"', "=",
+      'load Adult from "people.csv" (name) where town = "Rome"'),
+    _('⟦load Town from "data\\\\towns.csv"⟧', "data/towns.csv", 'load Town from "data/towns.csv"'),
+    _("import ⟦more.lnn⟧", '"more.lnn"', 'import "more.lnn"'),
+    advice('⟦import "people.csv"⟧', "load", 'load Adult from "people.csv" (name)'),
+]  # fmt: skip
+
+IN_FILES = [
+    _('predicate Adult(person)\nload Adult from "people.csv"', "(name)",
+      'predicate Adult(person)\nload Adult from "people.csv" (name)'),
+    advice('load age from "plain.csv"', '"no header"', 'load age from "plain.csv" no header'),
+    advice('load age from "people.csv" (1, 2)', '"header"', 'load age from "people.csv" (1, 2) header'),
+    advice('load age from "people.csv" (name, town)', "leave the cell empty",
+           'load age from "people.csv" (name, years)'),
+    _('load age from "dates.csv"', "18262", 'fact age(ann) = 18262'),
+]  # fmt: skip
+"""Mistakes that are reported at a row of a file."""

@@ -1,0 +1,104 @@
+"""`~P(X)` in a body where nothing ever makes `P` false: warned of, and only then."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import lnnkit
+from lnnkit.check import check_query
+from tests.check.checking import checked
+from tests.mistakes.trying import answers, findings
+
+BIRDS = "fact Bird(tweety)\nfact Bird(pingu)\nfact Penguin(pingu)\n"
+FLIES = "rule Bird(X) & ~Penguin(X) -> Flies(X)\n"
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "",
+        "predicate Penguin(animal)\n",
+        "rule Penguin(X) -> Bird(X)\n",  # would make it false of what is no bird, and nothing is known to be none
+        "rule Penguin(X) -> ~Flies(X)\n",  # ... of what flies, and nothing does
+        "axiom Penguin(X) & Flies(X) -> false\n",
+        "label ~Penguin(tweety)\n",
+        "query ~Penguin(tweety)\n",
+    ],
+)
+def test_a_negation_that_nothing_makes_true_is_warned_of(more: str, tmp_path: Path) -> None:
+    text = BIRDS + more + FLIES
+    (found,) = [each for each in findings(text, tmp_path) if each.code == "never-false"]
+    assert found.severity == "warning" and found.span is not None
+    assert found.span.text == "Penguin" and found.line == 1 + (BIRDS + more).count("\n")
+    sort = "animal" if "animal" in more else "entity"
+    declaration = f"predicate Penguin({sort}) closed"
+    assert f"`{declaration}`" in found.hint
+    mended = declaration + "\n" + text.replace("predicate Penguin(animal)\n", "") + "query Flies(tweety)\n"
+    assert [each for each in findings(mended, tmp_path) if each.code == "never-false"] == []
+    assert answers(mended, tmp_path)[-1] == [((), 1.0, 1.0)]
+
+
+@pytest.mark.parametrize("more", ["rule Penguin(X) <-> Swims(X)\n", "fact Penguin(tweety) in [0, 1]\n"])
+def test_what_says_nothing_new_makes_nothing_false(more: str, tmp_path: Path) -> None:
+    assert "never-false" in [each.code for each in findings(BIRDS + more + FLIES, tmp_path)]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "predicate Penguin(entity) closed\n",
+        "fact ~Penguin(tweety)\n",
+        "fact Penguin(tweety) = 0.3\n",
+        "fact Penguin(tweety) in [0, 0.3]\n",
+        "axiom ~Penguin(tweety)\n",
+        "axiom forall X: Penguin(X) in [0, 0.5]\n",
+        "rule Small(X) -> ~Penguin(X)\nfact Small(tweety)\n",
+        "rule Penguin(X) -> Swims(X)\nfact ~Swims(tweety)\n",
+        "rule Penguin(X) -> Swims(X)\nrule Sings(X) -> ~Swims(X)\nfact Sings(tweety)\n",
+        "axiom Penguin(X) & Sings(X) -> false\nfact Sings(tweety)\n",
+        "axiom Penguin(X) xor Sings(X)\nfact Sings(tweety)\n",
+        "axiom Penguin(X) <-> Swims(X)\nfact ~Swims(tweety)\n",
+        "axiom Penguin(X) <-> Swims(X)\npredicate Swims(entity) closed\n",
+        "rule Penguin(X) -> ~Flies(X)\nfact Flies(tweety)\n",
+        "number age(entity)\nfact age(tweety) = 3\nrule age(X) > 2 -> ~Penguin(X)\n",
+        "rule Penguin(X) -> Swims(X) & ~Flies(X)\nfact ~Swims(tweety)\n",
+    ],
+)
+def test_what_something_can_make_false_is_not(more: str, tmp_path: Path) -> None:
+    assert [each.code for each in findings(BIRDS + more + FLIES, tmp_path) if each.code == "never-false"] == []
+
+
+def test_tables_with_truths_count(tmp_path: Path) -> None:
+    (tmp_path / "p.csv").write_text("who,truth\npingu,1\ntweety,0.1\n")
+    (tmp_path / "q.csv").write_text("who,truth\npingu,1\ntweety,1\n")
+    for name, warned in (("p.csv", False), ("q.csv", True)):
+        text = f'predicate Penguin(x)\nfact Bird(tweety)\nload Penguin from "{name}"\n{FLIES}'
+        assert [each.code for each in findings(text, tmp_path)] == ["never-false"] * warned
+
+
+def test_a_body_that_has_another_way_is_not(tmp_path: Path) -> None:
+    text = BIRDS + "fact Winged(tweety)\nrule Bird(X) & (~Penguin(X) | Winged(X)) -> Flies(X)\n"
+    assert findings(text, tmp_path) == []
+
+
+def test_nothing_is_said_of_a_program_that_was_not_read_whole(tmp_path: Path) -> None:
+    text = BIRDS + 'load Penguin from "absent.csv"\n' + FLIES + "rule Penguin( -> Bird(X)\n"
+    assert "never-false" not in [each.code for each in findings(text, tmp_path)]
+
+
+def test_queries_too() -> None:
+    program = checked(BIRDS)
+    (found,) = check_query("Bird(X) & ~Penguin(X)", program)[1]
+    assert (found.code, found.column) == ("never-false", 12)
+    assert check_query("~Penguin(X)", program)[1] == []
+    assert check_query("Bird(X) & ~Penguin(X)", checked(BIRDS + "fact ~Penguin(tweety)\n"))[1] == []
+    program = checked(BIRDS + "rule Bird(X) & ~Swims(X) -> ~Penguin(X)\nfact ~Swims(tweety)\n")
+    assert check_query("Bird(X) & ~Penguin(X)", program)[1] == []
+
+
+def test_run_and_the_library_say_it() -> None:
+    kb = lnnkit.loads(BIRDS + FLIES + "query Flies(X)\n")
+    assert [each.code for each in kb.warnings] == ["never-false"]
+    assert list(kb.ask("Flies(X)")) == []
