@@ -21,6 +21,7 @@ from lnnkit.syntax.mistakes import (
     names_and_arities,
     number_literals,
     quantifiers,
+    table_clauses,
     truth_bounds,
 )
 
@@ -30,6 +31,10 @@ Recogniser = Callable[[Fault], Diagnostic | None]
 MISTAKES: tuple[Recogniser, ...] = (
     brackets.unclosed_string,
     brackets.single_quotes,
+    table_clauses.capitals,
+    table_clauses.alternative,
+    table_clauses.null,
+    table_clauses.unquoted_value,
     foreign.bang,
     foreign.backward_arrow,
     foreign.foreign_symbol,
