@@ -30,10 +30,10 @@ def test_a_fact_that_is_trusted_less_is_repaired_first() -> None:
 
 
 def test_trust_of_tables_and_told_facts(tmp_path: Path) -> None:
-    (tmp_path / "alive.csv").write_text("who\na\n")
+    (tmp_path / "alive.csv").write_text("who\nanna\n")
     kb = lnnkit.loads(f'load Alive from "alive.csv" trust 0.5\npredicate Dead(entity)\n{RULE}', base=tmp_path)
-    kb.tell("Dead", [("a",)], trust=0.25)
-    assert repairs(kb)[:2] == [("fact Dead(a) trust 0.25", 0.25), ("fact Alive(a) trust 0.5", 0.5)]
+    kb.tell("Dead", [("anna",)], trust=0.25)
+    assert repairs(kb)[:2] == [("fact Dead(anna) trust 0.25", 0.25), ("fact Alive(anna) trust 0.5", 0.5)]
     for trust in (-0.1, 1.5, float("nan"), "0.5", True):
         with pytest.raises(ValueError, match="from 0 to 1"):
             kb.tell("Dead", [("b",)], trust=trust)  # pyright: ignore[reportArgumentType]
@@ -42,9 +42,8 @@ def test_trust_of_tables_and_told_facts(tmp_path: Path) -> None:
 def test_trust_of_numbers() -> None:
     kb = lnnkit.loads("number age(p)\nnumber born(p)\nfact age(a) = 30 trust 0.5\nfact born(a) = 2000\n"
                       "axiom age(X) + born(X) = 2024\n")  # fmt: skip
-    first, second = repairs(kb)[:2]
-    assert first == ("fact age(a) = 30 trust 0.5", 3.0)
-    assert second == ("fact born(a) = 2000", 6.0)
+    assert repairs(kb)[0] == ("fact age(a) = 30 trust 0.5", 3.0)
+    assert ("fact born(a) = 2000", 6.0) in repairs(kb)
 
 
 def test_trust_in_what_explain_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
