@@ -1,0 +1,105 @@
+"""``lnnkit init``: a first program for tables."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lnnkit.cli import streams
+from lnnkit.errors import Error
+from lnnkit.syntax.diagnostic import Diagnostic
+
+if TYPE_CHECKING:
+    from lnnkit.draft.survey import Survey
+
+SUMMARY = "draft a program for CSV, TSV or Parquet files"
+DESCRIPTION = """\
+Reads tables and writes a program that loads them: sorts, numbers, predicates for truths and categories,
+`load` statements with what stands for a missing cell and what separates columns, and a query or two. Columns
+of several files that name the same entities get one sort. What is left out stands there as a comment."""
+EXAMPLE = """\
+example:
+  lnnkit init people.csv
+  lnnkit init people.csv visits.parquet -o visits.lnn
+"""
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("files", metavar="FILE", nargs="+", help="a table: .csv, .tsv, .txt or .parquet, packed or not")
+    parser.add_argument("-o", "--output", metavar="OUT", help="write this .lnn file instead of printing")
+    parser.add_argument("--force", action="store_true", help="replace OUT if it exists")
+
+
+def command(arguments: argparse.Namespace) -> int:
+    from lnnkit.output import require_apart, require_writable, write_text
+
+    output = arguments.output
+    files = list(dict.fromkeys(Path(file) for file in arguments.files))
+    if output is not None:
+        if Path(output).exists() and not arguments.force:
+            message = f'"{output}" exists already'
+            raise Error([Diagnostic("file-exists", message, "name another file, or replace it with --force")])
+        require_writable(output)
+        require_apart(output, files)
+    base = Path(output).resolve().parent if output is not None else Path.cwd()
+    text = drafted(files, base)
+    if output is None:
+        streams.in_utf8()
+        streams.write([text])
+        return 0
+    write_text(output, text)
+    streams.note(f"{output}: written; try `lnnkit run {output}`")
+    return 0
+
+
+def drafted(files: Sequence[Path], base: Path) -> str:
+    """The program for some files, whose paths start from ``base``. Raises `Error` for what cannot be read."""
+    from lnnkit.data.table_fault import Unreadable
+    from lnnkit.draft.program import draft
+    from lnnkit.draft.survey import survey
+
+    tables: list[Survey] = []
+    problems: list[Diagnostic] = []
+    for file in files:
+        try:
+            tables.append(survey(file))
+        except Unreadable as problem:
+            fault = problem.fault
+            problems.append(Diagnostic(fault.code, fault.message, fault.hint, file=str(file)))
+    if problems:
+        raise Error(problems)
+    for table in tables:
+        if not table.rows:
+            hint = "name a file with a header and rows below it"
+            problems.append(Diagnostic("no-rows", "there is no row that can be read", hint, file=str(table.path)))
+    found = draft(tables, [_relative(file, base) for file in files])
+    problems += [_keyless(path) for path in found.keyless if not any(path == Path(p.file or "") for p in problems)]
+    if problems:
+        raise Error(problems)
+    streams.findings(_lost(table) for table in tables if table.lost)
+    return found.text
+
+
+def _keyless(path: Path) -> Diagnostic:
+    message = "no column names what the rows are about: none has a value of its own in most rows"
+    hint = 'add a column of ids, in pandas by `frame.insert(0, "id", [f"row{n}" for n in range(len(frame))])`'
+    return Diagnostic("no-key", message, hint, file=str(path))
+
+
+def _lost(table: Survey) -> Diagnostic:
+    shown = ", ".join(map(str, table.lost[:5])) + (", ..." if len(table.lost) > 5 else "")
+    message = f"{len(table.lost):,} rows cannot be read: {shown}"
+    hint = "`lnnkit check` says what is wrong with each"
+    return Diagnostic("bad-row", message, hint, severity="warning", file=str(table.path), row=table.lost[0])
+
+
+def _relative(file: Path, base: Path) -> str:
+    """The path as the program names it."""
+    whole = file.resolve()
+    try:
+        return Path(os.path.relpath(whole, base.resolve())).as_posix()
+    except ValueError:  # on another drive
+        return whole.as_posix()
