@@ -24,6 +24,7 @@ EXAMPLE = """\
 example:
   lnnkit init people.csv
   lnnkit init people.csv visits.parquet -o visits.lnn
+  lnnkit init measurements.csv --ids -o measurements.lnn
 """
 
 
@@ -31,12 +32,21 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", metavar="FILE", nargs="+", help="a table: .csv, .tsv, .txt or .parquet, packed or not")
     parser.add_argument("-o", "--output", metavar="OUT", help="write this .lnn file instead of printing")
     parser.add_argument("--force", action="store_true", help="replace OUT if it exists")
+    parser.add_argument(
+        "--ids",
+        action="store_true",
+        help="give each row an id where no column does: writes a copy beside OUT, as data.ids.csv",
+    )
 
 
 def command(arguments: argparse.Namespace) -> int:
+    from lnnkit.draft.drafting import draft
     from lnnkit.output import require_apart, require_writable, write_text
 
     output = arguments.output
+    if arguments.ids and output is None:
+        streams.note("lnnkit init: error: --ids writes files, and needs -o OUT")
+        return 2
     files = list(dict.fromkeys(Path(file) for file in arguments.files))
     if output is not None:
         if Path(output).exists() and not arguments.force:
@@ -45,7 +55,11 @@ def command(arguments: argparse.Namespace) -> int:
         require_writable(output)
         require_apart(output, files)
     base = Path(output).resolve().parent if output is not None else Path.cwd()
-    text = drafted(files, base)
+    tables = surveyed(files)
+    keyless = draft(tables, [_relative(table.path, base) for table in tables]).keyless
+    if arguments.ids and keyless:
+        tables = [_copied(table, base, arguments.force) if table.path in keyless else table for table in tables]
+    text = drafted(tables, base)
     if output is None:
         streams.in_utf8()
         streams.write([text])
@@ -55,10 +69,9 @@ def command(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def drafted(files: Sequence[Path], base: Path) -> str:
-    """The program for some files, whose paths start from ``base``. Raises `Error` for what cannot be read."""
+def surveyed(files: Sequence[Path]) -> list[Survey]:
+    """What the files hold. Raises `Error` for what cannot be read."""
     from lnnkit.data.table_fault import Unreadable
-    from lnnkit.draft.program import draft
     from lnnkit.draft.survey import survey
 
     tables: list[Survey] = []
@@ -75,25 +88,54 @@ def drafted(files: Sequence[Path], base: Path) -> str:
         if not table.rows:
             hint = "name a file with a header and rows below it"
             problems.append(Diagnostic("no-rows", "there is no row that can be read", hint, file=str(table.path)))
-    found = draft(tables, [_relative(file, base) for file in files])
-    problems += [_keyless(path) for path in found.keyless if not any(path == Path(p.file or "") for p in problems)]
     if problems:
         raise Error(problems)
+    return tables
+
+
+def drafted(tables: Sequence[Survey], base: Path) -> str:
+    """The program for some tables, whose paths start from ``base``. Raises `Error` where no column names the rows."""
+    from lnnkit.draft.drafting import draft
+
+    found = draft(tables, [_relative(table.path, base) for table in tables])
+    if found.keyless:
+        raise Error([_keyless(path) for path in found.keyless])
     streams.findings(_lost(table) for table in tables if table.lost)
     return found.text
 
 
 def _keyless(path: Path) -> Diagnostic:
+    from lnnkit.draft.key_sorts import stem_of
+
     message = "no column names what the rows are about: none has a value of its own in most rows"
-    hint = 'add a column of ids, in pandas by `frame.insert(0, "id", [f"row{n}" for n in range(len(frame))])`'
+    hint = f"give each row an id: `lnnkit init {path} --ids -o {stem_of(path)}.lnn`"
     return Diagnostic("no-key", message, hint, file=str(path))
+
+
+def _copied(table: Survey, base: Path, force: bool) -> Survey:
+    """A copy of a table with ids, written beside the program."""
+    from lnnkit.data.table_fault import Unreadable
+    from lnnkit.draft.row_ids import copy_name, with_ids
+    from lnnkit.draft.survey import survey
+    from lnnkit.output import write_text
+
+    target = base / copy_name(table.path)
+    if target.exists() and not force:
+        message = f'"{target}" exists already'
+        raise Error([Diagnostic("file-exists", message, "take it away, or replace it with --force")])
+    try:
+        write_text(target, with_ids(table))
+        streams.note(f"{target}: written, {table.path.name} with a column of ids")
+        return survey(target)
+    except Unreadable as problem:
+        raise Error([Diagnostic(problem.fault.code, problem.fault.message, file=str(table.path))]) from None
 
 
 def _lost(table: Survey) -> Diagnostic:
     shown = ", ".join(map(str, table.lost[:5])) + (", ..." if len(table.lost) > 5 else "")
     message = f"{len(table.lost):,} rows cannot be read: {shown}"
     hint = "`lnnkit check` says what is wrong with each"
-    return Diagnostic("bad-row", message, hint, severity="warning", file=str(table.path), row=table.lost[0])
+    return Diagnostic("bad-row", message, hint, severity="warning", file=str(table.path), row=min(table.lost))
 
 
 def _relative(file: Path, base: Path) -> str:

@@ -106,22 +106,24 @@ class _Compared:
 
     def missing(self) -> np.ndarray:
         """Empty, null, and nan."""
+        if self._missing is None:
+            self._missing = self._gaps()
+        return self._missing
+
+    def _gaps(self) -> np.ndarray:
         import numpy as np
         import pyarrow as pa
 
-        if self._missing is None:
-            plain = self._plain()
-            if plain is not None:
-                offsets, _ = text_buffers(plain)
-                self._missing = nulls(plain) | (np.diff(offsets) == 0)
-            elif self.textual or pa.types.is_null(self.kind):
-                self._missing = self._texts().codes < 0
-            else:
-                array = one(self.column.cast(self.kind))
-                self._missing = nulls(array)
-                if pa.types.is_floating(self.kind):
-                    self._missing = self._missing | np.isnan(view(array.cast(pa.float64()), np.float64))
-        return self._missing
+        plain = self._plain()
+        if plain is not None:
+            offsets, _ = text_buffers(plain)
+            return nulls(plain) | (np.diff(offsets) == 0)
+        if self.textual or pa.types.is_null(self.kind):
+            return self._texts().codes < 0
+        array = one(self.column.cast(self.kind))
+        if not pa.types.is_floating(self.kind):
+            return nulls(array)
+        return nulls(array) | np.isnan(view(array.cast(pa.float64()), np.float64))
 
     # --- the three kinds of cells -------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ _ID = re.compile(r"(?:^|[^a-z])(?:ids?|key|code|no|nr|number|name|uuid|isbn|emai
 _CAMEL = re.compile(r"[a-z](?:Id|ID|Key|Code|No|Nr|Name)$")
 _MOST = 12  # columns that are tried in pairs
 _SPREAD = 0.5  # the least share of rows with values of their own in a column that names rows, though some stand twice
+_SPREAD_UNTITLED = 0.8  # the same where its title says nothing of ids
 
 
 def is_id(title: str) -> bool:
@@ -32,11 +33,23 @@ def keys_of(table: Survey) -> tuple[SurveyedColumn, ...]:
             if likely(column):
                 return (column,)
     names = [column for column in able if _is_name(column)]
-    for first, second in combinations(names[:_MOST], 2):
-        if not first.missing and not second.missing and _pairs(first, second) == table.rows:
+    titled = [column for column in names if is_id(column.title)]
+    for some, spread in ((titled, _SPREAD), (names, _SPREAD_UNTITLED)):
+        if pair := _pair(some, table.rows):
+            return pair
+        near = [column for column in some if column.distinct >= spread * table.rows]
+        if near:
+            return (max(near, key=lambda column: column.distinct),)
+    whole = [column for column in able if _is_whole(column)]
+    return tuple(filter(_is_whole, unique))[:1] or _pair(whole, table.rows)
+
+
+def _pair(columns: Sequence[SurveyedColumn], rows: int) -> tuple[SurveyedColumn, ...]:
+    """The first two columns without gaps that tell all rows apart."""
+    for first, second in combinations(columns[:_MOST], 2):
+        if not first.missing and not second.missing and _pairs(first, second) == rows:
             return first, second
-    near = [column for column in names if column.distinct >= _SPREAD * table.rows]
-    return tuple(sorted(near, key=lambda column: -column.distinct)[:1]) or tuple(filter(_is_whole, unique))[:1]
+    return ()
 
 
 def tells(keys: Sequence[SurveyedColumn], column: SurveyedColumn) -> bool:

@@ -17,7 +17,7 @@ from lnnkit.data.parquet import open_parquet
 from lnnkit.data.source import read_source
 from lnnkit.data.table_fault import Unreadable
 from lnnkit.data.texts import texts_of
-from lnnkit.draft.layout import delimiter_of, has_header, sample
+from lnnkit.draft.sniffing import delimiter_of, has_header, sample
 from lnnkit.syntax.ast import Column
 
 if TYPE_CHECKING:
@@ -121,9 +121,10 @@ def _surveyed(grid: Grid, position: int, column: Column, title: str) -> Surveyed
             return SurveyedColumn(column, title, "unread", codes, distinct, reason=reason)
         return _described(column, title, codes, distinct, (), None, reals.values, known=~reals.missing)
     names = texts_of(cells, title).names
-    present = [mark for mark in _MARKS if names.find(mark) is not None]
+    spelled = [blank + mark for mark in _MARKS for blank in ("", " ")]
+    present = [mark for mark in spelled if names.find(mark) is not None]
     numeric = _numbers(_without(cells, present), title)
-    marks = tuple(present if numeric is not None else [mark for mark in present if mark in _SURE])
+    marks = tuple(present if numeric is not None else [mark for mark in present if mark.strip() in _SURE])
     cells = _without(cells, marks)
     texts = texts_of(cells, title)
     known = texts.codes >= 0

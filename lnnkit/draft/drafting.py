@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lnnkit.draft.key_sorts import Sorts, stem_of
 from lnnkit.draft.keys import is_id, keys_of, tells
 from lnnkit.draft.naming import Naming
-from lnnkit.draft.sorts import Sorts, stem_of
 from lnnkit.draft.survey import Survey, SurveyedColumn
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_predicate, format_statement, format_string
@@ -159,7 +159,8 @@ def _queries(
     if truth:
         yield f"query {head}{shown}({arguments})"
     elif numeric:
-        yield f"query exists {arguments}: {shown}({arguments}) >= {column.median!r}"
+        middle = int(column.median) if column.median.is_integer() else column.median
+        yield f"query exists {arguments}: {shown}({arguments}) >= {middle!r}"
     else:
         rarest = column.commonest(CATEGORIES)[-1]
         yield f"query {head}{shown}({arguments}, {format_string(rarest)})"

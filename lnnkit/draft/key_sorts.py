@@ -45,7 +45,8 @@ class Sorts:
 
     def _like(self, column: SurveyedColumn, stem: str) -> str | None:
         """The sort of a key that has the same title and shares values, or whose table a column's title names; of two
-        columns ``id``, only where all values of one are those of the other."""
+        columns ``id``, only where all values of one are those of the other. Texts that are all among those of a key
+        name the same."""
         about = bare(subject(column.title)).lower() if subject(column.title) else ""
         for sort, table, key in self._keys:
             if key is column:
@@ -54,6 +55,8 @@ class Sorts:
             if same and (about or table == stem) and overlap(column, key):
                 return sort
             if same and not about and covered(column, key):
+                return sort
+            if column.kind == key.kind == "text" and column.distinct > 1 and _shared(column, key) == column.distinct:
                 return sort
             named = bool(about) and (about == sort or bare(table).lower().startswith(about))
             if named and overlap(column, key):
