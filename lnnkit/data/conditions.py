@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 from lnnkit.data.arrow import nulls, one, text_buffers, view
 from lnnkit.data.encode import SMALL
 from lnnkit.data.numbers import NUMERAL, TRUTHS, Reals, reals_of
+from lnnkit.data.numerals import UNSAID, meant
 from lnnkit.data.table_fault import Fault, Unreadable
 from lnnkit.syntax.ast import Cell, Where
 from lnnkit.syntax.printer import format_cell, format_string
@@ -245,7 +246,9 @@ class _Compared:
                 hint = f"compare texts: write {format_string(format_cell(cell))} in quotes"
                 return Fault("bad-number", f"{self.title} is {shown}, a whole number that float64 cannot hold", hint)
             hint = f"to compare texts, write {format_string(format_cell(cell))} in quotes"
-            if len(shown) > 1 and shown[0] in "'\"":
+            if (specific := meant(shown)) != UNSAID:
+                hint = f"{specific}; {hint}"
+            elif len(shown) > 1 and shown[0] in "'\"":
                 hint += f"; if such a cell is empty, add `missing {format_string(shown[1:-1])}`"
             return Fault("bad-number", f"{self.title} is {shown}, not a number", hint)
 

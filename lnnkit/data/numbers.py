@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 NUMERAL = re.compile(
     r"\s*[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|(?P<inf>inf(?:inity)?))\s*", re.IGNORECASE
 )
-TRUTHS: dict[str, float] = dict.fromkeys(("true", "yes", "t", "y"), 1.0) | dict.fromkeys(("false", "no", "f", "n"), 0.0)
+TRUTHS = {word: float(word in ("true", "yes", "t", "y")) for word in ["true", "yes", "t", "y", "false", "no", "f", "n"]}
 """The words that are truth values, in any case, beside numbers from 0 to 1."""
 EXACT = 2.0**53  # from here on float64 skips whole numbers
 
