@@ -133,7 +133,8 @@ def _copied(table: Survey, base: Path, force: bool) -> Survey:
 
 def _lost(table: Survey) -> Diagnostic:
     shown = ", ".join(map(str, table.lost[:5])) + (", ..." if len(table.lost) > 5 else "")
-    message = f"{len(table.lost):,} rows cannot be read: {shown}"
+    count = len(table.lost)
+    message = f"{count:,} row{'' if count == 1 else 's'} cannot be read: {shown}"
     hint = "`lnnkit check` says what is wrong with each"
     return Diagnostic("bad-row", message, hint, severity="warning", file=str(table.path), row=min(table.lost))
 

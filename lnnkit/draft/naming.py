@@ -7,7 +7,9 @@ import re
 from lnnkit.syntax.identifiers import AGGREGATES, FUNCTIONS, KEYWORDS, SHOUTED, UNITS, is_name, normalise
 
 _TAKEN = frozenset((*KEYWORDS, *AGGREGATES, *FUNCTIONS, *UNITS, *SHOUTED))
-_ID = re.compile(r"(?:[ _-]+|(?<=[a-z])(?=[A-Z]))(?:ids?|key|code|no|nr|number|name)$|^(?:id|key|name)$", re.IGNORECASE)
+_ID = re.compile(
+    r"(?:[ _-]+|(?<=[a-z])(?=[A-Z]))(?:u?ids?|key|code|no|nr|number|name)$|^(?:id|key|name)$", re.IGNORECASE
+)
 
 
 class Naming:
@@ -32,6 +34,7 @@ class Naming:
 def bare(title: str) -> str:
     """The words of a title, joined by hyphens where they need be: ``Größe (cm)`` is ``Größe-cm``."""
     name = "-".join(re.findall(r"\w+", normalise(title))).strip("_")
+    name = name.lower() if name.isupper() and len(name) > 1 else name
     if not is_name(name) and not is_name(name.lower()):
         name = f"column-{name}" if name else "column"
     if name in _TAKEN or name.lower() in _TAKEN or not is_name(name) or not is_name(name.lower()):

@@ -34,6 +34,7 @@ _WORDS = {
     "EQUALS": "`=`",
     "AND": "`and`",
     "IN": "`in [l, u]`",
+    "IN_LIST": "`in (...)`",
     "FROM": "`from`",
     "WHERE": "`where`",
     "OPEN": "`open`",
@@ -44,7 +45,6 @@ _WORDS = {
     "TRUST": "`trust`",
     "IS": "`is null`",
     "NULL": "`null`",
-    "SKIP": "`_`",
     "NOT": "`~`",
     END: "the end of the statement",
 }
@@ -73,6 +73,8 @@ def _possible(fault: Fault) -> frozenset[str]:
         terminals -= {"COMMA"}
     if bracket or fault.keyword == "query":
         terminals -= {"IN"}
+    if "IS" in terminals:
+        terminals = terminals - {"IN"} | {"IN_LIST"}
     if fault.keyword not in ("fact", "load"):
         terminals -= {"TRUST"}
     return terminals if fault.keyword in ("load", "label") else terminals - _OF_TABLES

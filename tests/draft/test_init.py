@@ -43,7 +43,7 @@ def test_an_awkward_file(tmp_path: Path) -> None:
     kb = drafted(tmp_path, "things.csv")
     assert not kb.contradictions
     assert {a.bindings["Q"]: a.lower for a in kb.ask("größe-cm(Q)")} == {"r": 150, "w": 150, "x": 180, "y": 170.5}
-    assert {a.bindings["Q"] for a in kb.ask("OR-value(Q)") if a.lower == 1} == {"x", "z"}
+    assert {a.bindings["Q"] for a in kb.ask("Column-or(Q)") if a.lower == 1} == {"x", "z"}
     assert {a.bindings["Q"] for a in kb.ask('Has-part(Q, "q")')} == {"z", "w", "r"}
     assert len(kb.ask("Has-part(Q, R)")) == 4
     program = text(tmp_path)

@@ -201,6 +201,7 @@ MISTAKES = [
     ("capital-word", 'label P from "f" where p ⟦IS⟧ NULL', "`is`"),
     ("bad-condition", 'load P from "f" where p = 1 ⟦or⟧ p = 2', "in ("),
     ("bad-condition", 'load P from "f" where p = 1⟦,⟧ q = 2', "`and`"),
+    ("bad-condition", 'load P from "f" where ⟦not⟧ p = 2', "`!=`"),
     ("bad-condition", 'load P from "f" where p ⟦= null⟧', "`is null`"),
     ("bad-condition", 'load P from "f" where p is not ⟦None⟧', "`null`"),
     ("bad-condition", 'load P from "f" where p ⟦>⟧ true', "`= true`"),

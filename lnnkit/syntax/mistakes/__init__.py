@@ -34,6 +34,7 @@ MISTAKES: tuple[Recogniser, ...] = (
     table_clauses.capitals,
     table_clauses.alternative,
     table_clauses.null,
+    table_clauses.denied,
     table_clauses.unquoted_value,
     foreign.bang,
     foreign.backward_arrow,

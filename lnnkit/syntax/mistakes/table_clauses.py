@@ -52,6 +52,14 @@ def null(fault: Fault) -> Diagnostic | None:
     return None
 
 
+def denied(fault: Fault) -> Diagnostic | None:
+    """``not`` before a condition."""
+    previous = fault.previous
+    if fault.token != "NOT" or previous is None or previous.text not in ("where", "and", "&") or not _in_table(fault):
+        return None
+    return fault.report("bad-condition", f"`{fault.shown}` cannot deny a condition", "write `!=`, or `is not null`")
+
+
 def unquoted_value(fault: Fault) -> Diagnostic | None:
     previous = fault.previous
     if previous is None or "STRING" not in fault.expected or "NAME" in fault.expected or not _in_table(fault):
