@@ -8,9 +8,8 @@ from itertools import combinations
 
 from lnnkit.draft.survey import Survey, SurveyedColumn
 
-_ID = re.compile(
-    r"(?:^|[^a-z])(?:[ug]?uids?|ids?|key|code|no|nr|number|name|uuid|isbn|email|login|user|person)$", re.IGNORECASE
-)
+_TITLES = "[ug]?uids?|ids?|key|code|no|nr|number|name|uuid|isbn|email|login|user|person"
+_ID = re.compile(rf"(?:^|[^a-z])(?:{_TITLES})$", re.IGNORECASE)
 _CAMEL = re.compile(r"[a-z](?:Id|ID|Key|Code|No|Nr|Name)$")
 _MOST = 12  # columns that are tried in pairs
 _SPREAD = 0.5  # the least share of rows with values of their own in a column that names rows, though some stand twice

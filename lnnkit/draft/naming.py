@@ -7,9 +7,8 @@ import re
 from lnnkit.syntax.identifiers import AGGREGATES, FUNCTIONS, KEYWORDS, SHOUTED, UNITS, is_name, normalise
 
 _TAKEN = frozenset((*KEYWORDS, *AGGREGATES, *FUNCTIONS, *UNITS, *SHOUTED))
-_ID = re.compile(
-    r"(?:[ _-]+|(?<=[a-z])(?=[A-Z]))(?:u?ids?|key|code|no|nr|number|name)$|^(?:id|key|name)$", re.IGNORECASE
-)
+_ID = re.compile(r"(?:^|[ _-]+)(?:u?ids?|key|code|no|nr|number|name)$", re.IGNORECASE)
+_CAMEL_ID = re.compile(r"(?<=[a-z])(?:Ids?|ID|Key|Code|No|Nr|Number|Name)$")
 
 
 class Naming:
@@ -44,7 +43,7 @@ def bare(title: str) -> str:
 
 def subject(title: str) -> str:
     """What a column of ids is about: ``customer_id`` names a ``customer``; empty for ``id`` alone."""
-    return _ID.sub("", title.strip()).strip(" _-")
+    return _CAMEL_ID.sub("", _ID.sub("", title.strip())).strip(" _-")
 
 
 def singular(stem: str) -> str:

@@ -11,6 +11,8 @@ import pytest
 import lnnkit
 from lnnkit.cli import main
 from lnnkit.cli.check import diagnostics
+from lnnkit.draft.keys import is_id
+from lnnkit.draft.naming import subject
 
 AWKWARD = (
     "id;Größe (cm);in;fact;has part;OR;note;empty;born;count;X;größe (cm)\n"
@@ -132,3 +134,20 @@ def test_it_replaces_nothing_unasked(tmp_path: Path, capsys: pytest.CaptureFixtu
     (tmp_path / "empty.csv").write_text("id,a\n")
     assert main(["init", str(tmp_path / "empty.csv")]) == 1
     assert "no-rows" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("title", "about", "identifies"),
+    [
+        ("customer_id", "customer", True),
+        ("customerId", "customer", True),
+        ("order no", "order", True),
+        ("id", "", True),
+        ("paid", "paid", False),
+        ("Größe", "Größe", False),
+        ("person", "person", True),
+    ],
+)
+def test_titles_of_ids(title: str, about: str, identifies: bool) -> None:
+    assert subject(title) == about
+    assert is_id(title) == identifies
