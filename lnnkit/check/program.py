@@ -49,13 +49,15 @@ class SameEntity(ast.Node):
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A fact or a label that stands in the program text: truth bounds, or the ends of a number."""
+    """A fact or a label that stands in the program text: truth bounds, or the ends of a number. ``trust`` (0 to 1) is
+    what it is worth when repairs are ranked."""
 
     predicate: str
     arguments: tuple[str, ...]
     lower: float
     upper: float
     span: Span
+    trust: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

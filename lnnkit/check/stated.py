@@ -23,7 +23,8 @@ def fact(statement: ast.FactStatement | ast.LabelStatement) -> Fact:
         lower, upper = negated_ends(lower, upper)
     atom = statement.atom
     texts = tuple(argument.text for argument in atom.arguments if isinstance(argument, ast.Constant))
-    return Fact(atom.name, texts, lower, upper, statement.span)
+    trust = statement.trust if isinstance(statement, ast.FactStatement) else None
+    return Fact(atom.name, texts, lower, upper, statement.span, 1.0 if trust is None else float(trust))
 
 
 def stated_fact(formula: Formula) -> Fact | None:

@@ -41,7 +41,9 @@ def read_tables(symbols: Symbols) -> tuple[Symbols, list[Diagnostic]]:
         arity = arity_of(symbols, name)
         if arity is None:
             arity = arities.setdefault(name, _width(table, entry.base, sheets))
-        result, found = read_table(name, arity, name in symbols.numbers, table, entry.base, statement.span, sheets)
+        result, found = read_table(
+            name, arity, name in symbols.numbers, table, entry.base, statement.span, sheets, statement.negated
+        )
         diagnostics.extend(found)
         complete = complete and not any(finding.severity == "error" for finding in found)
         if result is not None:
@@ -50,9 +52,10 @@ def read_tables(symbols: Symbols) -> tuple[Symbols, list[Diagnostic]]:
     return read, _distinct(diagnostics)
 
 
-def _key(entry: Entry) -> tuple[Path, bool]:
+def _key(entry: Entry) -> tuple[Path, bool, str | None]:
     assert isinstance(entry.statement, Reading)
-    return entry.base / entry.statement.table.path, entry.statement.table.header
+    table = entry.statement.table
+    return entry.base / table.path, table.header, table.delimiter
 
 
 def _distinct(found: list[Diagnostic]) -> list[Diagnostic]:
@@ -67,10 +70,10 @@ def _width(table: ast.Table, base: Path, sheets: Sheets) -> int:
     """The number of arguments of a predicate that nothing but a table names: all of the columns are arguments."""
     from lnnkit.data.table_fault import Unreadable
 
-    if table.columns is not None:
-        return len(table.columns)
+    if table.read is not None:
+        return len(table.read)
     try:
-        return len(sheets.sheet(base / table.path, table.header).names)
+        return len(sheets.sheet(base / table.path, table.header, table.delimiter).names)
     except Unreadable:
         return 1  # reading the table reports it
 
@@ -78,5 +81,5 @@ def _width(table: ast.Table, base: Path, sheets: Sheets) -> int:
 def unread(symbols: Symbols) -> Symbols:
     """The program with its files left closed; what they hold is then unknown."""
     loads = [each for each in symbols.statements() if isinstance(each, Reading)]
-    arities = {load.name: len(load.table.columns) for load in loads if load.table.columns is not None}
+    arities = {load.name: len(load.table.read) for load in loads if load.table.read is not None}
     return replace(symbols, complete=symbols.complete and not loads, arities=arities)

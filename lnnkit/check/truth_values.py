@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from lnnkit.check.findings import error, signature
+from lnnkit.check.findings import error, find, signature
 from lnnkit.check.symbols import Symbols
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -19,6 +19,11 @@ def values(symbols: Symbols) -> list[Diagnostic]:
                 name = statement.atom.name
                 if name in symbols.declared or not symbols.doubtful(name):  # it may well be a number
                     found.extend(_fact(statement, numeric=name in symbols.numbers))
+            case ast.LoadStatement() | ast.LabelTableStatement() if statement.negated:
+                if statement.name in symbols.numbers:
+                    message = f"`{statement.name}` is a number, which cannot be negated"
+                    named = find(statement.span, statement.name, len("load"))
+                    found.append(error("number-as-formula", named, message, "take the `~` out"))
             case ast.RuleStatement() | ast.AxiomStatement() if statement.bounds is not None:
                 found.extend(_truth(statement.bounds, ""))
             case _:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from lnnkit import __version__
-from lnnkit.cli import check, draw, evaluate, explain, fmt, run, show, train
+from lnnkit.cli import check, draw, evaluate, explain, fmt, init, run, show, train
 
 EXAMPLE = """\
 example:
@@ -16,6 +16,7 @@ example:
   lnnkit run triage.lnn -q 'AtRisk(X)'       answer this query instead
   lnnkit explain triage.lnn 'AtRisk(dora)'   say why
   lnnkit check triage.lnn                    only say what is wrong
+  lnnkit init people.csv -o people.lnn       draft a program for a table
   lnnkit train triage.lnn -o trained.lnn     fit its rules to its labels
 
 exit codes: 0 done, 1 the program, its data or its budget is wrong, 2 usage, 130 interrupted
@@ -44,6 +45,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         ("show", show),
         ("train", train),
         ("eval", evaluate),
+        ("init", init),
     ):
         command = commands.add_parser(
             name,
@@ -53,7 +55,8 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
-        command.add_argument("file", metavar="FILE", help="a .lnn program; - reads standard input")
+        if module is not init:  # which takes tables
+            command.add_argument("file", metavar="FILE", help="a .lnn program; - reads standard input")
         module.options(command)
         command.set_defaults(command=module.command)
         by_name[name] = command

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lnnkit.data.grid import Sheet
 from lnnkit.data.table_fault import Unreadable
 from lnnkit.syntax.ast import Column, Where
-from lnnkit.syntax.printer import format_predicate
+from lnnkit.syntax.printer import format_cell, format_predicate, format_string
 
-_SEPARATORS = {"csv": ("commas", "tabs", ".tsv"), "tsv": ("tabs", "commas", ".csv")}
-"""For each format: what separates its columns, and what those of the other, which has this ending."""
+_SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +21,7 @@ class Choice:
 
     keys: tuple[int, ...]
     values: tuple[int, ...]
-    where: tuple[tuple[int, str], ...] = ()
+    where: tuple[tuple[int, Where], ...] = ()
     named: bool = False
     listed: bool = False
 
@@ -38,6 +37,7 @@ def choose(
     sheet: Sheet,
     columns: Sequence[Column] | None = None,
     where: Sequence[Where] = (),
+    missing: Sequence[str] = (),
 ) -> Choice:
     """The columns that a statement means, or ``Unreadable``.
 
@@ -46,7 +46,7 @@ def choose(
     number must be exactly one of those: a table with further columns is refused rather than cut, for a column that
     is dropped unread may have held the truth values, and one that is read unasked may have held something else.
     """
-    filters = tuple((_position(column.column, sheet), _nfc(column.value)) for column in where)
+    filters = tuple((_position(each.column, sheet), _comparable(each, missing)) for each in where)
     allowed = range(arity + 1, arity + 3) if numeric else range(arity, arity + 3)
     if columns is not None:
         if len(columns) not in allowed:
@@ -82,15 +82,25 @@ def _wrong_width(predicate: str, arity: int, numeric: bool, sheet: Sheet) -> Unr
     return Unreadable("wrong-columns", f"{_needs(predicate, arity, numeric)}; {has}", _separated(sheet) or hint)
 
 
+def _comparable(where: Where, missing: Sequence[str]) -> Where:
+    """The condition with its texts in NFC; none of them may stand for a missing cell."""
+    values = tuple(_nfc(cell) if isinstance(cell, str) else cell for cell in where.values)
+    for cell in values:
+        text = cell if isinstance(cell, str) else format_cell(cell)
+        if text and text in missing:
+            message = f"{format_string(text)} stands for a missing cell here, and no comparison with one holds"
+            instead = "is not null" if where.operator == "!=" else "is null"
+            raise Unreadable("bad-condition", message, f"write `{instead}`, or take it out of `missing`")
+    return replace(where, values=values)
+
+
 def _separated(sheet: Sheet) -> str | None:
     """What to do about a file of one column whose first row holds another separator than is read."""
-    if len(sheet.names) != 1 or sheet.format not in _SEPARATORS:
+    if len(sheet.names) != 1 or not sheet.delimiter:
         return None
-    own, other, ending = _SEPARATORS[sheet.format]
-    for mark, word in (("\t", "tabs"), (";", "semicolons"), (",", "commas"), ("|", "bars")):
-        if mark in sheet.names[0]:
-            renamed = f", or name it {ending}" if word == other else ""
-            return f"its columns seem to be separated by {word}: write the file anew with {own}{renamed}"
+    for mark, word in _SEPARATORS.items():
+        if mark in sheet.names[0] and mark != sheet.delimiter:
+            return f"its columns seem to be separated by {word}: add `delimiter {format_string(mark)}`"
     return None
 
 

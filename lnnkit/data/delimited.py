@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lnnkit.data.grid import Grid, Sheet
-from lnnkit.data.lines import RECORD, Text, record_lines
+from lnnkit.data.lines import Layout, Text, record, record_lines
 from lnnkit.data.source import RawTable
 from lnnkit.data.table_fault import Fault, Unreadable
 
@@ -18,12 +18,15 @@ if TYPE_CHECKING:
 BLOCK = 1 << 20
 LARGE = 8 << 20
 """From here on Arrow's kernels encode a column faster than its CSV reader does, import included."""
+_MARKS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar", " ": "blank"}
 _WIDE = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
 
-def open_delimited(raw: RawTable, header: bool) -> Sheet:
+def open_delimited(raw: RawTable, header: bool, delimiter: str | None = None) -> Sheet:
     """The sheet of a CSV (RFC 4180, quoted values may hold line breaks) or TSV (no quoting) text in UTF-8, with or
-    without a byte order mark. Blank lines are no rows. Text stays as it is written; blanks are part of it."""
+    without a byte order mark. Blank lines are no rows. Text stays as it is written; blanks are part of it. What is
+    separated by another ``delimiter`` than tabs is read as a CSV."""
+    layout = _layout(raw.format, delimiter)
     text, source = raw.data, f'"{raw.path}"'
     if text[:2] in _WIDE:
         raise Unreadable("unreadable-file", f"{source} is {_WIDE[text[:2]]}, not UTF-8", "save it as UTF-8")
@@ -31,15 +34,20 @@ def open_delimited(raw: RawTable, header: bool) -> Sheet:
     skipped = Text(text, 0).filled()
     if skipped == len(text):
         raise Unreadable("empty-file", f"{source} is empty")
-    cells, end = _first_record(text, skipped, raw.format == "csv", source)
+    cells, end = _first_record(text, skipped, layout, source)
     body = _behind_break(text, end) if header else skipped
     before = text[:body]
     first = 1 + before.count(b"\n") + before.count(b"\r") - before.count(b"\r\n")
 
     def read(wanted: Sequence[int]) -> Grid:
-        return _read(Text(text, body), len(cells), wanted, raw, first)
+        return _read(Text(text, body), len(cells), wanted, raw, layout, first)
 
-    return Sheet(source, cells if header else _numbered(cells), header, read, raw.format)
+    return Sheet(source, cells if header else _numbered(cells), header, read, raw.format, layout.delimiter)
+
+
+def _layout(kind: str, delimiter: str | None) -> Layout:
+    tabs = kind == "tsv"
+    return Layout(delimiter or ("\t" if tabs else ","), quoting=not tabs or delimiter not in (None, "\t"))
 
 
 def _numbered(cells: Sequence[str]) -> tuple[str, ...]:
@@ -48,9 +56,9 @@ def _numbered(cells: Sequence[str]) -> tuple[str, ...]:
     return tuple(cells) if len(cells) == 1 else tuple(str(position + 1) for position in range(len(cells)))
 
 
-def _first_record(text: bytes, start: int, quoting: bool, source: str) -> tuple[tuple[str, ...], int]:
-    if quoting:
-        match = RECORD.match(text, start)
+def _first_record(text: bytes, start: int, layout: Layout, source: str) -> tuple[tuple[str, ...], int]:
+    if layout.quoting:
+        match = record(layout.delimiter).match(text, start)
         assert match is not None  # it matches the empty text too
         end = match.end()
         if match["open1"] is not None or match["open2"] is not None:
@@ -62,10 +70,10 @@ def _first_record(text: bytes, start: int, quoting: bool, source: str) -> tuple[
         line = text[start:end].decode()
     except UnicodeDecodeError:
         raise Unreadable("unreadable-file", f"the first row of {source} is not UTF-8", "save it as UTF-8") from None
-    if not quoting:
-        return tuple(line.split("\t")), end
+    if not layout.quoting:
+        return tuple(line.split(layout.delimiter)), end
     try:
-        return tuple(next(csv.reader(io.StringIO(line, newline="")))), end
+        return tuple(next(csv.reader(io.StringIO(line, newline=""), delimiter=layout.delimiter))), end
     except csv.Error as error:
         raise Unreadable("unreadable-file", f"the first row of {source} cannot be read: {error}") from None
 
@@ -74,19 +82,19 @@ def _behind_break(text: bytes, place: int) -> int:
     return place + (2 if text[place : place + 2] == b"\r\n" else 1 if place < len(text) else 0)
 
 
-def _read(text: Text, width: int, wanted: Sequence[int], raw: RawTable, first: int) -> Grid:
+def _read(text: Text, width: int, wanted: Sequence[int], raw: RawTable, layout: Layout, first: int) -> Grid:
     import numpy as np
     import pyarrow as pa
 
     bad: list[tuple[int, Fault]] = []
     if text.filled() < len(text.held):
-        table = _parsed(text, width, wanted, raw, bad)
+        table = _parsed(text, width, wanted, raw, layout, bad)
         columns = {position: table.column(str(position)) for position in wanted}
         count = table.num_rows
     else:
         columns = {position: pa.nulls(0, pa.binary()) for position in wanted}
         count = 0
-    found = record_lines(text, count + len(bad), first, raw.format == "csv") if count or bad else None
+    found = record_lines(text, count + len(bad), first, layout) if count or bad else None
     if found is None:
         if count or bad:
             message = f'the rows of "{raw.path}" cannot be told apart'
@@ -104,31 +112,32 @@ def _read(text: Text, width: int, wanted: Sequence[int], raw: RawTable, first: i
     return Grid(dict(columns), lines[kept], spoiled, tuple((int(lines[index]), fault) for index, fault in lost.items()))
 
 
-def _ragged(found: int, expected: int, kind: str) -> Fault:
-    mark = "comma" if kind == "csv" else "tab"
+def _ragged(found: int, expected: int, layout: Layout) -> Fault:
+    mark = _MARKS.get(layout.delimiter, f"`{layout.delimiter}`")
     if found < expected:
         hint = f"write every {mark}, also before a cell that is empty"
-    elif kind == "csv":
-        hint = "a value that holds a comma is quoted"
+    elif layout.quoting:
+        hint = f"a value that holds a {mark} is quoted"
     else:
         hint = "a value cannot hold a tab; a CSV can quote it"
     message = f"this row has {found} column{'' if found == 1 else 's'}, the first one {expected}"
     return Fault("bad-row", message, hint)
 
 
-def _parsed(text: Text, width: int, wanted: Sequence[int], raw: RawTable, bad: list[tuple[int, Fault]]) -> pa.Table:
+def _parsed(
+    text: Text, width: int, wanted: Sequence[int], raw: RawTable, layout: Layout, bad: list[tuple[int, Fault]]
+) -> pa.Table:
     """The wanted columns as bytes; rows of another width go to ``bad`` by record, from 0."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
     def ragged(row: arrow_csv.InvalidRow) -> str:
-        bad.append((row.number - 1, _ragged(row.actual_columns, row.expected_columns, raw.format)))
+        bad.append((row.number - 1, _ragged(row.actual_columns, row.expected_columns, layout)))
         return "skip"
 
-    comma = raw.format == "csv"
-    quoting = comma and text.holds(b'"')
+    quoting = layout.quoting and text.holds(b'"')
     parse = arrow_csv.ParseOptions(
-        delimiter="," if comma else "\t",
+        delimiter=layout.delimiter,
         quote_char='"' if quoting else False,
         newlines_in_values=quoting,
         invalid_row_handler=ragged,

@@ -2,42 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from lnnkit.data.choose import Choice
+from lnnkit.data.conditions import Verdict, verdict
 from lnnkit.data.grid import Grid, Sheet
 from lnnkit.data.numbers import Reals, reals_of
-from lnnkit.data.numerals import meant
+from lnnkit.data.numerals import UNSAID, meant
 from lnnkit.data.table import FactTable
 from lnnkit.data.table_fault import Fault, Unreadable
 from lnnkit.data.texts import Texts, compacted, outer_blanks, reunited, texts_together
+from lnnkit.syntax.ast import Where
 from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.printer import format_predicate
+from lnnkit.syntax.printer import format_column, format_condition, format_predicate, format_string
 from lnnkit.syntax.span import Span
 
 if TYPE_CHECKING:
     import numpy as np
 
 TEXT_FORMATS = ("csv", "tsv")
-MOST = 20
-"""How many bad rows of a table are named before the rest is counted."""
+SHOWN = 5
+"""How many rows with one kind of fault in one column are named before the rest is counted."""
 UNKNOWN = "leave the row out where nothing is known, or give two bounds, 0 and 1"
 
 
 @dataclass(frozen=True, slots=True)
 class _Doubt:
-    """Rows (a mask) that share a kind of fault, and how to put it for one of them."""
+    """Rows (a mask) that share a kind of fault, how to put it for one of them, and what to say of the others."""
 
     rows: np.ndarray
     fault: Callable[[int], Fault]
+    others: str = ""
 
 
 def facts(
     predicate: str, numeric: bool, sheet: Sheet, choice: Choice, grid: Grid, source: str, span: Span | None
 ) -> tuple[FactTable, list[Diagnostic]]:
-    """The good rows as facts, and a diagnostic for each bad one: the first ``MOST``, then their number.
+    """The good rows as facts, and what is wrong with the others by column and kind: the first ``SHOWN`` rows, then
+    their number.
 
     Rows that a ``where`` filters out are not looked at. ``Unreadable`` where a column's type fits no row at all.
     """
@@ -47,34 +51,50 @@ def facts(
     total = len(grid.rows)
     live = np.ones(total, bool)
     try:
-        for position, text in choice.where:
-            live &= _texts(grid, sheet, [position])[0].equal(text)
+        verdicts = [_verdict(grid, sheet, position, where) for position, where in choice.where]
         keys = _texts(grid, sheet, choice.keys)
         reals = [reals_of(grid.columns[position], sheet.title(position), not numeric) for position in choice.values]
     except pa.ArrowException as error:
         raise Unreadable("unreadable-file", f"{sheet.source} cannot be read: {error}") from None
-    lower, upper, doubts = _bounds(reals, [sheet.title(p) for p in choice.values], numeric, total, sheet.named)
+    titles = [sheet.title(position) for position in choice.values]
+    lower, upper, doubts = _bounds(reals, titles, numeric, total, sheet)
     for texts, position in zip(keys, choice.keys, strict=True):
-        doubts.append(_Doubt(texts.wrong(), _key_fault(texts, sheet.title(position))))
+        title = sheet.title(position)
+        empty, wrong = texts.codes < 0, texts.wrong()
+        doubts.append(_Doubt(empty, _key_fault(texts, sheet, position), f"where {title} is empty"))
+        if texts.faults:
+            doubts.append(_Doubt(wrong & ~empty, _key_fault(texts, sheet, position), f"where {title} is no entity"))
     spoiled = np.zeros(total, bool)
     spoiled[list(grid.spoiled)] = True
-    doubts.insert(0, _Doubt(spoiled, grid.spoiled.__getitem__))
-
-    wrong = np.zeros(total, bool)
+    possible = np.ones(total, bool)  # no condition leaves the row out
+    for each in verdicts:
+        live &= each.holds
+        possible &= each.holds | each.wrong
+    live &= ~spoiled
+    possible &= ~spoiled
+    doubts = [_Doubt(doubt.rows & live, doubt.fault, doubt.others) for doubt in doubts]
+    doubts += [_Doubt(each.wrong & possible, each.fault, each.what) for each in verdicts]
+    bad = spoiled.copy()
     for doubt in doubts:
-        wrong |= doubt.rows
-    bad = (wrong & live) | spoiled
+        bad |= doubt.rows
     keep = live & ~bad
     mask = None if keep.all() else keep
     if mask is not None:
         lower, upper = lower[mask], upper[mask]
     rows = grid.rows if mask is None else grid.rows[mask]
     table = FactTable(predicate, compacted(keys, mask), lower, upper, rows, source, span)
-    found = _listed(grid, np.flatnonzero(bad), doubts, source, span)
+    found = _listed(grid, doubts, source, span)
     if not choice.listed and choice.values and not numeric and sheet.format:
         found = [_unasked(each, sheet, choice) for each in found]
     found += _warnings(table, sheet, choice, grid, keys, reals, keep, source, span)
     return table, found
+
+
+def _verdict(grid: Grid, sheet: Sheet, position: int, where: Where) -> Verdict:
+    def texts() -> Texts:
+        return _texts(grid, sheet, [position])[0]
+
+    return verdict(where, grid.columns[position], texts, sheet.title(position))
 
 
 def _texts(grid: Grid, sheet: Sheet, positions: Sequence[int]) -> list[Texts]:
@@ -87,7 +107,7 @@ def _texts(grid: Grid, sheet: Sheet, positions: Sequence[int]) -> list[Texts]:
 
 
 def _bounds(
-    reals: list[Reals], titles: list[str], numeric: bool, total: int, named: bool
+    reals: list[Reals], titles: list[str], numeric: bool, total: int, sheet: Sheet
 ) -> tuple[np.ndarray, np.ndarray, list[_Doubt]]:
     """Lower and upper ends, and which rows' values are wrong. No column means true; a number's empty cell unknown."""
     import numpy as np
@@ -99,42 +119,48 @@ def _bounds(
     ends = []
     for end, (real, title) in enumerate(zip(reals, titles, strict=True)):
         values = real.values + 0.0  # no negative zero
-        doubts.append(_Doubt(real.wrong, _value_fault(real, title, numeric, named)))
+        kind = "a number" if numeric else "a truth value"
+        doubts.append(_Doubt(real.wrong, _value_fault(real, title, numeric, sheet), f"where {title} is not {kind}"))
         if numeric:
             unknown = -np.inf if end == 0 else np.inf
             values = np.where(real.missing, unknown, values)
             unreached = np.isinf(values) if len(reals) == 1 else values == -unknown
             unreached &= ~(real.missing | real.wrong)
-            doubts.append(_Doubt(unreached, _infinite_fault(real, title, len(reals) == 1)))
+            fault = _infinite_fault(real, title, len(reals) == 1)
+            doubts.append(_Doubt(unreached, fault, f"where {title} is infinite"))
         else:
             outside = ~real.wrong & ((values < 0) | (values > 1)) & ~real.missing
-            doubts.append(_Doubt(real.missing, lambda _, title=title: Fault("bad-truth", f"{title} is empty", UNKNOWN)))
-            doubts.append(_Doubt(outside, _outside_fault(real, title)))
+            empty = Fault("bad-truth", f"{title} is empty", UNKNOWN)
+            doubts.append(_Doubt(real.missing, lambda _, empty=empty: empty, f"where {title} is empty"))
+            doubts.append(_Doubt(outside, _outside_fault(real, title), f"where {title} is outside [0, 1]"))
         ends.append(values)
     if len(ends) == 1:
         upper = np.where(reals[0].missing, np.inf, ends[0]) if numeric else ends[0].copy()
         return ends[0], upper, doubts
-    wrong = reals[0].wrong | reals[1].wrong
-    wrong |= (reals[0].missing | reals[1].missing) & (not numeric)
+    wrong = np.zeros(total, bool)
+    for doubt in doubts:
+        wrong |= doubt.rows
     code = "bad-number" if numeric else "bad-truth"
 
     def crossed(row: int) -> Fault:
         return Fault(code, f"lower {reals[0].shown(row)} exceeds upper {reals[1].shown(row)}")
 
-    doubts.append(_Doubt((ends[0] > ends[1]) & ~wrong, crossed))
+    doubts.append(_Doubt((ends[0] > ends[1]) & ~wrong, crossed, f"where {titles[0]} exceeds {titles[1]}"))
     return ends[0], ends[1], doubts
 
 
-def _value_fault(real: Reals, title: str, numeric: bool, named: bool) -> Callable[[int], Fault]:
+def _value_fault(real: Reals, title: str, numeric: bool, sheet: Sheet) -> Callable[[int], Fault]:
     def fault(row: int) -> Fault:
-        if row == 0 and not named and real.shown(row).strip("'\"")[:1].isalpha() and len(real.wrong) > 1:
+        if row == 0 and not sheet.named and real.shown(row).strip("'\"")[:1].isalpha() and len(real.wrong) > 1:
             what = "a number" if numeric else "a truth value"
             hint = 'if this row is the header, end the statement in "header"'
             return Fault(f"bad-{'number' if numeric else 'truth'}", f"{title} is {real.shown(row)}, not {what}", hint)
         if numeric:
             shown = real.shown(row)
-            return Fault("bad-number", f"{title} is {shown}, not a number", meant(shown))
-        hint = f"write a number from 0 to 1; {UNKNOWN}"
+            mark = f", or add `missing {format_string(shown[1:-1])}`" if sheet.format and shown[0] in "'\"" else ""
+            hint = meant(shown)
+            return Fault("bad-number", f"{title} is {shown}, not a number", hint + (mark if hint == UNSAID else ""))
+        hint = f"write a number from 0 to 1, or true or false; {UNKNOWN}"
         return Fault("bad-truth", f"{title} is {real.shown(row)}, not a truth value", hint)
 
     return fault
@@ -166,31 +192,62 @@ def _outside_fault(real: Reals, title: str) -> Callable[[int], Fault]:
     )
 
 
-def _key_fault(texts: Texts, title: str) -> Callable[[int], Fault]:
+def _key_fault(texts: Texts, sheet: Sheet, position: int) -> Callable[[int], Fault]:
+    column = format_column(sheet.names[position] if sheet.named else position + 1)
+    leave_out = f", or leave such rows out: `where {column} is not null`" if sheet.format else ""
+
     def fault(row: int) -> Fault:
-        empty = texts.codes[row] < 0
-        hint = "fill it in, or take the row out of the file: without it, the row states no fact" if empty else ""
-        return Fault("bad-row", f"{title} {texts.fault(row)}", hint)
+        hint = f"without it the row states no fact: fill it in{leave_out}" if texts.codes[row] < 0 else ""
+        return Fault("bad-row", f"{sheet.title(position)} {texts.fault(row)}", hint)
 
     return fault
 
 
-def _listed(grid: Grid, wrong: np.ndarray, doubts: list[_Doubt], source: str, span: Span | None) -> list[Diagnostic]:
-    """The first bad rows by number, each with its first fault; then how many more there are."""
-    named = [(number, fault) for number, fault in grid.lost]
-    for row in wrong[:MOST].tolist():
-        fault = next(doubt.fault(row) for doubt in doubts if doubt.rows[row])
-        named.append((int(grid.rows[row]), fault))
-    named.sort(key=lambda entry: entry[0])
-    found = [
-        Diagnostic(fault.code, fault.message, fault.hint, span, file=source, row=number)
-        for number, fault in named[:MOST]
-    ]
-    more = len(grid.lost) + len(wrong) - len(found)
-    if more:
-        message = f"... and {more:,} more bad row{'' if more == 1 else 's'}"
-        found.append(Diagnostic("too-many-bad-rows", message, "", span, file=source))
+def _listed(grid: Grid, doubts: list[_Doubt], source: str, span: Span | None) -> list[Diagnostic]:
+    """What is wrong, by column and kind of fault; the group of the first row comes first."""
+    groups = [*_whole_rows(grid), *(group for doubt in doubts if (group := _group(grid, doubt)))]
+    groups.sort(key=lambda group: group.rows[0][0])
+    found: list[Diagnostic] = []
+    for group in groups:
+        hints: set[str] = set()  # each is given once
+        for number, fault in group.rows:
+            hint = "" if fault.hint in hints else fault.hint
+            hints.add(fault.hint)
+            found.append(Diagnostic(fault.code, fault.message, hint, span, file=source, row=number))
+        more = group.count - len(group.rows)
+        if more:
+            others = f" {group.others}" if group.others else ""
+            message = f"and {more:,} more row{'' if more == 1 else 's'}{others}"
+            found.append(Diagnostic("too-many-bad-rows", message, "", span, file=source))
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The first rows with a kind of fault, by number, and how many there are in all."""
+
+    rows: list[tuple[int, Fault]]
+    count: int
+    others: str
+
+
+def _group(grid: Grid, doubt: _Doubt) -> _Group | None:
+    import numpy as np
+
+    rows = np.flatnonzero(doubt.rows)
+    named = [(int(grid.rows[row]), doubt.fault(row)) for row in rows[:SHOWN].tolist()]
+    return _Group(named, len(rows), doubt.others) if named else None
+
+
+def _whole_rows(grid: Grid) -> Iterator[_Group]:
+    """Rows that could not be split into columns, or read, grouped by what to do about them."""
+    spoiled: Iterable[tuple[int, Fault]] = ((int(grid.rows[index]), fault) for index, fault in grid.spoiled.items())
+    kinds: dict[tuple[str, str], list[tuple[int, Fault]]] = {}
+    for number, fault in (*grid.lost, *spoiled):
+        kinds.setdefault((fault.code, fault.hint), []).append((number, fault))
+    for rows in kinds.values():
+        rows.sort(key=lambda row: row[0])
+        yield _Group(rows[:SHOWN], len(rows), "like these")
 
 
 def _warnings(
@@ -217,7 +274,7 @@ def _warnings(
     elif not len(grid.rows) and not grid.lost and sheet.format == "parquet":
         warn("no-rows", "there are columns and no row", "")
     elif len(grid.rows) and choice.where and not len(table) and not keep.any():
-        filters = " and ".join(f'{sheet.title(position)} = "{text}"' for position, text in choice.where)
+        filters = " and ".join(format_condition(where, sheet.title(position)) for position, where in choice.where)
         warn("no-rows", f"no row has {filters}", "")
     if sheet.format in TEXT_FORMATS and sheet.named and _header_is_row(sheet, choice, keys):
         first = ", ".join(sheet.names[position] for position in (*choice.keys, *choice.values))
@@ -256,7 +313,7 @@ def _header_is_row(sheet: Sheet, choice: Choice, keys: list[Texts]) -> bool:
         return False
     if any(NUMERAL.fullmatch(sheet.names[position]) for position in choice.values):
         return True
-    if any(sheet.names[position] == text for position, text in choice.where):
+    if any(sheet.names[position] in condition.values for position, condition in choice.where):
         return True
     return bool(keys) and all(
         bool(texts.equal(sheet.names[position]).any()) for texts, position in zip(keys, choice.keys, strict=True)

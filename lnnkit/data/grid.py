@@ -33,13 +33,15 @@ class Grid:
 @dataclass(frozen=True, slots=True)
 class Sheet:
     """A table before it is read: its name, its column names (``named``, or else ``column 1``, ...), how to read
-    columns of it, and the format of the file that holds it (none for a told table)."""
+    columns of it, the format of the file that holds it, and what separates the columns of a text (none for a told
+    table)."""
 
     source: str
     names: tuple[str, ...]
     named: bool
     read: Callable[[Sequence[int]], Grid]
     format: str = ""
+    delimiter: str = ""
 
     def title(self, position: int) -> str:
         """A column as a message names it."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from lnnkit.data.table_fault import Fault
@@ -16,15 +17,28 @@ from lnnkit.data.table_fault import Fault
 if TYPE_CHECKING:
     import numpy as np
 
-_QUOTED = rb'"[^"]*+(?:""[^"]*+)*+(?:"(?P<tail%d>[^,\r\n]++)?+|(?P<open%d>\Z))'
-_CELL = rb"(?:%s|[^,\r\n]*+)"
 _BLOCK = 1 << 20
 _FILLED = re.compile(rb"[^\r\n]")
-RECORD = re.compile((_CELL % (_QUOTED % (1, 1))) + rb"(?:," + (_CELL % (_QUOTED % (2, 2))) + rb")*+")
-"""One record of RFC 4180; quotes count only at the start of a cell. ``open`` and ``tail`` are the two mistakes."""
 
 UNCLOSED = Fault("bad-row", "a quote opens here that never closes; nothing behind it is read", 'write a quote as ""')
 STRAY = Fault("bad-row", "text follows a closing quote", 'write a quote within a quoted value twice: "5"" pipe"')
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What separates the columns of a text, one ASCII character, and whether values may be quoted."""
+
+    delimiter: str
+    quoting: bool
+
+
+@cache
+def record(delimiter: str) -> re.Pattern[bytes]:
+    """One record of RFC 4180; quotes count only at the start of a cell. ``open`` and ``tail`` are the two mistakes."""
+    mark = re.escape(delimiter.encode())
+    quoted = rb'"[^"]*+(?:""[^"]*+)*+(?:"(?P<tail%d>[^' + mark + rb"\r\n]++)?+|(?P<open%d>\Z))"
+    first, other = (rb"(?:" + quoted % (n, n) + rb"|[^" + mark + rb"\r\n]*+)" for n in (1, 2))
+    return re.compile(first + rb"(?:" + mark + other + rb")*+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,20 +68,20 @@ class Text:
         return np.frombuffer(self.held, np.uint8, offset=self.start)
 
 
-def record_lines(text: Text, records: int, first: int, quoting: bool) -> tuple[np.ndarray, dict[int, Fault]] | None:
+def record_lines(text: Text, records: int, first: int, layout: Layout) -> tuple[np.ndarray, dict[int, Fault]] | None:
     """The line of each of ``records`` records, the first line of ``text`` being ``first``, and the faulty ones by
     index; None if the records cannot be told apart."""
     import numpy as np
 
-    quoting = quoting and text.holds(b'"')
-    doubtful = quoting and _doubtful(text)
+    quoting = layout.quoting and text.holds(b'"')
+    doubtful = quoting and _doubtful(text, ord(layout.delimiter))
     if _line_count(text) == records and not doubtful:
         return np.arange(first, first + records, dtype=np.int64), {}
     starts, ends = _line_ends(text)
     begins = ends > starts  # lines that begin a record: at first all that are not blank
     faults: dict[int, Fault] = {}
     if doubtful:
-        faults = dict(_join_quoted(text, starts, begins))
+        faults = dict(_join_quoted(text, starts, begins, record(layout.delimiter)))
     elif quoting:
         quotes = np.flatnonzero(text.codes() == 34)
         begins &= np.searchsorted(quotes, starts) % 2 == 0  # a line after an odd number of quotes is within a value
@@ -106,7 +120,7 @@ def _line_ends(text: Text) -> tuple[np.ndarray, np.ndarray]:
     return starts, ends - crlf
 
 
-def _doubtful(text: Text) -> bool:
+def _doubtful(text: Text, delimiter: int) -> bool:
     """Does a quote stand where RFC 4180 has none? By runs of quotes: with an even number of quotes before it, a run
     starts a cell, and if it is even itself it is the whole cell; with an odd number, an odd run ends the cell."""
     import numpy as np
@@ -116,7 +130,7 @@ def _doubtful(text: Text) -> bool:
     firsts = np.flatnonzero(np.diff(quotes, prepend=-2) != 1)
     lengths = np.diff(firsts, append=len(quotes))
     edge = np.zeros(256, bool)
-    edge[[10, 13, 44]] = True
+    edge[[10, 13, delimiter]] = True
     start, stop = quotes[firsts], quotes[firsts] + lengths
     begins = edge[codes[np.maximum(start - 1, 0)]] | (start == 0)
     ends = edge[codes[np.minimum(stop, len(codes) - 1)]] | (stop == len(codes))
@@ -125,7 +139,9 @@ def _doubtful(text: Text) -> bool:
     return bool(len(quotes) & 1) or bool(wrong.any())
 
 
-def _join_quoted(text: Text, starts: np.ndarray, begins: np.ndarray) -> list[tuple[int, Fault]]:
+def _join_quoted(
+    text: Text, starts: np.ndarray, begins: np.ndarray, pattern: re.Pattern[bytes]
+) -> list[tuple[int, Fault]]:
     """Take the lines within quoted values out of ``begins``; the faulty records by their line."""
     import numpy as np
 
@@ -134,7 +150,7 @@ def _join_quoted(text: Text, starts: np.ndarray, begins: np.ndarray) -> list[tup
     done = 0
     for line in np.unique(np.searchsorted(starts, quotes, "right") - 1).tolist():
         start = int(starts[line])
-        match = RECORD.match(text.held, text.start + start) if start >= done else None
+        match = pattern.match(text.held, text.start + start) if start >= done else None
         if match is None:
             continue
         done = match.end() - text.start

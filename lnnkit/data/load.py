@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from lnnkit.data.choose import choose
 from lnnkit.data.facts import facts
+from lnnkit.data.marks import without_marks
 from lnnkit.data.sheets import Sheets
 from lnnkit.data.table import FactTable
 from lnnkit.data.table_fault import Unreadable
@@ -13,8 +15,20 @@ from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.span import Span
 
-STATEMENT_FAULTS = frozenset({"missing-file", "unknown-format", "wrong-columns", "unknown-column", "ambiguous-column"})
+STATEMENT_FAULTS = frozenset(
+    {
+        "missing-file",
+        "unknown-format",
+        "wrong-columns",
+        "unknown-column",
+        "ambiguous-column",
+        "bad-condition",
+        "bad-delimiter",
+    }
+)
 """What the statement has to change for: these point at it, all others at the file."""
+
+_BELOW_ONE = 1 - 2.0**-53  # the greatest truth below 1
 
 
 def read_table(
@@ -25,24 +39,36 @@ def read_table(
     base: Path,
     span: Span | None,
     sheets: Sheets | None = None,
+    negated: bool = False,
 ) -> tuple[FactTable | None, list[Diagnostic]]:
     """The facts that ``table`` holds for a predicate (or ``numeric`` attribute), and all that is wrong with it.
 
     ``base`` is the folder that a relative path starts from, ``span`` the statement to point at. Errors that leave
     other rows readable come with the facts of those rows; None means that nothing could be read. Rows of a file are
     reported at their lines, in order; what the statement itself gets wrong points at it. ``sheets`` holds what other
-    statements have read already.
+    statements have read already. The truth of what is ``negated`` is turned round.
     """
     path = base / table.path
     source = str(path)
     try:
-        sheet = (sheets or Sheets()).sheet(path, table.header)
-        choice = choose(predicate, arity, numeric, sheet, table.columns, table.where)
-        return facts(predicate, numeric, sheet, choice, sheet.read(choice.wanted), source, span)
+        sheet = (sheets or Sheets()).sheet(path, table.header, table.delimiter)
+        choice = choose(predicate, arity, numeric, sheet, table.read, table.where, table.missing)
+        grid = without_marks(sheet.read(choice.wanted), table.missing)
+        read, found = facts(predicate, numeric, sheet, choice, grid, source, span)
+        read = replace(read, trust=1.0 if table.trust is None else float(table.trust))
+        return (_denied(read) if negated and not numeric else read), found
     except Unreadable as problem:
         fault = problem.fault
         in_file = span is None or fault.code not in STATEMENT_FAULTS
         return None, [Diagnostic(fault.code, fault.message, fault.hint, span, file=source if in_file else None)]
     finally:
         if sheets is not None:
-            sheets.done(path, table.header)
+            sheets.done(path, table.header, table.delimiter)
+
+
+def _denied(table: FactTable) -> FactTable:
+    """The facts of the negation: ``[1 - U, 1 - L]``, and a lower end of 1 only where ``U`` is 0, as for ``fact ~P``."""
+    import numpy as np
+
+    lower = np.where(table.upper == 0, 1.0, np.minimum(1 - table.upper, _BELOW_ONE))
+    return replace(table, lower=lower, upper=1 - table.lower)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 NUMERAL = re.compile(
     r"\s*[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|(?P<inf>inf(?:inity)?))\s*", re.IGNORECASE
 )
+TRUTHS = {word: float(word in ("true", "yes", "t", "y")) for word in ["true", "yes", "t", "y", "false", "no", "f", "n"]}
+"""The words that are truth values, in any case, beside numbers from 0 to 1."""
 EXACT = 2.0**53  # from here on float64 skips whole numbers
 
 
@@ -39,7 +41,7 @@ class Reals:
 
 def reals_of(column: Column, title: str, truth: bool) -> Reals:
     """Numbers of any type, texts that spell one (blanks around it allowed; ``inf`` too, ``nan`` never), and for truth
-    values booleans. ``Unreadable`` for a column of another type."""
+    values booleans and the words of `TRUTHS`. ``Unreadable`` for a column of another type."""
     import numpy as np
     import pyarrow as pa
 
@@ -55,7 +57,7 @@ def reals_of(column: Column, title: str, truth: bool) -> Reals:
     if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_boolean(kind):
         return _from_arrow(column, kind)
     if "string" in str(kind) or "binary" in str(kind):
-        return _from_texts(column, title)
+        return _from_texts(column, title, truth)
     timed = types.is_temporal(kind)
     hint = "cast it to numbers" + (", such as the days since some day" if timed else "")
     raise Unreadable("bad-column", f"{title} holds {kind}, not numbers", hint)
@@ -76,7 +78,7 @@ def _from_arrow(column: pa.Array | pa.ChunkedArray, kind: pa.DataType) -> Reals:
     return Reals(values, missing, np.isnan(values), lambda row: str(array[row].as_py()), inexact)
 
 
-def _from_texts(column: pa.Array | pa.ChunkedArray, title: str) -> Reals:
+def _from_texts(column: pa.Array | pa.ChunkedArray, title: str, truth: bool) -> Reals:
     """Many texts in one go if nothing is amiss; else each distinct one is read once."""
     import numpy as np
 
@@ -84,7 +86,7 @@ def _from_texts(column: pa.Array | pa.ChunkedArray, title: str) -> Reals:
     if many is not None:
         return many
     texts = texts_of(column, title)
-    values, right, inexact = _spelled(texts.names.arrow)
+    values, right, inexact = _spelled(texts.names.arrow, truth)
     behind = np.zeros(len(texts.faults) + 1, bool)  # the last of them for -1
     values, right, inexact = (np.append(part, behind.astype(part.dtype)) for part in (values, right, inexact))
     missing = texts.codes < 0
@@ -115,7 +117,7 @@ def _from_numerals(column: pa.Array | pa.ChunkedArray) -> Reals | None:
     return Reals(values, none, none, lambda row: repr(array.view(pa.string())[row].as_py()), none)
 
 
-def _spelled(texts: pa.StringArray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _spelled(texts: pa.StringArray, truth: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The number that each text spells, whether it spells one, and whether it is a whole number that is not exact."""
     import numpy as np
     import pyarrow as pa
@@ -128,17 +130,18 @@ def _spelled(texts: pa.StringArray) -> tuple[np.ndarray, np.ndarray, np.ndarray]
         else:
             right, inexact = np.isfinite(values), np.zeros(len(values), bool)
             for code in np.flatnonzero(~right | (np.abs(values) >= EXACT)).tolist():
-                values[code], right[code], inexact[code] = _numeral(texts[code].as_py())
+                values[code], right[code], inexact[code] = _numeral(texts[code].as_py(), truth)
             return values, right, inexact
-    parts = [_numeral(text) for text in cast("list[str]", texts.to_pylist())]
+    parts = [_numeral(text, truth) for text in cast("list[str]", texts.to_pylist())]
     values, right, inexact = zip(*parts, strict=True) if parts else ((), (), ())
     return np.array(values, np.float64), np.array(right, bool), np.array(inexact, bool)
 
 
-def _numeral(text: str) -> tuple[float, bool, bool]:
+def _numeral(text: str, truth: bool) -> tuple[float, bool, bool]:
     match = NUMERAL.fullmatch(text)
     if match is None:
-        return 0.0, False, False
+        word = TRUTHS.get(text.strip().lower()) if truth else None
+        return word or 0.0, word is not None, False
     value = float(text)
     finite = abs(value) != float("inf")
     whole = finite and abs(value) >= EXACT and text.strip().lstrip("+-").isdigit()

@@ -7,7 +7,7 @@ import re
 
 from lnnkit.syntax.dates import date_hint, days
 
-_UNKNOWN = "leave the cell empty where the value is unknown"
+UNSAID = "leave the cell empty where the value is unknown"
 _SEPARATED = re.compile(r"[+-]?\d{1,3}(?:[,_' \u00a0\u202f]\d{3})+(?:\.\d+)?")
 _WRITTEN = re.compile(r"[+-]?\d*\.?\d+(?:[eE][+-]?\d+)?")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
@@ -35,4 +35,4 @@ def meant(text: str) -> str:
         return f"write {float(number[0]) / 100:.15g}, or the number alone"
     if number and re.fullmatch(r"(?:[^\w\s]|\w{0,4}\s)?\s*[+-]?[\d.]+\s*(?:[^\W\d]{1,4}|[^\w\s])?", text):
         return f"a number has no unit: write {number[0]}, and say the unit in the name"
-    return _UNKNOWN
+    return UNSAID

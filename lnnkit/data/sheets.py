@@ -12,16 +12,17 @@ from lnnkit.data.delimited import open_delimited
 from lnnkit.data.grid import Grid, Sheet
 from lnnkit.data.parquet import open_parquet
 from lnnkit.data.source import read_source
+from lnnkit.data.table_fault import Unreadable
 
 if TYPE_CHECKING:
     from lnnkit.data.arrow import Column
     from lnnkit.data.texts import Texts
 
-Key = tuple[Path, bool]
+Key = tuple[Path, bool, str | None]
 
 
 class Sheets:
-    """Sheets by path and by whether there is a header.
+    """Sheets by path, by whether there is a header, and by what separates the columns.
 
     ``expected`` holds a key for each statement that will read: a file that several name stays here until the last of
     them is `done`, all others are forgotten at once.
@@ -31,20 +32,24 @@ class Sheets:
         self._left = Counter(expected)
         self._open: dict[Key, Sheet] = {}
 
-    def sheet(self, path: Path, header: bool) -> Sheet:
+    def sheet(self, path: Path, header: bool, delimiter: str | None = None) -> Sheet:
         """The sheet of a file, or ``Unreadable``, which is not remembered."""
-        key = (path, header)
+        key = (path, header, delimiter)
         if key in self._open:
             return self._open[key]
         raw = read_source(path)
-        sheet = open_parquet(raw) if raw.format == "parquet" else open_delimited(raw, header)
+        if raw.format == "parquet" and delimiter is not None:
+            raise Unreadable(
+                "bad-delimiter", f'"{path}" is a Parquet file: it has no delimiter', "take `delimiter` out"
+            )
+        sheet = open_parquet(raw) if raw.format == "parquet" else open_delimited(raw, header, delimiter)
         if self._left[key] > 0:
             sheet = self._open[key] = replace(sheet, read=_once(sheet.read))
         return sheet
 
-    def done(self, path: Path, header: bool) -> None:
+    def done(self, path: Path, header: bool, delimiter: str | None = None) -> None:
         """One of the expected statements has read what it wants."""
-        key = (path, header)
+        key = (path, header, delimiter)
         self._left[key] -= 1
         if self._left[key] <= 0:
             self._open.pop(key, None)

@@ -23,7 +23,7 @@ class FactTable:
     (truth bounds in [0, 1], or the two ends of a number, -inf and inf where unknown), never nan, ``lower <= upper``.
     No number is infinite: a lower end is below inf, an upper end above -inf.
     ``rows`` (int64) numbers each fact's row in its source, as an editor counts lines for text files and from 1 for
-    others.
+    others. ``trust`` (0 to 1) is what the source is worth when repairs are ranked; it changes no bounds.
     """
 
     predicate: str
@@ -33,6 +33,7 @@ class FactTable:
     rows: np.ndarray
     source: str
     span: Span | None = None
+    trust: float = 1.0
 
     def __len__(self) -> int:
         return len(self.lower)

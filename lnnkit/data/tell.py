@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from lnnkit.data.choose import choose
@@ -18,7 +19,7 @@ TOLD = "<told"  # how the names of such files begin
 
 
 def told_table(
-    predicate: str, arity: int, numeric: bool, table: object, before: int = 0
+    predicate: str, arity: int, numeric: bool, table: object, before: int = 0, trust: float = 1.0
 ) -> tuple[FactTable | None, list[Diagnostic]]:
     """The facts that a Python object states for a predicate (or ``numeric`` attribute), and what is wrong with it.
 
@@ -27,13 +28,14 @@ def told_table(
     iterable of rows, each a tuple, list or mapping, or for one argument a bare entity. Columns are taken by position
     as ``read_table`` does without a list: the arguments, then a truth value or two bounds (a number: its value or its
     two ends). Diagnostics name the file ``<told NAME>`` and the row from 1; where so many tables have been told of it
-    ``before``, the file has the number of this one: ``<told NAME 2>``.
+    ``before``, the file has the number of this one: ``<told NAME 2>``. ``trust`` is that of all its facts.
     """
     source = f"{TOLD} {predicate} {before + 1}>" if before else f"{TOLD} {predicate}>"
     try:
         sheet = _sheet(arity, numeric, table)
         choice = choose(predicate, arity, numeric, sheet)
-        return facts(predicate, numeric, sheet, choice, sheet.read(choice.wanted), source, None)
+        read, found = facts(predicate, numeric, sheet, choice, sheet.read(choice.wanted), source, None)
+        return replace(read, trust=trust), found
     except Unreadable as problem:
         fault = problem.fault
         return None, [Diagnostic(fault.code, fault.message, fault.hint, file=source)]

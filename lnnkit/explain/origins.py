@@ -40,7 +40,7 @@ class Origins:
         """All facts about an atom: those of the program's text, then those of its tables, in their order."""
         key = (predicate, tuple(arguments))
         found = [
-            Given(fact.lower, fact.upper, fact.span.source.path, fact.span.line, _one_line(fact.span.text))
+            Given(fact.lower, fact.upper, fact.span.source.path, fact.span.line, _one_line(fact.span.text), fact.trust)
             for fact in self._stated.get(key, ())
         ]
         for table in self._tables.get(predicate, ()):
@@ -106,7 +106,9 @@ class _Table:
         table = self._table
         lower, upper = float(table.lower[row]), float(table.upper[row])
         text = fact_text(*key, lower, upper, numeric=numeric)
-        return Given(lower, upper, table.source, int(table.rows[row]), text)
+        if table.trust != 1:
+            text += f" trust {in_digits(table.trust)}"
+        return Given(lower, upper, table.source, int(table.rows[row]), text, table.trust)
 
 
 def ground_atom(predicate: str, arguments: Sequence[str]) -> ast.Atom:

@@ -29,13 +29,15 @@ Reason = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A fact: its bounds, and the file and row that it stands in (for a file of the language, the line)."""
+    """A fact: its bounds, the file and row that it stands in (for a file of the language, the line), and how far it is
+    trusted, from 0 to 1."""
 
     lower: float
     upper: float
     file: str
     row: int
     text: str
+    trust: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

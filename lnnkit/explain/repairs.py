@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lnnkit.explain.as_text import format_bound
 from lnnkit.explain.members import Inconsistent, Loosened, Member, StatedFact, bounds_of
@@ -17,12 +17,18 @@ _FARTHEST = 2.0**60  # no number is let out farther, but left out
 @dataclass(frozen=True, slots=True)
 class Repair:
     """``member`` let out to ``lower`` and ``upper``: then the conflict is none. ``cost`` is how far its truth moves, or
-    its number; axioms cost more than rules, and rules more than facts. A number that is left out costs infinity."""
+    its number; axioms cost more than rules, and rules more than facts. A fact's cost is multiplied by its ``trust``. A
+    number that is left out costs infinity, whatever its trust."""
 
     member: Member
     lower: float
     upper: float
     cost: float
+
+    @property
+    def trust(self) -> float:
+        """How far a fact is trusted, from 0 to 1; rules and axioms are trusted."""
+        return self.member.given.trust if isinstance(self.member, StatedFact) else 1.0
 
     @property
     def leaves_out(self) -> bool:
@@ -33,20 +39,30 @@ class Repair:
     def as_dict(self) -> dict[str, object]:
         """The object that ``lnnkit explain --minimal --format json`` prints; what is infinite is null."""
         ends = {"lower": self.lower, "upper": self.upper, "cost": self.cost}
-        return {"member": str(self.member), **{k: end if math.isfinite(end) else None for k, end in ends.items()}}
+        finite = {key: end if math.isfinite(end) else None for key, end in ends.items()}
+        return {"member": str(self.member), **finite, "trust": self.trust}
 
     def __str__(self) -> str:
         if self.leaves_out:
-            cost = f", at a cost of {format_bound(self.cost)}" if math.isfinite(self.cost) else ""
-            return f"leave it out{cost}: {self.member}"
-        bounds = f"in [{format_bound(self.lower)}, {format_bound(self.upper)}]"
-        return f"{bounds}, at a cost of {format_bound(self.cost)}: {self.member}"
+            return f"leave it out{self._cost}: {self.member}"
+        return f"in [{format_bound(self.lower)}, {format_bound(self.upper)}]{self._cost}: {self.member}"
+
+    @property
+    def _cost(self) -> str:
+        if not math.isfinite(self.cost):
+            return ""
+        trust = "" if self.trust == 1 else f" (trust {format_bound(self.trust)})"
+        return f", at a cost of {format_bound(self.cost)}{trust}"
+
+
+def _trusted(found: Repair) -> Repair:
+    return replace(found, cost=found.cost * found.trust) if math.isfinite(found.cost) else found
 
 
 def repair(members: Sequence[Member], member: Member, inconsistent: Inconsistent) -> Repair:
     """The least by which one of the members of a minimal conflict must be let out."""
     if isinstance(member, StatedFact) and member.numeric:
-        return _of_number(members, member, inconsistent)
+        return _trusted(_of_number(members, member, inconsistent))
     lower, upper = bounds_of(member)
 
     def contradicts(amount: float) -> bool:
@@ -69,7 +85,7 @@ def repair(members: Sequence[Member], member: Member, inconsistent: Inconsistent
     let_out = _let_out(lower, upper, amount)
     if inconsistent(members, Loosened(member, *let_out), thoroughly=True):
         let_out = 0.0, 1.0
-    return Repair(member, *let_out, _DEARER[kind] * max(lower - let_out[0], let_out[1] - upper))
+    return _trusted(Repair(member, *let_out, _DEARER[kind] * max(lower - let_out[0], let_out[1] - upper)))
 
 
 def _let_out(lower: float, upper: float, amount: float) -> tuple[float, float]:

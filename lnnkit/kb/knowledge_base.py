@@ -83,16 +83,17 @@ class KnowledgeBase:
         """The program's queries, as they were written."""
         return tuple(query.text for query in self._checked.queries)
 
-    def tell(self, name: str, table: object) -> None:
+    def tell(self, name: str, table: object, *, trust: float = 1.0) -> None:
         """Add facts about the predicate ``name``; they meet what is there.
 
         ``table`` is anything Arrow-capable (a pandas or polars frame, an Arrow table, ...), a mapping of columns, or
         rows; its columns are the arguments, then a truth value or a lower and an upper bound if there are more.
+        ``trust`` (0 to 1) changes no bounds: it multiplies what the repair of one of these facts costs.
         Raises `DataError` with every bad row, and then tells nothing. No file is read again.
         """
         from lnnkit.kb.telling import told, with_told
 
-        found, findings = told(self._checked, name, table)
+        found, findings = told(self._checked, name, table, trust)
         self.warnings += tuple(findings)
         self._session.change(with_told(self._checked, found))
         self._told = (*self._told, found)

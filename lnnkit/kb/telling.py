@@ -11,9 +11,11 @@ from lnnkit.errors import DataError
 from lnnkit.syntax.diagnostic import Diagnostic
 
 
-def told(checked: CheckedProgram, name: str, table: object) -> tuple[FactTable, list[Diagnostic]]:
+def told(checked: CheckedProgram, name: str, table: object, trust: float = 1.0) -> tuple[FactTable, list[Diagnostic]]:
     """What a ``table`` says of the predicate ``name``, and what is to be said of the table. Raises `DataError` with
-    every bad row, or where there is no such predicate."""
+    every bad row, or where there is no such predicate; ``ValueError`` for a ``trust`` that is not between 0 and 1."""
+    if isinstance(trust, bool) or not isinstance(trust, (int, float)) or not 0 <= trust <= 1:
+        raise ValueError(f"trust is a number from 0 to 1, not {trust!r}")
     if not isinstance(name, str):
         raise TypeError(f"a predicate is named by text, not {type(name).__name__}")
     predicate = checked.predicates.get(name)
@@ -23,7 +25,7 @@ def told(checked: CheckedProgram, name: str, table: object) -> tuple[FactTable, 
         raise DataError([Diagnostic("unknown-predicate", f"no predicate is named `{name}`", hint)])
     tables = (*checked.tables, *checked.label_tables)
     before = sum(each.predicate == name and each.source.startswith(TOLD) for each in tables)
-    found, findings = told_table(name, predicate.arity, predicate.numeric, table, before)
+    found, findings = told_table(name, predicate.arity, predicate.numeric, table, before, float(trust))
     if found is None or any(finding.severity == "error" for finding in findings):
         raise DataError([finding for finding in findings if finding.severity == "error"])
     return found, findings

@@ -274,46 +274,65 @@ class ImportStatement(Node):
 
 
 Column = str | int  # a header name, or a position counted from 1
+Cell = str | bool | int | float  # what a cell is compared with: a text, a truth, or a number
+Condition = Literal["=", "!=", "<", "<=", ">", ">=", "in", "is null", "is not null"]
 
 
 @dataclass(frozen=True, slots=True)
 class Where(Node):
-    """``where column = "value"``."""
+    """``where column = "value"``. ``in`` has a value or more, ``is null`` and ``is not null`` have none."""
 
     column: Column
-    value: str
+    values: tuple[Cell, ...]
+    operator: Condition = "="
 
 
 @dataclass(frozen=True, slots=True)
 class Table(Node):
-    """``"file.csv" (a, b) where p = "knows" no header``: what follows ``load P from`` or ``label P from``. Columns that
-    are all picked by number imply that there is no ``header``."""
+    """``"file.csv" (a, b) where p = "knows" no header``: what follows ``load P from`` or ``label P from``.
+
+    Columns that are all picked by number imply that there is no ``header``. Of ``columns``, None is ``_``, a column
+    that is not read. Cells that read as one of the ``missing`` texts are empty. ``delimiter`` is one character,
+    ``trust`` from 0 to 1.
+    """
 
     path: str
-    columns: tuple[Column, ...] | None = None
+    columns: tuple[Column | None, ...] | None = None
     where: tuple[Where, ...] = ()
     header: bool = True
+    missing: tuple[str, ...] = ()
+    delimiter: str | None = None
+    trust: float | int | None = None
+
+    @property
+    def read(self) -> tuple[Column, ...] | None:
+        """The columns that are listed to be read."""
+        return None if self.columns is None else tuple(column for column in self.columns if column is not None)
 
     @property
     def numbered(self) -> bool:
         """Whether it picks columns, and all by number."""
-        picked = [*(self.columns or ()), *(condition.column for condition in self.where)]
+        picked = [*(self.read or ()), *(condition.column for condition in self.where)]
         return bool(picked) and all(isinstance(column, int) for column in picked)
 
 
 @dataclass(frozen=True, slots=True)
 class LoadStatement(Node):
+    """``load P from "f.csv"``; ``load ~P from "f.csv"`` states that the atoms of the rows are false."""
+
     name: str
     table: Table
+    negated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class FactStatement(Node):
-    """``fact P(a)``, ``fact ~P(a)``, ``fact P(a) in [l, u]``, ``fact age(a) = 34``."""
+    """``fact P(a)``, ``fact ~P(a)``, ``fact P(a) in [l, u] trust 0.8``, ``fact age(a) = 34``."""
 
     atom: Atom
     negated: bool = False
     bounds: Bounds | None = None
+    trust: float | int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,10 +365,11 @@ class LabelStatement(Node):
 
 @dataclass(frozen=True, slots=True)
 class LabelTableStatement(Node):
-    """``label P from "outcomes.csv"``."""
+    """``label P from "outcomes.csv"``, ``label ~P from "refused.csv"``."""
 
     name: str
     table: Table
+    negated: bool = False
 
 
 Statement = (

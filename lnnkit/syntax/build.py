@@ -63,8 +63,12 @@ class Builder:
         children, span = tree.children, self.span(tree)
         match tree.data:
             case "fact_statement":
+                trust = None
+                if isinstance(children[-1], Tree) and children[-1].data == "trust":
+                    trust = self._trust(children[-1])
+                    children = children[:-1]
                 atom, negated, bounds = self._literal(children)
-                return ast.FactStatement(span=span, atom=atom, negated=negated, bounds=bounds)
+                return ast.FactStatement(span=span, atom=atom, negated=negated, bounds=bounds, trust=trust)
             case "label_statement":
                 atom, negated, bounds = self._literal(children)
                 return ast.LabelStatement(span=span, atom=atom, negated=negated, bounds=bounds)
@@ -86,10 +90,12 @@ class Builder:
             case "sort_statement":
                 return ast.SortStatement(span=span, name=self._name(children[1]), open=len(children) > 2)
             case "load_statement":
-                return ast.LoadStatement(span=span, name=self._free_name(children[1]), table=self._table(children[3]))
+                name, negated, table = self._reading(children)
+                return ast.LoadStatement(span=span, name=name, table=table, negated=negated)
             case "label_table_statement":
-                name, table = self._free_name(children[1]), self._table(children[3])
-                return ast.LabelTableStatement(span=span, name=name, table=table)
+                name, negated, table = self._reading(children)
+                self._without_trust(children[-1])
+                return ast.LabelTableStatement(span=span, name=name, table=table, negated=negated)
             case "import_statement":
                 return ast.ImportStatement(span=span, path=self._string(children[1]))
             case "logic_statement":
@@ -135,25 +141,50 @@ class Builder:
             return ast.Bounds(span=self.span(branch), lower=value, upper=value, exact=True)
         return ast.Bounds(span=self.span(branch), lower=self._value(children[2]), upper=self._value(children[4]))
 
+    def _reading(self, children: list[Branch]) -> tuple[str, bool, ast.Table]:
+        return self._free_name(children[-3]), len(children) > 4, self._table(children[-1])
+
     def _table(self, branch: Branch) -> ast.Table:
         path, *clauses = cast("Tree[Token]", branch).children
-        columns: tuple[ast.Column, ...] | None = None
-        where: list[ast.Where] = []
-        said: bool | None = None
+        found: dict[str, Branch] = {}
         for clause in clauses:
-            if isinstance(clause, Token):
-                said = clause.type == "HEADER"
-            elif clause.data == "columns":
-                columns = tuple(self._column(child) for child in clause.children[1::2])
-            else:
-                for column, value in zip(clause.children[1::4], clause.children[3::4], strict=True):
-                    span = Span(self.source, self.span(column).start, self.span(value).end)
-                    where.append(ast.Where(span=span, column=self._column(column), value=self._string(value)))
-        table = ast.Table(span=self.span(branch), path=self._string(path), columns=columns, where=tuple(where))
-        return replace(table, header=not table.numbered if said is None else said)
+            kind = "header" if isinstance(clause, Token) else str(clause.data)
+            if kind in found:
+                message = f"the statement has `{self.text(self._first(clause))}` twice"
+                hint = "join conditions by `and`" if kind == "where" else "keep one of the two"
+                raise self._fault("repeated-clause", message, clause, hint)
+            found[kind] = clause
+        columns = self._parts(found["columns"])[1::2] if "columns" in found else None
+        if columns is not None and all(self.text(column) == "_" for column in columns):
+            message = "`_` is a column that is not read, and no other is listed"
+            raise self._fault("bad-column", message, found["columns"], "list the columns to be read")
+        where = self._parts(found["where"])[1::2] if "where" in found else []
+        missing = self._parts(found["missing"]) if "missing" in found else []
+        table = ast.Table(
+            span=self.span(branch),
+            path=self._string(path),
+            columns=None if columns is None else tuple([self._listed(column) for column in columns]),
+            where=tuple([self._condition(condition) for condition in where]),
+            missing=tuple([self._mark(mark) for mark in missing if isinstance(mark, Tree)]),
+            delimiter=self._delimiter(found["delimiter"]) if "delimiter" in found else None,
+            trust=self._trust(found["trust"]) if "trust" in found else None,
+        )
+        said = found.get("header")
+        header = said.type == "HEADER" if isinstance(said, Token) else not table.numbered
+        return replace(table, header=header)
+
+    def _parts(self, branch: Branch) -> list[Branch]:
+        return cast("Tree[Token]", branch).children
+
+    def _listed(self, branch: Branch) -> ast.Column | None:
+        """A column of the list; None for ``_``."""
+        return None if self.text(branch) == "_" else self._column(branch)
 
     def _column(self, branch: Branch) -> ast.Column:
         token = cast(Token, branch)
+        if token.type == "SKIP":
+            message = f"`{self.text(token)}` stands for a column that is not read"
+            raise self._fault("bad-column", message, token, f'name the column; one called so is quoted: "{token}"')
         if token.type != "NUMBER":
             return self._name(token)
         number = self._number(token).value
@@ -161,6 +192,62 @@ class Builder:
             message = f"a column's position is a whole number from 1, not `{self.text(token)}`"
             raise self._fault("bad-column", message, token, f'a column called so is quoted: "{self.text(token)}"')
         return number
+
+    def _condition(self, branch: Branch) -> ast.Where:
+        column, relation, *rest = self._parts(branch)
+        word = self.text(relation)
+        operator = _RELATIONS.get(word, word)
+        if operator == "is":
+            operator = "is null" if len(rest) == 1 else "is not null"
+        if operator == "<?>":
+            raise self._fault("bad-condition", "`<?>` is a relation to be learned", relation, "write one of = != < >")
+        cells = [child for child in rest if isinstance(child, Tree)]
+        values = tuple([self._cell(cell) for cell in cells])
+        if operator in ("<", "<=", ">", ">=") and isinstance(values[0], bool):
+            message = f"`{self.text(cells[0])}` is a truth, and `{word}` compares numbers or texts"
+            raise self._fault("bad-condition", message, relation, f"write `= {self.text(cells[0])}`")
+        span = self.span(branch)
+        return ast.Where(span=span, column=self._column(column), values=values, operator=cast(ast.Condition, operator))
+
+    def _cell(self, branch: Branch) -> ast.Cell:
+        *minus, token = cast("list[Token]", self._parts(branch))
+        if token.type == "STRING":
+            return self._string(token)
+        if token.type == "TRUTH":
+            return _TRUTHS[self.text(token)]
+        value = self._number(token).value
+        return -value if minus else value
+
+    def _mark(self, branch: Branch) -> str:
+        """A text that stands for a missing cell: a number is the text that it is written as."""
+        token = cast(Token, self._parts(branch)[-1])
+        return self._string(token) if token.type == "STRING" else self.text(branch).replace("−", "-")
+
+    def _delimiter(self, branch: Branch) -> str:
+        token = self._parts(branch)[1]
+        text = self._string(token)
+        if len(text) == 1 and text.isascii() and text not in '"\n\r':
+            return text
+        hint = 'write a tab as "\\t"' if text.strip().lower() in ("tab", "tabs", "\\t") else 'such as ";" or "\\t"'
+        message = f"{self.text(token)} is no delimiter: it is one ASCII character, and no quote or line break"
+        raise self._fault("bad-delimiter", message, token, hint)
+
+    def _trust(self, branch: Branch) -> float | int:
+        value = self._value(self._parts(branch)[1])
+        if isinstance(value, ast.Learnable):
+            message = "how much a source is trusted is not learned"
+            raise self._fault("bad-trust", message, branch, "write a number from 0 to 1, such as `trust 0.8`")
+        if not 0 <= value.value <= 1:
+            shown = value.value
+            hint = f"write `trust {shown / 100:g}`" if 2 <= shown <= 100 else "1 is full trust, and the default"
+            raise self._fault("bad-trust", f"trust is a number from 0 to 1, not {value.span.text}", branch, hint)
+        return value.value
+
+    def _without_trust(self, branch: Branch) -> None:
+        for clause in self._parts(branch):
+            if isinstance(clause, Tree) and clause.data == "trust":
+                message = "labels have no trust: it says which facts are repaired first"
+                raise self._fault("bad-trust", message, clause, "take it out")
 
     # --- expressions --------------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ _IN_FORMULA = frozenset(
 _IN_TERM = frozenset(["NAME", "LPAR", "NUMBER", "FUNCTION", "UNIT", "LEARNABLE", "STRING", "MINUS", "TRUTH"])
 _AFTER_OPERAND = _CONNECTIVES | {"AT", "COMPARE", "EQUALS", "PLUS", "MINUS", "TIMES", "DIVIDE", "POWER", "LBRACE"}
 
+_OF_TABLES = frozenset(("FROM", "WHERE", "NO_HEADER", "HEADER", "MISSING", "DELIMITER"))
 _CLOSERS = {"(": "RPAR", "[": "RSQB", "{": "RBRACE"}
 
 _WORDS = {
@@ -33,12 +34,18 @@ _WORDS = {
     "EQUALS": "`=`",
     "AND": "`and`",
     "IN": "`in [l, u]`",
+    "IN_LIST": "`in (...)`",
     "FROM": "`from`",
     "WHERE": "`where`",
     "OPEN": "`open`",
     "CLOSED": "`closed`",
     "NO_HEADER": "`no header`",
     "HEADER": "`header`",
+    "MISSING": "`missing`",
+    "DELIMITER": "`delimiter`",
+    "TRUST": "`trust`",
+    "IS": "`is null`",
+    "NULL": "`null`",
     "NOT": "`~`",
     END: "the end of the statement",
 }
@@ -67,7 +74,11 @@ def _possible(fault: Fault) -> frozenset[str]:
         terminals -= {"COMMA"}
     if bracket or fault.keyword == "query":
         terminals -= {"IN"}
-    return terminals if fault.keyword in ("load", "label") else terminals - {"FROM"}
+    if "IS" in terminals:
+        terminals = terminals - {"IN"} | {"IN_LIST"}
+    if fault.keyword not in ("fact", "load"):
+        terminals -= {"TRUST"}
+    return terminals if fault.keyword in ("load", "label") else terminals - _OF_TABLES
 
 
 def _expected(terminals: frozenset[str]) -> list[str]:

@@ -80,12 +80,13 @@ class _Printer:
                 return f"number {format_predicate(name)}{_sorts(sorts)}"
             case ast.ImportStatement(path=path):
                 return f"import {format_string(path)}"
-            case ast.LoadStatement(name=name, table=table):
-                return f"load {format_predicate(name)} from {_table(table)}"
-            case ast.LabelTableStatement(name=name, table=table):
-                return f"label {format_predicate(name)} from {_table(table)}"
-            case ast.FactStatement(atom=atom, negated=negated, bounds=bounds):
-                return f"fact {'~' if negated else ''}{self.atom(atom, frozenset())}{_bounds(bounds)}"
+            case ast.LoadStatement(name=name, table=table, negated=negated):
+                return f"load {'~' if negated else ''}{format_predicate(name)} from {_table(table)}"
+            case ast.LabelTableStatement(name=name, table=table, negated=negated):
+                return f"label {'~' if negated else ''}{format_predicate(name)} from {_table(table)}"
+            case ast.FactStatement(atom=atom, negated=negated, bounds=bounds, trust=trust):
+                literal = f"{'~' if negated else ''}{self.atom(atom, frozenset())}"
+                return f"fact {literal}{_bounds(bounds)}{_trust(trust)}"
             case ast.LabelStatement(atom=atom, negated=negated, bounds=bounds):
                 return f"label {'~' if negated else ''}{self.atom(atom, frozenset())}{_bounds(bounds)}"
             case ast.RuleStatement(name=name, formula=formula, bounds=bounds):
@@ -284,17 +285,42 @@ def _bounds(bounds: ast.Bounds | None) -> str:
     return f" = {_value(bounds.lower)}" if bounds.exact else f" in [{_value(bounds.lower)}, {_value(bounds.upper)}]"
 
 
+def _trust(trust: float | int | None) -> str:
+    return "" if trust is None else f" trust {format_number(trust)}"
+
+
 def _table(table: ast.Table) -> str:
     text = format_string(table.path)
     if table.columns is not None:
-        text += f" ({', '.join(map(_column, table.columns))})"
+        text += f" ({', '.join(['_' if column is None else format_column(column) for column in table.columns])})"
     if table.where:
-        conditions = [f"{_column(where.column)} = {format_string(where.value)}" for where in table.where]
-        text += f" where {' and '.join(conditions)}"
+        text += f" where {' and '.join([format_condition(where) for where in table.where])}"
+    if table.missing:
+        text += f" missing {', '.join(map(format_string, table.missing))}"
+    if table.delimiter is not None:
+        text += f" delimiter {format_string(table.delimiter)}"
     if not table.header:
-        return f"{text} no header"
-    return f"{text} header" if table.numbered else text
+        text += " no header"
+    elif table.numbered:
+        text += " header"
+    return text + _trust(table.trust)
 
 
-def _column(column: ast.Column) -> str:
+def format_condition(where: ast.Where, title: str = "") -> str:
+    """One condition of a ``where``; its column under another title, if one is given."""
+    column, cells = title or format_column(where.column), [format_cell(cell) for cell in where.values]
+    if where.operator == "in":
+        return f"{column} in ({', '.join(cells)})"
+    return " ".join([column, where.operator, *cells])
+
+
+def format_cell(cell: ast.Cell) -> str:
+    """What a cell is compared with: a text in quotes, a truth, or a number."""
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    return format_string(cell) if isinstance(cell, str) else format_number(cell)
+
+
+def format_column(column: ast.Column) -> str:
+    """A column's name, or its position."""
     return str(column) if isinstance(column, int) else _name(column)

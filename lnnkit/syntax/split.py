@@ -15,11 +15,12 @@ _CALL = re.compile(r"(?:load|label|number|sort|fact)\(")
 _BINARY = re.compile(r"[&|∧∨⊕→↔⇒⇔@,)+*/^=<>{\]]|->|!=|[≤≥≠]|(?:and|or|xor|implies|iff|in)(?!-?\w)")
 # A line that ends so is not complete.
 _OPEN = re.compile(
-    r"(?:[&|∧∨⊕→↔⇒⇔@,(+*/^=<>\[{~¬:−-]|(?<![\w-])(?:and|or|xor|implies|iff|in|not|from|where|header|no)"
+    r"(?:[&|∧∨⊕→↔⇒⇔@,(+*/^=<>\[{~¬:−-]|(?<![\w-])(?:and|or|xor|implies|iff|in|not|from|where|header|no"
+    r"|missing|delimiter|trust|is)"
     r"|(?:[∀∃]|(?<![\w-])(?:forall|exists)(?!\w))\s*(?:\w+(?:\s*,\s*\w+)*)?)\s*$"
 )
 # A line that starts so goes on with the statement before it: an operator, an opening bracket, or a later clause.
-_CLAUSE = re.compile(r"(?:and|or|xor|implies|iff|in|from|where|no|header|open|closed)(?!-?\w)")
+_CLAUSE = re.compile(r"(?:and|or|xor|implies|iff|in|from|where|no|header|open|closed|missing|delimiter|trust)(?!-?\w)")
 _OPERAND = re.compile(r"[^\W_]|[~¬∀∃⊤⊥\"?]")
 
 

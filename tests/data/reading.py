@@ -55,7 +55,7 @@ def statement(
     where: dict[ast.Column, str] | None = None,
     header: bool = True,
 ) -> ast.Table:
-    filters = tuple(ast.Where(column=c, value=v, span=STATEMENT) for c, v in (where or {}).items())
+    filters = tuple(ast.Where(column=c, values=(v,), span=STATEMENT) for c, v in (where or {}).items())
     return ast.Table(path=path, columns=columns, where=filters, header=header, span=STATEMENT)
 
 

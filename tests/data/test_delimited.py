@@ -14,7 +14,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lnnkit.data.lines import Text, record_lines
+from lnnkit.data.lines import Layout, Text, record_lines
 from lnnkit.data.load import read_table
 from tests.data.reading import STATEMENT, Read, Reader, statement
 
@@ -89,7 +89,9 @@ def test_ragged_rows_keep_their_lines_across_blocks(read: Reader, block: int, mo
     expected = [i + 2 for i, line in enumerate(lines) if "," in line]
     assert got.rows == expected
     assert [key for (key, _) in got.keys] == [f"k{row - 2}" for row in expected]
-    assert [row for _, row in got.found][:18] == [i + 2 for i, line in enumerate(lines) if line and "," not in line]
+    ragged = [i + 2 for i, line in enumerate(lines) if line and "," not in line]
+    assert [row for _, row in got.found] == [*ragged[:5], None]
+    assert f"and {len(ragged) - 5} more rows" in got.diagnostics[-1].message
 
 
 def test_a_row_longer_than_a_block(read: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -269,6 +271,6 @@ def test_each_record_starts_on_its_line(seed: int) -> None:
             cells.append(cell)
         records.append(line)
         text, line = text + ",".join(cells) + rng.choice(["\n", "\r\n"]), line + 1 + breaks
-    found = record_lines(Text(text.encode(), 0), len(records), 1, quoting=True)
+    found = record_lines(Text(text.encode(), 0), len(records), 1, Layout(",", quoting=True))
     assert found is not None
     assert (found[0].tolist(), found[1]) == (records, {})

@@ -55,7 +55,7 @@ STATEMENTS: list[tuple[int, tuple[ast.Column, ...], dict[ast.Column, str]]] = [
 def test_every_statement_has_what_it_would_have_alone(folder: Path, opened: list[str], name: str) -> None:
     tables = [(arity, statement(name, columns, where)) for arity, columns, where in STATEMENTS]
     alone = [Read(*read_table("P", arity, False, table, folder, STATEMENT)) for arity, table in tables]
-    shared = Sheets((folder / name, True) for _ in tables)
+    shared = Sheets((folder / name, True, None) for _ in tables)
     opened.clear()
     for (arity, table), want in zip(tables, alone, strict=True):
         got = Read(*read_table("P", arity, False, table, folder, STATEMENT, shared))
@@ -69,7 +69,7 @@ def test_every_statement_has_what_it_would_have_alone(folder: Path, opened: list
 
 
 def test_nothing_is_held_behind_the_last_statement(folder: Path, opened: list[str]) -> None:
-    shared = Sheets([(folder / "f.csv", True)] * 2)
+    shared = Sheets([(folder / "f.csv", True, None)] * 2)
     for _ in range(3):
         read_table("P", 1, False, statement("f.csv", ("s",)), folder, STATEMENT, shared)
     assert opened == ["f.csv"] * 2  # the third was not expected

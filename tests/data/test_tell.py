@@ -101,7 +101,7 @@ def test_bad_rows() -> None:
     odd = [("a", None), ("a", 1.5), ("a", ""), (pd.NA, "b"), ("a", "\ud800"), ("a", [1]), ("a",), "ab", ("a", b"b")]
     got = tell([("a", "b"), *odd, ("a", datetime.date(2024, 1, 15)), ("a", True), ("a", 1), ("a", "cafe\u0301")])
     assert got.keys == [("a", "b"), ("a", "2024-01-15"), ("a", "true"), ("a", "1"), ("a", "caf\u00e9")]
-    assert got.errors == [("bad-row", row) for row in range(2, 11)]
+    assert sorted(got.errors) == [("bad-row", row) for row in range(2, 11)]
     assert {diagnostic.file for diagnostic in got.diagnostics} == {"<told P>"}
     assert tell([{"a": "x", "b": "y"}, {"a": "x"}, ("x", "y")]).errors == [("bad-row", 2), ("bad-row", 3)]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from dataclasses import replace
 
 from hypothesis import strategies as st
 
@@ -136,14 +137,34 @@ def expressions(draw: st.DrawFn, depth: int = 3, scope: tuple[str, ...] = ()) ->
 
 
 columns = names | st.integers(1, 99)
+cells = entities | st.booleans() | finite | st.sampled_from((float("inf"), -float("inf")))
+
+
+def _condition(operator: ast.Condition, least: int, most: int) -> st.SearchStrategy[ast.Where]:
+    kinds = entities | finite if operator in ("<", "<=", ">", ">=") else cells
+    values = st.lists(kinds, min_size=least, max_size=most).map(tuple)
+    return st.builds(ast.Where, span=st.just(HERE), column=columns, values=values, operator=st.just(operator))
+
+
+conditions = st.one_of(
+    *[_condition(operator, 1, 1) for operator in ("=", "!=", "<", "<=", ">", ">=")],
+    _condition("in", 1, 3),
+    _condition("is null", 0, 0),
+    _condition("is not null", 0, 0),
+)
+trusts = st.none() | st.sampled_from((0, 1)) | st.floats(0, 1).map(abs)
 tables = st.builds(
     ast.Table,
     span=st.just(HERE),
     path=names,
-    columns=st.none() | st.lists(columns, min_size=1, max_size=3).map(tuple),
-    where=st.lists(st.builds(ast.Where, span=st.just(HERE), column=columns, value=entities), max_size=2).map(tuple),
+    columns=st.none() | st.lists(columns | st.none(), min_size=1, max_size=3).filter(any).map(tuple),
+    where=st.lists(conditions, max_size=2).map(tuple),
     header=st.booleans(),
+    missing=st.lists(entities, max_size=2).map(tuple),
+    delimiter=st.none() | st.sampled_from((";", "\t", "|", ",", " ", "\\", "'")),
+    trust=trusts,
 )
+label_tables = tables.map(lambda table: replace(table, trust=None))
 _here, _sorts, _maybe = (st.just(HERE), st.lists(names, max_size=3).map(tuple), st.booleans())
 statements = st.one_of(
     st.builds(ast.LogicStatement, span=_here, logic=st.sampled_from(("lukasiewicz", "product", "godel"))),
@@ -151,9 +172,9 @@ statements = st.one_of(
     st.builds(ast.PredicateStatement, span=_here, name=names, sorts=_sorts, closed=_maybe),
     st.builds(ast.NumberStatement, span=_here, name=names, sorts=_sorts),
     st.builds(ast.ImportStatement, span=_here, path=names),
-    st.builds(ast.LoadStatement, span=_here, name=names, table=tables),
-    st.builds(ast.LabelTableStatement, span=_here, name=names, table=tables),
-    st.builds(ast.FactStatement, span=_here, atom=atoms(()), negated=_maybe, bounds=bounds | exact),
+    st.builds(ast.LoadStatement, span=_here, name=names, table=tables, negated=_maybe),
+    st.builds(ast.LabelTableStatement, span=_here, name=names, table=label_tables, negated=_maybe),
+    st.builds(ast.FactStatement, span=_here, atom=atoms(()), negated=_maybe, bounds=bounds | exact, trust=trusts),
     st.builds(ast.LabelStatement, span=_here, atom=atoms(()), negated=_maybe, bounds=bounds | exact),
     st.builds(ast.RuleStatement, span=_here, name=st.none() | names, formula=expressions(), bounds=bounds),
     st.builds(ast.AxiomStatement, span=_here, name=st.none() | names, formula=expressions(), bounds=bounds),

@@ -201,7 +201,7 @@ def test_tables() -> None:
     assert isinstance(load, ast.LoadStatement)
     table = load.table
     assert (table.path, table.columns, table.header) == ("f.csv", ("a", 2, "c d"), False)
-    assert [(where.column, where.value) for where in table.where] == [("p", "x"), (3, "y")]
+    assert [(where.column, where.values) for where in table.where] == [("p", ("x",)), (3, ("y",))]
     assert isinstance(only('label P from "f.csv"'), ast.LabelTableStatement)
 
 

@@ -69,9 +69,7 @@ def between_words(fault: Fault) -> Diagnostic | None:
     if fault.keyword not in _FORMULA_KEYWORDS or fault.previous is None or fault.previous.text != ")":
         return None
     operand = between(fault, len(fault.before)) or "age(X)"
-    ends = re.match(
-        r"between\s+(-?[\w.]+(?:\([^()]*\)|[\w.:-]*))\s+and\s+(-?[\w.]+(?:\([^()]*\)|[\w.:-]*))", fault.rest, re.I
-    )
+    ends = _BETWEEN.match(fault.rest)
     if ends:
         low, high = (end if days(end) is None else f"{days(end):.15g}" for end in ends.groups())
         hint = f"write `{low} <= {operand} <= {high}`"
@@ -84,7 +82,7 @@ _EQUAL = re.compile(r"(is\s+not|isnt|equals|equal\s+to|eq|is|like|contains)\s+(-
 
 def equals_word(fault: Fault) -> Diagnostic | None:
     """`age(X) is 3`, `Y is not bob`, `age(X) IS NULL`."""
-    if fault.in_arguments or fault.previous is None or fault.token not in ("NAME", "ENTITY", None):
+    if fault.in_arguments or fault.previous is None or fault.token not in ("NAME", "ENTITY", "IS", None):
         return None
     null = re.match(r"is\s+(not\s+)?(?:null|none|nan|unknown|missing|na)(?!\w)", fault.rest, re.IGNORECASE)
     if null:

@@ -68,6 +68,4 @@ def unquoted_path(fault: Fault) -> Diagnostic | None:
         return None  # a word too many before the path
     if previous.text in ("from", "import"):
         return fault.report("unquoted-path", f"the path `{word}` stands without quotes", f'write "{word}"', end=end)
-    if previous.text == "=" and fault.keyword in ("load", "label"):
-        return fault.report("unquoted-value", f"the value `{word}` stands without quotes", f'write "{word}"', end=end)
     return None

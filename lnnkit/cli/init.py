@@ -1,0 +1,148 @@
+"""``lnnkit init``: a first program for tables."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lnnkit.cli import streams
+from lnnkit.errors import Error
+from lnnkit.syntax.diagnostic import Diagnostic
+
+if TYPE_CHECKING:
+    from lnnkit.draft.survey import Survey
+
+SUMMARY = "draft a program for CSV, TSV or Parquet files"
+DESCRIPTION = """\
+Reads tables and writes a program that loads them: sorts, numbers, predicates for truths and categories,
+`load` statements with what stands for a missing cell and what separates columns, and a query or two. Columns
+of several files that name the same entities get one sort. What is left out stands there as a comment."""
+EXAMPLE = """\
+example:
+  lnnkit init people.csv
+  lnnkit init people.csv visits.parquet -o visits.lnn
+  lnnkit init measurements.csv --ids -o measurements.lnn
+"""
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("files", metavar="FILE", nargs="+", help="a table: .csv, .tsv, .txt or .parquet, packed or not")
+    parser.add_argument("-o", "--output", metavar="OUT", help="write this .lnn file instead of printing")
+    parser.add_argument("--force", action="store_true", help="replace OUT if it exists")
+    parser.add_argument(
+        "--ids",
+        action="store_true",
+        help="give each row an id where no column does: writes a copy beside OUT, as data.ids.csv",
+    )
+
+
+def command(arguments: argparse.Namespace) -> int:
+    from lnnkit.draft.drafting import draft
+    from lnnkit.output import require_apart, require_writable, write_text
+
+    output = arguments.output
+    if arguments.ids and output is None:
+        streams.note("lnnkit init: error: --ids writes files, and needs -o OUT")
+        return 2
+    files = list(dict.fromkeys(Path(file) for file in arguments.files))
+    if output is not None:
+        if Path(output).exists() and not arguments.force:
+            message = f'"{output}" exists already'
+            raise Error([Diagnostic("file-exists", message, "name another file, or replace it with --force")])
+        require_writable(output)
+        require_apart(output, files)
+    base = Path(output).resolve().parent if output is not None else Path.cwd()
+    tables = surveyed(files)
+    keyless = draft(tables, [_relative(table.path, base) for table in tables]).keyless
+    if arguments.ids and keyless:
+        tables = [_copied(table, base, arguments.force) if table.path in keyless else table for table in tables]
+    text = drafted(tables, base)
+    if output is None:
+        streams.in_utf8()
+        streams.write([text])
+        return 0
+    write_text(output, text)
+    streams.note(f"{output}: written; try `lnnkit run {output}`")
+    return 0
+
+
+def surveyed(files: Sequence[Path]) -> list[Survey]:
+    """What the files hold. Raises `Error` for what cannot be read."""
+    from lnnkit.data.table_fault import Unreadable
+    from lnnkit.draft.survey import survey
+
+    tables: list[Survey] = []
+    problems: list[Diagnostic] = []
+    for file in files:
+        try:
+            tables.append(survey(file))
+        except Unreadable as problem:
+            fault = problem.fault
+            problems.append(Diagnostic(fault.code, fault.message, fault.hint, file=str(file)))
+    if problems:
+        raise Error(problems)
+    for table in tables:
+        if not table.rows:
+            hint = "name a file with a header and rows below it"
+            problems.append(Diagnostic("no-rows", "there is no row that can be read", hint, file=str(table.path)))
+    if problems:
+        raise Error(problems)
+    return tables
+
+
+def drafted(tables: Sequence[Survey], base: Path) -> str:
+    """The program for some tables, whose paths start from ``base``. Raises `Error` where no column names the rows."""
+    from lnnkit.draft.drafting import draft
+
+    found = draft(tables, [_relative(table.path, base) for table in tables])
+    if found.keyless:
+        raise Error([_keyless(path) for path in found.keyless])
+    streams.findings(_lost(table) for table in tables if table.lost)
+    return found.text
+
+
+def _keyless(path: Path) -> Diagnostic:
+    from lnnkit.draft.key_sorts import stem_of
+
+    message = "no column names what the rows are about: none has a value of its own in most rows"
+    hint = f"give each row an id: `lnnkit init {path} --ids -o {stem_of(path)}.lnn`"
+    return Diagnostic("no-key", message, hint, file=str(path))
+
+
+def _copied(table: Survey, base: Path, force: bool) -> Survey:
+    """A copy of a table with ids, written beside the program."""
+    from lnnkit.data.table_fault import Unreadable
+    from lnnkit.draft.row_ids import copy_name, with_ids
+    from lnnkit.draft.survey import survey
+    from lnnkit.output import write_text
+
+    target = base / copy_name(table.path)
+    if target.exists() and not force:
+        message = f'"{target}" exists already'
+        raise Error([Diagnostic("file-exists", message, "take it away, or replace it with --force")])
+    try:
+        write_text(target, with_ids(table))
+        streams.note(f"{target}: written, {table.path.name} with a column of ids")
+        return survey(target)
+    except Unreadable as problem:
+        raise Error([Diagnostic(problem.fault.code, problem.fault.message, file=str(table.path))]) from None
+
+
+def _lost(table: Survey) -> Diagnostic:
+    shown = ", ".join(map(str, table.lost[:5])) + (", ..." if len(table.lost) > 5 else "")
+    count = len(table.lost)
+    message = f"{count:,} row{'' if count == 1 else 's'} cannot be read: {shown}"
+    hint = "`lnnkit check` says what is wrong with each"
+    return Diagnostic("bad-row", message, hint, severity="warning", file=str(table.path), row=min(table.lost))
+
+
+def _relative(file: Path, base: Path) -> str:
+    """The path as the program names it."""
+    whole = file.resolve()
+    try:
+        return Path(os.path.relpath(whole, base.resolve())).as_posix()
+    except ValueError:  # on another drive
+        return whole.as_posix()

@@ -1,0 +1,282 @@
+"""Which rows a ``where`` keeps, column by column.
+
+No comparison with a missing cell holds, as in SQL; the empty text stands for the missing cell, so that ``= ""`` is
+``is null`` and ``!= ""`` is ``is not null``. A number compares with numbers, whatever type or spelling they have; a
+text with texts, by code point; ``true`` and ``false`` with truths. A cell that cannot be compared is wrong, unless
+another condition leaves its row out.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from lnnkit.data.arrow import nulls, one, text_buffers, view
+from lnnkit.data.encode import SMALL
+from lnnkit.data.numbers import NUMERAL, TRUTHS, Reals, reals_of
+from lnnkit.data.numerals import UNSAID, meant
+from lnnkit.data.table_fault import Fault, Unreadable
+from lnnkit.syntax.ast import Cell, Where
+from lnnkit.syntax.printer import format_cell, format_string
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+    from lnnkit.data.arrow import Column
+    from lnnkit.data.texts import Texts
+
+_ORDERS: dict[str, Callable[[Any, Any], Any]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_KERNELS = {"=": "equal", "<": "less", "<=": "less_equal", ">": "greater", ">=": "greater_equal"}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The rows for which a condition ``holds``, and those whose cell cannot be compared (``wrong``), with the reason;
+    ``what`` says so of all of them."""
+
+    holds: np.ndarray
+    wrong: np.ndarray
+    fault: Callable[[int], Fault]
+    what: str = ""
+
+
+def verdict(where: Where, column: Column, texts: Callable[[], Texts], title: str) -> Verdict:
+    """What a condition says of each cell of a ``column``; ``texts`` are its cells as entities, made on demand.
+    ``Unreadable`` where the column's type cannot be compared so at all."""
+    found = _Compared(column, texts, title)
+    match where.operator:
+        case "is null":
+            return found.known(found.missing())
+        case "is not null":
+            return found.known(~found.missing())
+        case "=" | "in":
+            return _any([found.equal(cell) for cell in where.values])
+        case "!=":
+            equal = found.equal(where.values[0])
+            if where.values[0] == "":
+                return found.known(~equal.holds)
+            return Verdict(~(equal.holds | equal.wrong | found.missing()), equal.wrong, equal.fault, equal.what)
+        case order:
+            return found.ordered(order, where.values[0])
+
+
+def _any(several: Sequence[Verdict]) -> Verdict:
+    """One of them holds; a cell is wrong where it cannot be compared with one and equals no other."""
+    first = several[0]
+    if len(several) == 1:
+        return first
+    holds, wrong = first.holds.copy(), first.wrong.copy()
+    for each in several[1:]:
+        holds |= each.holds
+        wrong |= each.wrong
+
+    def fault(row: int) -> Fault:
+        return next(each.fault(row) for each in several if each.wrong[row])
+
+    return Verdict(holds, wrong & ~holds, fault, next((each.what for each in several if each.wrong.any()), ""))
+
+
+class _Compared:
+    """One column, compared with cells of a statement."""
+
+    def __init__(self, column: Column, texts: Callable[[], Texts], title: str) -> None:
+        import pyarrow as pa
+
+        assert not isinstance(column, list)  # lists are told, and what is told has no `where`
+        self.column, self.title = column, title
+        self.kind = cast("pa.DictionaryType", column.type).value_type if _coded(column) else column.type
+        self._texts = texts
+        self._missing: np.ndarray | None = None
+        types = pa.types
+        self.numeric = types.is_integer(self.kind) or types.is_floating(self.kind) or types.is_decimal(self.kind)
+        self.timed = types.is_temporal(self.kind) and not types.is_date(self.kind)
+        self.textual = "string" in str(self.kind) or "binary" in str(self.kind)
+
+    def known(self, holds: np.ndarray) -> Verdict:
+        import numpy as np
+
+        return Verdict(holds, np.zeros(len(holds), bool), lambda row: Fault("bad-row", f"row {row}"))
+
+    def missing(self) -> np.ndarray:
+        """Empty, null, and nan."""
+        if self._missing is None:
+            self._missing = self._gaps()
+        return self._missing
+
+    def _gaps(self) -> np.ndarray:
+        import numpy as np
+        import pyarrow as pa
+
+        plain = self._plain()
+        if plain is not None:
+            offsets, _ = text_buffers(plain)
+            return nulls(plain) | (np.diff(offsets) == 0)
+        if self.textual or pa.types.is_null(self.kind):
+            return self._texts().codes < 0
+        array = one(self.column.cast(self.kind))
+        if not pa.types.is_floating(self.kind):
+            return nulls(array)
+        return nulls(array) | np.isnan(view(array.cast(pa.float64()), np.float64))
+
+    # --- the three kinds of cells -------------------------------------------------------------------------------
+
+    def equal(self, cell: Cell) -> Verdict:
+        import pyarrow as pa
+
+        if cell == "" and isinstance(cell, str):
+            return self.known(self.missing())
+        if isinstance(cell, bool):
+            return self._truth(cell)
+        if not isinstance(cell, str):
+            return self._number("=", cell)
+        if pa.types.is_boolean(self.kind):
+            truth = TRUTHS.get(cell.lower())
+            if truth is None:
+                raise self._unfit(cell, "booleans", "write true or false, without quotes")
+            return self._truth(bool(truth))
+        if self.numeric and not pa.types.is_integer(self.kind):
+            raise self._unfit(cell, "numbers", _as_number(cell))
+        return self._text("=", cell)
+
+    def ordered(self, order: str, cell: Cell) -> Verdict:
+        import pyarrow as pa
+
+        if not isinstance(cell, str):
+            return self._number(order, cell)
+        if pa.types.is_boolean(self.kind):
+            raise self._unfit(cell, "booleans", "write `= true` or `= false`")
+        numeral = NUMERAL.fullmatch(cell) is not None
+        if self.numeric or (numeral and self.textual and self._spells_numbers()):
+            raise self._unfit(cell, "numbers", _as_number(cell))
+        return self._text(order, cell)
+
+    def _number(self, relation: str, cell: float | int) -> Verdict:
+        import numpy as np
+        import pyarrow as pa
+
+        if pa.types.is_boolean(self.kind):
+            raise self._unfit(cell, "booleans", "write true or false")
+        if pa.types.is_temporal(self.kind):
+            raise self._unfit(cell, str(self.kind), 'write a text, such as "2024-01-15"')
+        compare = _ORDERS.get(relation, operator.eq)
+        if pa.types.is_integer(self.kind) and isinstance(cell, int):
+            wide, dtype = (pa.uint64(), np.uint64) if self.kind == pa.uint64() else (pa.int64(), np.int64)
+            if -(2**63) <= cell < (2**64 if dtype is np.uint64 else 2**63) and (cell >= 0 or dtype is np.int64):
+                values = view(one(self.column.cast(wide)), dtype)
+                return self.known(compare(values, dtype(cell)) & ~self.missing())
+        reals = reals_of(self.column, self.title, False)
+        wrong = reals.wrong & ~np.isnan(reals.values) if self.numeric else reals.wrong
+        known = ~(reals.missing | reals.wrong)
+        near = float(cell) if abs(cell) < 2**1000 else float("inf") if cell > 0 else -float("inf")
+        holds = compare(reals.values, near) & known
+        if relation == "=":
+            if near != cell:
+                holds &= False
+            if not self.numeric:
+                wrong = wrong | (known & reals.inexact & (reals.values == near))
+                holds &= ~reals.inexact
+        return Verdict(holds, wrong, self._no_number(reals, cell), f"where {self.title} is not a number")
+
+    def _truth(self, cell: bool) -> Verdict:
+        reals = reals_of(self.column, self.title, True)
+        known = ~(reals.missing | reals.wrong)
+        wrong = ~reals.missing & (reals.wrong | ((reals.values != 0) & (reals.values != 1)))
+        holds = known & (reals.values == float(cell))
+
+        def fault(row: int) -> Fault:
+            hint = "true, yes, t, y and 1 are truths, and false, no, f, n and 0; compare others with a text in quotes"
+            return Fault("bad-truth", f"{self.title} is {reals.shown(row)}, neither true nor false", hint)
+
+        return Verdict(holds, wrong, fault, f"where {self.title} is neither true nor false")
+
+    def _text(self, relation: str, cell: str) -> Verdict:
+        import pyarrow as pa
+        from pyarrow.compute import call_function
+
+        kernel = _KERNELS[relation]
+        if self.timed:
+            array = one(self.column.cast(self.kind))
+            try:
+                moment = pa.scalar(cell).cast(self.kind)
+            except (pa.ArrowException, ValueError):
+                raise self._unfit(cell, str(self.kind), 'write it as "2024-01-15 12:30:00"') from None
+            return self.known(_mask(call_function(kernel, [array, moment])) & ~self.missing())
+        plain = self._plain()
+        if plain is not None:
+            return self.known(_mask(call_function(kernel, [plain, pa.scalar(cell)])) & ~self.missing())
+        texts = self._texts()
+        if relation == "=":
+            return self.known(texts.equal(cell))
+        import numpy as np
+
+        among = _mask(call_function(kernel, [texts.names.arrow, pa.scalar(cell)]))
+        behind = np.zeros(len(texts.faults) + 1, bool)  # for what is no text, and, last, for -1
+        return self.known(np.append(among, behind).take(texts.codes))
+
+    # --- what the column holds ----------------------------------------------------------------------------------
+
+    def _plain(self) -> pa.StringArray | None:
+        """A long column of texts in ASCII, as it is: Arrow's kernels then read it without looking for its distinct
+        texts. None for any other."""
+        import pyarrow as pa
+
+        types = pa.types
+        if len(self.column) <= SMALL or not (types.is_string(self.column.type) or types.is_binary(self.column.type)):
+            return None
+        array = cast("pa.StringArray", one(self.column).view(pa.string()))
+        offsets, data = text_buffers(array)
+        return array if int(data[int(offsets[0]) : int(offsets[-1])].max(initial=0)) < 128 else None
+
+    def _spells_numbers(self) -> bool:
+        reals = reals_of(self.column, self.title, False)
+        return not reals.wrong.any() and not reals.missing.all()
+
+    def _no_number(self, reals: Reals, cell: float | int) -> Callable[[int], Fault]:
+        def fault(row: int) -> Fault:
+            shown = reals.shown(row)
+            if not reals.wrong[row]:
+                hint = f"compare texts: write {format_string(format_cell(cell))} in quotes"
+                return Fault("bad-number", f"{self.title} is {shown}, a whole number that float64 cannot hold", hint)
+            hint = f"to compare texts, write {format_string(format_cell(cell))} in quotes"
+            if (specific := meant(shown)) != UNSAID:
+                hint = f"{specific}; {hint}"
+            elif len(shown) > 1 and shown[0] in "'\"":
+                hint += f"; if such a cell is empty, add `missing {format_string(shown[1:-1])}`"
+            return Fault("bad-number", f"{self.title} is {shown}, not a number", hint)
+
+        return fault
+
+    def _unfit(self, cell: Cell, holds: str, hint: str) -> Unreadable:
+        kind = "a text" if isinstance(cell, str) else "a number"
+        return Unreadable("bad-condition", f"{self.title} holds {holds}, and {format_cell(cell)} is {kind}", hint)
+
+
+def _coded(column: pa.Array | pa.ChunkedArray) -> bool:
+    import pyarrow as pa
+
+    return pa.types.is_dictionary(column.type)
+
+
+def _as_number(cell: str) -> str:
+    return f"write {cell.strip()} without quotes" if NUMERAL.fullmatch(cell) else "compare it with a number"
+
+
+def _mask(found: pa.BooleanArray) -> np.ndarray:
+    """A boolean array's values, False where null."""
+    import numpy as np
+
+    data = found.buffers()[1]
+    if data is None or not len(found):
+        return np.zeros(len(found), bool)
+    end = found.offset + len(found)
+    bits = np.unpackbits(np.frombuffer(data, np.uint8), count=end, bitorder="little")
+    values = bits[found.offset :].astype(bool)
+    return values & ~nulls(found) if found.null_count else values

@@ -1,0 +1,185 @@
+"""The program for some tables: declarations, ``load`` statements and a query or two, with a comment for each table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lnnkit.draft.key_sorts import Sorts, stem_of
+from lnnkit.draft.keys import is_id, keys_of, tells
+from lnnkit.draft.naming import Naming
+from lnnkit.draft.survey import Survey, SurveyedColumn
+from lnnkit.syntax import ast
+from lnnkit.syntax.printer import format_predicate, format_statement, format_string
+from lnnkit.syntax.span import Source, Span
+
+CATEGORIES = 30
+"""The most values that a column of categories has."""
+_FEW = 200  # of so many rows a query lists all
+_NOWHERE = Span(Source("", ""), 0, 0)
+_VARIABLES = ("X", "Y", "Z", "Row", "Item", "Each", "Other", "Any1", "Any2", "Any3")
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The text of a program, and the tables that no rows could be named in."""
+
+    text: str
+    keyless: tuple[Path, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """What one table comes to."""
+
+    lines: list[str]
+    sorts: list[str]
+    queries: list[str]
+
+
+def draft(tables: Sequence[Survey], paths: Sequence[str]) -> Draft:
+    """A program for ``tables``, which it names by ``paths``."""
+    keys = [keys_of(table) for table in tables]
+    sorts, naming = Sorts(tables, keys), Naming()
+    variables = _variables(tables)
+    written = [
+        _table(table, path, own, sorts, naming, variables)
+        for table, path, own in zip(tables, paths, keys, strict=True)
+        if own
+    ]
+    declared = list(dict.fromkeys(sort for each in written for sort in each.sorts))
+    queries = [query for each in written for query in each.queries[:1]]
+    queries += [query for each in written for query in each.queries[1:]]
+    names = ", ".join(Path(path).name for path in paths)
+    parts = [
+        [f"# Drafted by `lnnkit init` from {_one_line(names)}. Rename things, take out what no rule needs, add rules."],
+        [format_statement(ast.SortStatement(sort, span=_NOWHERE)) for sort in declared],
+        *(each.lines for each in written),
+        ["# A rule, to begin with: `rule First(X) & Second(X) -> Third(X)`", *queries[:2]],
+    ]
+    keyless = tuple(table.path for table, own in zip(tables, keys, strict=True) if not own)
+    return Draft("\n\n".join("\n".join(part) for part in parts if part) + "\n", keyless)
+
+
+def _table(
+    table: Survey,
+    path: str,
+    keys: tuple[SurveyedColumn, ...],
+    sorts: Sorts,
+    naming: Naming,
+    variables: Sequence[str],
+) -> _Written:
+    own = [sorts.of(key) for key in keys]
+    named = " and ".join(f"`{sort}` ({_title(key)})" for sort, key in zip(own, keys, strict=True))
+    lines = [f"# {_one_line(Path(path).name)}: {table.rows:,} rows about {named}"]
+    used, queries, left = list(own), list[str](), list[str]()
+    arguments = ", ".join(variables[: len(keys)])
+    several = not all(tells(keys, column) for column in table.columns)
+    if several:
+        lines.append(f"# Several rows are about one {' and '.join(own)}: what differs between them is left out below.")
+    if len(keys) == len(table.columns):
+        name = naming.predicate(stem_of(table.path), "", numeric=False)
+        lines += [_declared(name, own, numeric=False), _load(name, table, path, keys, ())]
+        queries.append(f"query {format_predicate(name)}({arguments})")
+    for column in table.columns:
+        if any(column is key for key in keys):
+            continue
+        why = _left_out(column, table, keys, sorts)
+        numeric, truth = column.kind == "number" and not _refers(column, sorts), column.kind == "truth"
+        if why and (column.kind in ("empty", "unread") or column.names is None):
+            left.append(f"# {_title(column)}: {why}")
+            continue
+        name = naming.predicate(column.title, stem_of(table.path), numeric=numeric)
+        signature = own if numeric or truth else [*own, sorts.of(column)]
+        statements = [_declared(name, signature, numeric=numeric), _load(name, table, path, keys, (column,))]
+        if why:
+            left += [f"# {_title(column)}: {why}", *(f"# {statement}" for statement in statements)]
+            continue
+        lines += statements
+        used += signature[len(own) :]
+        queries += _queries(name, column, table, arguments, numeric=numeric, truth=truth)
+    if not queries:
+        name = naming.predicate(stem_of(table.path), "", numeric=False)
+        lines += [_declared(name, own, numeric=False), _load(name, table, path, keys, ())]
+        queries.append(f"query {format_predicate(name)}({arguments})")
+    return _Written([*lines, *left], used, queries)
+
+
+def _left_out(column: SurveyedColumn, table: Survey, keys: tuple[SurveyedColumn, ...], sorts: Sorts) -> str | None:
+    """Why a column is not loaded, if so."""
+    if column.kind == "unread":
+        return f"not loaded, {_one_line(column.reason)}"
+    if column.kind == "empty":
+        return "empty"
+    if column.kind in ("number", "truth") and not tells(keys, column):
+        return "not loaded, for some rows that are about the same differ in it"
+    if column.kind == "text" and column.distinct > CATEGORIES and not _refers(column, sorts):
+        return f"not loaded, it has {column.distinct:,} different texts"
+    if column.kind == "text" and table.rows > 4 and column.distinct > table.rows * 0.8 and not _refers(column, sorts):
+        return "not loaded, nearly every row has a text of its own"
+    return None
+
+
+def _refers(column: SurveyedColumn, sorts: Sorts) -> bool:
+    """Whether a column names entities that are rows of a table."""
+    if column.names is None or column.kind not in ("text", "number"):
+        return False
+    return (column.kind == "text" or is_id(column.title)) and sorts.reference(column) is not None
+
+
+def _declared(name: str, signature: Sequence[str], *, numeric: bool) -> str:
+    kind = ast.NumberStatement if numeric else ast.PredicateStatement
+    return format_statement(kind(name, tuple(signature), span=_NOWHERE))
+
+
+def _load(name: str, table: Survey, path: str, keys: Sequence[SurveyedColumn], values: Sequence[SurveyedColumn]) -> str:
+    """The statement, which keeps out the rows that state nothing: those without a key, a truth or a category."""
+    columns = (*keys, *values)
+    needed = [*keys, *(column for column in values if column.kind != "number" or is_id(column.title))]
+    where = [ast.Where(c.column, (), "is not null", span=_NOWHERE) for c in needed if c.missing]
+    marks = dict.fromkeys(mark for column in columns for mark in column.marks)
+    read = ast.Table(
+        path,
+        tuple(column.column for column in columns),
+        tuple(where),
+        header=table.header,
+        missing=tuple(marks),
+        delimiter=table.delimiter,
+        span=_NOWHERE,
+    )
+    return format_statement(ast.LoadStatement(name, read, span=_NOWHERE))
+
+
+def _queries(
+    name: str, column: SurveyedColumn, table: Survey, arguments: str, *, numeric: bool, truth: bool
+) -> Iterator[str]:
+    shown = format_predicate(name)
+    head = f"exists {arguments}: " if table.rows > _FEW else ""
+    if truth:
+        yield f"query {head}{shown}({arguments})"
+    elif numeric:
+        middle = int(column.median) if column.median.is_integer() else column.median
+        yield f"query exists {arguments}: {shown}({arguments}) >= {middle!r}"
+    else:
+        rarest = column.commonest(CATEGORIES)[-1]
+        yield f"query {head}{shown}({arguments}, {format_string(rarest)})"
+
+
+def _variables(tables: Sequence[Survey]) -> list[str]:
+    """Names that no entity has but for case, which a check would take for a slip."""
+    lists = [column.names for table in tables for column in table.columns if column.names is not None]
+
+    def free(name: str) -> bool:
+        spelled = (name, name.lower(), name.upper())
+        return not any(names.find(each) is not None for names in lists for each in spelled)
+
+    return [name for name in _VARIABLES if free(name)] or ["Variable1", "Variable2", "Variable3"]
+
+
+def _title(column: SurveyedColumn) -> str:
+    return f"column {format_string(_one_line(column.title))}"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

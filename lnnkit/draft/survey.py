@@ -1,0 +1,203 @@
+"""What the columns of a file hold: numbers, truths, categories, names of entities, or nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from lnnkit.data.delimited import open_delimited
+from lnnkit.data.grid import Grid, Sheet
+from lnnkit.data.marks import without_marks
+from lnnkit.data.names import Names
+from lnnkit.data.numbers import reals_of
+from lnnkit.data.parquet import open_parquet
+from lnnkit.data.source import read_source
+from lnnkit.data.table_fault import Unreadable
+from lnnkit.data.texts import texts_of
+from lnnkit.draft.sniffing import delimiter_of, has_header, sample
+from lnnkit.syntax.ast import Column
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from lnnkit.data.arrow import Column as Cells
+
+Kind = Literal["empty", "truth", "number", "text", "unread"]
+
+_MARKS = ("?", "NA", "N/A", "n/a", "#N/A", "NULL", "null", "None", "NaN", "nan", "-", "--", ".", "..", "unknown")
+"""Texts that stand for a missing number."""
+_SURE = frozenset(("?", "N/A", "n/a", "#N/A", "NULL", "null", "NaN", "nan"))
+"""Those that stand for a missing cell of any column."""
+
+
+@dataclass(frozen=True, slots=True)
+class SurveyedColumn:
+    """A column: how ``load`` names it, its title, what it holds, and its ``codes``: for each row the number of its
+    value, -1 where it is missing. ``names`` are its values as entities, if they can name any; ``reason`` says why it
+    cannot be read."""
+
+    column: Column
+    title: str
+    kind: Kind
+    codes: np.ndarray
+    distinct: int
+    marks: tuple[str, ...] = ()
+    names: Names | None = None
+    median: float = 0.0
+    reason: str = ""
+
+    @property
+    def missing(self) -> int:
+        return int((self.codes < 0).sum())
+
+    def commonest(self, most: int) -> list[str]:
+        """Its values, the commonest first; those that are as common in their order."""
+        import numpy as np
+
+        if self.names is None:
+            return []
+        counts = np.bincount(self.codes[self.codes >= 0], minlength=len(self.names))
+        order = np.argsort(-counts, kind="stable")[:most]
+        return [self.names[int(place)] for place in order if counts[place]]
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """A file: its path, its columns, and what a ``load`` of it must say; ``lost`` are rows that cannot be read."""
+
+    path: Path
+    rows: int
+    columns: tuple[SurveyedColumn, ...]
+    header: bool = True
+    delimiter: str | None = None
+    lost: tuple[int, ...] = field(default=())
+
+
+def survey(path: Path) -> Survey:
+    """Read a file. Raises `Unreadable`."""
+    raw = read_source(path)
+    header, delimiter = True, None
+    if raw.format == "parquet":
+        sheet = open_parquet(raw)
+    else:
+        delimiter = delimiter_of(raw)
+        header = has_header(sample(raw, delimiter or ("\t" if raw.format == "tsv" else ",")))
+        sheet = open_delimited(raw, header, delimiter)
+    grid = sheet.read(range(len(sheet.names)))
+    counts = Counter(name.strip() for name in sheet.names)
+    columns = tuple(_column(sheet, grid, position, counts) for position in range(len(sheet.names)))
+    lost = tuple(sorted([number for number, _ in grid.lost] + [int(grid.rows[row]) for row in grid.spoiled]))
+    return Survey(path, len(grid.rows), columns, header, delimiter, lost)
+
+
+def _column(sheet: Sheet, grid: Grid, position: int, counts: Counter[str]) -> SurveyedColumn:
+    import numpy as np
+
+    title = sheet.names[position].strip()
+    named = sheet.named and title and counts[title] == 1
+    column: Column = title if named else position + 1
+    title = title if sheet.named and title else f"column {position + 1}"
+    try:
+        return _surveyed(grid, position, column, title)
+    except Unreadable as problem:
+        none = np.full(len(grid.rows), -1, np.int32)
+        return SurveyedColumn(column, title, "unread", none, 0, reason=problem.fault.message)
+
+
+def _surveyed(grid: Grid, position: int, column: Column, title: str) -> SurveyedColumn:
+    import numpy as np
+    import pyarrow as pa
+
+    cells = grid.columns[position]
+    assert not isinstance(cells, list)
+    if pa.types.is_floating(cells.type) or (pa.types.is_decimal(cells.type) and cells.type.scale):
+        reals = reals_of(cells, title, False)
+        codes, distinct = _numbered(reals.values, reals.missing | reals.wrong)
+        if reals.wrong.any():
+            reason = f"{int(reals.wrong.sum()):,} of its values are nan, which is no number"
+            return SurveyedColumn(column, title, "unread", codes, distinct, reason=reason)
+        return _described(column, title, codes, distinct, (), None, reals.values, known=~reals.missing)
+    names = texts_of(cells, title).names
+    spelled = [blank + mark for mark in _MARKS for blank in ("", " ")]
+    present = [mark for mark in spelled if names.find(mark) is not None]
+    numeric = _numbers(_without(cells, present), title)
+    marks = tuple(present if numeric is not None else [mark for mark in present if mark.strip() in _SURE])
+    cells = _without(cells, marks)
+    texts = texts_of(cells, title)
+    known = texts.codes >= 0
+    if texts.faults:
+        reason = "some of its texts are not UTF-8"
+        return SurveyedColumn(column, title, "unread", texts.codes, len(texts.names), marks, reason=reason)
+    distinct = len(texts.names)
+    values = _numbers(cells, title) if numeric is not None else _truths(cells, title)
+    if not known.any():
+        return SurveyedColumn(column, title, "empty", texts.codes, 0, marks, texts.names)
+    if values is None:
+        return SurveyedColumn(column, title, "text", texts.codes, distinct, marks, texts.names)
+    if pa.types.is_boolean(cells.type):  # one of them alone is a truth too
+        return SurveyedColumn(column, title, "truth", texts.codes, distinct, marks, texts.names)
+    described = _described(column, title, texts.codes, distinct, marks, texts.names, values, known=known)
+    if numeric is None and described.kind != "truth":  # a truth word alone, such as `f`
+        return SurveyedColumn(column, title, "text", texts.codes, distinct, marks, texts.names)
+    if np.abs(values[known]).max() >= 2.0**53:  # a number that float64 cannot hold names something
+        return SurveyedColumn(column, title, "text", texts.codes, distinct, marks, texts.names)
+    return described
+
+
+def _described(
+    column: Column,
+    title: str,
+    codes: np.ndarray,
+    distinct: int,
+    marks: Sequence[str],
+    names: Names | None,
+    values: np.ndarray,
+    *,
+    known: np.ndarray,
+) -> SurveyedColumn:
+    import numpy as np
+
+    held = values[known]
+    if not len(held):
+        return SurveyedColumn(column, title, "empty", codes, 0, tuple(marks), names)
+    if set(np.unique(held).tolist()) == {0.0, 1.0}:
+        return SurveyedColumn(column, title, "truth", codes, distinct, tuple(marks), names)
+    if not np.isfinite(held).all():
+        return SurveyedColumn(column, title, "unread", codes, distinct, reason="some of its values are infinite")
+    median = float(np.median(held))
+    return SurveyedColumn(column, title, "number", codes, distinct, tuple(marks), names, median)
+
+
+def _numbered(values: np.ndarray, missing: np.ndarray) -> tuple[np.ndarray, int]:
+    import numpy as np
+
+    distinct, places = np.unique(values[~missing], return_inverse=True)
+    codes = np.full(len(values), -1, np.int32)
+    codes[~missing] = places
+    return codes, len(distinct)
+
+
+def _without(cells: Cells, marks: Sequence[str]) -> Cells:
+    import numpy as np
+
+    return without_marks(Grid({0: cells}, np.empty(0, np.int64)), marks).columns[0]
+
+
+def _numbers(cells: Cells, title: str) -> np.ndarray | None:
+    """The numbers of a column of nothing else; None for any other, and for one that is empty."""
+    return _all_right(cells, title, truth=False)
+
+
+def _truths(cells: Cells, title: str) -> np.ndarray | None:
+    return _all_right(cells, title, truth=True)
+
+
+def _all_right(cells: Cells, title: str, *, truth: bool) -> np.ndarray | None:
+    try:
+        reals = reals_of(cells, title, truth)
+    except Unreadable:
+        return None
+    return None if reals.wrong.any() or reals.missing.all() else reals.values

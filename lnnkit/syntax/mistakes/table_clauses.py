@@ -1,0 +1,72 @@
+"""What does not fit behind the path of a table: words of SQL, and values without quotes."""
+
+from __future__ import annotations
+
+import re
+
+from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.fault import Fault
+
+_WORDS = ("where", "and", "in", "is", "not", "null", "missing", "delimiter", "trust", "no", "true", "false")
+_BEFORE_VALUE = ("=", "!=", "<", "<=", ">", ">=", "(", ",")
+
+
+def _in_table(fault: Fault) -> bool:
+    """Whether the fault stands behind the path of a ``load`` or ``label ... from``."""
+    return fault.keyword in ("load", "label") and any(
+        word.text == "from" and path.kind == "string"
+        for word, path in zip(fault.before, fault.before[1:], strict=False)
+    )
+
+
+def capitals(fault: Fault) -> Diagnostic | None:
+    word = fault.word
+    if word is None or not _in_table(fault) or not word.text.isupper() or word.text.lower() not in _WORDS:
+        return None
+    message = f"`{word.text}` in capitals is no word of the language"
+    return fault.report("capital-word", message, f"write `{word.text.lower()}`", end=word.end)
+
+
+def alternative(fault: Fault) -> Diagnostic | None:
+    """``or``, or a comma, between conditions."""
+    if fault.open or fault.token not in ("OR", "COMMA") or not _in_table(fault) or "AND" not in fault.expected:
+        return None
+    if fault.token == "COMMA":
+        return fault.report("bad-condition", "a comma cannot join conditions", "write `and`")
+    hint = 'write one statement for each, or `in ("a", "b")` for several values of one column'
+    return fault.report("bad-condition", "conditions are joined by `and` alone", hint)
+
+
+def null(fault: Fault) -> Diagnostic | None:
+    """``is None``, ``is empty``, ``= null``."""
+    word, previous = fault.word, fault.previous
+    if word is None or previous is None or not _in_table(fault):
+        return None
+    if previous.text == "is" or (previous.text == "not" and "NULL" in fault.expected):
+        hint = "write `null` for a cell that is empty; to compare it, write `=` instead of `is`"
+        return fault.report("bad-condition", f"`{word.text}` cannot stand behind `is`", hint, end=word.end)
+    if word.text.lower() == "null" and previous.text in ("=", "!="):
+        operator = "is null" if previous.text == "=" else "is not null"
+        message = "no comparison with a missing cell holds"
+        return fault.report("bad-condition", message, f"write `{operator}`", previous.start, word.end)
+    return None
+
+
+def denied(fault: Fault) -> Diagnostic | None:
+    """``not`` before a condition."""
+    previous = fault.previous
+    if fault.token != "NOT" or previous is None or previous.text not in ("where", "and", "&") or not _in_table(fault):
+        return None
+    return fault.report("bad-condition", f"`{fault.shown}` cannot deny a condition", "write `!=`, or `is not null`")
+
+
+def unquoted_value(fault: Fault) -> Diagnostic | None:
+    previous = fault.previous
+    if previous is None or "STRING" not in fault.expected or "NAME" in fault.expected or not _in_table(fault):
+        return None
+    clause = previous.text in _BEFORE_VALUE or previous.text in ("missing", "delimiter")
+    word = re.match(r"[^\s(),\"'#]+", fault.rest)
+    if not clause or word is None:
+        return None
+    end = fault.start + len(word[0])
+    return fault.report("unquoted-value", f"the value `{word[0]}` stands without quotes", f'write "{word[0]}"', end=end)
