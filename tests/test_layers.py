@@ -60,7 +60,7 @@ MAY["computing"] = {"errors", "syntax", "logic"}
 MAY["interrupt"] = {"engine"}
 MAY["output"] = {"errors", "syntax", "data"}
 MAY["highlighting"] = {"syntax", "highlighting"}
-MAY["editor"] = {"syntax", "data", "check", "editor"}
+MAY["editor"] = {"syntax", "data", "check", "highlighting", "editor"}
 MAY["language_server"] = {*MAY["kb"], "editor", "language_server", "lnnkit"}
 MAY |= {surface: {*MAY["kb"], *SURFACES, "highlighting", "language_server", "lnnkit"} for surface in SURFACES}
 

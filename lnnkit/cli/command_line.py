@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from lnnkit import __version__
-from lnnkit.cli import check, draw, evaluate, explain, fmt, print_grammar, run, show, train
+from lnnkit.cli import check, draw, evaluate, explain, fmt, lsp, print_grammar, run, show, train
 
 EXAMPLE = """\
 example:
@@ -44,6 +44,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         ("show", show),
         ("train", train),
         ("eval", evaluate),
+        ("lsp", lsp),
         ("grammar", print_grammar),
     ):
         command = commands.add_parser(
@@ -54,7 +55,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
-        if module is not print_grammar:
+        if module not in (lsp, print_grammar):
             command.add_argument("file", metavar="FILE", help="a .lnn program; - reads standard input")
         module.options(command)
         command.set_defaults(command=module.command)
