@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lnnkit.check.predicates import supplied
 from lnnkit.check.program import CheckedProgram
 from lnnkit.editor.name_places import Place, named
 from lnnkit.editor.program_files import Linked
@@ -33,8 +34,7 @@ def hover_text(linked: Linked, place: Place, checked: CheckedProgram | None, bou
 def _predicate(linked: Linked, name: str, checked: CheckedProgram | None) -> list[str]:
     found = named(linked, "predicate", name)
     known = linked.predicates.get(name)
-    supplied = any(place.role in ("declaration", "conclusion", "fact", "load") for place in found)
-    if known is None or not supplied:
+    if known is None or (name not in supplied(linked.symbols)[0] and not linked.symbols.doubtful(name)):
         return [f"`{name}`: nothing supplies it: it has no fact, table or rule, and is not declared"]
     if checked is not None and name in checked.predicates:
         known = checked.predicates[name]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from lnnkit.check.predicates import heads
@@ -30,7 +31,8 @@ class Place:
     statement: ast.Statement
 
 
-def places(linked: Linked) -> list[Place]:
+@lru_cache(maxsize=4)
+def places(linked: Linked) -> tuple[Place, ...]:
     """All places of a program, file by file, in the order of the text."""
     uses = {
         (use.span.source.path, use.span.start): use.how
@@ -40,7 +42,7 @@ def places(linked: Linked) -> list[Place]:
     }
     found = [place for file in linked.files for place in _places(file, uses)]
     order = {str(file.path): index for index, file in enumerate(linked.files)}
-    return sorted(found, key=lambda place: (order[place.span.source.path], place.span.start))
+    return tuple(sorted(found, key=lambda place: (order[place.span.source.path], place.span.start)))
 
 
 def named(linked: Linked, kind: Kind, name: str) -> list[Place]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from lnnkit.syntax.parse import parse
 from lnnkit.syntax.span import Span
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ProgramFile:
     """A file, parsed. The text is as in the file, but that a lone carriage return is a line feed; spans count in it."""
 
@@ -43,6 +43,12 @@ class ProgramFile:
         """The words of statements that do not parse."""
         return frozenset(left_out(self.program)) if self.findings else frozenset()
 
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The predicates and numbers that the file names, and the words that may be such."""
+        found = gather(_entries(self))
+        return self.broken.union(found.uses, found.declared)
+
     def lexemes(self, span: Span) -> tuple[Lexeme, ...]:
         return lexemes(self.text, self.shadow, span.start, span.end)
 
@@ -52,7 +58,7 @@ class ProgramFile:
                 yield statement, resolved(self.path.parent / statement.path)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Linked:
     """A program's file, and all that it imports, each once."""
 
@@ -65,7 +71,8 @@ class Linked:
     @cached_property
     def symbols(self) -> Symbols:
         """The checker's index of all files; no table is read."""
-        return unread(gather([entry for file in self.files for entry in _entries(file)]))
+        found = unread(gather([entry for file in self.files for entry in _entries(file)]))
+        return replace(found, left_out=frozenset(word for file in self.files for word in file.broken))
 
     @cached_property
     def predicates(self) -> Mapping[str, Predicate]:
@@ -126,7 +133,7 @@ class Library:
         files = {file.path: file for file in own.files}
         programs = [program for each in self.opened if (program := self.linked(each))]
         while True:
-            naming = {each for each, file in files.items() if mentions(file, name)}
+            naming = {each for each, file in files.items() if name in file.names}
             more = {
                 file.path: file
                 for program in programs
@@ -137,12 +144,6 @@ class Library:
             if not more:
                 return Linked(tuple(files.values()))
             files |= more
-
-
-def mentions(file: ProgramFile, name: str) -> bool:
-    """Whether a file names a predicate or number."""
-    found = gather(_entries(file))
-    return name in found.uses or name in found.declared or name in file.broken
 
 
 def resolved(path: Path) -> Path:

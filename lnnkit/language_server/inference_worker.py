@@ -54,6 +54,7 @@ def main() -> None:
     sys.stdout = sys.stderr  # what others print is no answer
     torch.set_num_threads(1)
     answering = Answering()
+    answering.answer({"key": "", "text": "fact A(a)", "path": "", "base": ".", "query": "A(a)"})  # imports the engine
     writing.write(b'{"ready": true}\n')
     writing.flush()
     for line in reading:

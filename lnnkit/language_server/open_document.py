@@ -87,7 +87,7 @@ class OpenDocument:
             if version != self.version:
                 continue
             done, full, self._full = version, self._full, False
-            file = self._read()
+            file = await asyncio.to_thread(self._read)
             if file is None:
                 return
             found = await asyncio.to_thread(checked_file, file, full)
@@ -105,17 +105,20 @@ class OpenDocument:
         Where inference takes longer it goes on, until the text changes, and from then on starts only with a save."""
         if query in self._bounds:
             return self._bounds[query]
-        if self._slow and self._saved != self.version:
+        if self._slow and self._saved != self.version and query not in self._asking:
             return f"`{query}`: bounds are shown once the file is saved (inference takes more than {QUICK:g} s)"
-        await client.ready()
-        task = self._asking.get(query)
+        try:
+            await asyncio.wait_for(client.ready(), QUICK)
+        except TimeoutError:
+            return f"`{query}`: inference is starting; look again in a moment"
+        task, waits = self._asking.get(query), client.busy
         if task is None:
             task = self._asking[query] = asyncio.create_task(self._ask(query, text, client))
         done, _ = await asyncio.wait({task}, timeout=QUICK)
         if done:
             self._slow = False
             return task.result() or ""
-        self._slow = True
+        self._slow = self._slow or not waits  # it may have waited for another
         return f"`{query}`: inference is running; look again in a moment"
 
     async def _ask(self, query: str, text: str, client: InferenceClient) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import sys
@@ -182,13 +183,13 @@ class LnnServer(LanguageServer):
         span = found[1].span
         return types.PrepareRenamePlaceholder(as_range(self.positions(found[0].main), span.start, span.end), span.text)
 
-    def renamed(self, params: types.RenameParams) -> types.WorkspaceEdit:
+    async def renamed(self, params: types.RenameParams) -> types.WorkspaceEdit:
         found = self.place(params)
         if found is None or found[1].kind != "predicate":
             raise JsonRpcException("only predicates and numbers can be renamed", REQUEST_FAILED)
         linked = self.library.affected(found[0].main.path, found[1].name) or found[0]
         try:
-            edits = rename(linked, found[1].name, params.new_name)
+            edits = await asyncio.to_thread(rename, linked, found[1].name, params.new_name)
         except RenameRefused as refused:
             raise JsonRpcException(str(refused), REQUEST_FAILED) from None
         positions = {file.path: self.positions(file) for file in linked.files}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from lnnkit.editor.renaming import RenameRefused, edited, rename
 from lnnkit.editor.shown_findings import MOST, shown_findings
 from lnnkit.editor.suggestions import suggestions, word_start
 from lnnkit.editor.text_positions import Positions
+from lnnkit.language_server.inference_client import InferenceClient
 from lnnkit.language_server.inference_worker import Answering
 from lnnkit.language_server.open_document import OpenDocument, checked_file
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -50,7 +52,7 @@ def opened(text: str, name: str = "main.lnn", folder: Path | None = None, **othe
 
 
 def program(text: str, **others: str) -> Linked:
-    library, path = opened(text, **others)
+    library, path = opened(text, "main.lnn", None, **others)
     found = library.linked(path)
     assert found is not None
     return found
@@ -209,6 +211,7 @@ def test_hover_over_a_predicate(tmp_path: Path) -> None:
 
 
 def test_hover_where_the_program_has_errors() -> None:
+    assert "nothing supplies" not in hover("axiom ¦A(X) -> B(X)")
     said = hover('load A from "gone.csv" (x)\nfact A(a)\nquery ¦A(X)')
     assert "1 fact in the text, and the rows of `gone.csv`" in said
     assert "nothing supplies it" in hover("query ¦Nope(X)")
@@ -386,7 +389,9 @@ def test_half_typed_texts_do_no_harm(path: Path) -> None:
             found = library.linked(path)
             assert found is not None
             check(found.main.program, path.parent, read_data=False)
-            at_cursor(found, end), ground_atom(found, end), suggestions(found, end), list(outline(found.main))
+            for ask in (at_cursor, ground_atom, target_file, suggestions):
+                ask(found, end)
+            assert all(item.span.end <= end for item in outline(found.main))
             assert all(place.span.end <= end for place in places(found) if place.span.source.path == str(path))
 
 
@@ -407,6 +412,8 @@ def test_the_worker_answers() -> None:
 
 class SlowClient:
     """Answers when it is told to."""
+
+    busy = False
 
     def __init__(self) -> None:
         self.told = asyncio.Event()
@@ -433,7 +440,7 @@ def test_slow_bounds_come_later_and_then_only_after_a_save(monkeypatch: pytest.M
         async def bounds() -> str:
             return await document.bounds("A(x)", "fact A(x)\n", client)  # type: ignore[arg-type]
 
-        said = [await bounds()]
+        said = [await bounds(), await bounds()]
         client.told.set()
         await asyncio.sleep(0.05)
         said.append(await bounds())
@@ -444,7 +451,38 @@ def test_slow_bounds_come_later_and_then_only_after_a_save(monkeypatch: pytest.M
         document.closed = True
         return said
 
-    running, done, later, saved = asyncio.run(session())
-    assert "running" in running and done == "`A(x)`: **[0.8, 1]** likely true"
+    running, still, done, later, saved = asyncio.run(session())
+    assert "running" in running and still == running and done == "`A(x)`: **[0.8, 1]** likely true"
     assert "saved" in later and saved == done
     assert client.asked == ["A(x)", "A(x)"]
+
+
+WORKER = """
+import json, sys, time
+print("ready", flush=True)
+for line in sys.stdin:
+    asked = json.loads(line)["query"]
+    time.sleep(600 if asked == "slow" else 0)
+    print(json.dumps({"bounds": asked}), flush=True)
+"""
+
+
+def test_to_cancel_ends_the_process_and_the_next_question_gets_another() -> None:
+    async def session() -> list[object]:
+        client = InferenceClient([sys.executable, "-c", WORKER])
+        try:
+            first = await client.ready()
+            asking = asyncio.create_task(client.ask(request("", "slow"), lambda: True))
+            await asyncio.sleep(0.1)
+            assert client.busy and not asking.done()
+            client.cancel()
+            found: list[object] = [await asyncio.wait_for(asking, 30)]
+            found.append(await client.ask(request("", "stale"), lambda: False))
+            found.append(await client.ask(request("", "quick"), lambda: True))
+            assert first.returncode is not None and await client.ready() is not first
+            client.cancel()  # nothing is asked
+            return [*found, await client.ask(request("", "again"), lambda: True)]
+        finally:
+            await client.ended()
+
+    assert asyncio.run(session()) == [None, None, {"bounds": "quick"}, {"bounds": "again"}]
