@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from importlib.util import find_spec
 
 from lnnkit.errors import Error
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -16,7 +15,7 @@ EXAMPLE = """\
 example:
   lnnkit lsp    the command to give to the editor; run by hand, it waits for messages
 """
-INSTALL = 'pip install "lnnkit[lsp]"'
+INSTALL = 'pip install "pygls>=2"'
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -24,10 +23,12 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    if find_spec("pygls") is None:
-        message = "the language server needs the package pygls, which is not installed"
-        raise Error([Diagnostic("missing-package", message, f"install it with: {INSTALL}, or: pip install pygls")])
-    from lnnkit.language_server.server import serve
-
+    try:
+        from lnnkit.language_server.server import serve
+    except ImportError as problem:
+        if (problem.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
+            raise
+        message = "the language server needs the package pygls, version 2 or later, which is not installed"
+        raise Error([Diagnostic("missing-package", message, f"install it with: {INSTALL}")]) from None
     serve()
     return 0

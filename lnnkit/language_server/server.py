@@ -201,7 +201,7 @@ class LnnServer(LanguageServer):
         if file is None:
             return []
         text, found = tidy(file.text, str(file.path))
-        if found or text == file.text:
+        if found or text == file.text.replace("\r\n", "\n"):
             return []
         return [types.TextEdit(as_range(self.positions(file), 0, len(file.text)), text)]
 

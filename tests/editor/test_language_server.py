@@ -118,12 +118,17 @@ def test_a_session(client: Client, tmp_path: Path) -> None:
     assert (code, said) == (0, "")
 
 
-def test_without_pygls_one_message(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setitem(sys.modules, "pygls", None)
+@pytest.mark.parametrize("missing", ["pygls", "pygls.lsp.server"])  # none at all, or one before version 2
+def test_without_pygls_one_message(
+    missing: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in [each for each in sys.modules if each.split(".")[0] in ("pygls", "lsprotocol")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delitem(sys.modules, "lnnkit.language_server.server", raising=False)
+    monkeypatch.setitem(sys.modules, missing, None)
     assert main(["lsp"]) == 1
     out, err = capsys.readouterr()
     assert out == ""
-    assert err.splitlines() == [
-        "error[missing-package] the language server needs the package pygls, which is not installed",
-        '  hint: install it with: pip install "lnnkit[lsp]", or: pip install pygls',
-    ]
+    said, hint = err.splitlines()
+    assert said.startswith("error[missing-package] the language server needs the package pygls, version 2 or later")
+    assert hint == '  hint: install it with: pip install "pygls>=2"'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -54,8 +55,17 @@ KINDS: dict[str, tuple[tuple[_TokenType, ...], str]] = {
 """What words are that are no keyword; all others are."""
 
 
+GRAMMAR = textmate()
+
+
+@cache
 def coloured(text: str) -> list[tuple[_TokenType, str]]:
     return list(LnnLexer(stripnl=False, ensurenl=False).get_tokens(text))
+
+
+@cache
+def scoped(text: str) -> list[tuple[str, str]]:
+    return tokens(GRAMMAR, text)
 
 
 def styled(text: str) -> list[tuple[str, str]]:
@@ -81,7 +91,7 @@ def test_the_words_are_those_of_the_grammar() -> None:
 
 @pytest.mark.parametrize("terminal", sorted(spelled()))
 def test_every_word_is_coloured_as_one(terminal: str) -> None:
-    pygments, scopes = coloured(EVERYTHING), tokens(textmate(), EVERYTHING)
+    pygments, scopes = coloured(EVERYTHING), scoped(EVERYTHING)
     kinds, prefix = KINDS.get(terminal, ((Keyword, Operator.Word), "keyword."))
     for word in spelled()[terminal]:
         # all but `logic`, which is the key of an attribute too, mean one thing in this program
@@ -100,7 +110,7 @@ def test_every_terminal_has_a_place() -> None:
 @pytest.mark.parametrize("text", [EVERYTHING, *EXAMPLES], ids=["everything", *(each.stem for each in EXAMPLES)])
 def test_both_colour_alike(text: str | Path) -> None:
     written = text if isinstance(text, str) else text.read_text(encoding="utf-8")
-    assert tokens(textmate(), written) == styled(written)
+    assert scoped(written) == styled(written)
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
@@ -131,7 +141,7 @@ def test_names(text: str, piece: str, kind: _TokenType) -> None:
 @pytest.mark.parametrize("text", ["rule P(X, \nfact Q(a)\n", 'fact P("a\nfact Q(a)\n', "rule (A){bias: \nfact Q(a)\n"])
 def test_half_a_statement_does_not_colour_the_next(text: str) -> None:
     assert coloured(text)[-7:] == coloured("fact Q(a)\n")[-7:]
-    assert tokens(textmate(), text)[-5:] == tokens(textmate(), "fact Q(a)")
+    assert scoped(text)[-5:] == scoped("fact Q(a)")
     assert "".join(value for _, value in coloured(text)) == text
 
 

@@ -6,6 +6,7 @@ It covers what the grammar of `.lnn` uses: `match`, `begin` and `end` with captu
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Any
 
 UPPER = "[A-ZÀ-ÖØ-Þ]"  # in place of `[\\p{Lu}\\p{Lt}]`, which Python's expressions lack
@@ -50,7 +51,12 @@ def _patterns(grammar: dict[str, Any], stack: list[dict[str, Any]]) -> list[dict
 
 
 def _search(regex: str, line: str, place: int) -> re.Match[str] | None:
-    return re.compile(regex.replace(r"[\p{Lu}\p{Lt}]", UPPER)).search(line, place)
+    return _compiled(regex).search(line, place)
+
+
+@cache
+def _compiled(regex: str) -> re.Pattern[str]:
+    return re.compile(regex.replace(r"[\p{Lu}\p{Lt}]", UPPER))
 
 
 def _captured(match: re.Match[str], captures: dict[str, dict[str, str]]) -> list[tuple[str, str]]:
