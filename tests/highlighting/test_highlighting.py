@@ -9,15 +9,20 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pygments.token import Error, Keyword, Name, Number, Operator, _TokenType
 
 from lnnkit.cli import main
 from lnnkit.highlighting.pygments_lexer import TOKENS, LnnLexer
 from lnnkit.highlighting.terminals import terminals, words
 from lnnkit.highlighting.textmate import SCOPES, textmate, textmate_text
+from lnnkit.syntax import ast
 from lnnkit.syntax.grammar import grammar_file, grammar_text
 from lnnkit.syntax.parse import parse
+from lnnkit.syntax.printer import format_program
 from tests.highlighting.textmate_reader import tokens
+from tests.syntax.strategies import programs
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "kb_examples").glob("*/*.lnn"))
@@ -119,6 +124,37 @@ def test_the_examples_have_no_error_and_keep_their_text(path: Path) -> None:
     found = coloured(text)
     assert [value for kind, value in found if kind is Error] == []
     assert "".join(value for _, value in found) == text
+
+
+@settings(max_examples=60)
+@given(programs)
+def test_no_program_has_an_error_token(program: ast.Program) -> None:
+    text = format_program(program)
+    found = list(LnnLexer().get_tokens_unprocessed(text))
+    assert [value for _, kind, value in found if kind is Error] == []
+    assert "".join(value for _, _, value in found) == text
+
+
+PIECES = (
+    *'()[]{}#:@∀😀"~\n\r\x0c',
+    "rule ",
+    "fact ",
+    "load ",
+    "load",
+    " from ",
+    "P",
+    "X",
+    '"a"',
+    "?a=5",
+    "{bias: ",
+    "no header",
+)
+
+
+@settings(max_examples=60)
+@given(st.lists(st.sampled_from(PIECES), max_size=20).map("".join))
+def test_no_text_is_lost_whatever_it_is(text: str) -> None:
+    assert "".join(value for _, _, value in LnnLexer().get_tokens_unprocessed(text)) == text
 
 
 @pytest.mark.parametrize(
