@@ -126,7 +126,7 @@ def test_the_examples_have_no_error_and_keep_their_text(path: Path) -> None:
     assert "".join(value for _, value in found) == text
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(programs)
 def test_no_program_has_an_error_token(program: ast.Program) -> None:
     text = format_program(program)
@@ -151,7 +151,7 @@ PIECES = (
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.lists(st.sampled_from(PIECES), max_size=20).map("".join))
 def test_no_text_is_lost_whatever_it_is(text: str) -> None:
     assert "".join(value for _, _, value in LnnLexer().get_tokens_unprocessed(text)) == text
