@@ -36,8 +36,8 @@ def _predicate(linked: Linked, name: str, checked: CheckedProgram | None) -> lis
     known = linked.predicates.get(name)
     if known is None or (name not in supplied(linked.symbols)[0] and not linked.symbols.doubtful(name)):
         return [f"`{name}`: nothing supplies it: it has no fact, table or rule, and is not declared"]
-    if checked is not None and name in checked.predicates:
-        known = checked.predicates[name]
+    if checked is not None and name in checked.predicates and not known.sorts:
+        known = checked.predicates[name]  # a table may be all that tells how many arguments it takes
     declaration = next((place for place in found if place.role == "declaration"), None)
     if declaration is not None:
         written = format_statement(declaration.statement)

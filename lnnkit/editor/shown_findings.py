@@ -26,10 +26,11 @@ class ShownFinding:
 
 def shown_findings(found: Sequence[Diagnostic], file: ProgramFile, library: Library) -> list[ShownFinding]:
     """At most `MOST`, the last of them saying how many there are besides."""
-    shown = list(dict.fromkeys(_shown(each, file, library) for each in found))
-    if len(shown) > MOST:
-        more = f"and {len(shown) - MOST + 1:,} more findings; `lnnkit check` lists all"
-        shown[MOST - 1 :] = [ShownFinding(0, 0, "warning", "more-findings", more)]
+    kept = found if len(found) <= MOST else found[: MOST - 1]
+    shown = list(dict.fromkeys(_shown(each, file, library) for each in kept))
+    if len(kept) < len(found):
+        more = f"and {len(found) - len(kept):,} more findings; `lnnkit check` lists all"
+        shown.append(ShownFinding(0, 0, "warning", "more-findings", more))
     return shown
 
 

@@ -79,6 +79,11 @@ class OpenDocument:
         if self._checking is None or self._checking.done():
             self._checking = asyncio.create_task(self._check())
 
+    async def checked(self) -> None:
+        """Wait until the text as it is now has been checked."""
+        if self._checking is not None:
+            await self._checking
+
     async def _check(self) -> None:
         done = -1
         while done != self.version and not self.closed:

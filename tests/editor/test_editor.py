@@ -14,14 +14,14 @@ from lnnkit.check import check
 from lnnkit.editor.hover_text import hover_text
 from lnnkit.editor.name_places import Place, at_cursor, ground_atom, named, places, target_file
 from lnnkit.editor.outline import outline
-from lnnkit.editor.program_files import Library, Linked
+from lnnkit.editor.program_files import Library, Linked, ProgramFile
 from lnnkit.editor.renaming import RenameRefused, edited, rename
 from lnnkit.editor.shown_findings import MOST, shown_findings
 from lnnkit.editor.suggestions import suggestions, word_start
 from lnnkit.editor.text_positions import Positions
 from lnnkit.language_server.inference_client import InferenceClient
 from lnnkit.language_server.inference_worker import Answering
-from lnnkit.language_server.open_document import OpenDocument, checked_file
+from lnnkit.language_server.open_document import Checked, OpenDocument, checked_file
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.split import split
 
@@ -465,6 +465,38 @@ def test_slow_bounds_come_later_and_then_only_after_a_save(monkeypatch: pytest.M
     assert "running" in running and still == running and done == "`A(x)`: **[0.8, 1]** likely true"
     assert "saved" in later and saved == done
     assert client.asked == ["A(x)", "A(x)"]
+
+
+def test_edits_in_a_row_are_checked_once_and_slow_checks_leave_tables_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    library, path = opened("fact A(x)\n")
+    seen: list[tuple[str, bool]] = []
+    shown: list[str] = []
+
+    def check_slowly(file: ProgramFile, read_data: bool) -> Checked:
+        seen.append((file.text, read_data))
+        return Checked(None, [], 99.0)
+
+    monkeypatch.setattr("lnnkit.language_server.open_document.checked_file", check_slowly)
+    monkeypatch.setattr("lnnkit.language_server.open_document.DELAY", 0.05)
+
+    async def session() -> None:
+        document = OpenDocument("u", path, lambda: library.file(path), lambda _, file, found: shown.append(file.text))
+
+        async def edited_to(*texts: str, saved: bool = False) -> None:
+            for number, text in enumerate(texts):
+                library.opened[path] = text
+                document.changed(saved=saved)
+                if number == 0:
+                    await asyncio.sleep(0)  # the check begins to wait, and the others come before it goes on
+            await document.checked()
+
+        await edited_to("fact A(x)\n")
+        await edited_to("a\n", "b\n", "c\n")
+        await edited_to("c\n", saved=True)
+
+    asyncio.run(session())
+    assert seen == [("fact A(x)\n", True), ("c\n", False), ("c\n", True)]
+    assert shown == [text for text, _ in seen]
 
 
 WORKER = """

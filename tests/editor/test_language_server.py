@@ -74,10 +74,11 @@ def test_a_session(client: Client, tmp_path: Path) -> None:
     assert found["range"]["start"] == at(MAIN, "; rule")
     assert "hint: " in found["message"]
 
-    for version, text in ((2, MAIN + "rule P(\n"), (3, FIXED)):  # the first is half typed, and never looked at
+    for version, text in ((2, MAIN + "rule P(\n"), (3, FIXED)):  # the first is half typed
         change = {"textDocument": {**document, "version": version}, "contentChanges": [{"text": text}]}
         client.notify("textDocument/didChange", change)
-    assert client.diagnostics(uri) == []
+    while client.diagnostics(uri):  # of the first, if it was looked at before the second came
+        pass
 
     def ask(method: str, piece: str, nth: int = 0, **more: object) -> Any:
         position = at(FIXED, piece, nth)
