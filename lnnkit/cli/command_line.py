@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from lnnkit import __version__
-from lnnkit.cli import check, draw, evaluate, explain, fmt, init, run, show, train
+from lnnkit.cli import check, draw, evaluate, explain, fmt, init, lsp, print_grammar, run, show, train
 
 EXAMPLE = """\
 example:
@@ -46,6 +46,8 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         ("train", train),
         ("eval", evaluate),
         ("init", init),
+        ("lsp", lsp),
+        ("grammar", print_grammar),
     ):
         command = commands.add_parser(
             name,
@@ -55,7 +57,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
-        if module is not init:  # which takes tables
+        if module not in (init, lsp, print_grammar):  # the first takes tables
             command.add_argument("file", metavar="FILE", help="a .lnn program; - reads standard input")
         module.options(command)
         command.set_defaults(command=module.command)

@@ -1,0 +1,153 @@
+"""Where the names of a program stand: predicates and numbers, sorts, rules; and what stands under the cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from lnnkit.check.predicates import heads
+from lnnkit.check.walk import visits
+from lnnkit.editor.program_files import Linked, ProgramFile
+from lnnkit.syntax import ast
+from lnnkit.syntax.span import Span
+
+Role = Literal["declaration", "conclusion", "condition", "query", "fact", "label", "load"]
+Kind = Literal["predicate", "sort", "rule"]
+Rule = ast.RuleStatement | ast.AxiomStatement
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One place where a name stands; the span is that of the name as it is written. Numbers are predicates here.
+
+    A *conclusion* is a place that its rule or axiom speaks about when it is read forwards."""
+
+    kind: Kind
+    name: str
+    role: Role
+    span: Span
+    statement: ast.Statement
+
+
+@lru_cache(maxsize=4)
+def places(linked: Linked) -> tuple[Place, ...]:
+    """All places of a program, file by file, in the order of the text."""
+    uses = {
+        (use.span.source.path, use.span.start): use.how
+        for found in linked.symbols.uses.values()
+        for use in found
+        if use.how not in ("load", "labels")
+    }
+    found = [place for file in linked.files for place in _places(file, uses)]
+    order = {str(file.path): index for index, file in enumerate(linked.files)}
+    return tuple(sorted(found, key=lambda place: (order[place.span.source.path], place.span.start)))
+
+
+def named(linked: Linked, kind: Kind, name: str) -> list[Place]:
+    return [place for place in places(linked) if place.kind == kind and place.name == name]
+
+
+def at_cursor(linked: Linked, offset: int) -> Place | None:
+    """The place under an offset in the main file, its end included. In a statement that does not parse, a word that
+    is a known predicate is a condition of it."""
+    main = linked.main
+    path = main.program.span.source.path
+    for place in places(linked):
+        if place.span.source.path == path and place.span.start <= offset <= place.span.end:
+            return place
+    if any(each.span.start <= offset <= each.span.end for each in main.program.statements):
+        return None
+    line = main.text.rfind("\n", 0, offset) + 1
+    end = main.text.find("\n", offset)
+    whole = Span(main.program.span.source, line, len(main.text) if end < 0 else end)
+    for lexeme in main.lexemes(whole):
+        if lexeme.start <= offset <= lexeme.end and lexeme.text in linked.predicates:
+            span = Span(whole.source, lexeme.start, lexeme.end)
+            atom = ast.Atom(lexeme.text, span=span)
+            return Place("predicate", lexeme.text, "condition", span, ast.QueryStatement(atom, span=span))
+    return None
+
+
+def ground_atom(linked: Linked, offset: int) -> ast.Atom | None:
+    """The atom under an offset in the main file, if it names entities alone and is one that can be asked."""
+    for statement in linked.main.program.statements:
+        if not statement.span.start <= offset <= statement.span.end:
+            continue
+        for atom in _atoms(statement):
+            if not atom.span.start <= offset <= atom.span.end or atom.name not in linked.predicates:
+                continue
+            if any(isinstance(argument, ast.Variable) for argument in atom.arguments):
+                continue
+            if len(atom.arguments) == linked.predicates[atom.name].arity:
+                return atom
+    return None
+
+
+def target_file(linked: Linked, offset: int) -> str | None:
+    """The path that is written under an offset in the main file, in an import or before a table's columns."""
+    for statement in linked.main.program.statements:
+        if not statement.span.start <= offset <= statement.span.end:
+            continue
+        for lexeme in linked.main.lexemes(statement.span):
+            if lexeme.kind == "string" and lexeme.start <= offset <= lexeme.end:
+                if isinstance(statement, ast.ImportStatement):
+                    return statement.path
+                if isinstance(statement, ast.LoadStatement | ast.LabelTableStatement):
+                    before = linked.main.text[statement.span.start : lexeme.start].rstrip()
+                    return statement.table.path if before.endswith("from") else None
+    return None
+
+
+def _places(file: ProgramFile, uses: dict[tuple[str, int], str]) -> Iterator[Place]:
+    for statement in file.program.statements:
+        match statement:
+            case ast.PredicateStatement() | ast.NumberStatement():
+                yield from _declaration(file, statement)
+            case ast.SortStatement():
+                yield Place("sort", statement.name, "declaration", _lexeme(file, statement.span, 1), statement)
+            case ast.LoadStatement() | ast.LabelTableStatement():
+                role = "load" if isinstance(statement, ast.LoadStatement) else "label"
+                yield Place("predicate", statement.name, role, _lexeme(file, statement.span, 1), statement)
+            case ast.RuleStatement() | ast.AxiomStatement() if statement.name is not None:
+                yield Place("rule", statement.name, "declaration", _lexeme(file, statement.span, 1), statement)
+            case _:
+                pass
+        concluded = {atom.span.start for atom in heads(statement.formula)} if isinstance(statement, Rule) else ()
+        for atom in _atoms(statement):
+            start = atom.span.start
+            if (atom.span.source.path, start) in uses:
+                role = _role(statement, start in concluded)
+                yield Place("predicate", atom.name, role, _lexeme(file, atom.span, 0), statement)
+
+
+def _declaration(file: ProgramFile, statement: ast.PredicateStatement | ast.NumberStatement) -> Iterator[Place]:
+    yield Place("predicate", statement.name, "declaration", _lexeme(file, statement.span, 1), statement)
+    written = [each for each in file.lexemes(statement.span)[2:] if each.kind in ("word", "string")]
+    for sort, lexeme in zip(statement.sorts, written, strict=False):
+        yield Place("sort", sort, "condition", Span(statement.span.source, lexeme.start, lexeme.end), statement)
+
+
+def _lexeme(file: ProgramFile, span: Span, number: int) -> Span:
+    lexeme = file.lexemes(span)[number]
+    return Span(span.source, lexeme.start, lexeme.end)
+
+
+def _atoms(statement: ast.Statement) -> Iterator[ast.Atom]:
+    if isinstance(statement, ast.FactStatement | ast.LabelStatement):
+        yield statement.atom
+    elif isinstance(statement, ast.RuleStatement | ast.AxiomStatement | ast.QueryStatement):
+        yield from (visit.node for visit in visits(statement.formula) if isinstance(visit.node, ast.Atom))
+
+
+def _role(statement: ast.Statement, concludes: bool) -> Role:
+    match statement:
+        case ast.FactStatement():
+            return "fact"
+        case ast.LabelStatement():
+            return "label"
+        case ast.QueryStatement():
+            return "query"
+        case _:
+            return "conclusion" if concludes else "condition"

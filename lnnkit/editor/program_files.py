@@ -1,0 +1,158 @@
+"""Programs as an editor sees them: the texts that are open, and what they import, open or on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from lnnkit.check.gather import gather
+from lnnkit.check.imports import left_out, logic_of
+from lnnkit.check.program import Predicate
+from lnnkit.check.sorts import resolve_predicates
+from lnnkit.check.symbols import Entry, Symbols
+from lnnkit.check.tables import unread
+from lnnkit.data.files import in_lines, read_program
+from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.fault import Lexeme, lexemes
+from lnnkit.syntax.identifiers import shadow
+from lnnkit.syntax.parse import parse
+from lnnkit.syntax.span import Span
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramFile:
+    """A file, parsed. The text is as in the file, but that a lone carriage return is a line feed; spans count in it."""
+
+    path: Path
+    program: ast.Program
+    findings: tuple[Diagnostic, ...]
+
+    @property
+    def text(self) -> str:
+        return self.program.span.source.text
+
+    @cached_property
+    def shadow(self) -> str:
+        return shadow(self.text)
+
+    @cached_property
+    def broken(self) -> frozenset[str]:
+        """The words of statements that do not parse."""
+        return frozenset(left_out(self.program)) if self.findings else frozenset()
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The predicates and numbers that the file names, and the words that may be such."""
+        found = gather(_entries(self))
+        return self.broken.union(found.uses, found.declared)
+
+    def lexemes(self, span: Span) -> tuple[Lexeme, ...]:
+        return lexemes(self.text, self.shadow, span.start, span.end)
+
+    def imports(self) -> Iterator[tuple[ast.ImportStatement, Path]]:
+        for statement in self.program.statements:
+            if isinstance(statement, ast.ImportStatement):
+                yield statement, resolved(self.path.parent / statement.path)
+
+
+@dataclass(frozen=True, eq=False)
+class Linked:
+    """A program's file, and all that it imports, each once."""
+
+    files: tuple[ProgramFile, ...]
+
+    @property
+    def main(self) -> ProgramFile:
+        return self.files[0]
+
+    @cached_property
+    def symbols(self) -> Symbols:
+        """The checker's index of all files; no table is read."""
+        found = unread(gather([entry for file in self.files for entry in _entries(file)]))
+        return replace(found, left_out=frozenset(word for file in self.files for word in file.broken))
+
+    @cached_property
+    def predicates(self) -> Mapping[str, Predicate]:
+        """Every predicate and number, with the sorts of its arguments."""
+        return resolve_predicates(self.symbols)
+
+    def file(self, path: str | Path) -> ProgramFile | None:
+        return next((file for file in self.files if str(file.path) == str(path)), None)
+
+
+class Library:
+    """Files as they were last read, so that a text is parsed once. ``opened`` are the texts of the open documents,
+    which stand for their files."""
+
+    def __init__(self) -> None:
+        self.opened: dict[Path, str] = {}
+        self._files: dict[Path, tuple[str, ProgramFile]] = {}
+        self._linked: dict[Path, Linked] = {}
+
+    def linked(self, path: Path) -> Linked | None:
+        """The program of a file; None where it cannot be read."""
+        main = self.file(path)
+        if main is None:
+            return None
+        files, todo, seen = list[ProgramFile](), [main], {main.path}
+        while todo:
+            file = todo.pop(0)
+            files.append(file)
+            for _, imported in file.imports():
+                if imported not in seen and (found := self.file(imported)):
+                    todo.append(found)
+                seen.add(imported)
+        known = self._linked.get(main.path)
+        if known is None or [id(file) for file in known.files] != [id(file) for file in files]:
+            known = self._linked[main.path] = Linked(tuple(files))
+        return known
+
+    def file(self, path: Path) -> ProgramFile | None:
+        """One file; None where it cannot be read."""
+        path = resolved(path)
+        text = self.opened.get(path)
+        if text is None:
+            text = read_program(path)[0]
+        if text is None:
+            return None
+        known = self._files.get(path)
+        if known is None or known[0] != text:
+            program, findings = parse(in_lines(text), str(path))
+            known = self._files[path] = text, ProgramFile(path, program, tuple(findings))
+        return known[1]
+
+    def affected(self, path: Path, name: str) -> Linked | None:
+        """The files in which a predicate of ``path`` may stand: those of its program, and of every open program that
+        shares with it a file that mentions the name."""
+        own = self.linked(path)
+        if own is None:
+            return None
+        files = {file.path: file for file in own.files}
+        programs = [program for each in self.opened if (program := self.linked(each))]
+        while True:
+            naming = {each for each, file in files.items() if name in file.names}
+            more = {
+                file.path: file
+                for program in programs
+                if naming & {file.path for file in program.files}
+                for file in program.files
+                if file.path not in files
+            }
+            if not more:
+                return Linked(tuple(files.values()))
+            files |= more
+
+
+def resolved(path: Path) -> Path:
+    try:
+        return path.resolve()
+    except (OSError, ValueError):  # a null character in a path that is being typed
+        return path
+
+
+def _entries(file: ProgramFile) -> list[Entry]:
+    logic = logic_of(file.program.statements)
+    return [Entry(statement, file.path.parent, logic) for statement in file.program.statements]

@@ -1,0 +1,99 @@
+"""What can be typed next: keywords, predicates and numbers, sorts, as the grammar accepts them there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from lark.exceptions import UnexpectedInput
+
+from lnnkit.editor.name_places import places
+from lnnkit.editor.program_files import Linked
+from lnnkit.highlighting.terminals import terminals, words
+from lnnkit.syntax.grammar import parser
+from lnnkit.syntax.identifiers import KEYWORDS
+from lnnkit.syntax.printer import format_predicate
+from lnnkit.syntax.split import comment_start, split
+
+LOGICS = ("lukasiewicz", "product", "godel")
+
+_PARTIAL = re.compile(r"[^\W\d_](?:[\w-]*\w)?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """``detail`` is the signature of a predicate."""
+
+    text: str
+    kind: Literal["keyword", "predicate", "number", "sort", "logic"]
+    detail: str = ""
+
+
+def suggestions(linked: Linked, offset: int) -> list[Suggestion]:
+    """What may stand at an offset of the main file, in place of the word that ends there. Nothing within comments,
+    strings, and the arguments of an atom, where entities and variables stand."""
+    before = linked.main.shadow[: word_start(linked, offset)]
+    line = before[before.rfind("\n") + 1 :]
+    if comment_start(line) < len(line) or _in_string(line):
+        return []
+    pieces = split(before)
+    fresh = not line.strip()
+    found = [Suggestion(word, "keyword") for word in KEYWORDS] if fresh else []
+    if not pieces or pieces[-1].keyword is None:
+        return found
+    prefix = before[pieces[-1].start :]
+    accepted = _accepted(prefix)
+    if fresh and (accepted is None or "$END" in accepted):
+        return found
+    return [*found, *_within(linked, pieces[-1].keyword, prefix, accepted)]
+
+
+def word_start(linked: Linked, offset: int) -> int:
+    """Where the word begins that ends at an offset of the main file; the offset itself where none does."""
+    line = linked.main.text.rfind("\n", 0, offset) + 1
+    partial = _PARTIAL.search(linked.main.shadow[line:offset])
+    return line + partial.start() if partial else offset
+
+
+def _within(linked: Linked, keyword: str, prefix: str, accepted: frozenset[str] | None) -> Iterable[Suggestion]:
+    known = terminals()
+    for name in sorted(accepted or ()):
+        if name in known:
+            yield from (Suggestion(word, "keyword") for word in words(known[name]))
+    if accepted is not None and "NAME" not in accepted:
+        return
+    if keyword == "logic":
+        yield from (Suggestion(logic, "logic") for logic in LOGICS)
+    elif keyword == "sort" or (keyword in ("predicate", "number") and "(" in prefix):
+        yield from (Suggestion(sort, "sort") for sort in sorts(linked))
+    elif keyword in ("load", "label") and "from" in prefix.split():
+        return  # columns
+    elif keyword not in ("predicate", "number", "lnnkit", "import"):
+        yield from _predicates(linked)
+
+
+def _predicates(linked: Linked) -> Iterable[Suggestion]:
+    for name, predicate in sorted(linked.predicates.items()):
+        kind = "number" if predicate.numeric else "predicate"
+        yield Suggestion(format_predicate(name), kind, f"({', '.join(predicate.sorts)})" if predicate.sorts else "")
+
+
+def sorts(linked: Linked) -> list[str]:
+    """The sorts of a program."""
+    return sorted({place.name for place in places(linked) if place.kind == "sort"} | {"entity"})
+
+
+def _accepted(prefix: str) -> frozenset[str] | None:
+    """The terminals that can follow; None where what stands there cannot be read."""
+    state = parser().parse_interactive(prefix, start="statement")
+    try:
+        state.exhaust_lexer()
+        return frozenset(state.accepts())
+    except UnexpectedInput:
+        return None
+
+
+def _in_string(line: str) -> bool:
+    return re.sub(r"\\.", "", line).count('"') % 2 == 1

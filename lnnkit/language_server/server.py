@@ -1,0 +1,285 @@
+"""The language server: each request of the protocol to a function of `lnnkit.editor`, its answer back."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+from urllib.parse import quote
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+from pygls.lsp.server import LanguageServer
+from pygls.uris import to_fs_path
+
+from lnnkit import __version__
+from lnnkit.editor.hover_text import hover_text
+from lnnkit.editor.name_places import Place, at_cursor, ground_atom, named, target_file
+from lnnkit.editor.outline import outline
+from lnnkit.editor.program_files import Library, Linked, ProgramFile, resolved
+from lnnkit.editor.renaming import RenameRefused, rename
+from lnnkit.editor.shown_findings import shown_findings
+from lnnkit.editor.suggestions import suggestions, word_start
+from lnnkit.editor.text_positions import Encoding, Positions
+from lnnkit.language_server.inference_client import InferenceClient
+from lnnkit.language_server.open_document import OpenDocument
+from lnnkit.language_server.protocol_values import (
+    as_diagnostic,
+    as_edits,
+    as_item,
+    as_location,
+    as_range,
+    as_symbol,
+)
+from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.printer import format_expression
+from lnnkit.syntax.tidy import tidy
+
+REQUEST_FAILED = -32803
+
+
+class Cursor(Protocol):
+    """A request about what stands at a position."""
+
+    text_document: types.TextDocumentIdentifier
+    position: types.Position
+
+
+class LnnServer(LanguageServer):
+    """Documents are sent whole with each change: pygls applies partial ones by Python's line ends, of which the
+    protocol knows only some."""
+
+    def __init__(self) -> None:
+        super().__init__("lnnkit", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Full)
+        self.library = Library()
+        self.documents: dict[str, OpenDocument] = {}
+        self.inference = InferenceClient()
+
+    # --- documents --------------------------------------------------------------------------------------------------
+
+    def opened(self, uri: str) -> None:
+        path = path_of(uri)
+        self.library.opened[path] = self.workspace.get_text_document(uri).source
+        self.documents[uri] = OpenDocument(uri, path, partial(self.library.file, path), self.publish)
+        self.documents[uri].changed()
+
+    def edited(self, uri: str) -> None:
+        document = self.documents.get(uri)
+        if document is not None:
+            self.inference.cancel()
+            self.library.opened[document.path] = self.workspace.get_text_document(uri).source
+            document.changed()
+
+    def saved(self) -> None:
+        """What one document imports may be another: all are checked again."""
+        for document in self.documents.values():
+            document.changed(saved=True)
+
+    def closed(self, uri: str) -> None:
+        document = self.documents.pop(uri, None)
+        if document is not None:
+            document.closed = True
+            self.library.opened.pop(document.path, None)
+            self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+
+    def publish(self, document: OpenDocument, file: ProgramFile, found: Sequence[Diagnostic]) -> None:
+        positions = self.positions(file)
+        shown = [as_diagnostic(positions, each) for each in shown_findings(found, file, self.library)]
+        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(document.uri, shown))
+
+    # --- places -----------------------------------------------------------------------------------------------------
+
+    def positions(self, file: ProgramFile) -> Positions:
+        chosen = self.workspace.position_encoding or "utf-16"
+        return Positions(file.text, encoding(str(getattr(chosen, "value", chosen))))
+
+    def cursor(self, params: Cursor) -> tuple[Linked, int] | None:
+        """The program of a document and the offset in it."""
+        linked = self.library.linked(path_of(params.text_document.uri))
+        if linked is None:
+            return None
+        return linked, self.positions(linked.main).offset(params.position.line, params.position.character)
+
+    def place(self, params: Cursor) -> tuple[Linked, Place] | None:
+        found = self.cursor(params)
+        place = at_cursor(*found) if found else None
+        return (found[0], place) if found and place else None
+
+    def locations(self, linked: Linked, found: Sequence[Place]) -> list[types.Location]:
+        files = {str(file.path): file for file in linked.files}
+        positions = {path: self.positions(file) for path, file in files.items()}
+        return [
+            as_location(self.uri(Path(path)), positions[path], place.span)
+            for place in found
+            if (path := place.span.source.path)
+        ]
+
+    def uri(self, path: Path) -> str:
+        """A file's, as the editor writes it if it is open there."""
+        return next((each.uri for each in self.documents.values() if each.path == path), path.as_uri())
+
+    # --- answers ----------------------------------------------------------------------------------------------------
+
+    async def hover(self, params: types.HoverParams) -> types.Hover | None:
+        found = self.cursor(params)
+        if found is None:
+            return None
+        linked, offset = found
+        document = self.documents.get(params.text_document.uri)
+        place, atom = at_cursor(linked, offset), ground_atom(linked, offset)
+        bounds = ""
+        if atom is not None and document is not None:
+            query = format_expression(atom, as_written=True)
+            bounds = await document.bounds(query, linked.main.text, self.inference)
+        checked = document.program if document else None
+        said = hover_text(linked, place, checked, bounds) if place else bounds
+        return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, said)) if said else None
+
+    def definition(self, params: types.DefinitionParams) -> list[types.Location]:
+        found = self.cursor(params)
+        if found is None:
+            return []
+        linked, offset = found
+        path = target_file(linked, offset)
+        if path is not None:
+            target = resolved(linked.main.path.parent / path)
+            start = types.Range(types.Position(0, 0), types.Position(0, 0))
+            return [types.Location(self.uri(target), start)] if target.is_file() else []
+        place = at_cursor(linked, offset)
+        return self.locations(linked, _defining(linked, place)) if place else []
+
+    def references(self, params: types.ReferenceParams) -> list[types.Location]:
+        """All places, the rules that conclude the predicate first."""
+        place = at_cursor(*found) if (found := self.cursor(params)) else None
+        if found is None or place is None:
+            return []
+        linked = self.library.affected(found[0].main.path, place.name) or found[0]
+        every = [
+            each
+            for each in named(linked, place.kind, place.name)
+            if each.role != "declaration" or params.context.include_declaration
+        ]
+        return self.locations(linked, sorted(every, key=lambda each: each.role != "conclusion"))
+
+    def concluding(self, params: types.ImplementationParams) -> list[types.Location]:
+        """The rules that conclude the predicate."""
+        found = self.place(params)
+        if found is None:
+            return []
+        linked, place = found
+        rules = [each for each in named(linked, place.kind, place.name) if each.role == "conclusion"]
+        return self.locations(linked, rules)
+
+    def renamable(self, params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
+        found = self.place(params)
+        if found is None or found[1].kind != "predicate":
+            return None
+        span = found[1].span
+        return types.PrepareRenamePlaceholder(as_range(self.positions(found[0].main), span.start, span.end), span.text)
+
+    async def renamed(self, params: types.RenameParams) -> types.WorkspaceEdit:
+        found = self.place(params)
+        if found is None or found[1].kind != "predicate":
+            raise JsonRpcException("only predicates and numbers can be renamed", REQUEST_FAILED)
+        linked = self.library.affected(found[0].main.path, found[1].name) or found[0]
+        try:
+            edits = await asyncio.to_thread(rename, linked, found[1].name, params.new_name)
+        except RenameRefused as refused:
+            raise JsonRpcException(str(refused), REQUEST_FAILED) from None
+        positions = {file.path: self.positions(file) for file in linked.files}
+        changes = {self.uri(path): as_edits(positions[path], each) for path, each in edits.items()}
+        return types.WorkspaceEdit(changes=changes)
+
+    def formatted(self, params: types.DocumentFormattingParams) -> list[types.TextEdit]:
+        file = self.library.file(path_of(params.text_document.uri))
+        if file is None:
+            return []
+        text, found = tidy(file.text, str(file.path))
+        if found or text == file.text.replace("\r\n", "\n"):
+            return []
+        return [types.TextEdit(as_range(self.positions(file), 0, len(file.text)), text)]
+
+    def symbols(self, params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
+        file = self.library.file(path_of(params.text_document.uri))
+        if file is None:
+            return []
+        positions = self.positions(file)
+        return [as_symbol(positions, each) for each in outline(file)]
+
+    def completion(self, params: types.CompletionParams) -> list[types.CompletionItem]:
+        found = self.cursor(params)
+        if found is None:
+            return []
+        linked, offset = found
+        positions, start = self.positions(linked.main), word_start(linked, offset)
+        return [as_item(positions, start, offset, each) for each in suggestions(linked, offset)]
+
+
+def _defining(linked: Linked, place: Place) -> list[Place]:
+    """The declaration; of what has none, the rules that conclude it, else the facts and tables."""
+    if place.kind == "rule":
+        return [place]
+    every = named(linked, place.kind, place.name)
+    if place.kind == "sort":
+        return [each for each in every if each.role == "declaration"] or every[:1]
+    for role in ("declaration", "conclusion", "load", "fact"):
+        if found := [each for each in every if each.role == role]:
+            return found[:1] if role == "fact" else found
+    return every[:1]
+
+
+def path_of(uri: str) -> Path:
+    """The file of a document; of one that has none yet, a file that does not exist in the working folder."""
+    path = to_fs_path(uri)
+    return resolved(Path(path) if path else Path.cwd() / quote(uri, safe=""))
+
+
+def encoding(name: str) -> Encoding:
+    """What positions are counted in, as client and server have agreed."""
+    match name:
+        case "utf-8" | "utf-32":
+            return name
+        case _:
+            return "utf-16"
+
+
+def make_server() -> LnnServer:
+    """The server, with all that it can do."""
+    server = LnnServer()
+    # pygls sets attributes of what it is given: of a partial it can, of a method it cannot
+    add: Callable[..., Callable[[Callable[..., object]], object]] = server.feature
+    add(types.TEXT_DOCUMENT_DID_OPEN)(lambda params: server.opened(params.text_document.uri))
+    add(types.TEXT_DOCUMENT_DID_CHANGE)(lambda params: server.edited(params.text_document.uri))
+    add(types.TEXT_DOCUMENT_DID_SAVE)(lambda params: server.saved())
+    add(types.TEXT_DOCUMENT_DID_CLOSE)(lambda params: server.closed(params.text_document.uri))
+    add(types.TEXT_DOCUMENT_HOVER)(partial(server.hover))
+    add(types.TEXT_DOCUMENT_DEFINITION)(partial(server.definition))
+    add(types.TEXT_DOCUMENT_IMPLEMENTATION)(partial(server.concluding))
+    add(types.TEXT_DOCUMENT_REFERENCES)(partial(server.references))
+    add(types.TEXT_DOCUMENT_PREPARE_RENAME)(partial(server.renamable))
+    add(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))(partial(server.renamed))
+    add(types.TEXT_DOCUMENT_FORMATTING)(partial(server.formatted))
+    add(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)(partial(server.symbols))
+    add(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=["(", ","]))(
+        partial(server.completion)
+    )
+    add(types.SHUTDOWN)(lambda *_: server.inference.end())
+    return server
+
+
+def serve() -> None:
+    """Serve on standard input and output until the client says ``exit``."""
+    logging.getLogger("pygls").setLevel(logging.CRITICAL)  # standard error is shown to users by some editors
+    server = make_server()
+    writing = os.fdopen(os.dup(sys.stdout.fileno()), "wb")  # a copy, since pygls closes it
+    try:
+        with redirect_stdout(sys.stderr):  # what others print is no message
+            server.start_io(sys.stdin.buffer, writing)
+    finally:
+        server.inference.end()
