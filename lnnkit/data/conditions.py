@@ -48,10 +48,11 @@ class Verdict:
     what: str = ""
 
 
-def verdict(where: Where, column: Column, texts: Callable[[], Texts], title: str) -> Verdict:
-    """What a condition says of each cell of a ``column``; ``texts`` are its cells as entities, made on demand.
+def verdict(where: Where, column: Column, texts: Callable[[], Texts], title: str, *, coded: bool = False) -> Verdict:
+    """What a condition says of each cell of a ``column``; ``texts`` are its cells as entities, made on demand, or
+    made already (``coded``).
     ``Unreadable`` where the column's type cannot be compared so at all."""
-    found = _Compared(column, texts, title)
+    found = _Compared(column, texts, title, coded)
     match where.operator:
         case "is null":
             return found.known(found.missing())
@@ -87,13 +88,13 @@ def _any(several: Sequence[Verdict]) -> Verdict:
 class _Compared:
     """One column, compared with cells of a statement."""
 
-    def __init__(self, column: Column, texts: Callable[[], Texts], title: str) -> None:
+    def __init__(self, column: Column, texts: Callable[[], Texts], title: str, coded: bool) -> None:
         import pyarrow as pa
 
         assert not isinstance(column, list)  # lists are told, and what is told has no `where`
         self.column, self.title = column, title
         self.kind = cast("pa.DictionaryType", column.type).value_type if _coded(column) else column.type
-        self._texts = texts
+        self._texts, self._has_texts = texts, coded
         self._missing: np.ndarray | None = None
         types = pa.types
         self.numeric = types.is_integer(self.kind) or types.is_floating(self.kind) or types.is_decimal(self.kind)
@@ -229,7 +230,11 @@ class _Compared:
         import pyarrow as pa
 
         types = pa.types
-        if len(self.column) <= SMALL or not (types.is_string(self.column.type) or types.is_binary(self.column.type)):
+        if (
+            self._has_texts
+            or len(self.column) <= SMALL
+            or not (types.is_string(self.column.type) or types.is_binary(self.column.type))
+        ):
             return None
         array = cast("pa.StringArray", one(self.column).view(pa.string()))
         offsets, data = text_buffers(array)

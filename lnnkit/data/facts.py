@@ -51,8 +51,8 @@ def facts(
     total = len(grid.rows)
     live = np.ones(total, bool)
     try:
-        verdicts = [_verdict(grid, sheet, position, where) for position, where in choice.where]
         keys = _texts(grid, sheet, choice.keys)
+        verdicts = [_verdict(grid, sheet, position, where) for position, where in choice.where]
         reals = [reals_of(grid.columns[position], sheet.title(position), not numeric) for position in choice.values]
     except pa.ArrowException as error:
         raise Unreadable("unreadable-file", f"{sheet.source} cannot be read: {error}") from None
@@ -94,7 +94,7 @@ def _verdict(grid: Grid, sheet: Sheet, position: int, where: Where) -> Verdict:
     def texts() -> Texts:
         return _texts(grid, sheet, [position])[0]
 
-    return verdict(where, grid.columns[position], texts, sheet.title(position))
+    return verdict(where, grid.columns[position], texts, sheet.title(position), coded=position in grid.texts)
 
 
 def _texts(grid: Grid, sheet: Sheet, positions: Sequence[int]) -> list[Texts]:

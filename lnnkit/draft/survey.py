@@ -137,7 +137,7 @@ def _surveyed(grid: Grid, position: int, column: Column, title: str) -> Surveyed
         return SurveyedColumn(column, title, "empty", texts.codes, 0, marks, texts.names)
     if values is None:
         return SurveyedColumn(column, title, "text", texts.codes, distinct, marks, texts.names)
-    if pa.types.is_boolean(cells.type):  # one of them alone is a truth too
+    if not isinstance(cells, list) and pa.types.is_boolean(cells.type):  # one of them alone is a truth too
         return SurveyedColumn(column, title, "truth", texts.codes, distinct, marks, texts.names)
     described = _described(column, title, texts.codes, distinct, marks, texts.names, values, known=known)
     if numeric is None and described.kind != "truth":  # a truth word alone, such as `f`
