@@ -32,7 +32,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action="version", version=f"lnnkit {__version__}")
+    parser.add_argument("-V", "--version", action="version", version=f"lnnkit {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     by_name: dict[str, argparse.ArgumentParser] = {}
     for name, module in (

@@ -8,7 +8,8 @@ torch and networkx are imported where a method first needs them: a program with 
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
@@ -165,6 +166,17 @@ class KnowledgeBase:
         rested = self._session.infer(max_groundings, max_rounds, computing(precision, device), watch, recorder)
         fixpoint = rested.fixpoint
         return Plan(statement_plans(fixpoint, recorder), table_plans(fixpoint), rested.outcome)
+
+    @contextmanager
+    def watched(self, watch: Watch) -> Iterator[None]:
+        """While entered, ``watch`` is told of every round that an answer or an explanation needs, and may end inference
+        there."""
+        session = self._session
+        before, session.watch = session.watch, watch
+        try:
+            yield
+        finally:
+            session.watch = before
 
     def ask(self, query: str, *, alpha: float = 1.0) -> Answers:
         """The answers to a query; infers first when facts or queries have changed what must be known.
