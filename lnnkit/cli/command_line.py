@@ -8,13 +8,14 @@ import sys
 from collections.abc import Sequence
 
 from lnnkit import __version__
-from lnnkit.cli import check, draw, evaluate, explain, fmt, run, show, train
+from lnnkit.cli import check, draw, evaluate, explain, fmt, run, shell, show, train
 
 EXAMPLE = """\
 example:
   lnnkit run triage.lnn                      answer the queries of triage.lnn
   lnnkit run triage.lnn -q 'AtRisk(X)'       answer this query instead
   lnnkit explain triage.lnn 'AtRisk(dora)'   say why
+  lnnkit shell triage.lnn                    ask, state facts and see why, at a prompt
   lnnkit check triage.lnn                    only say what is wrong
   lnnkit train triage.lnn -o trained.lnn     fit its rules to its labels
 
@@ -37,6 +38,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     by_name: dict[str, argparse.ArgumentParser] = {}
     for name, module in (
         ("run", run),
+        ("shell", shell),
         ("explain", explain),
         ("draw", draw),
         ("check", check),
@@ -53,7 +55,10 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
-        command.add_argument("file", metavar="FILE", help="a .lnn program; - reads standard input")
+        if module is shell:
+            command.add_argument("file", metavar="FILE", nargs="?", help="a .lnn program (default: an empty one)")
+        else:
+            command.add_argument("file", metavar="FILE", help="a .lnn program; - reads standard input")
         module.options(command)
         command.set_defaults(command=module.command)
         by_name[name] = command

@@ -79,7 +79,7 @@ def command(arguments: argparse.Namespace) -> int:
     text, found = "", {}
     with ProgressLine("inferring", shown=True) as line, kb.watched(line):
         if arguments.atom is None:
-            text, found = _conflicts(kb, minimal=arguments.minimal)
+            text, found = conflict_report(kb, minimal=arguments.minimal)
         elif arguments.why_not is not None:
             goal = arguments.alpha if arguments.why_not == "true" else 1 - arguments.alpha
             side = "lower" if arguments.why_not == "true" else "upper"
@@ -110,7 +110,7 @@ def _show(explanation: Explanation, form: str, depth: int | None) -> int:
     return 0
 
 
-def _conflicts(kb: KnowledgeBase, *, minimal: bool) -> tuple[str, dict[str, object]]:
+def conflict_report(kb: KnowledgeBase, *, minimal: bool) -> tuple[str, dict[str, object]]:
     """The contradictions as text and as JSON."""
     conflicts = kb.conflicts()
     total = len(kb.contradictions)

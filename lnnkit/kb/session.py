@@ -62,6 +62,13 @@ class Session:
         found.fixpoints, found.opened, found.source, found._gathering, found.watch = {}, {}, None, None, None
         return found
 
+    def copied(self) -> Session:
+        """One of the same theory, which shares nothing that was found out on the way to a fixpoint: it may be used when
+        an exception has ended inference somewhere here."""
+        found = self.about(self.theory.copied())
+        found._known = None
+        return found
+
     def graph(self) -> LiftedGraph:
         """The graph of all statements but the queries. Raises `ProgramError` where something keeps the program from
         being evaluated."""
@@ -169,7 +176,8 @@ class Session:
         same = origin.theory.checked is source.checked and origin._version == self._version
         if not same or origin.computing != self.computing or origin.recording != self.recording:
             return None  # it has been told or taught something since
-        return gone_on(self.theory, origin.rest(queries), source.facts, self.computing, round_limit=ROUND_LIMIT)
+        rested = origin.rest(queries, watch=self.watch)
+        return gone_on(self.theory, rested, source.facts, self.computing, round_limit=ROUND_LIMIT)
 
     def _follow_learning(self) -> None:
         """Forget what was inferred with other numbers."""
