@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from lnnkit import __version__
 from lnnkit.cli import check, draw, evaluate, explain, fmt, run, shell, show, train
+from lnnkit.cli.completion import HELP, SHELLS, PrintCompletion
 
 EXAMPLE = """\
 example:
@@ -34,6 +35,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         allow_abbrev=False,
     )
     parser.add_argument("-V", "--version", action="version", version=f"lnnkit {__version__}")
+    parser.add_argument("--print-completion", choices=SHELLS, action=PrintCompletion, help=HELP)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     by_name: dict[str, argparse.ArgumentParser] = {}
     for name, module in (
