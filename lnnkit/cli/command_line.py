@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import itertools
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from lnnkit import __version__
 from lnnkit.cli import check, draw, evaluate, explain, fmt, run, shell, show, train
-from lnnkit.cli.completion import HELP, SHELLS, PrintCompletion
+from lnnkit.cli.completion_script import HELP, SHELLS, PrintCompletion
 
 EXAMPLE = """\
 example:
@@ -24,9 +24,38 @@ exit codes: 0 done, 1 the program, its data or its budget is wrong, 2 usage, 130
 """
 
 
+COMMANDS = {
+    "run": run,
+    "shell": shell,
+    "explain": explain,
+    "draw": draw,
+    "check": check,
+    "fmt": fmt,
+    "show": show,
+    "train": train,
+    "eval": evaluate,
+}
+
+
 def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     """The options, ``command`` among them: the function to call. ``SystemExit`` where there is nothing to run."""
     given = list(sys.argv[1:] if argv is None else argv)
+    named = given[0] if given and given[0] in COMMANDS else None
+    parser, by_name = _parsers(COMMANDS if named is None else [named])  # those of all commands take 10 ms
+    if not given:
+        parser.print_help(sys.stderr)
+        raise SystemExit(2)
+    if given[0].endswith(".lnn"):
+        parser.error(f"name a command first, as in `lnnkit run {given[0]}`")
+    if named == "explain":
+        given = _settled(given)
+    if named is not None and "--" not in given:  # by itself: only so can options stand between FILE and ATOM
+        return by_name[named].parse_intermixed_args(given[1:])
+    return parser.parse_args(given)
+
+
+def _parsers(names: Iterable[str]) -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+    """The parser of the command line that has these commands, and theirs."""
     parser = argparse.ArgumentParser(
         prog="lnnkit",
         description="Rules over tables of facts: truth bounds for answers.",
@@ -38,17 +67,8 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--print-completion", choices=SHELLS, action=PrintCompletion, help=HELP)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     by_name: dict[str, argparse.ArgumentParser] = {}
-    for name, module in (
-        ("run", run),
-        ("shell", shell),
-        ("explain", explain),
-        ("draw", draw),
-        ("check", check),
-        ("fmt", fmt),
-        ("show", show),
-        ("train", train),
-        ("eval", evaluate),
-    ):
+    for name in names:
+        module = COMMANDS[name]
         command = commands.add_parser(
             name,
             help=module.SUMMARY,
@@ -64,16 +84,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         module.options(command)
         command.set_defaults(command=module.command)
         by_name[name] = command
-    if not given:
-        parser.print_help(sys.stderr)
-        raise SystemExit(2)
-    if given[0].endswith(".lnn"):
-        parser.error(f"name a command first, as in `lnnkit run {given[0]}`")
-    if given[0] == "explain":
-        given = _settled(given)
-    if given[0] in by_name and "--" not in given:  # by itself: only so can options stand between FILE and ATOM
-        return by_name[given[0]].parse_intermixed_args(given[1:])
-    return parser.parse_args(given)
+    return parser, by_name
 
 
 def _settled(given: list[str]) -> list[str]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from lnnkit.cli import streams
+from lnnkit.cli import defects, streams
 from lnnkit.cli.painting import paint_for
 from lnnkit.cli.progress import ProgressLine
 from lnnkit.cli.threads import use_threads
@@ -36,6 +37,15 @@ class LineRunner:
         except KeyboardInterrupt:
             self.state = renewed(self.state)  # what was found out half is not kept
             streams.note("interrupted")
+            return True
+        except OSError:
+            raise
+        except Exception as problem:  # the session, and what was stated in it, outlives it
+            if os.environ.get("LNNKIT_TRACEBACK"):
+                raise
+            self.state = renewed(self.state)
+            self.failed = True
+            defects.tell(problem)
             return True
         streams.findings(reply.findings)
         streams.write([reply.text])

@@ -15,7 +15,7 @@ from lnnkit.cli.painting import Paint, plain
 from lnnkit.cli.streams import printable
 from lnnkit.errors import Error
 from lnnkit.shell.program_text import save
-from lnnkit.shell.requests import Kind, Request
+from lnnkit.shell.requests import COMMANDS, Kind, Request
 from lnnkit.shell.shell_state import State, with_assumption, with_statements
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -59,7 +59,17 @@ def perform(state: State, request: Request, paint: Paint = plain, *, headed: boo
             return _language(state, request, paint, headed)
         return _COMMANDS[request.kind](state, request)
     except Error as problem:
-        return state, Reply(findings=request.typed.placed(problem.diagnostics))
+        findings = request.typed.placed(problem.diagnostics)
+        return state, Reply(findings=tuple(map(_hinted, findings)) if request.kind == "ask" else findings)
+
+
+def _hinted(finding: Diagnostic) -> Diagnostic:
+    """With what to do next where the language alone has no advice: it may have been meant for a command."""
+    if finding.code != "syntax" or finding.hint or finding.span is None:
+        return finding
+    word = finding.span.source.text.split(maxsplit=1)[0]
+    near = nearest(word, COMMANDS)
+    return replace(finding, hint=f"did you mean `{near}`?" if near else "`help` lists what can be typed here")
 
 
 # --- the language -----------------------------------------------------------------------------------------------------

@@ -13,7 +13,8 @@ from lnnkit.syntax.split import comment_start, split
 Kind = Literal[
     "nothing", "ask", "state", "why", "whynot", "assume", "undo", "save", "limit", "help", "quit"
 ]  # `state`: statements of the language
-COMMANDS = ("why", "whynot", "assume", "undo", "save", "limit", "help", "quit", "exit")
+COMMANDS = ("why", "whynot", "assume", "undo", "save", "limit", "help", "quit", "exit", "explain")
+_OTHER_NAMES = {"exit": "quit", "explain": "why"}
 INFERRING = frozenset(("ask", "state", "why", "whynot", "assume"))
 
 # A word that an operator follows is a proposition: `save & Rain`.
@@ -50,7 +51,7 @@ def read(typed: Typed) -> Request:
     text = typed.text
     found = _COMMAND.match(text)
     if found:
-        kind = "quit" if found[1] == "exit" else found[1]
+        kind = _OTHER_NAMES.get(found[1], found[1])
         return Request(kind, typed, found.end())  # pyright: ignore[reportArgumentType]  # a word of COMMANDS
     pieces = split(shadow(text))
     if not pieces:

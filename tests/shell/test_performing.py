@@ -192,6 +192,26 @@ def test_wrong_commands(text: str, triage: Path) -> None:
     assert reply.text == ""
 
 
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("sav x", "did you mean `save`?"),
+        ("select everything", "`help` lists what can be typed here"),
+    ],
+)
+def test_what_is_neither_a_command_nor_a_formula(text: str, hint: str, triage: Path) -> None:
+    (finding,) = Session(triage).reply(text).findings
+    assert finding.hint == hint
+
+
+def test_hints_name_commands_that_there_are(triage: Path) -> None:
+    session = Session(triage)
+    session.says("fact age(anna) = 3")
+    (finding,) = session.reply("whynot age(anna)").findings
+    assert finding.hint.startswith("`explain` shows")
+    assert session.says("explain age(anna)") == session.says("why age(anna)")
+
+
 def test_limit_help_and_the_end(triage: Path) -> None:
     session = Session(triage)
     assert session.says("limit 1") == ""

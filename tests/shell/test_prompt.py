@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import lnnkit.cli.shell
+import lnnkit.kb
 from lnnkit.cli import main
 from lnnkit.shell.terminal_prompt import state_folder
 
@@ -118,3 +119,15 @@ def test_a_session_at_a_terminal(tmp_path: Path) -> None:
     assert shell.exitstatus == 0
     assert "+Small(anna)\n" in (tmp_path / "state" / "lnnkit" / "history").read_text()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["e.csv", "long.lnn", "small.lnn", "state"]
+
+
+def test_a_defect_does_not_end_the_session(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("boom")
+
+    monkeypatch.setattr(lnnkit.kb.KnowledgeBase, "explain", fail)
+    monkeypatch.delenv("LNNKIT_TRACEBACK", raising=False)
+    assert piped("fact A(anna)\nwhy A(anna)\nA(X)\n", monkeypatch) == 1
+    out, err = capsys.readouterr()
+    assert err.startswith("error[internal] lnnkit failed: RuntimeError: boom\n")
+    assert "  anna  [1, 1]  true\n" in out
