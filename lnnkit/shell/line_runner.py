@@ -33,7 +33,9 @@ class LineRunner:
     def run(self, typed: Typed) -> bool:
         """Do what an input asks, and print the reply; whether to go on."""
         try:
-            reply = self._perform(typed)
+            with _ctrl_c(self._interruptible):
+                reply = self._perform(typed)
+                self._print(reply)
         except KeyboardInterrupt:
             self.state = renewed(self.state)  # what was found out half is not kept
             streams.note("interrupted")
@@ -47,16 +49,18 @@ class LineRunner:
             self.failed = True
             defects.tell(problem)
             return True
+        return not reply.ended
+
+    def _print(self, reply: Reply) -> None:
+        self.failed |= reply.failed
         streams.findings(reply.findings)
         streams.write([reply.text])
         streams.flush()
-        self.failed |= reply.failed
-        return not reply.ended
 
     def _perform(self, typed: Typed) -> Reply:
         request = read(typed)
-        with ProgressLine("inferring", shown=request.kind in INFERRING) as line, _ctrl_c(self._interruptible):
-            if request.kind in INFERRING - {"state", "assume"}:
+        with ProgressLine("inferring", shown=request.kind in INFERRING) as line:
+            if request.kind in ("ask", "why", "whynot") or (request.kind == "state" and "query" in typed.text):
                 _import_torch()
             with self.state.kb.watched(line):
                 self.state, reply = perform(self.state, request, paint_for(sys.stdout), headed=self._headed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +23,16 @@ PROMPT, GOES_ON = "lnnkit> ", "   ...> "
 
 
 def run_prompt(state: State) -> None:
-    """Read inputs at the prompt until Ctrl-D or `quit`. Ctrl-C drops what is being typed, or ends an inference."""
+    """Read inputs at the prompt until Ctrl-D or `quit`. Ctrl-C drops what is being typed, or ends an inference; between
+    the two it does nothing, so that whoever presses it twice has the prompt."""
+    before = signal.signal(signal.SIGINT, lambda _number, _frame: None)
+    try:
+        _read_inputs(state)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _read_inputs(state: State) -> None:
     runner = LineRunner(state, headed=False, interruptible=True)
     session: PromptSession[str] = PromptSession(
         history=_history(), completer=_Completer(runner), complete_while_typing=False

@@ -98,6 +98,7 @@ def test_a_session_at_a_terminal(tmp_path: Path) -> None:
     shell.send("Reach(X, Y)\r")
     shell.expect(" round ")
     shell.sendintr()
+    shell.sendintr()  # as people do
     shell.expect("interrupted\r\n")
     shell.expect("lnnkit>")
     shell.send("Nope(X)\r")
