@@ -1,7 +1,7 @@
 """Imports point one way: the tree is the pipeline.
 
     syntax <- data <- check <- graph <- formula <- analysis <- store <- join <- trail <- engine <- answers
-           <- explain <- picture <- learn <- kb <- surfaces (cli)
+           <- explain <- picture <- learn <- kb <- surfaces (cli, shell)
 
 Each stage may import itself and the stages before it. Beside them stand
 
@@ -39,7 +39,7 @@ PACKAGE = ROOT / "lnnkit"
 CORE = ("formula", "analysis", "store", "join", "trail", "engine", "answers")
 STAGES = ("syntax", "data", "check", "graph", *CORE, "explain", "picture", "learn", "kb")
 LEAVES = ("logic", "numeric", "flags")
-SURFACES = ("cli", "sklearn", "__main__")
+SURFACES = ("cli", "shell", "sklearn", "__main__")
 VALUES = ("answer_table", "outcome", "plan", "scores")
 
 MAY: dict[str, set[str]] = {stage: set(STAGES[: place + 1]) for place, stage in enumerate(STAGES)}
@@ -100,7 +100,7 @@ def test_arrows_point_one_way(path: Path) -> None:
 
 
 KNOWLEDGE_BASE = (
-    *("theory", "querying", "telling", "module_binding", "saving", "rested", "going_on", "session"),
+    *("theory", "querying", "telling", "module_binding", "saving", "rested", "going_on", "session", "naming"),
     *(
         "covering_fixpoints",
         "asking",

@@ -98,6 +98,8 @@ def left_out(program: ast.Program) -> set[str]:
     """
     text, start, gaps = program.span.source.text, 0, []
     for statement in program.statements:
+        if statement.span.source is not program.span.source:  # typed in a shell
+            continue
         gaps.append(text[start : statement.span.start])
         start = statement.span.end
     words: set[str] = set()

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import NoReturn
 
-from lnnkit.cli import streams
+from lnnkit.cli import defects, streams
 from lnnkit.cli.command_line import parse_arguments
 from lnnkit.errors import Error
 
@@ -73,11 +73,5 @@ def _guarded(command: Callable[[], int]) -> int:
     except Exception as problem:
         if os.environ.get("LNNKIT_TRACEBACK"):
             raise
-        if isinstance(problem, MemoryError) or "allocate memory" in str(problem):
-            streams.note("error[out-of-memory] there is not enough memory for this program and its data")
-            streams.note("  hint: bind the variables of its widest rules by further literals, or set --max-groundings")
-        else:
-            first = next(iter(str(problem).splitlines()), "")
-            streams.note(f"error[internal] lnnkit failed: {type(problem).__name__}: {first}")
-            streams.note("  hint: this is a defect of lnnkit; LNNKIT_TRACEBACK=1 shows where, for a report")
+        defects.tell(problem)
         return WRONG

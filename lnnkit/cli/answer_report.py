@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 from lnnkit.answer_table import finite, formatter, state_in_words
 from lnnkit.cli import text_cells as cells
+from lnnkit.cli.painting import Paint, plain
 from lnnkit.cli.streams import printable
 
 if TYPE_CHECKING:
     from lnnkit.answer_table import Answers
+    from lnnkit.cli.chosen_answers import Shown
     from lnnkit.outcome import Contradiction, Creeping, Outcome
     from lnnkit.plan import Plan
 
@@ -92,23 +94,28 @@ def _quoted(text: str) -> str:
     return '"' + text.replace('"', '""') + '"'
 
 
-def table(answers: Sequence[Answers], outcome: Outcome) -> Iterator[str]:
+def table(answers: Sequence[Shown], outcome: Outcome, paint: Paint = plain) -> Iterator[str]:
     """Each query as a heading over its answers; then the contradictions, and how inference ended."""
     for each in answers:
-        yield printable(each.query) + "\n"
-        yield from _answers(each)
+        yield paint(printable(each.answers.query), "query") + "\n"
+        yield from answer_rows(each, paint)
         yield "\n"
-    yield from ending(outcome)
+    yield from ending(outcome, paint)
 
 
-def _answers(answers: Answers) -> Iterator[str]:
+def answer_rows(shown: Shown, paint: Paint = plain, show_all: str = "--limit 0 shows all") -> Iterator[str]:
+    """The answers as indented rows; ``show_all`` says how to see those that the limit leaves out."""
+    answers = shown.answers
     if not len(answers):
-        yield "  no answers: of every binding only the defaults are known\n"
+        if shown.total:
+            yield f"  none of {shown.total:,} answer{'' if shown.total == 1 else 's'} has such a state\n"
+        else:
+            yield "  no answers: of every binding only the defaults are known\n"
         return
     columns = [
         *(cells.entities(column, _cell) for column in answers.columns),
         cells.bounds(answers, formatter(answers.numeric)),
-        cells.states(answers, state_in_words),
+        cells.states(answers, lambda state, contested: paint(state_in_words(state, contested), state)),
     ]
     heads = (*answers.variables, "bounds", "state") if answers.variables else ("",) * len(columns)
     widths = [max(map(_width, (head, *each.texts))) for head, each in zip(heads, columns, strict=True)]
@@ -118,10 +125,12 @@ def _answers(answers: Answers) -> Iterator[str]:
         for each, width in zip(columns, widths, strict=True)
     ]
     if answers.variables:
-        yield "  " + "  ".join(map(_padded, heads, widths)) + "\n"
+        yield paint("  " + "  ".join(map(_padded, heads, widths)), "heads") + "\n"
     template = "  " + "  ".join(["%s"] * len(columns)) + "\n"
     for block in cells.rows(padded):
         yield "".join(map(template.__mod__, block))
+    if shown.more:
+        yield paint(f"  and {shown.more:,} more; {show_all}", "note") + "\n"
 
 
 def _padded(text: str, width: int) -> str:
@@ -132,11 +141,11 @@ def _cell(text: str) -> str:
     return printable(text, keep="")
 
 
-def ending(outcome: Outcome) -> Iterator[str]:
+def ending(outcome: Outcome, paint: Paint = plain) -> Iterator[str]:
     """The contradictions, the status, and the statements that creep."""
     found = outcome.contradictions
     if found:
-        yield f"{len(found):,} contradiction{'' if len(found) == 1 else 's'}\n"
+        yield paint(f"{len(found):,} contradiction{'' if len(found) == 1 else 's'}", "contradiction") + "\n"
         yield from _aligned([_contradiction(each) for each in found])
         yield "\n"
     yield f"{outcome.summary}\n"

@@ -5,16 +5,18 @@ from __future__ import annotations
 import argparse
 import itertools
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from lnnkit import __version__
-from lnnkit.cli import check, draw, evaluate, explain, fmt, init, lsp, print_grammar, run, show, train
+from lnnkit.cli import check, draw, evaluate, explain, fmt, init, lsp, print_grammar, run, shell, show, train
+from lnnkit.cli.completion_script import HELP, SHELLS, PrintCompletion
 
 EXAMPLE = """\
 example:
   lnnkit run triage.lnn                      answer the queries of triage.lnn
   lnnkit run triage.lnn -q 'AtRisk(X)'       answer this query instead
   lnnkit explain triage.lnn 'AtRisk(dora)'   say why
+  lnnkit shell triage.lnn                    ask, state facts and see why, at a prompt
   lnnkit check triage.lnn                    only say what is wrong
   lnnkit init people.csv -o people.lnn       draft a program for a table
   lnnkit train triage.lnn -o trained.lnn     fit its rules to its labels
@@ -23,9 +25,41 @@ exit codes: 0 done, 1 the program, its data or its budget is wrong, 2 usage, 130
 """
 
 
+COMMANDS = {
+    "run": run,
+    "shell": shell,
+    "explain": explain,
+    "draw": draw,
+    "check": check,
+    "fmt": fmt,
+    "show": show,
+    "train": train,
+    "eval": evaluate,
+    "init": init,
+    "lsp": lsp,
+    "grammar": print_grammar,
+}
+
+
 def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     """The options, ``command`` among them: the function to call. ``SystemExit`` where there is nothing to run."""
     given = list(sys.argv[1:] if argv is None else argv)
+    named = given[0] if given and given[0] in COMMANDS else None
+    parser, by_name = _parsers(COMMANDS if named is None else [named])  # those of all commands take 10 ms
+    if not given:
+        parser.print_help(sys.stderr)
+        raise SystemExit(2)
+    if given[0].endswith(".lnn"):
+        parser.error(f"name a command first, as in `lnnkit run {given[0]}`")
+    if named == "explain":
+        given = _settled(given)
+    if named is not None and "--" not in given:  # by itself: only so can options stand between FILE and ATOM
+        return by_name[named].parse_intermixed_args(given[1:])
+    return parser.parse_args(given)
+
+
+def _parsers(names: Iterable[str]) -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+    """The parser of the command line that has these commands, and theirs."""
     parser = argparse.ArgumentParser(
         prog="lnnkit",
         description="Rules over tables of facts: truth bounds for answers.",
@@ -33,22 +67,12 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action="version", version=f"lnnkit {__version__}")
+    parser.add_argument("-V", "--version", action="version", version=f"lnnkit {__version__}")
+    parser.add_argument("--print-completion", choices=SHELLS, action=PrintCompletion, help=HELP)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     by_name: dict[str, argparse.ArgumentParser] = {}
-    for name, module in (
-        ("run", run),
-        ("explain", explain),
-        ("draw", draw),
-        ("check", check),
-        ("fmt", fmt),
-        ("show", show),
-        ("train", train),
-        ("eval", evaluate),
-        ("init", init),
-        ("lsp", lsp),
-        ("grammar", print_grammar),
-    ):
+    for name in names:
+        module = COMMANDS[name]
         command = commands.add_parser(
             name,
             help=module.SUMMARY,
@@ -57,21 +81,14 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
-        if module not in (init, lsp, print_grammar):  # the first takes tables
+        if module is shell:
+            command.add_argument("file", metavar="FILE", nargs="?", help="a .lnn program (default: an empty one)")
+        elif module not in (init, lsp, print_grammar):  # the first takes tables
             command.add_argument("file", metavar="FILE", help="a .lnn program; - reads standard input")
         module.options(command)
         command.set_defaults(command=module.command)
         by_name[name] = command
-    if not given:
-        parser.print_help(sys.stderr)
-        raise SystemExit(2)
-    if given[0].endswith(".lnn"):
-        parser.error(f"name a command first, as in `lnnkit run {given[0]}`")
-    if given[0] == "explain":
-        given = _settled(given)
-    if given[0] in by_name and "--" not in given:  # by itself: only so can options stand between FILE and ATOM
-        return by_name[given[0]].parse_intermixed_args(given[1:])
-    return parser.parse_args(given)
+    return parser, by_name
 
 
 def _settled(given: list[str]) -> list[str]:

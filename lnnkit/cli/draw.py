@@ -50,8 +50,9 @@ def command(arguments: argparse.Namespace) -> int:
         known = ", ".join(FORMATS)
         streams.note(f"lnnkit draw: error: {arguments.output} ends like none of {known}; --format names one")
         return 2
-    with ProgressLine("drawing", shown=True):
+    with ProgressLine(f"reading {streams.printable(arguments.file, keep='')}", shown=True):
         kb = load(arguments.file)
+    with ProgressLine("drawing", shown=True) as line, kb.watched(line):
         picture = kb.draw(arguments.atom, depth=arguments.depth, most=arguments.most)
         text = {"svg": picture.to_svg, "dot": picture.to_dot, "html": picture.to_html}[form]()
     streams.findings((*kb.warnings, *picture.warnings))

@@ -48,7 +48,7 @@ def command(arguments: argparse.Namespace) -> int:
         kb = load(arguments.file)
     streams.findings(kb.warnings)
     use_threads(arguments.threads)
-    with ProgressLine("inferring", shown=not arguments.quiet):
+    with ProgressLine("inferring", shown=not arguments.quiet) as line, kb.watched(line):
         scores = kb.evaluate(max_groundings=arguments.max_groundings)
     if arguments.format == "json":
         streams.in_utf8()

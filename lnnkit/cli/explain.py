@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from lnnkit.cli import option_values as values
 from lnnkit.cli import streams
+from lnnkit.cli.painting import shows_colours
 from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import ProgressLine
 from lnnkit.explain.as_text import Line
@@ -71,11 +72,14 @@ def command(arguments: argparse.Namespace) -> int:
     if arguments.atom is None and arguments.why_not is not None:
         streams.note("lnnkit explain: error: --why-not needs an atom")
         return 2
-    about: tuple[Diagnostic, ...] = ()
-    with ProgressLine("inferring", shown=True):
+    with ProgressLine(f"reading {streams.printable(arguments.file, keep='')}", shown=True):
         kb = load(arguments.file)
+    about: tuple[Diagnostic, ...] = ()
+    explanation = None
+    text, found = "", {}
+    with ProgressLine("inferring", shown=True) as line, kb.watched(line):
         if arguments.atom is None:
-            text, found = _conflicts(kb, minimal=arguments.minimal)
+            text, found = conflict_report(kb, minimal=arguments.minimal)
         elif arguments.why_not is not None:
             goal = arguments.alpha if arguments.why_not == "true" else 1 - arguments.alpha
             side = "lower" if arguments.why_not == "true" else "upper"
@@ -84,9 +88,10 @@ def command(arguments: argparse.Namespace) -> int:
             text, found = str(why_not), why_not.as_dict()
         else:
             explanation = kb.explain(arguments.atom, alpha=arguments.alpha)
-            streams.findings((*kb.warnings, *explanation.warnings))
-            return _show(explanation, arguments.format, arguments.depth)
+            about = explanation.warnings
     streams.findings((*kb.warnings, *about))
+    if explanation is not None:
+        return _show(explanation, arguments.format, arguments.depth)
     _write(text, found, arguments.format)
     return 0
 
@@ -105,7 +110,7 @@ def _show(explanation: Explanation, form: str, depth: int | None) -> int:
     return 0
 
 
-def _conflicts(kb: KnowledgeBase, *, minimal: bool) -> tuple[str, dict[str, object]]:
+def conflict_report(kb: KnowledgeBase, *, minimal: bool) -> tuple[str, dict[str, object]]:
     """The contradictions as text and as JSON."""
     conflicts = kb.conflicts()
     total = len(kb.contradictions)
@@ -142,7 +147,7 @@ def _write(text: str, found: dict[str, object], form: str) -> None:
 
 def _print(lines: Iterable[Line]) -> None:
     """In colours where there is a terminal."""
-    if sys.stdout is None or not sys.stdout.isatty():
+    if not shows_colours(sys.stdout):
         streams.write(f"{streams.printable(line.plain)}\n" for line in lines)
         return
     from rich.console import Console

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import math
 
+from lnnkit.answer_table import STATES
+
 _THREADS = 1024
 
 
@@ -22,6 +24,23 @@ def count(text: str) -> int:
     if value is None or value < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 on")
     return value
+
+
+def limit(text: str) -> int:
+    """A whole number from 0 on."""
+    value = _whole(text)
+    if value is None or value < 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 0 on; 0 shows all")
+    return value
+
+
+def states(text: str) -> tuple[str, ...]:
+    """States of answers, between commas, as JSON has them (``likely_true``) or as tables do (``likely true``)."""
+    named = [" ".join(part.split()).replace(" ", "_").replace("-", "_").lower() for part in text.split(",")]
+    for name in named:
+        if name not in STATES:
+            raise argparse.ArgumentTypeError(f"{name!r} is no state; the states are {', '.join(STATES)}")
+    return tuple(named)
 
 
 def threads(text: str) -> int:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import TYPE_CHECKING
 
 from lnnkit.cli import answer_report as report
 from lnnkit.cli import option_values as values
 from lnnkit.cli import streams
+from lnnkit.cli.painting import paint_for
 from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import STOPPING, ProgressLine
 from lnnkit.cli.threads import use_threads
@@ -18,7 +20,7 @@ from lnnkit.plan import Plan
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lnnkit.answer_table import Answers
+    from lnnkit.cli.chosen_answers import Choice, Shown
     from lnnkit.kb import KnowledgeBase
     from lnnkit.outcome import Outcome
 
@@ -29,9 +31,13 @@ is known, each with its truth bounds and their state."""
 EXAMPLE = """\
 example:
   lnnkit run triage.lnn
+  lnnkit run triage.lnn --only true,likely_true --sort lower --limit 10
   lnnkit run triage.lnn --plan
   lnnkit run triage.lnn -q 'AtRisk(X)' -q 'exists X: AtRisk(X) & ~Cough(X)' --format json
 """
+
+
+ON_TERMINAL = 100  # answers of a query
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -54,6 +60,26 @@ def options(parser: argparse.ArgumentParser) -> None:
         default=1.0,
         metavar="A",
         help="a lower bound from A on counts as true, an upper bound up to 1 - A as false (default: 1)",
+    )
+    parser.add_argument(
+        "--limit",
+        type=values.limit,
+        metavar="N",
+        help=f"show N answers of each query at most; 0 shows all (default: {ON_TERMINAL} on a terminal, all elsewhere)",
+    )
+    parser.add_argument(
+        "--sort",
+        metavar="BY",
+        help="lower or upper: the greatest such bound first; or a variable of the query: by its entities, whole "
+        "numbers by value (default: by all variables, from the left)",
+    )
+    parser.add_argument("--reverse", action="store_true", help="the other way round")
+    parser.add_argument(
+        "--only",
+        type=values.states,
+        default=(),
+        metavar="STATES",
+        help="show the answers of these states alone, as in --only true,likely_true",
     )
     parser.add_argument(
         "--max-groundings",
@@ -93,6 +119,9 @@ def command(arguments: argparse.Namespace) -> int:
         kb = load(arguments.file)
     if arguments.query is not None:
         kb.replace_queries(arguments.query, complete=True)
+    if wrong := _unsortable(kb, arguments.sort):
+        streams.note(f"lnnkit run: error: {wrong}")
+        return 2
     streams.findings(kb.warnings)
     use_threads(arguments.threads)
     outcome, interrupted = _infer(kb, arguments)
@@ -104,8 +133,29 @@ def command(arguments: argparse.Namespace) -> int:
         answers = kb.answers(alpha=arguments.alpha)
     if not answers:
         streams.note("hint: the program has no query; ask one with -q, as in -q 'P(X)'")
-    _print(answers, outcome, arguments.format)
+    from lnnkit.cli.chosen_answers import chosen
+
+    choice = _choice(arguments)
+    _print([chosen(each, choice) for each in answers], outcome, arguments.format)
     return code
+
+
+def _unsortable(kb: KnowledgeBase, sort: str | None) -> str | None:
+    if sort is None:
+        return None
+    from lnnkit.cli.chosen_answers import unsortable
+
+    return unsortable(sort, kb.queries)
+
+
+def _choice(arguments: argparse.Namespace) -> Choice:
+    from lnnkit.cli.chosen_answers import Choice
+
+    limit = arguments.limit
+    if limit is None:
+        read = arguments.format == "table" and sys.stdout is not None and sys.stdout.isatty()
+        limit = ON_TERMINAL if read else 0
+    return Choice(arguments.only, arguments.sort, arguments.reverse, limit)
 
 
 def _infer(kb: KnowledgeBase, arguments: argparse.Namespace) -> tuple[Outcome | Plan, bool]:
@@ -130,10 +180,11 @@ def _infer(kb: KnowledgeBase, arguments: argparse.Namespace) -> tuple[Outcome | 
     return outcome, watch.asked
 
 
-def _print(answers: Sequence[Answers], outcome: Outcome, form: str) -> None:
+def _print(shown: Sequence[Shown], outcome: Outcome, form: str) -> None:
     if form == "table":
-        streams.write(report.table(answers, outcome))
+        streams.write(report.table(shown, outcome, paint_for(sys.stdout)))
         return
+    answers = [each.answers for each in shown]
     streams.in_utf8()
     if form == "json":
         streams.write(report.as_json(answers, outcome))

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable
 from typing import NoReturn
 
+from lnnkit.cli.painting import paint_for
 from lnnkit.syntax.diagnostic import Diagnostic
 
 INTERRUPTED = 130  # the exit code
@@ -40,8 +41,10 @@ def note(text: str) -> None:
 
 def findings(diagnostics: Iterable[Diagnostic]) -> None:
     """Each finding with its source line and its hint, on standard error."""
+    paint = paint_for(sys.stderr)
     for diagnostic in diagnostics:
-        note(diagnostic.render())
+        kind = f"{diagnostic.severity}[{diagnostic.code}]"
+        print(printable(diagnostic.render()).replace(kind, paint(kind, diagnostic.severity), 1), file=sys.stderr)
 
 
 def flush() -> None:

@@ -110,6 +110,15 @@ class Names(Sequence[str]):
         found = place < len(self.texts) and self._text(place) == text
         return len(self.numbers) + place if found else None
 
+    def starting(self, prefix: str, most: int) -> list[str]:
+        """The first ``most`` texts, of those that are no whole numbers, that begin so."""
+        place = bisect_left(range(len(self.texts)), prefix, key=self._text)
+        found: list[str] = []
+        while place < len(self.texts) and len(found) < most and (text := self._text(place)).startswith(prefix):
+            found.append(text)
+            place += 1
+        return found
+
     def at(self, ids: np.ndarray, expected: int) -> list[str]:
         """Those at some places; ``expected`` says how many will be asked for in all."""
         if self._python is None:

@@ -8,7 +8,8 @@ torch and networkx are imported where a method first needs them: a program with 
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,8 @@ from typing import TYPE_CHECKING, Literal
 from lnnkit.answer_table import Answers
 from lnnkit.check import check
 from lnnkit.check.checker import ordered
-from lnnkit.check.program import CheckedProgram
+from lnnkit.check.further_facts import check_facts
+from lnnkit.check.program import CheckedProgram, Fact, Predicate
 from lnnkit.computing import computing
 from lnnkit.errors import DataError, ProgramError
 from lnnkit.kb.querying import asked, check_alpha, check_limits, with_queries
@@ -55,6 +57,7 @@ class KnowledgeBase:
         self.base = base
         self._home = base.resolve()
         self._told: tuple[FactTable, ...] = ()
+        self._stated: tuple[Fact, ...] = ()
         checked, more = check(program, base)
         findings = ordered([*findings, *more], [program.span.source.path])
         if checked is None or any(finding.severity == "error" for finding in findings):
@@ -82,6 +85,50 @@ class KnowledgeBase:
     def queries(self) -> tuple[str, ...]:
         """The program's queries, as they were written."""
         return tuple(query.text for query in self._checked.queries)
+
+    @property
+    def predicates(self) -> Mapping[str, Predicate]:
+        """All predicates and numbers, by name."""
+        return self._checked.predicates
+
+    def entities(self, prefix: str, most: int) -> list[str]:
+        """Up to ``most`` entities of facts and tables that begin so, sorted; whole numbers are left out."""
+        from lnnkit.kb.entity_prefixes import entities
+
+        return entities(self._checked, prefix, most)
+
+    def copied(self) -> KnowledgeBase:
+        """A copy that has inferred nothing yet, and may be told more without this one hearing of it."""
+        clone = copy(self)
+        clone._session = self._session.copied()
+        return clone
+
+    def facts_of(self, statements: Sequence[ast.FactStatement]) -> tuple[tuple[Fact, ...], list[Diagnostic]]:
+        """What some statements would state here, and what is to be said of them. Raises `ProgramError`."""
+        facts, findings = check_facts(statements, self._checked)
+        if facts is None:
+            raise ProgramError([finding for finding in findings if finding.severity == "error"])
+        return facts, findings
+
+    def with_facts(self, statements: Sequence[ast.FactStatement]) -> KnowledgeBase:
+        """A copy that states these facts too, of predicates that there are; no file is read again. Raises
+        `ProgramError` with every finding."""
+        facts, findings = self.facts_of(statements)
+        clone = self.copied()
+        clone.warnings += tuple(findings)
+        clone._session.change(replace(self._checked, facts=(*self._checked.facts, *facts)))
+        clone._stated = (*self._stated, *facts)
+        return clone
+
+    def overruled(self, fact: Fact) -> list[str]:
+        """What the program's facts say of an atom, where ``fact`` says less or otherwise: with their places."""
+        origins = self._theory.origins()
+        said = origins.of(fact.predicate, fact.arguments)
+        return [
+            f"`{each.text}` ({each.file}:{each.row})"
+            for each in said
+            if fact.lower < each.lower or fact.upper > each.upper
+        ]
 
     def tell(self, name: str, table: object, *, trust: float = 1.0) -> None:
         """Add facts about the predicate ``name``; they meet what is there.
@@ -167,6 +214,17 @@ class KnowledgeBase:
         fixpoint = rested.fixpoint
         return Plan(statement_plans(fixpoint, recorder), table_plans(fixpoint), rested.outcome)
 
+    @contextmanager
+    def watched(self, watch: Watch) -> Iterator[None]:
+        """While entered, ``watch`` is told of every round that an answer or an explanation needs, and may end inference
+        there."""
+        session = self._session
+        before, session.watch = session.watch, watch
+        try:
+            yield
+        finally:
+            session.watch = before
+
     def ask(self, query: str, *, alpha: float = 1.0) -> Answers:
         """The answers to a query; infers first when facts or queries have changed what must be known.
 
@@ -218,9 +276,14 @@ class KnowledgeBase:
         return picture(self._session, atom, depth, most, alpha)
 
     @property
+    def outcome(self) -> Outcome:
+        """How inference for the program's own queries ended; infers first when stale."""
+        return self._session.own().outcome
+
+    @property
     def contradictions(self) -> Sequence[Contradiction]:
         """All contradictions; infers first when stale."""
-        return self._session.own().outcome.contradictions
+        return self.outcome.contradictions
 
     def conflicts(self, most: int = 20) -> list[Conflict]:
         """The contradictions, each with the facts and the statements that meet in it; the first ``most``. Infers first
@@ -363,7 +426,7 @@ class KnowledgeBase:
 
         require_apart(path, self.files)
         told = [(table.predicate, len(table)) for table in self._told]
-        refuse_told([*told, *((fact.predicate, 1) for fact in self._theory.assumed)])
+        refuse_told([*told, *((fact.predicate, 1) for fact in (*self._stated, *self._theory.assumed))])
         save(self._theory.written(), self._home, self._theory.values, path)
 
     @property

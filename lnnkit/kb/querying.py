@@ -81,12 +81,12 @@ def check_bound(root: Root) -> None:
 
 def no_atom(text: str, query: Query) -> ProgramError:
     """The error for a query that has to be an atom, and is none."""
-    message = f"`{text}` is no atom about named entities"
+    message = f"`{text.strip()}` is no atom about named entities"
     return ProgramError([Diagnostic("no-atom", message, "name one atom at a time, as in `P(anna)`", query.span)])
 
 
 def neither_true_nor_false(text: str, query: Query) -> ProgramError:
     """The error for a query about a number where one about a truth is needed."""
-    message = f"`{text}` is a number, which is neither true nor false"
+    message = f"`{text.strip()}` is a number, which is neither true nor false"
     hint = "`explain` shows what each of its ends rests on"
     return ProgramError([Diagnostic("no-atom", message, hint, query.span)])

@@ -31,7 +31,8 @@ class Session:
     """Inference over a ``theory``.
 
     ``computing`` says in which precision and where, ``most`` how many instances one rule may have (None: what half of
-    the free memory can hold), ``recording`` whether explanations are kept. ``fixpoints`` are by the texts of the
+    the free memory can hold), ``recording`` whether explanations are kept; ``watch`` is told of rounds that no other
+    watch is told of. ``fixpoints`` are by the texts of the
     queries that they were made for. ``source`` is what a copy may go on from; ``opened`` has sessions in which nothing
     is said of some atoms, or None where these have been assumed but once.
     """
@@ -41,6 +42,7 @@ class Session:
         self.computing = Computing()
         self.most: int | None = None
         self.recording = True
+        self.watch: Watch | None = None  # of what is inferred for an answer
         self.fixpoints: dict[tuple[str, ...], Rested] = {}
         self.source: Source | None = None
         self.opened: dict[frozenset[Atom], Session | None] = {}
@@ -57,7 +59,14 @@ class Session:
         of its statements, where that is known."""
         found = copy(self)
         found.theory, found._lifted, found._assumable = theory, lifted, assumable
-        found.fixpoints, found.opened, found.source, found._gathering = {}, {}, None, None
+        found.fixpoints, found.opened, found.source, found._gathering, found.watch = {}, {}, None, None, None
+        return found
+
+    def copied(self) -> Session:
+        """One of the same theory, which shares nothing that was found out on the way to a fixpoint: it may be used when
+        an exception has ended inference somewhere here."""
+        found = self.about(self.theory.copied())
+        found._known = None
         return found
 
     def graph(self) -> LiftedGraph:
@@ -93,6 +102,7 @@ class Session:
         self._start_anew()
         self.computing = replace(computing, precision="double") if self.theory.numeric else computing
         self.most = most
+        watch = watch or self.watch
         with Interruption(watch) if is_pythons_own() else nullcontext(watch) as watching:
             try:
                 return self.rest(self.theory.checked.queries, max_rounds, watching, recorder)
@@ -123,7 +133,7 @@ class Session:
         if key not in self.fixpoints:
             found = None if self.source is None else self._gone_on(queries, self.source)
             self.fixpoints[key] = found or self._inferred(
-                queries, max_rounds, watch, recorder, self._known, self._gathering
+                queries, max_rounds, watch or self.watch, recorder, self._known, self._gathering
             )
         return self.fixpoints[key]
 
@@ -166,7 +176,8 @@ class Session:
         same = origin.theory.checked is source.checked and origin._version == self._version
         if not same or origin.computing != self.computing or origin.recording != self.recording:
             return None  # it has been told or taught something since
-        return gone_on(self.theory, origin.rest(queries), source.facts, self.computing, round_limit=ROUND_LIMIT)
+        rested = origin.rest(queries, watch=self.watch)
+        return gone_on(self.theory, rested, source.facts, self.computing, round_limit=ROUND_LIMIT)
 
     def _follow_learning(self) -> None:
         """Forget what was inferred with other numbers."""

@@ -129,6 +129,13 @@ class Theory:
         found._borrowed = frozenset(each.predicate for each in self.bindings)
         return found
 
+    def copied(self) -> Theory:
+        """One that says the same, and may be told more without this one hearing of it. It learns for itself."""
+        found = copy(self)
+        found.learner = None if self.learner is None else self.learner.copied()
+        found._borrowed = frozenset(each.predicate for each in self.bindings)
+        return found
+
     def about(self, program: CheckedProgram) -> Theory:
         """Another program, settled: it learns nothing, and what modules supply is among its facts."""
         found = copy(self)

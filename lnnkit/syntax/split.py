@@ -64,6 +64,12 @@ def split(text: str) -> list[Slice]:
     return slices
 
 
+def unfinished(text: str) -> bool:
+    """Whether the last line of ``text`` ends where no statement can: with an operator, an opening bracket, a comma."""
+    line = text.rpartition("\n")[2]
+    return _OPEN.search(line[: comment_start(line)].rstrip()) is not None
+
+
 def comment_start(line: str) -> int:
     """Where the comment of a line starts; its length if it has none. An unclosed string runs to the line's end."""
     quoted, escaped = False, False

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from lnnkit.cli import main
 from lnnkit.cli.progress import PATIENCE, STOPPING, ProgressLine
 from lnnkit.engine.stop.watch import RoundReport
 
@@ -211,3 +212,13 @@ def test_what_the_line_says(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not line.stop()
     assert line.text(3723).startswith(f"{STOPPING} · round 1 · ")
     assert line.text(3723).endswith(" · 1:02:03 h")
+
+
+def test_explain_reports_its_rounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the queries that it asks for itself too."""
+    rounds: list[int] = []
+    monkeypatch.setattr(ProgressLine, "after_round", lambda _, report: rounds.append(report.rounds) or True)
+    links = "".join(f"fact E(a{i}, a{i + 1})\n" for i in range(3))
+    (tmp_path / "p.lnn").write_text(f"fact R(a0)\n{links}rule R(X) & E(X, Y) -> R(Y)\n")
+    assert main(["explain", str(tmp_path / "p.lnn"), "R(a3)"]) == 0
+    assert max(rounds) >= 3

@@ -1,0 +1,45 @@
+"""Facts that are stated of a program that is checked already."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+from lnnkit.check.checker import Pass, ordered, run
+from lnnkit.check.entity_names import entities
+from lnnkit.check.gather import gather
+from lnnkit.check.learnables import learnables
+from lnnkit.check.predicates import predicates
+from lnnkit.check.program import CheckedProgram, Fact
+from lnnkit.check.stated import fact
+from lnnkit.check.symbols import Entry
+from lnnkit.check.truth_values import values
+from lnnkit.check.variables import variables
+from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Diagnostic
+
+FACT_PASSES: tuple[Pass, ...] = (predicates, variables, values, learnables)
+
+
+def check_facts(
+    statements: Sequence[ast.FactStatement], checked: CheckedProgram
+) -> tuple[tuple[Fact, ...] | None, list[Diagnostic]]:
+    """The facts that some statements state, against the names and entities of ``checked``; None if one has an error.
+
+    Their predicates are those of ``checked``. An entity may be new; where a variable of the program equals it but for
+    case, that is an error of the statement with the variable, as if the program had stated the fact.
+    """
+    entries = [Entry(statement, Path(), checked.logic) for statement in statements]
+    symbols = replace(gather(entries, declared=checked.predicates), resolved=checked.predicates, program=checked)
+    said = [
+        Entry(ast.QueryStatement(cast(ast.Expression, each.formula), span=each.span), Path(), each.logic)
+        for each in (*checked.assertions, *checked.queries)
+    ]
+    both = replace(gather([*said, *entries], declared=checked.predicates), complete=False)
+    clashes = [finding for finding in entities(both) if finding.code == "variable-like-entity"]
+    found = ordered([*run(FACT_PASSES, symbols), *clashes], [])
+    if any(finding.severity == "error" for finding in found):
+        return None, found
+    return tuple(map(fact, statements)), found

@@ -1,0 +1,125 @@
+"""Which answers of a query are shown, and in which order: ``--only``, ``--sort``, ``--reverse`` and ``--limit``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from lnnkit.answer_table import STATES
+from lnnkit.data.column import EntityColumn
+from lnnkit.data.whole import whole
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from lnnkit.answer_table import Answers
+
+BOUNDS = ("lower", "upper")
+_DIGITS = re.compile(r"([0-9]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """``only`` are states (all where empty), ``sort`` is lower, upper or a variable, ``limit`` 0 shows all."""
+
+    only: tuple[str, ...] = ()
+    sort: str | None = None
+    reverse: bool = False
+    limit: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The ``answers`` that are shown; ``more`` of the same states are not, for the limit. There are ``total`` of any
+    state."""
+
+    answers: Answers
+    more: int
+    total: int
+
+
+def chosen(answers: Answers, choice: Choice) -> Shown:
+    """The answers that are shown, in the order that is asked for; bounds from the greatest down, names ascending.
+    Answers that are equal in that keep their order."""
+    import numpy as np
+
+    total = len(answers)
+    if choice.only:
+        wanted = [STATES.index(state) for state in STATES if state in choice.only]
+        answers = _picked(answers, np.flatnonzero(np.isin(answers.states, wanted)))
+    order = _order(answers, choice.sort)
+    if order is not None:
+        answers = _picked(answers, np.argsort(-order if choice.reverse else order, kind="stable"))
+    elif choice.reverse:
+        answers = answers[::-1]
+    kept = len(answers) if choice.limit == 0 else min(choice.limit, len(answers))
+    return Shown(answers[:kept], len(answers) - kept, total)
+
+
+def unsortable(sort: str | None, queries: Iterable[str]) -> str | None:
+    """What is wrong with ``--sort`` for these queries; None where nothing is."""
+    if sort is None or sort in BOUNDS:
+        return None
+    known = list(dict.fromkeys(name for query in queries for name in free_variables(query)))
+    if sort in known or not known:
+        return None if known else f"--sort {sort}: no query has a variable; sort by lower or upper"
+    return f"--sort {sort}: no query has that variable; sort by {', '.join((*BOUNDS, *known))}"
+
+
+def free_variables(query: str) -> list[str]:
+    """The variables of a query, in order; none of one that does not parse."""
+    from lnnkit.check.walk import visits
+    from lnnkit.syntax import ast
+    from lnnkit.syntax.parse import parse_expression
+
+    written, _ = parse_expression(query)
+    if written is None:
+        return []
+    met = (
+        argument.name
+        for visit in visits(written, "query")
+        if isinstance(visit.node, ast.Atom)
+        for argument in visit.node.arguments
+        if isinstance(argument, ast.Variable) and argument.name not in visit.scope
+    )
+    return list(dict.fromkeys(met))
+
+
+def _order(answers: Answers, sort: str | None) -> np.ndarray | None:
+    """A number for each row, by which rows ascend; None to leave them."""
+    if sort in BOUNDS:
+        return -(answers.lower if sort == "lower" else answers.upper)
+    if sort not in answers.variables:
+        return None
+    return _ranks(answers.columns[answers.variables.index(sort)])
+
+
+def _ranks(column: EntityColumn) -> np.ndarray:
+    """The place of each row's name among all: whole numbers by value, then texts, the numbers in them by value too."""
+    import numpy as np
+
+    names, codes = column.distinct()
+    numbers = sum(whole(name) is not None for name in names)  # they come first, in order
+    texts = sorted(range(numbers, len(names)), key=lambda place: _natural(names[place]))
+    ranks = np.empty(len(names), np.int64)
+    ranks[[*range(numbers), *texts]] = np.arange(len(names))
+    return ranks[codes]
+
+
+def _natural(name: str) -> tuple[list[tuple[str, tuple[int, str]]], str]:
+    """``c2`` before ``c10``: the texts between numbers, and those numbers, by their length and digits."""
+    parts = _DIGITS.split(name)
+    numbers = [part.lstrip("0") for part in parts[1::2]]
+    return list(zip(parts[::2], [*((len(each), each) for each in numbers), (-1, "")], strict=True)), name
+
+
+def _picked(answers: Answers, rows: np.ndarray) -> Answers:
+    return replace(
+        answers,
+        columns=tuple(EntityColumn(column.codes[rows], column.names) for column in answers.columns),
+        lower=answers.lower[rows],
+        upper=answers.upper[rows],
+        contested=answers.contested[rows],
+    )

@@ -1,0 +1,60 @@
+"""``lnnkit shell``: ask, state and explain at a prompt."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from lnnkit import __version__
+from lnnkit.cli import streams
+from lnnkit.cli.program_file import STANDARD_INPUT, load
+from lnnkit.cli.progress import ProgressLine
+
+SUMMARY = "ask, state facts and see why, at a prompt"
+DESCRIPTION = """\
+Reads a program, if one is named, and then one input after another: a formula to answer, a fact or any other statement,
+or a command (`help` lists them). Where standard input is no terminal, it is read line by line, and the exit code is 1
+where any line was wrong. Needs the extra `shell` at a terminal: pip install 'lnnkit[shell]'"""
+EXAMPLE = """\
+example:
+  lnnkit shell triage.lnn
+  echo 'AtRisk(X)' | lnnkit shell triage.lnn
+"""
+ON_TERMINAL = 100  # answers of a query
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """None but the file."""
+
+
+def command(arguments: argparse.Namespace) -> int:
+    if arguments.file == STANDARD_INPUT:
+        streams.note("lnnkit shell: error: the inputs stand on standard input: name a file, or none")
+        return 2
+    at_terminal = sys.stdin is not None and sys.stdin.isatty()
+    if at_terminal and not _installed():
+        streams.note("lnnkit shell: error: the prompt needs prompt_toolkit: pip install 'lnnkit[shell]'")
+        return 1
+    from lnnkit.shell.shell_state import opened
+
+    kb = None
+    if arguments.file is not None:
+        with ProgressLine(f"reading {streams.printable(arguments.file, keep='')}", shown=True):
+            kb = load(arguments.file)
+        streams.findings(kb.warnings)
+    state = opened(kb, ON_TERMINAL if at_terminal else 0)
+    if not at_terminal:
+        from lnnkit.shell.plain_lines import run_lines
+
+        return 0 if run_lines(state) else 1
+    from lnnkit.shell.terminal_prompt import run_prompt
+
+    streams.write([f"lnnkit {__version__}; `help` lists the commands, Ctrl-D ends\n"])
+    run_prompt(state)
+    return 0
+
+
+def _installed() -> bool:
+    from importlib.util import find_spec
+
+    return find_spec("prompt_toolkit") is not None

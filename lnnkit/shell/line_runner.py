@@ -1,0 +1,115 @@
+"""Runs inputs one after another, and prints what comes of them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from lnnkit.cli import defects, streams
+from lnnkit.cli.painting import paint_for
+from lnnkit.cli.progress import ProgressLine
+from lnnkit.cli.threads import use_threads
+from lnnkit.shell.performing import Reply, perform
+from lnnkit.shell.requests import INFERRING, read, starts_anew
+from lnnkit.shell.shell_state import State, renewed
+from lnnkit.shell.typed import Typed
+from lnnkit.syntax.split import unfinished
+
+
+class LineRunner:
+    """Holds the ``state`` between inputs. ``headed`` puts each query above its answers, ``interruptible`` makes of
+    Ctrl-C the end of an inference instead of the process. ``failed`` says whether any input was wrong."""
+
+    def __init__(self, state: State, *, headed: bool, interruptible: bool) -> None:
+        self.state = state
+        self.failed = False
+        self._headed = headed
+        self._interruptible = interruptible
+
+    def run(self, typed: Typed) -> bool:
+        """Do what an input asks, and print the reply; whether to go on."""
+        try:
+            with _ctrl_c(self._interruptible):
+                reply = self._perform(typed)
+                self._print(reply)
+        except KeyboardInterrupt:
+            self.state = renewed(self.state)  # what was found out half is not kept
+            streams.note("interrupted")
+            return True
+        except OSError:
+            raise
+        except Exception as problem:  # the session, and what was stated in it, outlives it
+            if os.environ.get("LNNKIT_TRACEBACK"):
+                raise
+            self.state = renewed(self.state)
+            self.failed = True
+            defects.tell(problem)
+            return True
+        return not reply.ended
+
+    def _print(self, reply: Reply) -> None:
+        self.failed |= reply.failed
+        streams.findings(reply.findings)
+        streams.write([reply.text])
+        streams.flush()
+
+    def _perform(self, typed: Typed) -> Reply:
+        request = read(typed)
+        with ProgressLine("inferring", shown=request.kind in INFERRING) as line:
+            if request.kind in ("ask", "why", "whynot") or (request.kind == "state" and "query" in typed.text):
+                _import_torch()
+            with self.state.kb.watched(line):
+                self.state, reply = perform(self.state, request, paint_for(sys.stdout), headed=self._headed)
+        return reply
+
+
+def whole_input(next_line: Callable[[bool], str], pending: str | None = None) -> tuple[str, str | None]:
+    """A line, and those behind it where it ends as no input can (with an operator, say); and the line that was read
+    beyond, since it starts another: the next input's ``pending``. ``next_line`` is told whether an input goes on."""
+    text = next_line(False) if pending is None else pending
+    while unfinished(text):
+        try:
+            more = next_line(True)
+        except EOFError:
+            break
+        if starts_anew(more):
+            return text, more
+        if not more.strip():
+            break
+        text += "\n" + more
+    return text, None
+
+
+@contextmanager
+def _ctrl_c(interruptible: bool) -> Iterator[None]:
+    """While entered, Ctrl-C raises ``KeyboardInterrupt``, if that is wanted."""
+    if not interruptible:
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _import_torch() -> None:
+    """Import it first: an exception could not pass through the C++ code that does that. Ctrl-C is noted until then."""
+    if "torch" in sys.modules:
+        return
+    noted: list[int] = []
+
+    def note(number: int, _frame: FrameType | None) -> None:
+        noted.append(number)
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        use_threads(1)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if noted:
+        raise KeyboardInterrupt

@@ -1,0 +1,247 @@
+"""What a request does: the next state, and the reply. Prints nothing; `save` alone writes a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lnnkit.answer_table import format_bounds, format_range
+from lnnkit.check.nearest import nearest
+from lnnkit.cli.answer_report import answer_rows
+from lnnkit.cli.chosen_answers import Choice, chosen
+from lnnkit.cli.explain import conflict_report
+from lnnkit.cli.painting import Paint, plain
+from lnnkit.cli.streams import printable
+from lnnkit.errors import Error
+from lnnkit.shell.program_text import save
+from lnnkit.shell.requests import COMMANDS, Kind, Request
+from lnnkit.shell.shell_state import State, with_assumption, with_statements
+from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.parse import parse
+from lnnkit.syntax.span import Span
+
+HELP = """\
+P(X) & Q(X)        ask a formula: the bindings about which something is known; `query P(X)` is the same
+fact P(a) = 0.7    state a fact; a rule, an axiom, a predicate, a number, a load or an import in the same way
+why P(a)           show why an atom has its bounds; `why` alone shows the contradictions
+whynot P(a)        show what keeps an atom from being true; `whynot ~P(a)`: from being false
+assume P(a) = 0.2  ask as if an atom had this fact instead of those about it
+undo               take back the last statement or assumption
+save FILE          write the program, with what was added, to a .lnn file
+limit N            show N answers of each query at most; `limit 0` shows all
+help, quit         this list; the end (Ctrl-D)
+"""
+
+
+_ASSUMED = "<assumed>"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """``text`` answers, ``findings`` are what is wrong or doubtful; with ``ended`` the session is over."""
+
+    text: str = ""
+    findings: tuple[Diagnostic, ...] = ()
+    ended: bool = False
+
+    @property
+    def failed(self) -> bool:
+        return any(finding.severity == "error" for finding in self.findings)
+
+
+def perform(state: State, request: Request, paint: Paint = plain, *, headed: bool = True) -> tuple[State, Reply]:
+    """Do what is asked; ``headed`` puts each query above its answers. What is wrong changes nothing, and is in the
+    reply."""
+    try:
+        if request.kind in ("ask", "state"):
+            return _language(state, request, paint, headed)
+        return _COMMANDS[request.kind](state, request)
+    except Error as problem:
+        findings = request.typed.placed(problem.diagnostics)
+        return state, Reply(findings=tuple(map(_hinted, findings)) if request.kind == "ask" else findings)
+
+
+def _hinted(finding: Diagnostic) -> Diagnostic:
+    """With what to do next where the language alone has no advice: it may have been meant for a command."""
+    if finding.code != "syntax" or finding.hint or finding.span is None:
+        return finding
+    word = finding.span.source.text.split(maxsplit=1)[0]
+    near = nearest(word, COMMANDS)
+    return replace(finding, hint=f"did you mean `{near}`?" if near else "`help` lists what can be typed here")
+
+
+# --- the language -----------------------------------------------------------------------------------------------------
+
+
+def _language(state: State, request: Request, paint: Paint, headed: bool) -> tuple[State, Reply]:
+    if request.kind == "ask":
+        return _ask(state, request, (0, request.end), paint, headed)
+    program, findings = parse(request.typed.source.text, request.typed.path)
+    if findings:
+        return state, Reply(findings=tuple(findings))
+    stated = [each for each in program.statements if not isinstance(each, ast.QueryStatement)]
+    replies = []
+    found = state
+    if stated:
+        found, warnings = with_statements(state, stated)
+        replies.append(Reply(findings=tuple(warnings)))
+    above = request.typed.line - 1
+    for each in program.statements:
+        if isinstance(each, ast.QueryStatement):
+            found, reply = _ask(found, request, (each.span.start - above, each.span.end - above), paint, headed)
+            replies.append(reply)
+    return found, _joined(replies)
+
+
+def _joined(replies: Iterable[Reply]) -> Reply:
+    held = list(replies)
+    return Reply("".join(each.text for each in held), tuple(finding for each in held for finding in each.findings))
+
+
+def _ask(state: State, request: Request, place: tuple[int, int], paint: Paint, headed: bool) -> tuple[State, Reply]:
+    answers = state.kb.ask(request.typed.only(*place))
+    shown = chosen(answers, Choice(limit=state.limit))
+    lines = [paint(printable(answers.query), "query") + "\n"] if headed else []
+    lines += answer_rows(shown, paint, "`limit 0` shows all")
+    lines += ["\n"] if headed else []
+    ended = _ended(state)
+    if ended and ended != state.said:
+        lines.append(f"{paint(ended, 'note')}\n")
+    reply = Reply("".join(lines), request.typed.placed(answers.warnings))
+    return replace(state, said=ended), reply
+
+
+def _ended(state: State) -> str:
+    """What is to be said of the inference behind an answer; nothing where all went well."""
+    outcome = state.kb.outcome
+    count = len(outcome.contradictions)
+    told = [f"{count:,} contradiction{'' if count == 1 else 's'}; `why` alone shows what meets"] if count else []
+    return "\n".join([*told, *([outcome.summary] if outcome.status != "converged" else [])])
+
+
+# --- the commands -----------------------------------------------------------------------------------------------------
+
+
+def _why(state: State, request: Request) -> tuple[State, Reply]:
+    if not request.argument:
+        text, _ = conflict_report(state.kb, minimal=False)
+        return state, Reply(f"{printable(text)}\n")
+    explanation = state.kb.explain(request.typed.only(request.rest, request.end))
+    return state, Reply(f"{printable(str(explanation))}\n", request.typed.placed(explanation.warnings))
+
+
+def _whynot(state: State, request: Request) -> tuple[State, Reply]:
+    if not request.argument:
+        return state, _wrong("no-atom", "`whynot` needs an atom", "name one, as in `whynot P(a)`")
+    negated = request.argument.startswith(("~", "¬"))
+    found = state.kb.why_not(
+        request.typed.only(request.rest + negated, request.end), side="upper" if negated else "lower"
+    )
+    return state, Reply(f"{printable(str(found))}\n", request.typed.placed(found.warnings))
+
+
+def _assume(state: State, request: Request) -> tuple[State, Reply]:
+    if not request.argument:
+        return state, _wrong("no-fact", "`assume` needs a fact", "as in `assume P(a)` or `assume P(a) = 0.2`")
+    statement, findings = _fact(request)
+    if statement is None:
+        return state, Reply(findings=_retyped(request, findings))
+    name = statement.atom.name
+    if name not in state.kb.predicates:
+        near = nearest(name, state.kb.predicates)
+        hint = (
+            f"did you mean `{near}`?"
+            if near
+            else f"`{statement.span.text}` states it for good, and makes `{name}` known"
+        )
+        problem = Diagnostic("unknown-predicate", f"no predicate is named `{name}`", hint, statement.atom.span)
+        return state, Reply(findings=_retyped(request, (problem,)))
+    try:
+        facts, found = state.kb.facts_of([statement])
+    except Error as problem:
+        return state, Reply(findings=_retyped(request, problem.diagnostics))
+    lower, upper = facts[0].lower, facts[0].upper
+    bounds = (format_range if state.kb.predicates[name].numeric else format_bounds)(lower, upper)
+    following = with_assumption(state, facts[0], statement.atom, f"assume {request.argument}")
+    atom = following.assumed[-1].atom
+    return following, Reply(f"assumed: {printable(atom)} {bounds}; `undo` takes it back\n", _retyped(request, found))
+
+
+def _fact(request: Request) -> tuple[ast.FactStatement | None, list[Diagnostic]]:
+    """The fact that stands behind `assume`, with or without its keyword."""
+    typed, start = request.typed, request.rest
+    text = typed.only(start, request.end)
+    begin = typed.line - 1 + start
+    if not request.argument.startswith("fact "):
+        text = f"{text[: begin - 5]}fact {text[begin:]}"  # in place of the end of `assume`
+    program, findings = parse(text, _ASSUMED)
+    first = program.statements[0] if program.statements else None
+    return (first if isinstance(first, ast.FactStatement) and not findings else None), findings
+
+
+def _retyped(request: Request, findings: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Findings about what `assume` was given, placed in what was typed."""
+    source = request.typed.source
+    return tuple(
+        replace(each, span=Span(source, each.span.start, each.span.end))
+        if each.span is not None and each.span.source.path == _ASSUMED
+        else each
+        for each in findings
+    )
+
+
+def _undo(state: State, request: Request) -> tuple[State, Reply]:
+    if request.argument:
+        return state, _wrong("no-argument", "`undo` takes back one change at a time", "say `undo` alone")
+    if state.before is None:
+        return state, _wrong("nothing-to-undo", "nothing has been stated or assumed here", "")
+    found = replace(state.before, limit=state.limit, said=state.said)
+    return found, Reply(f"undone: {printable(state.change)}\n")
+
+
+def _save(state: State, request: Request) -> tuple[State, Reply]:
+    name = request.argument
+    if len(name) > 1 and name[0] == name[-1] and name[0] in "\"'":
+        name = name[1:-1]
+    if not name:
+        return state, _wrong("no-file", "`save` needs a file", "as in `save session.lnn`")
+    path = Path(name).expanduser()
+    save(state, path)
+    return state, Reply(f"written to {printable(str(path))}\n")
+
+
+def _limit(state: State, request: Request) -> tuple[State, Reply]:
+    if not request.argument.isdecimal():
+        return state, _wrong("no-limit", "`limit` needs a whole number from 0 on", "`limit 0` shows all answers")
+    return replace(state, limit=int(request.argument)), Reply()
+
+
+def _help(state: State, _request: Request) -> tuple[State, Reply]:
+    return state, Reply(HELP)
+
+
+def _nothing(state: State, _request: Request) -> tuple[State, Reply]:
+    return state, Reply()
+
+
+def _quit(state: State, _request: Request) -> tuple[State, Reply]:
+    return state, Reply(ended=True)
+
+
+def _wrong(code: str, message: str, hint: str) -> Reply:
+    return Reply(findings=(Diagnostic(code, message, hint),))
+
+
+_COMMANDS: dict[Kind, Callable[[State, Request], tuple[State, Reply]]] = {
+    "why": _why,
+    "whynot": _whynot,
+    "assume": _assume,
+    "undo": _undo,
+    "save": _save,
+    "limit": _limit,
+    "help": _help,
+    "nothing": _nothing,
+    "quit": _quit,
+}

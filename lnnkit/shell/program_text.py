@@ -1,0 +1,49 @@
+"""The program of a session as a text, and as a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lnnkit.errors import Error, ProgramError
+from lnnkit.output import require_apart, write_text
+from lnnkit.shell.shell_state import State
+from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.parse import parse
+from lnnkit.syntax.relocate import relocate
+
+
+def save(state: State, path: Path) -> None:
+    """Write a program that says what the session says, its paths rewritten to lead from there to the same files.
+    Raises `Error`, and writes nothing, where that cannot be said, or not there."""
+    if path.suffix != ".lnn":
+        raise Error([Diagnostic("no-program", f'"{path}" does not end in .lnn', f"name it {path.with_suffix('.lnn')}")])
+    require_apart(path, state.stated.files)
+    text = program_text(state)
+    program, findings = parse(text, str(path))
+    if findings:
+        raise ProgramError(findings)
+    write_text(path, relocate(program, state.base.resolve(), path.parent))
+
+
+def program_text(state: State) -> str:
+    """The text of the file, then what was added, then what is assumed. Raises `Error` where an assumption says less
+    than facts do, or otherwise: no statement takes a fact back."""
+    _require_said(state)
+    parts = [state.origin.span.source.text.rstrip("\n")]
+    if state.added:
+        parts.append("\n".join(statement.span.text for statement in state.added))
+    if state.assumed:
+        parts.append("\n".join(["# assumed", *(each.fact.span.text for each in state.assumed)]))
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _require_said(state: State) -> None:
+    findings = []
+    for each in state.assumed:
+        others = state.stated.overruled(each.fact)
+        if others:
+            message = f"the assumption about `{each.atom}` replaces {', '.join(others)}, which no program can say"
+            hint = "`undo` it, or change that fact, before you save"
+            findings.append(Diagnostic("assumed-otherwise", message, hint))
+    if findings:
+        raise Error(findings)

@@ -1,0 +1,61 @@
+"""An input -> the request that it is: a command, statements, or a formula to ask."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from lnnkit.shell.typed import Typed
+from lnnkit.syntax.identifiers import shadow
+from lnnkit.syntax.split import comment_start, split
+
+Kind = Literal[
+    "nothing", "ask", "state", "why", "whynot", "assume", "undo", "save", "limit", "help", "quit"
+]  # `state`: statements of the language
+COMMANDS = ("why", "whynot", "assume", "undo", "save", "limit", "help", "quit", "exit", "explain")
+_OTHER_NAMES = {"exit": "quit", "explain": "why"}
+INFERRING = frozenset(("ask", "state", "why", "whynot", "assume"))
+
+# A word that an operator follows is a proposition: `save & Rain`.
+_COMMAND = re.compile(rf"\s*({'|'.join(COMMANDS)})(?:\s*$|\s+(?![&|@<>=∧∨⊕→↔⇒⇔]|->|(?:and|or|xor|implies|iff)\b))")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """``rest`` is where in the input the command's argument starts; there is none at its ``end``."""
+
+    kind: Kind
+    typed: Typed
+    rest: int = 0
+
+    @property
+    def end(self) -> int:
+        """Where the argument ends: before white space and a comment."""
+        text = self.typed.text
+        last = text.rpartition("\n")[2]
+        return max(self.rest, len(text[: len(text) - len(last) + comment_start(last)].rstrip()))
+
+    @property
+    def argument(self) -> str:
+        return self.typed.text[self.rest : self.end]
+
+
+def starts_anew(line: str) -> bool:
+    """Whether a line is a command or starts a statement, whatever stands before it."""
+    return read(Typed(line)).kind not in ("ask", "nothing")
+
+
+def read(typed: Typed) -> Request:
+    """The request that an input makes."""
+    text = typed.text
+    found = _COMMAND.match(text)
+    if found:
+        kind = _OTHER_NAMES.get(found[1], found[1])
+        return Request(kind, typed, found.end())  # pyright: ignore[reportArgumentType]  # a word of COMMANDS
+    pieces = split(shadow(text))
+    if not pieces:
+        return Request("nothing", typed)
+    if text.strip() == "?":
+        return Request("help", typed, len(text))
+    return Request("ask" if pieces[0].keyword is None else "state", typed)

@@ -1,0 +1,87 @@
+"""What a session holds: the program of its file, what was added to it, and what is assumed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lnnkit.check.program import Fact
+from lnnkit.kb import KnowledgeBase, loads
+from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.parse import parse
+from lnnkit.syntax.printer import format_expression
+
+
+@dataclass(frozen=True, slots=True)
+class Assumed:
+    """A fact in place of all that is said of its atom; ``atom`` as the language writes it."""
+
+    atom: str
+    fact: Fact
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """``stated`` says what the ``origin`` (the program of FILE) and the ``added`` statements say; ``kb``, which is
+    asked, holds what is ``assumed`` besides. ``before`` is what `undo` goes back to, from the ``change`` made to it.
+    Of an answer, ``limit`` rows are shown (0: all); ``said`` is how inference ended when that was last told."""
+
+    origin: ast.Program
+    base: Path
+    stated: KnowledgeBase
+    kb: KnowledgeBase
+    added: tuple[ast.Statement, ...] = ()
+    assumed: tuple[Assumed, ...] = ()
+    before: State | None = None
+    change: str = ""
+    limit: int = 0
+    said: str = ""
+
+
+def opened(kb: KnowledgeBase | None, limit: int = 0) -> State:
+    """The state over the knowledge base of a file, or over an empty program, whose paths start from the working
+    folder."""
+    if kb is None:
+        kb = loads("", ".", "<shell>")
+    path = kb.program.span.source.path
+    origin = kb.program if kb.text == kb.program.span.source.text else parse(kb.text, path)[0]
+    return State(origin, kb.base, kb, kb, limit=limit)
+
+
+def with_statements(state: State, statements: Sequence[ast.Statement]) -> tuple[State, list[Diagnostic]]:
+    """The state in which these are stated too, and the warnings that are new with them. Raises `Error`."""
+    stated = _stating(state, statements)
+    warnings = [finding for finding in stated.warnings if finding not in state.stated.warnings]
+    change = "; ".join(" ".join(statement.span.text.split()) for statement in statements)
+    before = replace(state, stated=state.stated.copied(), kb=state.kb.copied())  # without what was inferred: memory
+    found = replace(state, stated=stated, added=(*state.added, *statements), before=before, change=change)
+    return _assuming(found), warnings
+
+
+def with_assumption(state: State, fact: Fact, atom: ast.Atom, text: str) -> State:
+    """The state in which a fact is assumed; it takes the place of an earlier assumption about its atom."""
+    atom_text = format_expression(atom)
+    others = tuple(each for each in state.assumed if each.atom != atom_text)
+    return _assuming(replace(state, assumed=(*others, Assumed(atom_text, fact)), before=state, change=text))
+
+
+def renewed(state: State) -> State:
+    """The same, without anything that was inferred: what to go on with where an exception has ended inference."""
+    return _assuming(replace(state, stated=state.stated.copied()))
+
+
+def _assuming(state: State) -> State:
+    bounds = {each.atom: (each.fact.lower, each.fact.upper) for each in state.assumed}
+    return replace(state, kb=state.stated.assume(bounds) if bounds else state.stated)
+
+
+def _stating(state: State, statements: Sequence[ast.Statement]) -> KnowledgeBase:
+    """Facts about known predicates are added to what was read; anything else has the whole program checked anew."""
+    known = state.stated.predicates
+    facts = [each for each in statements if isinstance(each, ast.FactStatement) and each.atom.name in known]
+    if len(facts) == len(statements):
+        return state.stated.with_facts(facts)
+    everything = (*state.origin.statements, *state.added, *statements)
+    return KnowledgeBase(replace(state.origin, statements=everything), state.base)

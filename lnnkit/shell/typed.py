@@ -1,0 +1,46 @@
+"""What was typed, and where findings about it stand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.span import Source, Span
+
+ASKED = "<query>"  # where the knowledge base says that what it was asked stands
+_INK = re.compile(r"[^\n]")
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """An input, of one line or several, whose first is line ``line`` of ``path``."""
+
+    text: str
+    path: str = "<shell>"
+    line: int = 1
+
+    @property
+    def source(self) -> Source:
+        """The input below as many empty lines as stand before it."""
+        return Source(self.path, "\n" * (self.line - 1) + self.text)
+
+    def only(self, start: int, end: int | None = None) -> str:
+        """The text of ``source`` with all but a range of the input blanked: what is found in it stands where it was
+        typed."""
+        text = self.source.text
+        before = self.line - 1 + start
+        return _INK.sub(" ", text[:before]) + text[before : None if end is None else self.line - 1 + end]
+
+    def placed(self, findings: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+        """Findings about what was asked, with their place in the input."""
+        return tuple(map(self._placed, findings))
+
+    def _placed(self, finding: Diagnostic) -> Diagnostic:
+        span = finding.span
+        if span is None or span.source.path != ASKED:
+            return finding
+        blank = len(span.text) - len(span.text.lstrip())  # a query's own span holds what was blanked
+        end = max(span.start + len(span.text.rstrip()), span.start + blank)
+        return replace(finding, span=Span(self.source, span.start + blank, end))
