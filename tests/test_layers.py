@@ -100,7 +100,7 @@ def test_arrows_point_one_way(path: Path) -> None:
 
 
 KNOWLEDGE_BASE = (
-    *("theory", "querying", "telling", "module_binding", "saving", "rested", "going_on", "session", "naming"),
+    *("theory", "querying", "telling", "module_binding", "saving", "rested", "going_on", "session", "entity_prefixes"),
     *(
         "covering_fixpoints",
         "asking",

@@ -64,7 +64,7 @@ def nearest_file(path: Path) -> str:
     """A hint that names what is there instead: the folder that is missing, or the file with the nearest name."""
     if _FETCHED.search(path.as_posix()):
         return "nothing is fetched: save the file, and name it by its path"
-    slashed = Path(str(path).replace("\\", "/"))
+    slashed = Path(str(path).replace("\\", "/").replace("\t", "/t").replace("\n", "/n"))  # `\t` is an escape
     if slashed != path and slashed.is_file():
         return f'write "{slashed}": a path takes `/`'
     if not path.parent.is_dir():

@@ -50,7 +50,7 @@ def test_a_term_is_explained_by_its_numbers() -> None:
 
 
 def test_nothing_is_known_of_a_number() -> None:
-    explanation = lnnkit.loads(TEXT).explain("income(anna)")
+    explanation = lnnkit.loads(f"{TEXT}query income(anna)\n").explain("income(anna)")
     assert (explanation.lower, explanation.upper) == (-math.inf, math.inf)
     assert explanation.as_dict()["lower"] is not None
     assert not explanation.verify()

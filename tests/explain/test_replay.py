@@ -141,9 +141,8 @@ def test_a_spoiled_proof_is_found_out(seed: int) -> None:
 
 def test_a_fact_from_nowhere_is_found_out() -> None:
     one = lnnkit.loads(TRIAGE).explain("Infected(cleo)")
-    other = lnnkit.loads(TRIAGE.replace("fact Contact(bob, cleo)\n", "fact Contact(bob, anna)\n")).explain(
-        "Infected(cleo)"
-    )
+    text = TRIAGE.replace("fact Contact(bob, cleo)\n", "fact Contact(bob, anna)\nquery Infected(cleo)\n")
+    other = lnnkit.loads(text).explain("Infected(cleo)")
     assert replace(one, _world=other._world).verify() != []
 
 
