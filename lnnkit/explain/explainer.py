@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from lnnkit.answers.query_rows import answer
+from lnnkit.answers.spoken_atoms import marked
 from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.data.names import Names
 from lnnkit.engine.inference import Budget, Fixpoint
@@ -61,8 +62,8 @@ class Explainer:
         return Explanation(proof, alpha, self._contested(lifted, root), numeric, _world=lambda: self.world)
 
     def _contested(self, lifted: LiftedGraph, root: Root) -> bool:
-        """Whether the bounds of a query rest on a contradiction."""
-        if not any(any_set(flags) for flags in self._fixpoint.contested):
+        """Whether the answer to a query is marked: it rests on a contradiction, or is about an atom that one names."""
+        if not any(any_set(flags) for flags in marked(self._fixpoint)):
             return False
         return any_set(answer(self._fixpoint, lifted, root, budget=_UNLIMITED).contested)
 
