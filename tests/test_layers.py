@@ -98,6 +98,7 @@ KNOWLEDGE_BASE = (
         "covering_fixpoints",
         "asking",
         "assuming",
+        "trying",
         "explaining",
         "drawing",
         "training",

@@ -64,7 +64,7 @@ def test_one_that_no_fact_lists_marks_no_other() -> None:
     text = "predicate Known(p) closed\nfact Known(ann)\nfact Guest(zed)\nfact Guest(ann)\n"
     text += "predicate Other(p)\nfact Other(bob)\naxiom ~(Guest(X) & ~Known(X))\n"
     kb = lnnkit.loads(text)
-    assert marks(text, "Guest(X)") == {"ann": False, "zed": True}
+    assert marks(text, "Guest(X)") == {"ann": False, "bob": False, "zed": True}
     assert [row.contested for row in kb.ask("Known(bob)")] == [False]
 
 
