@@ -17,6 +17,7 @@ from lnnkit.explain.wording import Argument
 
 _GRID = 33  # truths that are tried at once where the least that is needed is looked for,
 _FINER = 4  # and so often, each time between two of them
+_LARGE, _COARSE = 1000, 5  # of so many rows of a quantifier, fewer truths are tried at first
 _HARDLY = 1 - 1e-4  # less than to the full
 _ALONE = 32  # premises that are tried each by itself
 
@@ -109,7 +110,9 @@ class Attempt:
             for each in self.wanted
             for value in sorted(values)[:_GRID]
         }
-        return sorted({*np.linspace(0.0, 1.0, _GRID).tolist(), *(degree for degree in at if 0 < degree < 1)})
+        large = any(len(own.rows) > _LARGE for own in self.sight.inner)
+        even = np.linspace(0.0, 1.0, _COARSE if large else _GRID).tolist()
+        return sorted({*even, *(degree for degree in at if 0 < degree < 1)})
 
     def _at_once(self, met: Sequence[Wanted], leaf: int, side: int, degrees: Sequence[float]) -> list[float]:
         """What it says with some premises met, all to the same of these degrees."""

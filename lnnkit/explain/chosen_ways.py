@@ -33,28 +33,27 @@ class Came:
 Added = Callable[[Way], "Came | None"]  # None where it is too much to infer
 
 
-def chosen(found: Sequence[Way], side: int, bound: float, added: Added) -> tuple[list[Way], int]:
-    """The nearest way of each statement, then the nearest of the others, and how many there are besides. Of a
-    statement whose nearest way is ruled out, the nearest that is not is among the first of those."""
+def chosen(found: Sequence[Way], side: int, bound: float, added: Added, seconds: int) -> tuple[list[Way], int]:
+    """The nearest way of each statement, then the nearest of the others, ``seconds`` at most, and how many there are
+    besides. Of a statement whose nearest way is ruled out, the nearest that is not is among the first of those."""
     ordered = _unique(sorted(found, key=_effort))
     first = _one_each(ordered)
     excluded = {id(way.statement) for way in first if _excluded(way)}
     open_ = _one_each([way for way in ordered if id(way.statement) in excluded and not _excluded(way)])
     some = first[:_LISTED]
     others = [way for way in (*open_, *ordered) if way not in first]
-    rest = _unique(others)[: _LISTED - len(some)]
+    rest = _unique(others)[: min(seconds, _LISTED - len(some))]
     tried = [[_tried(way, side, bound, added) for way in part] for part in (some, rest)]
     shown = [way for part in tried for way in sorted(part, key=_effort)]
     return shown, len(ordered) - len(shown)
 
 
 def _effort(way: Way) -> tuple[object, ...]:
-    """By how many premises it lacks, then whether what is known rules them out, or denies them."""
-    excluded = sum(each.excluded for each in way.missing)
-    denied = sum(each.unlisted for each in way.missing)
+    """By how many premises it lacks, then how many of them what is known denies."""
+    denied = sum(each.against is not None or each.contradictory for each in way.missing)
     lack = sum(each.lack for each in way.missing)
     gap = sum(each.gap for each in way.missing)
-    return (len(way.missing), way.blocked, excluded, denied, not way.concludes, lack, gap, way.statement.span.start)
+    return (len(way.missing), denied, not way.concludes, lack, gap, way.blocked, way.statement.span.start)
 
 
 def _excluded(way: Way) -> bool:

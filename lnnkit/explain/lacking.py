@@ -31,6 +31,8 @@ from lnnkit.syntax.printer import format_expression
 SIDES: tuple[Side, Side] = ("lower", "upper")
 _LOOKED_AT = 20  # instances of one statement
 _ALTERNATIVES = 3  # ways by one instance: through other rows of its quantifiers
+_MANY, _FEW = 10, 2
+_LARGE = 20_000  # atoms, of which an inference takes long
 _NEAREST = 6  # rows of a quantifier, unless it takes more
 
 
@@ -64,6 +66,8 @@ class Lacking:
         bound, other = bounds[side], bounds[1 - side]
         ruled_out = not closed and (goal > other + self._eps if side == 0 else goal < other - self._eps)
         limit = other if ruled_out else goal
+        if (bound >= goal) if side == 0 else (bound <= goal):
+            return WhyNot(self._atom(predicate, arguments), SIDES[side], bound, goal, [])
         ways = [
             way
             for formula in self._formulas
@@ -71,9 +75,17 @@ class Lacking:
             if formula.neurons[leaf].source == predicate and (leaf in formula.heads or not closed)
             for way in self._ways(formula, leaf, arguments, side, bound, limit)
         ]
-        atom = format_expression(self._wording.conclusion(predicate, arguments))
-        shown, more = chosen([way for way in ways if not _needs(way, atom)], side, bound, added)
+        atom = self._atom(predicate, arguments)
+        shown, more = chosen([way for way in ways if not _needs(way, atom)], side, bound, added, self._seconds)
         return WhyNot(atom, SIDES[side], bound, goal, shown, other if ruled_out else None, more=more)
+
+    @property
+    def _seconds(self) -> int:
+        """How many ways are shown besides one of each statement: each is tried by an inference."""
+        return _FEW if len(self._grounding.atoms) > _LARGE else _MANY
+
+    def _atom(self, predicate: str, arguments: Sequence[str]) -> str:
+        return format_expression(self._wording.conclusion(predicate, arguments))
 
     def _ways(
         self, formula: Formula, leaf: int, arguments: Sequence[str], side: int, bound: float, goal: float
@@ -144,7 +156,8 @@ class Lacking:
         assert formula.root is not None and isinstance(formula.root.origin, Assertion)
         names = formula.root.variables
         said = {names[v]: str(entity) for v, entity in instance.known.items() if v < len(names)}
-        missing = [self._missing(formula, each, needed) for each, needed in least]
+        written = sorted(least, key=lambda pair: pair[0].leaf)
+        missing = [self._missing(formula, each, needed) for each, needed in written]
         mentioned = {v for each, _ in least for v in formula.neurons[each.leaf].arguments}
         free = tuple(names[v] for v in sorted(instance.free) if v < len(names) and v in mentioned)
         heads = instance.target in formula.heads
