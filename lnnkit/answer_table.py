@@ -80,7 +80,7 @@ class Answer:
     """One binding of a query's variables (empty where it has none) and its truth bounds ``[lower, upper]``, or the ends
     of a ``numeric`` term.
 
-    ``contested`` marks an answer that rests on a contradiction.
+    ``contested`` marks an answer that rests on a contradiction, or is about an atom that a reported one speaks of.
     """
 
     bindings: Mapping[str, str]

@@ -105,6 +105,7 @@ KNOWLEDGE_BASE = (
         "covering_fixpoints",
         "asking",
         "assuming",
+        "trying",
         "explaining",
         "drawing",
         "training",

@@ -12,6 +12,7 @@ from torch import Tensor
 from lnnkit.analysis.relevance import ALL, SIDES
 from lnnkit.answers.atomic_queries import Evaluated, atomic, differ
 from lnnkit.answers.row_order import arranged
+from lnnkit.answers.spoken_atoms import marked
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.contested import Flags, defaulted, doubted
 from lnnkit.engine.inference import Budget, Fixpoint, guard_of
@@ -36,8 +37,9 @@ from lnnkit.store.layout import asked_constants
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The answers to one query: a column of entity ids for each of its variables, bounds, and whether a bound
-    rests on a contradiction: whether it would change if all that rest on one were unknown or at their defaults."""
+    """The answers to one query: a column of entity ids for each of its variables, bounds, and whether an answer is
+    contested: whether it would change if all that rests on a contradiction, and all atoms that a reported one speaks
+    of, were unknown or at their defaults."""
 
     variables: tuple[str, ...]
     columns: tuple[Tensor, ...]
@@ -77,7 +79,7 @@ def answer(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root, *, budget: Budge
     with torch.no_grad():
         reference, negated = below_negations(lifted.graph, root.reference)
         positive = replace(root, reference=reference)
-        return _answer(fixpoint.prepared, fixpoint.contested, lifted, positive, negated, guard_of(budget))
+        return _answer(fixpoint.prepared, marked(fixpoint), lifted, positive, negated, guard_of(budget))
 
 
 def _answer(prepared: Prepared, flags: Flags, lifted: LiftedGraph, root: Root, negated: bool, guard: Guard) -> Rows:

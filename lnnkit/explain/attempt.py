@@ -17,6 +17,8 @@ from lnnkit.explain.wording import Argument
 
 _GRID = 33  # truths that are tried at once where the least that is needed is looked for,
 _FINER = 4  # and so often, each time between two of them
+_LARGE, _COARSE = 1000, 5  # of so many rows of a quantifier, fewer truths are tried at first
+_HARDLY = 1 - 1e-4  # less than to the full
 _ALONE = 32  # premises that are tried each by itself
 
 
@@ -33,6 +35,7 @@ class Wanted:
     now: float
     other: float  # its other bound
     arrested: bool  # it contradicts itself: it reads as unknown, whatever it is told
+    gap: float = 0.0  # how far the numbers of a comparison are apart, as a share of the greater
 
     def at(self, degree: float) -> float:
         """The bound when it is met to a degree."""
@@ -59,10 +62,14 @@ class Attempt:
             return value >= reach - eps if side == 0 else value <= reach + eps
 
         def holds(some: Sequence[Wanted]) -> bool:
+            if enough(self._at_once(some, leaf, side, [1.0])[0]):
+                return True
             return any(map(enough, self._at_once(some, leaf, side, self._degrees)))
 
         alone = next(([each] for each in self.wanted[:_ALONE] if holds([each])), None)
         needed = minimal(self.wanted, holds) if alone is None else alone
+        if self._wholly(needed, leaf, side, enough):
+            return [(each, 1.0 - each.side) for each in needed]
         got = self._at_once(needed, leaf, side, self._degrees)
         first = next((i for i, value in enumerate(got) if enough(value)), len(got) - 1)
         below = self._degrees[max(first - 1, 0)]
@@ -87,6 +94,13 @@ class Attempt:
             found.append((each, least))
         return found
 
+    def _wholly(self, needed: Sequence[Wanted], leaf: int, side: int, enough: Callable[[float], bool]) -> bool:
+        """Whether all are needed, and each to the full: so it is where truths are crisp, and costs least to find."""
+        ways = [[(each, 1.0) for each in needed]]
+        ways += [[(one, _HARDLY if one is each else 1.0) for one in needed] for each in needed]
+        full, *less = self._says(ways, leaf, side)
+        return enough(full) and not any(map(enough, less))
+
     @cached_property
     def _degrees(self) -> list[float]:
         """Degrees that are tried: evenly, and those at which a premise comes to what another one is, or is not."""
@@ -96,7 +110,9 @@ class Attempt:
             for each in self.wanted
             for value in sorted(values)[:_GRID]
         }
-        return sorted({*np.linspace(0.0, 1.0, _GRID).tolist(), *(degree for degree in at if 0 < degree < 1)})
+        large = any(len(own.rows) > _LARGE for own in self.sight.inner)
+        even = np.linspace(0.0, 1.0, _COARSE if large else _GRID).tolist()
+        return sorted({*even, *(degree for degree in at if 0 < degree < 1)})
 
     def _at_once(self, met: Sequence[Wanted], leaf: int, side: int, degrees: Sequence[float]) -> list[float]:
         """What it says with some premises met, all to the same of these degrees."""

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from lnnkit.answers.query_rows import answer
+from lnnkit.answers.spoken_atoms import marked
 from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.data.names import Names
 from lnnkit.engine.inference import Budget, Fixpoint
+from lnnkit.explain.chosen_ways import Added
 from lnnkit.explain.conflict import Conflict, Inconsistent
 from lnnkit.explain.conflicts import conflicts
 from lnnkit.explain.explanation import Explanation
@@ -61,8 +63,8 @@ class Explainer:
         return Explanation(proof, alpha, self._contested(lifted, root), numeric, _world=lambda: self.world)
 
     def _contested(self, lifted: LiftedGraph, root: Root) -> bool:
-        """Whether the bounds of a query rest on a contradiction."""
-        if not any(any_set(flags) for flags in self._fixpoint.contested):
+        """Whether the answer to a query is marked: it rests on a contradiction, or is about an atom that one names."""
+        if not any(any_set(flags) for flags in marked(self._fixpoint)):
             return False
         return any_set(answer(self._fixpoint, lifted, root, budget=_UNLIMITED).contested)
 
@@ -75,10 +77,10 @@ class Explainer:
             return None
         return self._prover.bound(conclusion.name, texts, 0), self._prover.bound(conclusion.name, texts, 1)
 
-    def why_not(self, predicate: str, arguments: Sequence[str], side: int, goal: float) -> WhyNot:
-        """What could take one side of an atom's bounds to ``goal``."""
+    def why_not(self, predicate: str, arguments: Sequence[str], side: int, goal: float, added: Added) -> WhyNot:
+        """What could take one side of an atom's bounds to ``goal``; ``added`` infers with premises among the facts."""
         bounds = self._prover.bound(predicate, arguments, 0), self._prover.bound(predicate, arguments, 1)
-        return self._lacking.why_not(predicate, arguments, side, bounds, goal)
+        return self._lacking.why_not(predicate, arguments, side, bounds, goal, added)
 
     def conflicts(self, inconsistent: Inconsistent, most: int) -> list[Conflict]:
         """What the contradictions rest on, ``most`` of them."""

@@ -4,6 +4,7 @@ back."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,25 +13,27 @@ from lnnkit.check.program import Assertion
 from lnnkit.engine.start.prepared import Prepared
 from lnnkit.explain.as_text import set_apart
 from lnnkit.explain.attempt import Attempt, Wanted
-from lnnkit.explain.compared import compared
+from lnnkit.explain.chosen_ways import Added, chosen
+from lnnkit.explain.compared import known_numbers
 from lnnkit.explain.nearest_instances import Literal, nearest
+from lnnkit.explain.premises import Instance, Premises
 from lnnkit.explain.proof import Side
-from lnnkit.explain.readings import Reading, Readings
-from lnnkit.explain.reads import Read, leaf_reads
+from lnnkit.explain.readings import Readings
 from lnnkit.explain.reassembly import assemble
-from lnnkit.explain.sight import Sight
-from lnnkit.explain.timeline import END
 from lnnkit.explain.why_not import Missing, Way, WhyNot
 from lnnkit.explain.wording import Argument, Wording
 from lnnkit.formula.unfolding import Formula, unfold
 from lnnkit.graph.lifted import COMPARISON
 from lnnkit.logic.bounds import tolerance
+from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 
 SIDES: tuple[Side, Side] = ("lower", "upper")
 _LOOKED_AT = 20  # instances of one statement
-_LISTED = 10
-_EXCLUDED = 3  # ways that contradict what is known, where there are no others
+_ALTERNATIVES = 3  # ways by one instance: through other rows of its quantifiers
+_MANY, _FEW = 10, 2
+_LARGE = 20_000  # atoms, of which an inference takes long
+_NEAREST = 6  # rows of a quantifier, unless it takes more
 
 
 class Lacking:
@@ -39,24 +42,32 @@ class Lacking:
     def __init__(self, prepared: Prepared, readings: Readings, wording: Wording) -> None:
         self._prepared = prepared
         self._grounding = prepared.grounding
-        self._readings = readings
         self._wording = wording
+        self._premises = Premises(prepared, readings, wording)
         self._eps = tolerance(prepared.state.dtype)
-        self._crossed = prepared.state.crossed.flags(len(prepared.grounding.atoms))
         self._formulas = [
             unfold(prepared.lifted, root, through_shared=True, through_comparisons=False)
             for root in prepared.lifted.statements
         ]
 
     def why_not(
-        self, predicate: str, arguments: Sequence[str], side: int, bounds: tuple[float, float], goal: float
+        self,
+        predicate: str,
+        arguments: Sequence[str],
+        side: int,
+        bounds: tuple[float, float],
+        goal: float,
+        added: Added,
     ) -> WhyNot:
         """What could take one side of an atom from its bound towards ``goal``, or as far as its other bound lets it.
-        That of a closed predicate is no limit, but only rules that define it make it truer."""
+        That of a closed predicate is no limit, but only rules that define it make it truer. ``added`` tells what comes
+        of premises that are added to the facts."""
         closed = side == 0 and self._prepared.lifted.graph.nodes[predicate]["closed"]
         bound, other = bounds[side], bounds[1 - side]
         ruled_out = not closed and (goal > other + self._eps if side == 0 else goal < other - self._eps)
         limit = other if ruled_out else goal
+        if (bound >= goal) if side == 0 else (bound <= goal):
+            return WhyNot(self._atom(predicate, arguments), SIDES[side], bound, goal, [])
         ways = [
             way
             for formula in self._formulas
@@ -64,15 +75,17 @@ class Lacking:
             if formula.neurons[leaf].source == predicate and (leaf in formula.heads or not closed)
             for way in self._ways(formula, leaf, arguments, side, bound, limit)
         ]
-        unique: dict[object, Way] = {}
-        for way in ways:
-            key = (id(way.statement), tuple(way.bindings.items()), tuple(each.atom for each in way.missing))
-            unique.setdefault(key, way)
-        ordered = sorted(unique.values(), key=_effort)
-        possible = [way for way in ordered if all(each.against is None for each in way.missing)]
-        atom = format_expression(self._wording.conclusion(predicate, arguments))
-        shown = (possible or ordered[:_EXCLUDED])[:_LISTED]
-        return WhyNot(atom, SIDES[side], bound, goal, shown, other if ruled_out else None)
+        atom = self._atom(predicate, arguments)
+        shown, more = chosen([way for way in ways if not _needs(way, atom)], side, bound, added, self._seconds)
+        return WhyNot(atom, SIDES[side], bound, goal, shown, other if ruled_out else None, more=more)
+
+    @property
+    def _seconds(self) -> int:
+        """How many ways are shown besides one of each statement: each is tried by an inference."""
+        return _FEW if len(self._grounding.atoms) > _LARGE else _MANY
+
+    def _atom(self, predicate: str, arguments: Sequence[str]) -> str:
+        return format_expression(self._wording.conclusion(predicate, arguments))
 
     def _ways(
         self, formula: Formula, leaf: int, arguments: Sequence[str], side: int, bound: float, goal: float
@@ -83,135 +96,110 @@ class Lacking:
         if bindings is None or formula.neurons[leaf].block:
             return
         free = set(formula.blocks[0].variables)
+        own = self._row(formula.neurons[leaf].source, arguments)
         literals = [Literal(other, end) for other, end in ends if other != leaf and formula.neurons[other].block == 0]
         looked = nearest(self._grounding, self._prepared.state, formula, literals, bindings)
         for found in looked[:_LOOKED_AT]:
-            way = self._way(formula, leaf, found, free - set(found), ends, side, bound, goal)
-            if way is not None:
-                yield way
+            yield from self._by_instance(formula, leaf, own, found, free - set(found), ends, side, bound, goal)
 
-    def _way(
+    def _by_instance(
         self,
         formula: Formula,
         leaf: int,
+        own: int,
         bindings: Mapping[int, int],
         free: set[int],
         ends: Sequence[tuple[int, int]],
         side: int,
         bound: float,
         goal: float,
-    ) -> Way | None:
-        """By one instance: where an equivalence reads both ends of an operand, by that which leads further."""
+    ) -> Iterator[Way]:
+        """The nearest way, and those through other rows of its quantifiers."""
         generic = self._grounding.domain.generic
         sight = assemble(self._grounding, formula, {**bindings, **dict.fromkeys(free, generic)}, free)
         known: dict[int, Argument] = {v: self._wording.names[entity] for v, entity in bindings.items()}
-        reads = [read for read in self._reads(sight, formula, known, free) if read.leaf != leaf]
-        tried = [
-            Attempt(sight, reads, [w for o, end in chosen for w in self._wanted(sight, reads, leaf, o, end, known)])
-            for chosen in _one_end_each(ends)
-        ]
-        attempt = max(tried, key=lambda one: one.best(leaf, side) if side == 0 else -one.best(leaf, side))
-        best = attempt.best(leaf, side)
-        reach = min(best, goal) if side == 0 else max(best, goal)
-        if (reach - bound if side == 0 else bound - reach) <= self._eps:
-            return None
-        missing = [self._missing(formula, each, least) for each, least in attempt.least(leaf, side, reach, self._eps)]
+        instance = Instance(sight, leaf, own, known, frozenset(free))
+        attempt = self._attempt(instance, ends, side, goal)
+        for _ in range(_ALTERNATIVES):
+            best = attempt.best(leaf, side)
+            reach = min(best, goal) if side == 0 else max(best, goal)
+            if (reach - bound if side == 0 else bound - reach) <= self._eps:
+                return
+            least = attempt.least(leaf, side, reach, self._eps)
+            yield self._way(instance, reach, least)
+            inner = {id(each) for each, _ in least if formula.neurons[each.leaf].block}
+            if not inner:
+                return
+            attempt = replace(attempt, wanted=[each for each in attempt.wanted if id(each) not in inner])
+
+    def _attempt(self, instance: Instance, ends: Sequence[tuple[int, int]], side: int, goal: float) -> Attempt:
+        """Where an equivalence reads both ends of an operand, that which leads further; with the nearest rows of
+        quantifiers only, if they lead as far as all."""
+        reads = self._premises.reads(instance)
+
+        def through(nearest: int | None) -> Attempt:
+            tried = [
+                Attempt(instance.sight, reads, self._premises.wanted(instance, reads, some, nearest))
+                for some in _one_end_each(ends)
+            ]
+            return max(tried, key=lambda one: _signed(one.best(instance.target, side), side))
+
+        near = through(_NEAREST)
+        if not instance.sight.inner or _signed(near.best(instance.target, side), side) >= _signed(goal, side):
+            return near
+        every = through(None)
+        further = _signed(every.best(instance.target, side), side) > _signed(near.best(instance.target, side), side)
+        return every if further else near
+
+    def _way(self, instance: Instance, reach: float, least: Sequence[tuple[Wanted, float]]) -> Way:
+        formula = instance.sight.formula
         assert formula.root is not None and isinstance(formula.root.origin, Assertion)
         names = formula.root.variables
-        said = {names[v]: self._wording.names[entity] for v, entity in bindings.items() if v < len(names)}
-        return Way(formula.root.origin, said, reach, missing)
-
-    def _reads(self, sight: Sight, formula: Formula, known: Mapping[int, Argument], free: set[int]) -> list[Read]:
-        """All that the instance reads in the end."""
-        found: list[Read] = []
-        for leaf in formula.leaves:
-            if any(argument in free for argument in formula.neurons[leaf].arguments):
-                continue
-            about = self._wording.pattern(formula, leaf, known)
-            found += self._compared(sight, leaf, about)
-            for side in (0, 1):
-                found += leaf_reads(
-                    self._grounding, self._readings, sight, leaf, side, END, lambda _, about=about: about
-                )
-        return found
-
-    def _compared(self, sight: Sight, leaf: int, about: Sequence[Argument]) -> list[Read]:
-        """What its numbers make a comparison that inference did not look at."""
-        source, default = sight.table(leaf), self._grounding.atoms.tables[sight.table(leaf)].default_row
-        kind = self._prepared.lifted.graph.nodes.get(source, {}).get("kind")
-        named = [each for each in about if isinstance(each, str)]
-        if kind != COMPARISON or len(named) < len(about) or (sight.rows[leaf] != default).any():
-            return []
-        places = tuple(range(len(sight.rows[leaf])))
-        ends = compared(self._prepared, source, named)
-        return [Read(leaf, places, side, Reading(end, None)) for side, end in enumerate(ends)]
-
-    def _wanted(
-        self,
-        sight: Sight,
-        reads: Sequence[Read],
-        target: int,
-        leaf: int,
-        side: int,
-        known: Mapping[int, Argument],
-    ) -> Iterator[Wanted]:
-        """The premises at a leaf that could be met better, those last of which the opposite is known."""
-        if (leaf == target and sight.formula.neurons[leaf].block == 0) or sight.formula.neurons[leaf].numeric:
-            return
-        ends = np.stack([np.zeros(len(sight.rows[leaf])), np.ones(len(sight.rows[leaf]))])
-        for read in reads:
-            if read.leaf == leaf:
-                ends[read.side][list(read.places)] = read.reading.value
-        rows = sight.rows[leaf]
-        found: list[Wanted] = []
-        for row in dict.fromkeys(rows.tolist()):
-            places = np.flatnonzero(rows == row)
-            default = row == self._grounding.atoms.tables[sight.table(leaf)].default_row
-            for mine in [(int(place),) for place in places] if default else [tuple(places.tolist())]:
-                now, other = float(ends[side][mine[0]]), float(ends[1 - side][mine[0]])
-                if abs(now - (1 - side)) > self._eps:
-                    named = self._named(sight, leaf, mine[0], known)
-                    alike = self._alike(sight, leaf, mine, named)
-                    found.append(Wanted(leaf, mine, named, alike, side, now, other, bool(self._crossed[row])))
-        yield from sorted(found, key=lambda each: abs(each.other - (1 - side)) > self._eps)
-
-    def _named(self, sight: Sight, leaf: int, place: int, known: Mapping[int, Argument]) -> dict[int, Argument]:
-        """The entities of variables where a leaf stands: those of quantified ones too."""
-        block = sight.formula.neurons[leaf].block
-        ids = sight.inner[block - 1].ids if block else {}
-        found = {v: int(column[place]) for v, column in ids.items()}
-        generic = self._grounding.domain.generic
-        return {**known, **{v: self._wording.names[entity] for v, entity in found.items() if entity < generic}}
-
-    def _alike(
-        self, sight: Sight, leaf: int, places: tuple[int, ...], named: Mapping[int, Argument]
-    ) -> dict[int, tuple[int, ...]]:
-        """Where the atom behind a leaf is read: at these places, and behind other leaves of its table."""
-        formula, index = sight.formula, self._grounding.domain.index
-        found = {leaf: places}
-        own = self._wording.pattern(formula, leaf, named)
-        source = formula.neurons[leaf].source
-        others = [other for other in formula.leaves if other != leaf and formula.neurons[other].source == source]
-        if not all(isinstance(each, str) for each in own):
-            return found
-        for other in others:
-            neuron = formula.neurons[other]
-            ids = sight.inner[neuron.block - 1].ids if neuron.block else sight.bindings
-            fits = np.ones(len(sight.rows[other]), bool)
-            for argument, wanted in zip(neuron.arguments, own, strict=True):
-                fits &= argument == wanted if isinstance(argument, str) else ids[argument] == index[str(wanted)]
-            if fits.any():
-                found[other] = tuple(np.flatnonzero(fits).tolist())
-        return found
+        said = {names[v]: str(entity) for v, entity in instance.known.items() if v < len(names)}
+        written = sorted(least, key=lambda pair: pair[0].leaf)
+        missing = [self._missing(formula, each, needed) for each, needed in written]
+        mentioned = {v for each, _ in least for v in formula.neurons[each.leaf].arguments}
+        free = tuple(names[v] for v in sorted(instance.free) if v < len(names) and v in mentioned)
+        heads = instance.target in formula.heads
+        return Way(formula.root.origin, said, reach, missing, free, concludes=heads)
 
     def _missing(self, formula: Formula, wanted: Wanted, needed: float) -> Missing:
+        source = formula.neurons[wanted.leaf].source
         about = self._wording.pattern(formula, wanted.leaf, wanted.named)
-        missing = self._wording.conclusion(formula.neurons[wanted.leaf].source, about)
+        missing = self._wording.conclusion(source, about)
         atom = set_apart(missing, format_expression(missing))
         excluded = needed > wanted.other + self._eps if wanted.side == 0 else needed < wanted.other - self._eps
+        row = self._row(source, about)
+        unlisted = excluded and bool(self._premises.unlisted(source, np.array([row]))[0])
+        data = self._prepared.lifted.graph.nodes.get(source, {})
+        entities = [each for each in about if isinstance(each, str)]
+        numbers: tuple[str, ...] = ()
+        if data.get("kind") == COMPARISON and len(entities) == len(about):
+            numbers = known_numbers(self._prepared, source, entities)
+        never_false = wanted.side == 1 and isinstance(missing, ast.Atom) and not data.get("closed")
+        never_false = never_false and (source, "upper") not in self._prepared.relevance.produced
         return Missing(
-            atom, SIDES[wanted.side], wanted.now, needed, wanted.other if excluded else None, wanted.arrested
+            atom,
+            SIDES[wanted.side],
+            wanted.now,
+            needed,
+            wanted.other if excluded else None,
+            wanted.arrested,
+            unlisted,
+            never_false,
+            numbers,
+            wanted.gap,
+            missing,
         )
+
+    def _row(self, table: str, about: Sequence[Argument]) -> int:
+        """The row of an atom; -1 where it has none of its own."""
+        own, index = self._grounding.atoms.tables[table], self._grounding.domain.index
+        if not all(isinstance(each, str) and each in index for each in about):
+            return -1
+        ids = [np.array([index[str(each)]], np.int32) for each in about]
+        row = int(self._grounding.atoms.find(own, ids, 1)[0])
+        return -1 if row == own.default_row else row
 
     def _unified(self, formula: Formula, leaf: int, arguments: Sequence[str]) -> dict[int, int] | None:
         domain = self._grounding.domain
@@ -236,7 +224,10 @@ def _one_end_each(ends: Sequence[tuple[int, int]]) -> list[list[tuple[int, int]]
     ]
 
 
-def _effort(way: Way) -> tuple[object, ...]:
-    """Ways that nothing excludes come first, then those that lack least."""
-    excluded = sum(each.against is not None for each in way.missing)
-    return (excluded, len(way.missing), sum(each.lack for each in way.missing), way.statement.span.start)
+def _signed(bound: float, side: int) -> float:
+    """Greater the more it says."""
+    return -bound if side else bound
+
+
+def _needs(way: Way, atom: str) -> bool:
+    return any(each.atom == atom for each in way.missing)

@@ -19,6 +19,7 @@ from lnnkit.store.columns.arrays import Array
 _MOST = 200  # instances that are found for the same literals
 _ROWS = 1_000_000  # of a join; beyond it,
 _FIRST = (1000, 30, 2)  # only so many atoms of each literal are joined
+_ENOUGH = 20  # instances, after which literals that lack more are not looked for
 _SUBSETS = 300  # of literals that are left out
 
 
@@ -38,14 +39,18 @@ def nearest(
     grounding: Grounding, state: State, formula: Formula, literals: Sequence[Literal], bindings: Mapping[int, int]
 ) -> list[dict[int, int]]:
     """Bindings of the formula's variables that extend ``bindings``, each once: those that all literals hold, then those
-    that all but one do, and, if there are none, those that all but two do, and so on; fuller ones first. Variables
-    that nothing binds are left out."""
-    generators = [each for each in literals if not _informs(grounding, formula, each)]
+    that all but one do, and so on until there are enough; fuller ones first. Variables that nothing binds are left out.
+    """
+    generators = [
+        each
+        for each in literals
+        if not _informs(grounding, formula, each) and _binds(formula, each, bindings)  # the others hold of all or none
+    ]
     relations = {each: _matching(grounding, state, formula, each, bindings) for each in generators}
     found: dict[tuple[tuple[int, int], ...], None] = {}
     subsets = 0
-    for left_out in range(len(generators) + 1):
-        if found and left_out > 1:
+    for left_out in range(len(generators)):
+        if len(found) >= _ENOUGH and left_out > 1:
             break
         held: dict[tuple[tuple[int, int], ...], None] = {}
         for kept in itertools.combinations(generators, len(generators) - left_out):
@@ -56,6 +61,12 @@ def nearest(
                 held.setdefault(tuple(sorted({**bindings, **one}.items())))
         found |= dict.fromkeys(sorted(held, key=len, reverse=True))
     return [dict(items) for items in found] or [dict(bindings)]
+
+
+def _binds(formula: Formula, literal: Literal, bindings: Mapping[int, int]) -> bool:
+    """Whether a literal has variables that are not bound."""
+    arguments = formula.neurons[literal.leaf].arguments
+    return any(not isinstance(argument, str) and argument not in bindings for argument in arguments)
 
 
 def _informs(grounding: Grounding, formula: Formula, literal: Literal) -> bool:

@@ -15,6 +15,7 @@ from lnnkit.graph.lifted import LiftedGraph, Root
 from lnnkit.kb.covering_fixpoints import covering_widely
 from lnnkit.kb.querying import check_bound, neither_true_nor_false, no_atom
 from lnnkit.kb.session import Session
+from lnnkit.kb.trying import adding
 
 
 def placed(session: Session, query: Query) -> tuple[Explainer, LiftedGraph, Root]:
@@ -35,12 +36,19 @@ def explanation(session: Session, query: Query, alpha: float) -> Explanation:
 def why_not(session: Session, query: Query, text: str, *, upper: bool, goal: float | None) -> WhyNot:
     """What keeps a side of an atom's bounds from ``goal`` (None: from true or false). Raises as `placed` does, and for
     a query that is no atom; ``text`` is what was written."""
+    before = covering_widely(session, query)
     explainer, lifted, root = placed(session, query)
     reference = root.reference
     if lifted.graph.nodes[reference.node]["kind"] != "predicate":
         raise neither_true_nor_false(text, query) if query.numeric else no_atom(text, query)
     wanted = (0.0 if upper else 1.0) if goal is None else goal
-    return explainer.why_not(reference.node, list(map(str, reference.arguments)), int(upper), wanted)
+    return explainer.why_not(
+        reference.node,
+        list(map(str, reference.arguments)),
+        int(upper),
+        wanted,
+        adding(session, query, before, int(upper)),
+    )
 
 
 def conflicts(session: Session, most: int) -> list[Conflict]:

@@ -103,7 +103,7 @@ def test_an_arrested_instance_marks_what_it_sent() -> None:
     assert [found.kind for found in lnnkit.loads(text).infer().contradictions] == ["rule"]
     assert value(text, "B") == (0.6, 0.7)
     assert value(text, "D")[0] == pytest.approx(0.3, abs=1e-12)
-    assert marks(text) == {"A": False, "B": True, "C": True, "D": False, "B | S": False}
+    assert marks(text) == {"A": True, "B": True, "C": True, "D": False, "B | S": False}
 
 
 def test_marks_among_many_rows() -> None:

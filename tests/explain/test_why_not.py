@@ -190,10 +190,10 @@ QUANTIFIED = [
 
 @pytest.mark.parametrize(("text", "atom", "named"), QUANTIFIED)
 def test_entities_of_quantifiers_are_named(text: str, atom: str, named: set[str]) -> None:
-    (way,) = lnnkit.loads(text).why_not(atom).ways
+    way = lnnkit.loads(text).why_not(atom).ways[0]
     assert len(way.missing) == 1
     assert way.missing[0].atom in named
-    ((said, got),) = assumed(text, atom, "lower", 1.0)
+    said, got = next(assumed(text, atom, "lower", 1.0))
     assert said == got == 1
 
 
@@ -262,6 +262,6 @@ def test_the_nearest_among_a_thousand_is_found() -> None:
         "rule Partner(X, Y) & Poor(X) & Old(X) & Retired(Y) -> Elig(Y)\npredicate Retired(p)\n"
     )
     kb.tell("Partner", [(f"a{i}", "hub") for i in range(1000)])
-    (way,) = kb.why_not("Elig(hub)").ways
+    way = kb.why_not("Elig(hub)").ways[0]
     assert way.bindings == {"X": "a999", "Y": "hub"}
     assert [(each.atom, round(each.now, 9)) for each in way.missing] == [("Old(a999)", 0.9), ("Retired(hub)", 0.0)]

@@ -1,0 +1,151 @@
+"""What comes of an atom once some premises are added to what a knowledge base says."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from copy import copy
+from dataclasses import replace
+
+from lnnkit.answers.query_rows import answer
+from lnnkit.check.program import Assertion, Fact, Query
+from lnnkit.check.walk import nodes, transform
+from lnnkit.engine.inference import Budget
+from lnnkit.errors import BudgetError
+from lnnkit.explain.chosen_ways import Added, Came
+from lnnkit.explain.hypothetical import ASSUMED
+from lnnkit.explain.why_not import Missing, Way
+from lnnkit.kb.covering_fixpoints import covering_widely
+from lnnkit.kb.rested import Rested
+from lnnkit.kb.session import Session, Source
+from lnnkit.syntax import ast
+from lnnkit.syntax.span import Source as Text
+from lnnkit.syntax.span import Span
+
+_NOWHERE = Span(Text(ASSUMED, ""), 0, 0)
+_OPPOSITE: dict[str, str] = {">": "<=", "<=": ">", "<": ">=", ">=": "<"}
+_MARGIN = {">": 1e-3, ">=": 0.0, "<": -1e-3, "<=": 0.0}
+_KNOWN = 2  # entities that a free variable is tried as, if a new one will not do
+_COMPARED = 1000  # contradictions that are told from those before
+
+
+def adding(session: Session, query: Query, before: Rested, side: int) -> Added:
+    """Tells what the atom of a query comes to by a way to one ``side``; ``before`` is the fixpoint without."""
+
+    def added(way: Way) -> Came | None:
+        came: Came | None = None
+        for entity in _entities(before, way.free):
+            for pinned in (False, True) if any(each.numbers for each in way.missing) else (False,):
+                facts, axioms = _stated(before, way.missing, dict.fromkeys(way.free, entity), pinned=pinned)
+                came = _came(session, query, before, facts, axioms)
+                if came is None or came.reaches(way, side):
+                    return came
+        return came
+
+    return added
+
+
+def _entities(before: Rested, free: Sequence[str]) -> Iterator[str]:
+    """Those that free variables are tried as: first one that nothing else is said of."""
+    fresh = "some " + " ".join(free)
+    while free and fresh in before.fixpoint.prepared.grounding.domain.index:
+        fresh += "'"
+    yield fresh
+    if free:
+        yield from (before.names[number] for number in range(min(_KNOWN, len(before.names))))
+
+
+def _came(
+    session: Session, query: Query, before: Rested, facts: Sequence[Fact], axioms: Sequence[Assertion]
+) -> Came | None:
+    theory = session.theory
+    if axioms:
+        program = theory.bound(theory.settled())
+        stated = replace(program, facts=(*program.facts, *facts), assertions=(*program.assertions, *axioms))
+        found = session.about(theory.about(stated))
+    else:
+        said = copy(theory)
+        said.checked = replace(theory.checked, facts=(*theory.checked.facts, *facts))
+        found = session.about(said, session.graph())
+        found.source = Source(session, theory.checked, facts)
+    try:
+        rested = covering_widely(found, query)
+    except BudgetError:
+        return None
+    lifted, root = rested.explainer.root(query)
+    rows = answer(rested.fixpoint, lifted, root, budget=Budget(instances=2**62))
+    return Came(float(rows.lower[0]), float(rows.upper[0]), _new_contradiction(before, rested))
+
+
+def _stated(
+    before: Rested, missing: Sequence[Missing], free: dict[str, str], *, pinned: bool
+) -> tuple[list[Fact], list[Assertion]]:
+    """The premises as facts, and those that are no atoms as axioms. A comparison of several unknown numbers tells
+    nothing of any one: all but one of them are ``pinned`` to a value that they may have."""
+    facts: list[Fact] = []
+    axioms: list[Assertion] = []
+    for each in missing:
+        assert each.formula is not None
+        formula = _about(each.formula, free)
+        lower, upper = (each.needed, 1.0) if each.side == "lower" else (0.0, each.needed)
+        if isinstance(formula, ast.Atom):
+            arguments = tuple(argument.text for argument in formula.arguments if isinstance(argument, ast.Constant))
+            facts.append(Fact(formula.name, arguments, lower, upper, _NOWHERE))
+        else:
+            axioms.append(Assertion("axiom", None, formula, lower, upper, "lukasiewicz", _NOWHERE))
+            if pinned:
+                facts += _pinned(before, formula)
+            apart = _apart(formula, true=each.side == "lower")
+            if apart is not None and lower == upper:
+                axioms.append(Assertion("axiom", None, apart, 1.0, 1.0, "lukasiewicz", _NOWHERE))
+    return facts, axioms
+
+
+def _pinned(before: Rested, formula: ast.Expression) -> Iterator[Fact]:
+    """A value for each number of a comparison but the first."""
+    numbers = dict.fromkeys(node for node in nodes(formula) if isinstance(node, ast.Atom))
+    for atom in list(numbers)[1:]:
+        low, high = before.explainer.bounds(atom) or (-math.inf, math.inf)
+        value = min(max(1.0, low), high)
+        arguments = tuple(argument.text for argument in atom.arguments if isinstance(argument, ast.Constant))
+        yield Fact(atom.name, arguments, value, value, _NOWHERE)
+
+
+def _apart(formula: ast.Expression, *, true: bool) -> ast.Expression | None:
+    """That the sides of an order comparison are so far apart that it is true, or false, of every value that is left:
+    intervals have no open ends."""
+    if not isinstance(formula, ast.Comparison) or len(formula.operators) != 1 or formula.attributes:
+        return None
+    operator = formula.operators[0] if true else _OPPOSITE.get(formula.operators[0], "=")
+    margin = _MARGIN.get(operator)
+    if margin is None:
+        return None
+    left, right = formula.operands
+    if margin:
+        right = ast.Arithmetic("+", right, ast.Number(margin, span=_NOWHERE), span=_NOWHERE)
+    return ast.Comparison((left, right), (">=" if operator[0] == ">" else "<=",), span=_NOWHERE)
+
+
+def _new_contradiction(before: Rested, after: Rested) -> str | None:
+    old, new = before.outcome.contradictions, after.outcome.contradictions
+    if not len(new) or len(new) == len(old):
+        return None
+    known = {each.atom for each in old[:_COMPARED]}
+    return next((each.atom for each in new[:_COMPARED] if each.atom not in known), None)
+
+
+def _about(formula: ast.Expression, free: dict[str, str]) -> ast.Expression:
+    """The formula with entities in place of its free variables."""
+
+    def bound(node: ast.Expression) -> ast.Expression:
+        if not isinstance(node, ast.Atom):
+            return node
+        arguments = tuple(
+            ast.Constant(free[each.name], span=each.span)
+            if isinstance(each, ast.Variable) and each.name in free
+            else each
+            for each in node.arguments
+        )
+        return replace(node, arguments=arguments)
+
+    return transform(formula, bound) if free else formula
