@@ -100,6 +100,7 @@ KNOWLEDGE_BASE = (
         "assuming",
         "explaining",
         "drawing",
+        "constant_findings",
         "training",
         "knowledge_base",
         "loading",

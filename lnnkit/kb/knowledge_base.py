@@ -362,7 +362,7 @@ class KnowledgeBase:
         require_apart(path, self.files)
         told = [(table.predicate, len(table)) for table in self._told]
         refuse_told([*told, *((fact.predicate, 1) for fact in self._theory.assumed)])
-        save(self._theory.written(), self._home, self._theory.values, path)
+        save(self._theory.written(), self._home, self._theory.exact_values, path)
 
     @property
     def text(self) -> str:
