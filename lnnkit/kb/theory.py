@@ -131,6 +131,14 @@ class Theory:
         found._borrowed = frozenset(each.predicate for each in self.bindings)
         return found
 
+    def copied(self) -> Theory:
+        """A copy that learns for itself, with modules of its own."""
+        found = copy(self)
+        found.learner = None if self.learner is None else self.learner.copied()
+        found.bindings = tuple(replace(each, module=deepcopy(each.module)) for each in self.bindings)
+        found._borrowed = frozenset()
+        return found
+
     def about(self, program: CheckedProgram) -> Theory:
         """Another program, settled: it learns nothing, and what modules supply is among its facts."""
         found = copy(self)
