@@ -118,9 +118,10 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
 
         Of two classes: the truth of the target as ``knowledge_base(X).ask(...)`` gives it, the middle of its bounds,
         and one less it. It is a degree of truth, linear in what the terms of a rule add up to, and no calibrated
-        probability; 0.5 is the decision. Where a row lacks cells that an induced rule reads, its bounds are wide, and
-        the truth is the mean over training rows that are alike and have those cells: within the bounds. Of more than
-        two classes, each with a rule of its own: the log-odds of the rules as probabilities, over their sum."""
+        probability (see `decision_function`); 0.5 is the decision. Where a row lacks cells that an induced rule reads,
+        its bounds are wide, and the truth is the mean over training rows that are alike and have those cells: within
+        the bounds. Of more than two classes, each with a rule of its own: the log-odds of the rules as probabilities,
+        over their sum."""
         check_is_fitted(self)
         columns = self._read(X)
         if self.rules is not None:
@@ -133,6 +134,20 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
             return true / np.maximum(true.sum(axis=1, keepdims=True), 1e-300)
         both = [true, 1 - true] if self._positive == 0 else [1 - true, true]
         return np.concatenate(both, axis=1)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """(n,) how far the rows are from the decision, above 0 for the class that sorts last; (n, classes) of more than
+        two classes. Of induced rules the log-odds of a class, as training fitted them: ``1 / (1 + exp(-d))`` is the
+        probability to compare with those of other models. Of given rules the truth, less one half."""
+        check_is_fitted(self)
+        columns = self._read(X)
+        if self.rules is not None:
+            found = self._truths(columns) - 0.5
+        else:
+            likely = np.stack([rule.expected(columns, self.donors_) for rule in self.rules_], axis=1)
+            odds = np.log(likely / np.maximum(1 - likely, 1e-300))
+            found = odds if self._positive is None else odds[:, 0]
+        return -found if self._positive == 0 else found
 
     def predict(self, X: Any) -> np.ndarray:
         """(n,) the class of each row: the one that is truest."""

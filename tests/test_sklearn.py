@@ -223,7 +223,8 @@ def test_limits_are_kept() -> None:
     table = pd.DataFrame(rng.normal(size=(300, 4)).round(2), columns=list("abcd"))
     score = table["a"] + table["b"] * (table["c"] > 0) - table["d"]
     kinds = rng.random(300) < 1 / (1 + np.exp(-2 * score))
-    free, short = (RuleClassifier(random_state=0, **each).fit(table, kinds) for each in ({}, {"max_rules": 2}))
+    free = RuleClassifier(random_state=0).fit(table, kinds)
+    short = RuleClassifier(random_state=0, max_rules=2).fit(table, kinds)
     assert len(free.rules_[0].conjunctions) > 2 >= len(short.rules_[0].conjunctions)
     assert short.score(table, kinds) > 0.6
     xor = (table["a"] > 0) != (table["b"] > 0)
@@ -264,6 +265,7 @@ def test_predict_proba_is_the_truth_that_the_program_gives(positive: str) -> Non
     truth = found.predict_proba(table)[:, list(found.classes_).index(positive)]
     low, high = asked(found, table)
     assert low == pytest.approx(truth, abs=1e-9) and high == pytest.approx(truth, abs=1e-9)
+    assert ((found.decision_function(table) > 0) == (found.predict(table) == "yes")).all()
     truth = found.predict_proba(gaps)[:, list(found.classes_).index(positive)]
     low, high = asked(found, gaps)
     assert (low <= truth + 1e-9).all() and (truth <= high + 1e-9).all() and (low < high).any()
@@ -279,5 +281,5 @@ def test_that_of_given_rules_is_the_middle_of_the_bounds() -> None:
 
 def test_features_are_named_and_rules_exported() -> None:
     found = RuleClassifier(random_state=0).fit(PEOPLE, KINDS)
-    assert list(found.feature_names_in_) == ["age", "purpose"]
+    assert list(found.feature_names_in_) == ["age", "purpose"]  # pyright: ignore[reportAttributeAccessIssue]  # of a mixin
     assert found.export_text() == "good if\n  age >= 40\nelse bad\n"
