@@ -12,7 +12,7 @@ import numpy as np
 from lnnkit.check.learnables import among
 from lnnkit.check.settle import settled_node
 from lnnkit.check.walk import nodes, transform
-from lnnkit.errors import BudgetError, ProgramError
+from lnnkit.errors import Error, ProgramError
 from lnnkit.kb.asking import answers
 from lnnkit.kb.querying import asked
 from lnnkit.kb.session import Session
@@ -44,13 +44,14 @@ class _Constant:
 def constant_findings(session: Session, trained: Collection[str], instances: int | None) -> tuple[Diagnostic, ...]:
     """A ``constant-literal`` warning for each learned literal of the rules ``trained`` that is always or never true.
     The theory's rules go without those literals of which no answer depends, for labelled predicates and the program's
-    queries: answers with and without are compared bit for bit. More than so many ``instances`` are not looked at."""
+    queries: answers with and without are compared bit for bit. What would take more than so many ``instances``, or
+    cannot be asked, is not looked at."""
     theory = session.theory
     learner = theory.learning()
     try:
         found = list(_constants(session, learner, trained, instances))
         gone = _drop(session, learner, found, instances) if found else []
-    except BudgetError:
+    except Error:  # too large, or other rules keep the program from being evaluated
         return ()
     return tuple(_finding(each, dropped=each in gone) for each in found)
 
@@ -112,10 +113,12 @@ def _drop(session: Session, learner: Learner, found: Sequence[_Constant], instan
         own = _dropped(learner, [*gone, *tried])
         if before is None or own is None or len(gone) == len(may):
             continue
-        learner.dropped = (*kept, *own)
-        if _same(before, _answered(session, instances)):
-            gone = [*gone, *tried]
-        learner.dropped = (*kept, *(_dropped(learner, gone) or ()))
+        try:
+            learner.dropped = (*kept, *own)
+            if _same(before, _answered(session, instances)):
+                gone = [*gone, *tried]
+        finally:  # whatever ends the trial, what was tried is not kept
+            learner.dropped = (*kept, *(_dropped(learner, gone) or ()))
     session.forget()
     return gone
 

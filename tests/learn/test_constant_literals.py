@@ -143,3 +143,11 @@ def test_nothing_is_nothing() -> None:
     (warning,) = found.warnings
     assert warning.message.startswith("nothing was learned: the loss does not depend on anything")
     assert set(found.values.values()) == {1.0}  # as the rule begins
+
+
+def test_a_rule_that_is_not_trained_yet_does_not_stand_in_the_way() -> None:
+    text = program("rule r: income(X) > ?low=-1000 & age(X) >= ?cut=40 -> Good(X)").text
+    kb = lnnkit.loads(text + "rule s: age(X) > ?other -> Old(X)\n")
+    found = kb.fit(only="r", epochs=2, validation=0.0)
+    assert found.values["cut"] > 39
+    assert "?other" in kb.text
