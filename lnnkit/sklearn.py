@@ -264,7 +264,8 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         if self.rules is not None:
             true = self._truths(columns)
             self._warn_of_other_class(true, codes)
-            truest = np.where(true > 0.5, self._positive, 1 - (self._positive or 0))
+            place = self._positive or 0  # of two classes
+            truest = np.where(true > 0.5, place, 1 - place)
         else:
             every = np.stack([rule.score(columns) for rule in self.rules_], axis=1)
             one = every[:, 0] > 0
