@@ -119,7 +119,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         Of two classes: the truth of the target as ``knowledge_base(X).ask(...)`` gives it, the middle of its bounds,
         and one less it. It is a degree of truth, linear in what the terms of a rule add up to, and no calibrated
         probability (see `decision_function`); 0.5 is the decision. Where a row lacks cells that an induced rule reads,
-        its bounds are wide, and the truth is the mean over training rows that are alike and have those cells: within
+        its bounds are wide, and the truth is that expected by training rows that are alike and have those cells: within
         the bounds. Of more than two classes, each with a rule of its own: the log-odds of the rules as probabilities,
         over their sum."""
         check_is_fitted(self)
