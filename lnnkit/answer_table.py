@@ -196,6 +196,11 @@ class Answers:
         columns = [column.to_arrow() for column in self.columns]
         return pa.Table.from_arrays([*columns, *bounds, states, booleans(self.contested)], names=names)
 
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The table of `to_arrow` by the Arrow PyCapsule interface, which ``pyarrow.table``, ``polars.DataFrame`` and
+        DuckDB read."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
     def to_pandas(self) -> pd.DataFrame:
         """The same as a data frame, with texts for entities and states; needs pandas."""
         import pyarrow as pa

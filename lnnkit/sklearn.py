@@ -1,13 +1,21 @@
 """Rules as a scikit-learn classifier; needs the extra ``lnnkit[sklearn]``.
 
 ``RuleClassifier()`` induces a rule from a table; ``RuleClassifier(rules=..., target=...)`` trains the rules that it is
-given. Columns of a data frame are numbers, or, where they hold texts or categories, predicates of a row and a value:
-``age(X) >= 40``, ``purpose(X, "car")``. Missing cells are unknown.
+given. The columns of a data frame are what rules read of a row:
+
+- numbers: ``age(X) >= 40``; dates are days since 1970-01-01 (in UTC), durations are days;
+- truth values: ``member(X)``;
+- texts, categories and all else, by their text: ``purpose(X, "car")``.
+
+A missing cell (NaN, None, NaT, ``pd.NA``) is unknown: a number may be any, a truth value or a category either. A
+category that training did not have is another than all that it had. Infinite numbers are refused.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -22,14 +30,17 @@ from sklearn.utils.validation import (  # pyright: ignore[reportMissingImports] 
 )
 
 from lnnkit.kb import KnowledgeBase, loads
-from lnnkit.learn.columns import columns_of, declarations, in_order
-from lnnkit.learn.donors import donors
-from lnnkit.learn.induced import statements
-from lnnkit.learn.induction import Induced, induce
-from lnnkit.learn.literals import TableColumn, known_texts
+from lnnkit.learn.columns import as_fitted, columns_of, in_order
+from lnnkit.learn.donors import donors, missing
+from lnnkit.learn.induced import declaration, statements
+from lnnkit.learn.induction import Induced, Limits, induce
+from lnnkit.learn.literals import TableColumn
+from lnnkit.learn.rule_text import rule_lines
+from lnnkit.syntax import ast
+from lnnkit.syntax.parse import parse
+from lnnkit.syntax.printer import format_predicate, format_statement, format_string
 
 _ROW = "row"
-_TARGET = "Target"
 
 
 class RuleClassifier(ClassifierMixin, BaseEstimator):
@@ -38,14 +49,21 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     rules: rules of the language about the columns of X, for one predicate of a row, such as
-        ``"rule age(X) > ?cut & purpose(X, car) -> Bad(X)"``; None: a rule is induced for each class but one of two.
-    target: the predicate that the rules conclude, with ``rules``; its truth is that of the class that sorts last.
+        ``"rule age(X) > ?cut & purpose(X, car) -> Bad(X)"``; None: a rule is induced, of more than two classes one for
+        each.
+    target: the predicate that the ``rules`` conclude; its truth is that of the class ``positive``.
+    positive: the class, one of two, whose truth the target is; None: the one that sorts last.
+    max_rules, max_literals: of an induced rule: at most so many conjunctions (a weighted rule: terms), and literals in
+        each; None: as many as pay on rows held back.
     epochs, rate: of the training of ``rules``, as in ``KnowledgeBase.fit``.
     random_state: the seed of all that is drawn.
 
     Attributes
     ----------
     classes_, n_features_in_, feature_names_in_: as ever.
+    positive_: the class whose truth the target is; None for more than two classes.
+    targets_: the predicates that the program concludes: that of ``positive_``, or one for each class. Those of induced
+        rules have the names of their classes (``good``; ``Class1`` for the class 1).
     program_: the program text, with what was learned.
     """
 
@@ -54,18 +72,28 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         rules: str | None = None,
         target: str | None = None,
         *,
+        positive: Any = None,
+        max_rules: int | None = None,
+        max_literals: int | None = None,
         epochs: int = 200,
         rate: float = 0.05,
         random_state: int | None = None,
     ) -> None:
         self.rules = rules
         self.target = target
+        self.positive = positive
+        self.max_rules = max_rules
+        self.max_literals = max_literals
         self.epochs = epochs
         self.rate = rate
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RuleClassifier:
-        """Learn from a table X (rows by columns; a data frame, or numbers) and the classes y of its rows."""
+        """Learn from a table X (rows by columns; a data frame, or numbers) and the classes y of its rows. Warns where
+        the rule is no better than the commoner class for all rows, and where given rules conclude the other class.
+
+        Raises ``ValueError`` for parameters that do not go together, and for infinite numbers."""
+        self._check_parameters()
         frame = X
         X, y = self._checked(X, y, reset=True)
         check_classification_targets(y)
@@ -74,42 +102,82 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError("RuleClassifier needs two classes or more; the data holds only one class")
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         columns = columns_of(frame if hasattr(frame, "columns") else X)
-        self.columns_ = [column.name for column in columns]
+        _refuse_infinite(columns)
+        self._positive = self._place_of_positive()
+        self.positive_ = None if self._positive is None else self.classes_[self._positive]
+        self._columns = [_bare(each) for each in columns]
         if self.rules is not None:
             self._fit_rules(columns, codes)
-            return self
-        columns, codes, weight = in_order(columns, codes, weight)
-        kinds = range(1, 2) if len(self.classes_) == 2 else range(len(self.classes_))
-        seed = 0 if self.random_state is None else int(self.random_state)
-        self.donors_ = donors(columns, np.random.default_rng(seed))
-        self.rules_: list[Induced] = [induce(columns, codes == kind, weight, seed) for kind in kinds]
-        lines: list[str] = []
-        stem = _unused(_TARGET, self.columns_)
-        for kind, rule in zip(kinds, self.rules_, strict=True):
-            name = stem if len(self.classes_) == 2 else f"{stem}{kind}"
-            lines += [line for line in statements(rule, columns, name) if line not in lines]
-        self.program_ = "\n".join(lines) + "\n"
+        else:
+            self._induce(columns, codes, weight)
+        self._warn_of_majority(columns, codes, weight)
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """(n, classes) the truth of each class for each row. Where cells are missing, that of an induced rule is the
-        mean over training rows that are alike and fill them; it lies within the bounds that the program gives."""
+        """(n, classes) how true each class is of each row.
+
+        Of two classes: the truth of the target as ``knowledge_base(X).ask(...)`` gives it, the middle of its bounds,
+        and one less it. It is a degree of truth, linear in what the terms of a rule add up to, and no calibrated
+        probability (see `decision_function`); 0.5 is the decision. Where a row lacks cells that an induced rule reads,
+        its bounds are wide, and the truth is that expected by training rows that are alike and have those cells: within
+        the bounds. Of more than two classes, each with a rule of its own: the log-odds of the rules as probabilities,
+        over their sum."""
         check_is_fitted(self)
-        frame = X
-        X, _ = self._checked(X, None, reset=False)
-        columns = columns_of(frame if hasattr(frame, "columns") else X)
+        columns = self._read(X)
         if self.rules is not None:
             true = self._truths(columns)[:, None]
+        elif self._positive is not None:
+            true = self.rules_[0].expected_truth(columns, self.donors_)[:, None]
         else:
             true = np.stack([rule.expected(columns, self.donors_) for rule in self.rules_], axis=1)
-        if true.shape[1] == 1:
-            return np.concatenate([1 - true, true], axis=1)
-        return true / np.maximum(true.sum(axis=1, keepdims=True), 1e-300)
+        if self._positive is None:
+            return true / np.maximum(true.sum(axis=1, keepdims=True), 1e-300)
+        both = [true, 1 - true] if self._positive == 0 else [1 - true, true]
+        return np.concatenate(both, axis=1)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """(n,) how far the rows are from the decision, above 0 for the class that sorts last; (n, classes) of more than
+        two classes. Of induced rules the log-odds of a class, as training fitted them: ``1 / (1 + exp(-d))`` is the
+        probability to compare with those of other models. Of given rules the truth, less one half."""
+        check_is_fitted(self)
+        columns = self._read(X)
+        if self.rules is not None:
+            found = self._truths(columns) - 0.5
+        else:
+            likely = np.stack([rule.expected(columns, self.donors_) for rule in self.rules_], axis=1)
+            odds = np.log(likely / np.maximum(1 - likely, 1e-300))
+            found = odds if self._positive is None else odds[:, 0]
+        return -found if self._positive == 0 else found
 
     def predict(self, X: Any) -> np.ndarray:
         """(n,) the class of each row: the one that is truest."""
         truest = self.predict_proba(X).argmax(axis=1)
         return self.classes_[truest]
+
+    def export_text(self) -> str:
+        """The rules as text to be read: of an induced rule its terms with what each adds, dates as dates; of given
+        rules these, with the values that were learned."""
+        check_is_fitted(self)
+        if self.rules is not None:
+            program, _ = parse(self.program_)
+            found = [each for each in program.statements if isinstance(each, ast.RuleStatement | ast.AxiomStatement)]
+            return "".join(f"{format_statement(each, as_written=True)}\n" for each in found)
+        names = [str(each) for each in self.classes_]
+        if self._positive is not None:
+            pairs = [(names[self._positive], names[1 - self._positive])]
+        else:
+            pairs = [(name, f"another than {name}") for name in names]
+        return "".join(
+            f"{line}\n"
+            for rule, pair in zip(self.rules_, pairs, strict=True)
+            for line in rule_lines(rule, self._columns, *pair)
+        )
+
+    def knowledge_base(self, X: Any) -> KnowledgeBase:
+        """The program with the rows of X told, as ``row0``, ``row1``, ...: to ask, and to explain, what it says of
+        them."""
+        check_is_fitted(self)
+        return self._told(self.program_, self._read(X))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -118,14 +186,46 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.categorical = True
         return tags
 
+    # --- what it is given -------------------------------------------------------------------------------------------
+
+    def _check_parameters(self) -> None:
+        if self.rules is None and self.target is not None:
+            raise ValueError(
+                f"target={self.target!r} names what rules conclude, and no rules are given; give rules=..., or leave "
+                "target out: the heads of induced rules are named after the classes"
+            )
+        if self.rules is not None and self.target is None:
+            raise ValueError("RuleClassifier(rules=...) needs target=, the predicate that the rules conclude")
+        for name in ("max_rules", "max_literals"):
+            limit = getattr(self, name)
+            if limit is not None and self.rules is not None:
+                raise ValueError(f"{name} limits a rule that is induced, and rules are given; leave one of them out")
+            if limit is not None and (not isinstance(limit, Integral) or isinstance(limit, bool) or int(limit) < 1):
+                raise ValueError(f"{name} is {limit!r}; it is a whole number from 1 on, or None")
+
+    def _place_of_positive(self) -> int | None:
+        """The place of the positive class among two; None for more."""
+        listed = ", ".join(repr(each) for each in self.classes_.tolist())
+        if len(self.classes_) > 2:
+            if self.rules is not None:
+                raise ValueError(f"rules tell two classes apart; y has {len(self.classes_)}: {listed}")
+            if self.positive is not None:
+                raise ValueError(f"positive= names one of two classes; y has {len(self.classes_)}: {listed}")
+            return None
+        if self.positive is None:
+            return 1
+        for place, each in enumerate(self.classes_.tolist()):
+            if each == self.positive:
+                return place
+        raise ValueError(f"positive={self.positive!r} is no class of y; its classes are {listed}")
+
     def _checked(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
         """X and y as scikit-learn wants them; a data frame keeps its columns of texts."""
         options: dict[str, Any] = {"ensure_all_finite": "allow-nan", "reset": reset}
         if hasattr(X, "columns"):
-            _refuse_dates(X)
             X = _plain(X)
             options["dtype"] = None
-        elif np.asarray(X).dtype.kind in "OUS":
+        elif getattr(np.asarray(X), "dtype", np.dtype(object)).kind in "OUSmMb":
             options["dtype"] = None
         if y is None and not reset:
             return validate_data(self, X, **options), None
@@ -133,68 +233,185 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         checked: Any = validate_data(self, X, **options)
         return checked[0], checked[1]
 
+    def _read(self, X: Any) -> list[TableColumn]:
+        """The columns of rows to be predicted, of the kinds that they had in training."""
+        frame = X
+        X, _ = self._checked(X, None, reset=False)
+        columns = columns_of(frame if hasattr(frame, "columns") else X)
+        _refuse_infinite(columns)
+        return [as_fitted(each, own) for each, own in zip(columns, self._columns, strict=True)]
+
+    # --- induced rules ----------------------------------------------------------------------------------------------
+
+    def _induce(self, columns: list[TableColumn], codes: np.ndarray, weight: np.ndarray) -> None:
+        columns, codes, weight = in_order(columns, codes, weight)
+        kinds = range(len(self.classes_)) if self._positive is None else [self._positive]
+        seed, limits = self._seed, Limits(self.max_rules, self.max_literals)
+        self.donors_ = donors(columns, np.random.default_rng(seed))
+        self.rules_: list[Induced] = [induce(columns, codes == kind, weight, seed, limits) for kind in kinds]
+        self.targets_ = _heads([self.classes_[kind] for kind in kinds], [each.name for each in columns])
+        lines: list[str] = []
+        for name, rule in zip(self.targets_, self.rules_, strict=True):
+            lines += [line for line in statements(rule, columns, name) if line not in lines]
+        self.program_ = "\n".join(lines) + "\n"
+
+    @property
+    def _seed(self) -> int:
+        return 0 if self.random_state is None else int(self.random_state)
+
+    def _warn_of_majority(self, columns: list[TableColumn], codes: np.ndarray, weight: np.ndarray) -> None:
+        """Warn where the commoner class for all rows is right as often on the training rows."""
+        if self.rules is not None:
+            true = self._truths(columns)
+            self._warn_of_other_class(true, codes)
+            place = self._positive or 0  # of two classes
+            truest = np.where(true > 0.5, place, 1 - place)
+        else:
+            every = np.stack([rule.score(columns) for rule in self.rules_], axis=1)
+            one = every[:, 0] > 0
+            truest = (
+                every.argmax(axis=1) if self._positive is None else np.where(one, self._positive, 1 - self._positive)
+            )
+        right = float(weight @ (truest == codes)) / float(weight.sum())
+        least = float(np.bincount(codes, weight).max()) / float(weight.sum())
+        if right <= least + 1e-9 and least < 1:
+            tried = "start thresholds elsewhere or leave their starts out" if self.rules else "give it other columns"
+            warnings.warn(
+                f"the rules are no better than the commoner class for every row: {right:.1%} of the training rows are "
+                f"right, against {least:.1%}; {tried}, or check that the columns tell the classes apart",
+                UserWarning,
+                stacklevel=3,
+            )
+
     # --- given rules ------------------------------------------------------------------------------------------------
 
+    def _warn_of_other_class(self, true: np.ndarray, codes: np.ndarray) -> None:
+        """Warn where the target is named like the other class, or is true of it rather than of the positive one."""
+        assert self.target is not None and self._positive is not None
+        own, other = (_plain_value(self.classes_[place]) for place in (self._positive, 1 - self._positive))
+        named = _folded(self.target) == _folded(other) != _folded(own)
+        wanted = codes == self._positive
+        inverted = bool(true[wanted].mean() < true[~wanted].mean())
+        if named or (inverted and self.positive is None):
+            why = "is named like" if named else "is true more often of"
+            default = "" if self.positive is not None else ", as it sorts last"
+            warnings.warn(
+                f"`{self.target}` {why} the class {other!r}, but is trained as the truth of {own!r}{default}; if the "
+                f"rules conclude {other!r}, give positive={other!r}",
+                UserWarning,
+                stacklevel=4,
+            )
+
     def _fit_rules(self, columns: list[TableColumn], codes: np.ndarray) -> None:
-        if self.target is None:
-            raise ValueError("RuleClassifier(rules=...) needs target=, the predicate that the rules conclude")
-        if len(self.classes_) > 2:
-            raise ValueError(f"rules tell two classes apart; y has {len(self.classes_)}")
-        kb = self._knowledge_base(self._declared(columns) + (self.rules or "") + "\n", columns)
-        kb.label(self.target, {"row": _ids(len(codes)), "truth": (codes == 1).astype(float)})
-        seed = 0 if self.random_state is None else int(self.random_state)
-        kb.fit(epochs=self.epochs, rate=self.rate, seed=seed)
+        assert self.target is not None
+        self.targets_ = [self.target]
+        rules = self.rules or ""
+        used = [each for each in columns if each.name in rules or format_string(each.name) in rules]
+        text = "".join(f"{format_statement(declaration(each, _ROW))}\n" for each in used) + rules + "\n"
+        kb = self._told(text, columns)
+        truth = (codes == self._positive).astype(float)
+        kb.label(self.target, {"row": _ids(len(codes)), "truth": truth})
+        kb.fit(epochs=self.epochs, rate=self.rate, seed=self._seed)
         self.program_ = kb.text
 
-    def _declared(self, columns: list[TableColumn]) -> str:
-        return "".join(f"{line}\n" for line in declarations(columns, _ROW))
-
-    def _knowledge_base(self, text: str, columns: list[TableColumn]) -> KnowledgeBase:
+    def _told(self, text: str, columns: Sequence[TableColumn]) -> KnowledgeBase:
+        """A program with those columns told that it declares."""
         kb = loads(text)
-        for column in columns:
-            known = ~np.isnan(column.values) if column.numeric else known_texts(column.values)
-            rows = np.array(_ids(len(column.values)))
-            if known.any():
-                kb.tell(column.name, {"row": rows[known].tolist(), "value": column.values[known].tolist()})
-            if not column.numeric and not known.all():  # any of the values may be the missing one
-                values = sorted(set(column.values[known].tolist()))
-                pairs = [(row, value, 0.0, 1.0) for row in rows[~known].tolist() for value in values]
-                if pairs:
-                    kb.tell(column.name, pairs)
+        program, _ = parse(text)
+        declared = {
+            each.name for each in program.statements if isinstance(each, ast.NumberStatement | ast.PredicateStatement)
+        }
+        for column, own in zip(columns, self._columns, strict=True):
+            if column.name in declared:
+                _tell(kb, column, own)
         return kb
 
-    def _truths(self, columns: list[TableColumn]) -> np.ndarray:
+    def _truths(self, columns: Sequence[TableColumn]) -> np.ndarray:
+        """(n,) the middle of the target's bounds."""
         assert self.target is not None
-        kb = self._knowledge_base(self.program_, columns)
-        count = len(columns[0].values) if columns else 0
-        answers = kb.ask(f"{self.target}(X)")
-        default = 0.0 if "closed" in self.program_ else 0.5
-        found = np.full(count, default)
+        kb = self._told(self.program_, columns)
+        answers = kb.ask(f"{format_predicate(self.target)}(X)")
+        found = np.full(len(columns[0].values) if columns else 0, 0.0 if self._is_closed(self.target) else 0.5)
         rows = np.array([int(text[3:]) for text in answers.columns[0]], dtype=int) if len(answers) else np.zeros(0, int)
         found[rows] = (np.asarray(answers.lower) + np.asarray(answers.upper)) / 2
         return found
 
+    def _is_closed(self, name: str) -> bool:
+        program, _ = parse(self.program_)
+        return any(
+            isinstance(each, ast.PredicateStatement) and each.name == name and each.closed
+            for each in program.statements
+        )
 
-def _unused(stem: str, names: Sequence[str]) -> str:
-    """The stem, lengthened until no name begins with it."""
-    while any(name.startswith(stem) for name in names):
-        stem += "_"
-    return stem
+
+def _heads(classes: Sequence[Any], taken: Sequence[str]) -> list[str]:
+    """A predicate for each class: its text where it is one, else after ``Class``; no column has its name."""
+    found: list[str] = []
+    for each in classes:
+        plain = _plain_value(each)
+        name = plain if isinstance(plain, str) and plain else f"Class{_in_words(plain)}"
+        while name in taken or name in found:
+            name += "_"
+        found.append(name)
+    return found
+
+
+def _in_words(value: Any) -> str:
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _plain_value(value: Any) -> Any:
+    """A class as Python has it."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _folded(value: Any) -> str:
+    return "".join(each for each in str(value).casefold() if each.isalnum())
+
+
+def _tell(kb: KnowledgeBase, column: TableColumn, own: TableColumn) -> None:
+    """The cells of a column as facts; a truth value or a category that is missing may be any that training had."""
+    rows, unknown = np.array(_ids(len(column.values)), object), missing(column)
+    if not unknown.all():
+        name = "truth" if column.kind == "truth" else "value"
+        kb.tell(column.name, {"row": rows[~unknown].tolist(), name: column.values[~unknown].tolist()})
+    if column.kind == "truth":
+        gaps: list[tuple[object, ...]] = [(row, 0.0, 1.0) for row in rows[unknown].tolist()]
+    elif column.numeric:
+        gaps = []
+    else:
+        levels = sorted({*own.values.tolist(), *column.values[~unknown].tolist()})
+        gaps = [(row, value, 0.0, 1.0) for row in rows[unknown].tolist() for value in levels]
+    if gaps:
+        kb.tell(column.name, gaps)
+
+
+def _bare(column: TableColumn) -> TableColumn:
+    """The column without its rows: of a category, its values."""
+    if column.numeric:
+        return column.of(np.zeros(0))
+    return column.of(np.array(sorted({each for each in column.values.tolist() if each is not None}), object))
+
+
+def _refuse_infinite(columns: Sequence[TableColumn]) -> None:
+    for column in columns:
+        if column.numeric and np.isinf(column.values).any():
+            row = int(np.flatnonzero(np.isinf(column.values))[0])
+            raise ValueError(
+                f"column {column.name!r} holds infinity (row {row}); give a finite number, or leave the "
+                "cell missing (NaN) where the value is unknown"
+            )
 
 
 def _plain(frame: Any) -> Any:
-    """Categories as what they stand for: beside flags scikit-learn would take them for numbers."""
-    own = [name for name, dtype in getattr(frame, "dtypes", {}).items() if getattr(dtype, "name", "") == "category"]
+    """Categories and dates as objects: beside flags scikit-learn would take the former for numbers, and the latter it
+    does not take."""
+    own = [
+        name
+        for name, dtype in getattr(frame, "dtypes", {}).items()
+        if getattr(dtype, "name", "") == "category" or getattr(dtype, "kind", "") in ("m", "M")
+    ]
     return frame.astype(dict.fromkeys(own, object)) if own and hasattr(frame, "iloc") else frame
-
-
-def _refuse_dates(frame: Any) -> None:
-    names = list(frame.columns)
-    if len(set(names)) < len(names):
-        return  # scikit-learn says so
-    for name in names:
-        if getattr(getattr(frame[name], "dtype", None), "kind", "") in "mM":
-            raise TypeError(f"column {name!r} holds dates or durations; give numbers, such as days, or texts")
 
 
 def _ids(count: int) -> list[str]:

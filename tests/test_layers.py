@@ -108,6 +108,7 @@ KNOWLEDGE_BASE = (
         "trying",
         "explaining",
         "drawing",
+        "constant_findings",
         "training",
         "knowledge_base",
         "loading",

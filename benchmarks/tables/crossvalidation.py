@@ -73,7 +73,7 @@ def crossvalidated(
             fitted = MODELS[model](seed).fit(frame, rows.positive[train])
             score.seconds.append(time.process_time() - began)
             began = time.process_time()
-            truth = fitted.predict_proba(held)[:, 1]
+            truth = _likely(fitted, held) if model == OWN else fitted.predict_proba(held)[:, 1]
             score.predicting.append(time.process_time() - began)
             score.accuracy.append(float((fitted.predict(held) == rows.positive[test]).mean()))
             score.auroc.append(float(roc_auc_score(rows.positive[test], truth)))
@@ -88,6 +88,11 @@ def crossvalidated(
                 _measure(score, fitted)
             progress(f"{name}, fold {place + 1}, {model}: {score.accuracy[-1]:.3f}")
     return list(scores.values())
+
+
+def _likely(fitted: Any, held: pd.DataFrame) -> np.ndarray:
+    """(n,) the probability of the true class: a rule's own is a degree of truth, its decision the log-odds."""
+    return 1 / (1 + np.exp(-fitted.decision_function(held)))
 
 
 def _accuracy(fitted: Any, frames: Sequence[pd.DataFrame], positive: np.ndarray) -> float:

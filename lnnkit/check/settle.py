@@ -25,14 +25,15 @@ def settled(
     for entry in entries:
         statement = entry.statement
         if isinstance(statement, Rule):
-            formula = transform(statement.formula, lambda node: change(_settled(node, starts)))
+            formula = transform(statement.formula, lambda node: change(settled_node(node, starts)))
             bounds = statement.bounds
             if bounds is not None:
                 bounds = replace(bounds, lower=_value(bounds.lower, starts), upper=_value(bounds.upper, starts))
             yield replace(statement, formula=formula, bounds=bounds)
 
 
-def _settled(node: ast.Expression, starts: Mapping[str, float]) -> ast.Expression:
+def settled_node(node: ast.Expression, starts: Mapping[str, float]) -> ast.Expression:
+    """A node with its own learnable values replaced by those that they start from; a name without one by ``starts``."""
     if isinstance(node, ast.Learnable):
         return _value(node, starts)
     if isinstance(node, ast.Weighted):

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NoReturn
 
 from lnnkit.answer_table import Answers
 from lnnkit.check import check
@@ -405,7 +405,7 @@ class KnowledgeBase:
         """Let a torch module supply a predicate or a number: ``inputs`` maps entities to the tensors that the module is
         given, one stack for all. Of ``name(entity)`` the module gives one truth, or the number itself, a row; of
         ``name(entity, class)`` one for each of the ``classes`` (by default ``0``, ``1``, ...). `fit` trains it jointly
-        with the rules. Facts of the predicate stand besides."""
+        with the rules. Facts of the predicate stand besides. Raises `Error` for what is no module or no such input."""
         from lnnkit.kb.module_binding import binding
 
         self._theory.bind(binding(self._checked, name, module, inputs, classes))
@@ -427,12 +427,34 @@ class KnowledgeBase:
         require_apart(path, self.files)
         told = [(table.predicate, len(table)) for table in self._told]
         refuse_told([*told, *((fact.predicate, 1) for fact in (*self._stated, *self._theory.assumed))])
-        save(self._theory.written(), self._home, self._theory.values, path)
+        save(self._theory.written(), self._home, self._theory.exact_values, path)
 
     @property
     def text(self) -> str:
         """The text of the main file, with the numbers that it has learned."""
         return self._theory.written().span.source.text
+
+    # --- copying itself ---------------------------------------------------------------------------------------------
+
+    def __copy__(self) -> KnowledgeBase:
+        """A second name for the same: what is told to one is told to both."""
+        found = object.__new__(type(self))
+        found.__dict__.update(self.__dict__)
+        return found
+
+    def __deepcopy__(self, memo: dict[int, object]) -> KnowledgeBase:
+        """One that says the same, and goes its own way from here: it is told, trained and bound by itself."""
+        found = copy(self)
+        memo[id(self)] = found
+        found._session = self._session.about(self._theory.copied())
+        return found
+
+    def __reduce__(self) -> NoReturn:
+        """Knowledge bases are not pickled: they write themselves as programs."""
+        raise TypeError(
+            "a KnowledgeBase cannot be pickled: write it with kb.save('kb.lnn') and read it with "
+            "lnnkit.load('kb.lnn'); facts that were told go into a table that the program loads"
+        )
 
     # --- showing itself ---------------------------------------------------------------------------------------------
 

@@ -20,19 +20,95 @@ def binding(
     classes: Sequence[str],
 ) -> Binding:
     """The module as what supplies the predicate or number ``name``; ``classes`` are numbered where none are named.
-    Raises `Error` where the predicate is none for modules, or the module is not as wide as it."""
+    Raises `Error` where the predicate is none for modules, the module is none, its inputs are no tensors of one shape
+    by entities, or it is not as wide as the predicate."""
+    _require_module(name, module)
     predicate = checked.predicates.get(name)
     arity = 0 if predicate is None else predicate.arity
+    _require_inputs(name, inputs, classes)
     if predicate is None or arity not in (1, 2) or not inputs:
         message = f"no module can be bound to `{name}`"
         hint = "bind a declared predicate or number of one argument, or of an entity and a class, with some inputs"
         raise Error([Diagnostic("unbound", message, hint)])
-    stacked = torch.stack([torch.as_tensor(each) for each in inputs.values()])
-    with torch.no_grad():
-        shape = module(stacked[:1]).reshape(1, -1).shape[1]
+    stacked = _stacked(name, inputs)
+    shape = _width(name, module, stacked)
     names = tuple(classes) or tuple(map(str, range(shape)))
     wanted = 1 if arity == 1 else len(names)
     if shape != wanted:
         message = f"the module gives {shape} numbers a row for `{name}`, which takes {wanted}"
         raise Error([Diagnostic("unbound", message, "let its last layer be that wide")])
     return Binding(name, module, stacked, tuple(inputs), names if arity == 2 else (), predicate.numeric)
+
+
+def _refused(name: str, message: str, hint: str) -> Error:
+    return Error([Diagnostic("unbound", f"{message} cannot be bound to `{name}`", hint)])
+
+
+def _require_module(name: str, module: object) -> None:
+    """Raises `Error` with what to do instead for what is no module."""
+    if isinstance(module, torch.nn.Module):
+        return
+    if isinstance(module, type) and issubclass(module, torch.nn.Module):
+        raise _refused(name, f"the class `{module.__name__}`", f"make a module of it first: `{module.__name__}(...)`")
+    if callable(module):
+        hint = (
+            "only the weights of a torch module are trained: put it into the `forward` of a `torch.nn.Module` that "
+            "holds its weights; of fixed results tell facts: `kb.tell(name, table)`"
+        )
+        raise _refused(name, "a function that is no torch module", hint)
+    what = "a tensor" if isinstance(module, torch.Tensor) else f"a {type(module).__name__}"
+    hint = "give a `torch.nn.Module` that maps inputs to truths; tell truths that are known: `kb.tell(name, table)`"
+    raise _refused(name, what, hint)
+
+
+def _require_inputs(name: str, inputs: object, classes: object) -> None:
+    """Raises `Error` where inputs do not say which entities they are of, or classes are no texts."""
+    hint = 'map each entity to its input: `{"a": tensor_of_a, "b": tensor_of_b}`'
+    if not isinstance(inputs, Mapping):
+        what = "inputs in a tensor" if isinstance(inputs, torch.Tensor) else f"inputs in a {type(inputs).__name__}"
+        raise _refused(name, f"{what}, which name no entities,", hint)
+    wrong = next((each for each in inputs if not isinstance(each, str)), None)
+    if wrong is not None:
+        raise _refused(name, f"the input of {wrong!r}, which is no text,", f"name the entity by text: {str(wrong)!r}")
+    if isinstance(classes, str) or not all(isinstance(each, str) for each in classes):  # pyright: ignore[reportGeneralTypeIssues]
+        raise _refused(name, f"classes {classes!r}", 'give their names in a list: `classes=["cat", "dog"]`')
+
+
+def _stacked(name: str, inputs: Mapping[str, object]) -> torch.Tensor:
+    """All inputs in one tensor."""
+    made: dict[str, torch.Tensor] = {}
+    for entity, each in inputs.items():
+        try:
+            made[entity] = torch.as_tensor(each)
+        except (TypeError, ValueError, RuntimeError) as problem:
+            hint = "give a tensor, or numbers in lists of one shape"
+            raise _refused(name, f"the input of `{entity}`, which is no tensor ({problem}),", hint) from None
+    first, like = next(iter(made.items()))
+    for entity, each in made.items():
+        if each.shape != like.shape or each.dtype != like.dtype:
+            said = f"`{first}` {_shown(like)} and of `{entity}` {_shown(each)}"
+            raise _refused(name, f"inputs of {said}", "give all inputs one shape and type: they are stacked")
+    return torch.stack(list(made.values()))
+
+
+def _shown(each: torch.Tensor) -> str:
+    return f"of shape {list(each.shape)} ({str(each.dtype).removeprefix('torch.')})"
+
+
+def _width(name: str, module: torch.nn.Module, stacked: torch.Tensor) -> int:
+    """How many numbers a row the module gives, tried on the first inputs. Raises `Error` where it fails there."""
+    tried = stacked[:2]  # one alone has no spread, as batch norms need
+    try:
+        with torch.no_grad():
+            found = module(tried)
+    except Exception as problem:  # whatever a module of the user's raises
+        hint = "let it take a stack of inputs, the first dimension its rows; try `module(input[None])`"
+        said = " ".join(str(problem).split())
+        message = f"a module that fails for a stack {_shown(tried)} ({type(problem).__name__}: {said})"
+        raise _refused(name, message, hint) from problem
+    hint = "let it give one tensor, a row for each input"
+    if not isinstance(found, torch.Tensor):
+        raise _refused(name, f"a module that gives a {type(found).__name__}", hint)
+    if not found.dim() or len(found) != len(tried):
+        raise _refused(name, f"a module that gives a tensor {_shown(found)} for {len(tried)} inputs", hint)
+    return found.reshape(len(tried), -1).shape[1]

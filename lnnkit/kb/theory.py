@@ -68,6 +68,12 @@ class Theory:
         return {} if self.learner is None else self.learner.module.current()
 
     @property
+    def exact_values(self) -> Mapping[str, float]:
+        """The same for a model file beside the text that is `written`; none where that goes without literals, whose
+        values would be missed: the text has the others in full."""
+        return {} if self.learner is not None and self.learner.going_without else self.values
+
+    @property
     def version(self) -> tuple[object, ...]:
         """Changes when what it has learned does."""
         return (*self.values.items(), *(each.version for each in self.bindings))
@@ -110,11 +116,7 @@ class Theory:
 
     def written(self) -> ast.Program:
         """The main file, with the numbers that it has learned."""
-        if self.learner is None:
-            return self.file
-        from lnnkit.learn.trained_text import with_values
-
-        return with_values(self.file, self.checked, self.learner.module.current())
+        return self.file if self.learner is None else self.learner.written(self.checked)
 
     # --- what else it may say ---------------------------------------------------------------------------------------
 
@@ -130,10 +132,12 @@ class Theory:
         return found
 
     def copied(self) -> Theory:
-        """One that says the same, and may be told more without this one hearing of it. It learns for itself."""
+        """One that says the same, and may be told more without this one hearing of it. It learns for itself, with
+        modules of its own."""
         found = copy(self)
         found.learner = None if self.learner is None else self.learner.copied()
-        found._borrowed = frozenset(each.predicate for each in self.bindings)
+        found.bindings = tuple(replace(each, module=deepcopy(each.module)) for each in self.bindings)
+        found._borrowed = frozenset()
         return found
 
     def about(self, program: CheckedProgram) -> Theory:

@@ -12,6 +12,7 @@ from lnnkit.check.program import CheckedProgram
 from lnnkit.engine.inference import TooLarge
 from lnnkit.errors import Error, ProgramError
 from lnnkit.fit import Fit
+from lnnkit.kb.constant_findings import constant_findings
 from lnnkit.kb.session import ROUND_LIMIT, Session
 from lnnkit.kb.theory import Theory, not_finite
 from lnnkit.learn.binding import NotFinite
@@ -93,6 +94,9 @@ def fit(
         message = f'"{checkpoint}" is no checkpoint of this run'
         hint = "name another file, or remove it if it is that of a run that is over"
         raise Error([Diagnostic("other-checkpoint", message, hint)]) from None
+    alike = any(each.code == "alike-labels" for each in warnings)
+    if found.stopped != "interrupted" and not alike:  # of labels that are alike whatever is found is arbitrary
+        warnings = (*warnings, *constant_findings(session, trained, instances))
     after = learner.texts(theory.checked)
     return Fit(
         found.after.train,

@@ -14,6 +14,7 @@ import numpy as np
 from lnnkit.learn.literals import Conjunction, holds
 
 _LONGEST = 6  # literals of a conjunction
+_MOST = 4 * _LONGEST  # conjunctions
 _BEAM = 20
 _SKETCH = 2000  # rows on which covering is tried first
 _HOPELESS = 0.9  # accuracy there
@@ -23,20 +24,28 @@ _DECIDED = 0.25  # of the rows: of fewer a rule says too little
 
 
 def covering(
-    known: np.ndarray, positive: np.ndarray, weight: np.ndarray, parts: tuple[np.ndarray, np.ndarray]
+    known: np.ndarray,
+    positive: np.ndarray,
+    weight: np.ndarray,
+    parts: tuple[np.ndarray, np.ndarray],
+    most: int | None = None,
+    longest: int | None = None,
 ) -> tuple[Conjunction, ...] | None:
-    """The conjunctions that cover the true rows, if a plain rule does well on rows held back."""
+    """The conjunctions that cover the true rows, if a plain rule does well on rows held back: at ``most`` so many, the
+    ``longest`` of so many literals."""
+    most = _MOST if most is None else min(most, _MOST)
+    longest = _LONGEST if longest is None else min(longest, _LONGEST)
     train, held = parts
     least = _HOPELESS
     if not known.shape[1]:
         return None
     for rows in (train[:: max(1, len(train) // _SKETCH)], train):
-        found = _cover(known[rows], positive[rows], weight[rows])
+        found = _cover(known[rows], positive[rows], weight[rows], most, longest)
         accuracy, decided = _accuracy(found, known[held], positive[held], weight[held])
         if accuracy < least:
             return None
         least = min(_CLEAN, 1 - _SLIPS / max(1, decided))
-    again = tuple(_cover(known, positive, weight))
+    again = tuple(_cover(known, positive, weight, most, longest))
     return again if _accuracy(again, known, positive, weight)[0] >= _CLEAN else None
 
 
@@ -56,13 +65,13 @@ def _accuracy(
     return float((weight * (covered == positive))[decided].sum() / weight[decided].sum()), count
 
 
-def _cover(known: np.ndarray, positive: np.ndarray, weight: np.ndarray) -> list[Conjunction]:
+def _cover(known: np.ndarray, positive: np.ndarray, weight: np.ndarray, most: int, longest: int) -> list[Conjunction]:
     """Conjunctions that between them cover the true rows, each as good as it can be made, best first."""
     both = np.concatenate([known, 1 - known], axis=1)  # literals, then their negations
     count = known.shape[1]
     rest, found = positive.copy(), []
-    while rest.any() and len(found) < 4 * _LONGEST:
-        conjunction = _grown(both, rest, positive, weight)
+    while rest.any() and len(found) < most:
+        conjunction = _grown(both, rest, positive, weight, longest)
         own = both[:, conjunction]
         covered, possible = (own >= 1).all(axis=1), (own > 0).all(axis=1)
         right, wrong = weight[covered & rest].sum(), weight[covered & ~positive].sum()
@@ -73,14 +82,14 @@ def _cover(known: np.ndarray, positive: np.ndarray, weight: np.ndarray) -> list[
     return found
 
 
-def _grown(both: np.ndarray, rest: np.ndarray, positive: np.ndarray, weight: np.ndarray) -> list[int]:
+def _grown(both: np.ndarray, rest: np.ndarray, positive: np.ndarray, weight: np.ndarray, longest: int) -> list[int]:
     """One conjunction: the shortest that covers no false row, and of those the one that covers most; of its beginnings
     the most informative are tried further. Where there is none, the purest."""
     right, wrong = weight * rest, weight * ~positive
     held = (both >= 1).astype(np.float32)
     beam: list[tuple[list[int], np.ndarray]] = [([], np.ones(len(both), np.float32))]
     best: tuple[float, float, list[int]] = (0.0, 0.0, [])
-    for _ in range(_LONGEST):
+    for _ in range(longest):
         longer: dict[tuple[int, ...], tuple[float, list[int]]] = {}
         for chosen, inside in beam:
             ps, ns = (right * inside) @ held, (wrong * inside) @ held

@@ -71,7 +71,7 @@ class Donors:
             unknown = missing(other)
             values = other.values.copy()
             values[unknown] = own.values[chosen[unknown]]
-            found.append(TableColumn(other.name, values))
+            found.append(other.of(values))
         return found
 
 
@@ -79,7 +79,7 @@ def donors(columns: Sequence[TableColumn], rng: np.random.Generator) -> Donors:
     """Donors for rows of such columns."""
     rows = len(columns[0].values) if columns else 0
     some = np.sort(rng.permutation(rows)[:_DONORS])
-    kept = tuple(TableColumn(each.name, each.values[some]) for each in columns)
+    kept = tuple(each.of(each.values[some]) for each in columns)
     return Donors(kept, tuple(_range(each) for each in kept))
 
 
@@ -90,7 +90,7 @@ def expected(
     found = truth(columns)
     rows = np.flatnonzero(gaps)
     if len(rows) and own.count:
-        part = [TableColumn(each.name, each.values[rows]) for each in columns]
+        part = [each.of(each.values[rows]) for each in columns]
         nearest, shares = own.alike(part)
         found[rows] = 0.0
         for place in range(nearest.shape[1]):

@@ -1,4 +1,5 @@
-"""What is to be said of a fit: that nothing could be learned, and why; that labels do not tell what was found."""
+"""What is to be said of a fit: that nothing could be learned, and why; that labels do not tell what was found; that the
+answers are no better than the majority class."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from lnnkit.flags import any_set, where_set
 from lnnkit.learn.descent import Fitted
 from lnnkit.learn.fitting import Fitting, Inferred
 from lnnkit.learn.labels import Labels
+from lnnkit.learn.majority import majority
 from lnnkit.learn.parameters import Parameter
 from lnnkit.learn.soft_supports import supports
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -22,9 +24,10 @@ _NAMED = 3  # atoms, or rules
 
 def findings(fitting: Fitting, fitted: Fitted) -> tuple[Diagnostic, ...]:
     """Warnings about a fit: ``alike-labels`` where all labels say the same and something had to be found from them,
-    else ``no-gradient`` where its loss did not depend on anything that is learned, else ``untold-rule`` for rules that
-    no label tells anything of."""
-    return tuple(_alike(fitting, fitted)) or tuple(_stuck(fitting, fitted)) or tuple(_idle(fitting, fitted))
+    else ``no-gradient`` where its loss did not depend on anything that is learned, or ``untold-rule`` for rules that no
+    label tells anything of; and ``majority-class`` where one answer for all atoms would be right as often."""
+    others = tuple(_stuck(fitting, fitted)) or tuple(_idle(fitting, fitted))
+    return tuple(_alike(fitting, fitted)) or (*others, *majority(fitting, fitted))
 
 
 def _idle(fitting: Fitting, fitted: Fitted) -> Iterator[Diagnostic]:
@@ -54,16 +57,15 @@ def _stuck(fitting: Fitting, fitted: Fitted) -> Iterator[Diagnostic]:
             slopes = torch.autograd.grad(total, [each for each in learned if each.requires_grad], allow_unused=True)
             if any(any_set(each != 0) for each in slopes if each is not None):
                 return
-    yield _no_gradient(fitting, found)
+    yield _no_gradient(fitting, fitted, found)
 
 
-def _no_gradient(fitting: Fitting, found: Inferred) -> Diagnostic:
+def _no_gradient(fitting: Fitting, fitted: Fitted, found: Inferred) -> Diagnostic:
     """With what keeps most of the labels that are not met from depending on anything."""
     untold = _untold(fitting, found)
     reached = _reached(fitting, untold)
     lost, idle = untold[~reached], untold[reached]
-    began = " beyond where values begin" if any(each.start is None for each in fitting.parameters) else ""
-    head = f"nothing was learned{began}: the loss does not depend on anything that is learned"
+    head = f"{_outset(fitting, fitted)}: the loss does not depend on anything that is learned"
     if len(lost) > len(idle) and any(each.crisp for each in found.trace.replayer.comparisons.values()):
         where = f"no rule whose comparisons hold reaches {_atoms(fitting, found, lost)}"
         hint = "give the comparisons a scale, as in `(a(X) > 3){scale: 1}`: what is false to a degree learns too"
@@ -77,6 +79,22 @@ def _no_gradient(fitting: Fitting, found: Inferred) -> Diagnostic:
         where = "the bounds of all labelled atoms rest on what is fixed"
         hint = "label what depends on the rules that learn, or let the others learn too"
     return Diagnostic("no-gradient", f"{head}; {where}", hint, severity="warning")
+
+
+def _outset(fitting: Fitting, fitted: Fitted) -> str:
+    """What was learned before the loss depended on nothing: values that the data placed, or that descent moved."""
+    values = zip(fitting.parameters, fitted.values.tolist(), strict=True)
+    moved = [f"{each.name} = {value:.6g}" for each, value in values if has_moved(each, value)]
+    if moved:
+        return f"the data gave {_listed(moved[:_NAMED], len(moved))}, and training went no further"
+    if fitting.bindings and fitted.kept != 0:
+        return "training went no further"
+    return "nothing was learned"
+
+
+def has_moved(parameter: Parameter, value: float) -> bool:
+    """Whether a parameter has another value than the program gives it; so it has where the program gives none."""
+    return parameter.start is None or abs(value - parameter.start) > _MET
 
 
 def _hint(fitting: Fitting) -> str:
@@ -145,7 +163,7 @@ def _alike(fitting: Fitting, fitted: Fitted) -> Iterator[Diagnostic]:
     if not said:
         return
     values = zip(fitting.parameters, fitted.values.tolist(), strict=True)
-    moved = [each for each, value in values if each.start is None or abs(value - each.start) > _MET]
+    moved = [each for each, value in values if has_moved(each, value)]
     groups: dict[frozenset[str], list[Parameter]] = {}
     for each, names in zip(moved, fitting.told_by(moved), strict=True):
         groups.setdefault(names, []).append(each)

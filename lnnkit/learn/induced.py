@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lnnkit.learn.induction import SPAN, Induced
+from lnnkit.learn.induction import Induced
 from lnnkit.learn.literals import Literal, TableColumn
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_statement
@@ -23,16 +23,22 @@ def statements(rule: Induced, columns: Sequence[TableColumn], target: str, sort:
     found: list[ast.Statement] = []
     for place in used:
         column = columns[place]
-        if column.numeric:
-            found.append(ast.NumberStatement(column.name, (sort,), span=_NOWHERE))
-        else:
-            found.append(ast.PredicateStatement(column.name, (sort, "entity"), True, span=_NOWHERE))
+        found.append(declaration(column, sort))
     found.append(ast.PredicateStatement(target, (sort,), True, span=_NOWHERE))
     body = _formula(rule, columns)
     if body is not None:
         head = ast.Atom(target, (_row(),), span=_NOWHERE)
         found.append(ast.RuleStatement(None, ast.Implies(body, head, span=_NOWHERE), span=_NOWHERE))
     return [format_statement(each) for each in found]
+
+
+def declaration(column: TableColumn, sort: str) -> ast.Statement:
+    """A ``number`` of a row, a predicate of it where the column holds truth values, or of it and a value."""
+    if column.kind == "truth":
+        return ast.PredicateStatement(column.name, (sort,), True, span=_NOWHERE)
+    if column.numeric:
+        return ast.NumberStatement(column.name, (sort,), span=_NOWHERE)
+    return ast.PredicateStatement(column.name, (sort, "entity"), True, span=_NOWHERE)
 
 
 def _row() -> ast.Variable:
@@ -53,7 +59,7 @@ def _formula(rule: Induced, columns: Sequence[TableColumn]) -> ast.Expression | 
         if not terms:
             return None
         return terms[0] if len(terms) == 1 else ast.Or(tuple(terms), span=_NOWHERE)
-    span = max(SPAN, 2 * start)  # the bias is not negative
+    span = rule.span
     weighed = tuple(
         ast.Weighted(term, ast.Number(round(weight / span, _DIGITS), span=_NOWHERE), span=_NOWHERE)
         for term, weight in zip(terms, weights, strict=True)
@@ -72,7 +78,11 @@ def _conjunction(literals: Sequence[tuple[Literal, bool]], columns: Sequence[Tab
 
 
 def _literal(literal: Literal, columns: Sequence[TableColumn], *, holds: bool) -> ast.Expression:
-    name = columns[literal.column].name
+    column = columns[literal.column]
+    name = column.name
+    if column.kind == "truth":
+        atom = ast.Atom(name, (_row(),), span=_NOWHERE)
+        return atom if holds else ast.Not(atom, span=_NOWHERE)
     if literal.threshold is not None:
         number = ast.Number(_plain(literal.threshold), span=_NOWHERE)
         operands = (ast.Atom(name, (_row(),), span=_NOWHERE), number)

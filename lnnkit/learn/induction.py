@@ -38,7 +38,7 @@ class Induced:
     def score(self, columns: Sequence[TableColumn]) -> np.ndarray:
         """(n,) the score of rows. A conjunction of which a literal is unknown holds to the share of the training rows
         for which that does."""
-        known = truths(self.literals, columns)
+        known = truths(self.literals, columns, np.float64)
         if self.plain:
             held = [holds(each, known) for each in self.conjunctions]
             return (np.max(held, axis=0) if held else np.zeros(len(known))) * SPAN - SPAN / 2
@@ -47,32 +47,71 @@ class Induced:
             total += weight * holds(each, known)
         return total
 
+    @property
+    def span(self) -> float:
+        """Over this much of the score the truth goes from 0 to 1 in the rule as it is written, whose bias is not
+        negative."""
+        return max(SPAN, 2 * (self.start + float(self.weights[self.weights < 0].sum())))
+
+    def truth(self, columns: Sequence[TableColumn]) -> np.ndarray:
+        """(n,) the truth of rows that the rule as it is written gives (`lnnkit.learn.induced`)."""
+        return np.clip(0.5 + self.score(columns) / self.span, 0.0, 1.0)
+
+    def expected_truth(self, columns: Sequence[TableColumn], donors: Donors) -> np.ndarray:
+        """(n,) the truth of rows; where a cell that the rule reads is missing, that of the log-odds that it is expected
+        to have (`expected`): means of truths, which end at 0 and 1, took half a point of heloc's rows less right."""
+        found, gaps = self.truth(columns), self._gaps(columns)
+        if gaps.any():
+            likely = self.expected([each.of(each.values[gaps]) for each in columns], donors)
+            odds = np.log(likely) - np.log(np.maximum(1 - likely, 1e-300))
+            found[gaps] = np.clip(0.5 + odds / self.span, 0.0, 1.0)
+        return found
+
     def expected(self, columns: Sequence[TableColumn], donors: Donors) -> np.ndarray:
         """(n,) the probability that rows are true, the sigmoid of the score. Where a cell that the rule reads is
         missing, the mean over donors that fill it: what the rule says of rows that are alike."""
+        return expected(lambda filled: sigmoid(self.score(filled)), columns, self._gaps(columns), donors)
+
+    def _gaps(self, columns: Sequence[TableColumn]) -> np.ndarray:
+        """(n,) in which rows a cell that the rule reads is missing."""
         gaps = np.zeros(len(columns[0].values) if columns else 0, bool)
         for place in {each.column for each in self.literals}:
             gaps |= missing(columns[place])
-        return expected(lambda filled: sigmoid(self.score(filled)), columns, gaps, donors)
+        return gaps
 
 
-def induce(columns: Sequence[TableColumn], positive: np.ndarray, weight: np.ndarray, seed: int) -> Induced:
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How large a rule may become: conjunctions at most, and literals of a conjunction; None: as many as pay."""
+
+    conjunctions: int | None = None
+    literals: int | None = None
+
+
+def induce(
+    columns: Sequence[TableColumn], positive: np.ndarray, weight: np.ndarray, seed: int, limits: Limits | None = None
+) -> Induced:
     """A rule for the rows of ``columns`` that are ``positive`` (n,), each counting ``weight`` (n,)."""
+    limits = limits or Limits()
     rng = np.random.default_rng(seed)
     if len(positive) > _MOST:
         some = np.sort(rng.permutation(len(positive))[:_MOST])
-        columns = [TableColumn(each.name, each.values[some]) for each in columns]
+        columns = [each.of(each.values[some]) for each in columns]
         positive, weight = positive[some], weight[some]
     crisp = literals(columns)
     known = truths(crisp, columns)
     held_back = split(positive, rng)
-    plain = covering(known, positive, weight, held_back)
+    plain = covering(known, positive, weight, held_back, limits.conjunctions, limits.literals)
     if plain is not None:
         return _needed(Induced(tuple(crisp), plain, np.ones(len(plain)), 0.0, plain=True))
     every = (*crisp, *soft_literals(columns))
     known = np.concatenate([known, truths(every[len(crisp) :], columns)], axis=1)
     parts = [held_back] if len(positive) > _MANY else folds(positive, rng)
-    return _needed(_rounded(weighed(every, known, positive, weight, parts, rng), every, weight))
+    return _needed(
+        _rounded(
+            weighed(every, known, positive, weight, parts, rng, limits.conjunctions, limits.literals), every, weight
+        )
+    )
 
 
 def _rounded(found: Weighed, every: tuple[Literal, ...], weight: np.ndarray) -> Induced:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from copy import copy, deepcopy
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import torch
 
@@ -15,6 +16,7 @@ from lnnkit.engine.inference import Budget
 from lnnkit.graph.lifting import build
 from lnnkit.learn.binding import Binding
 from lnnkit.learn.checkpoint import Checkpoint
+from lnnkit.learn.constant_literals import Dropped, without
 from lnnkit.learn.constraints import LearnedNeuron, learned_neurons
 from lnnkit.learn.descent import Fitted, Listen, descend
 from lnnkit.learn.evidence import evidence
@@ -26,7 +28,7 @@ from lnnkit.learn.metrics import scores
 from lnnkit.learn.module import ProgramModule
 from lnnkit.learn.parameters import parametrised, settled, trainable
 from lnnkit.learn.tracing import label_queries, mentioned, trace
-from lnnkit.learn.trained_text import with_values
+from lnnkit.learn.trained_text import TrainedRule, trained_rules, with_values
 from lnnkit.scores import Evidence, Scores
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -34,7 +36,8 @@ from lnnkit.syntax.printer import format_statement
 
 
 class Learner:
-    """``program`` as it was checked, ``file`` its main file. ``module`` holds what all its rules learn."""
+    """``program`` as it was checked, ``file`` its main file. ``module`` holds what all its rules learn; ``dropped`` are
+    the literals that rules go without, as long as their parameters stay as they were then."""
 
     def __init__(self, program: CheckedProgram, file: ast.Program) -> None:
         self._file = file
@@ -42,6 +45,7 @@ class Learner:
         self.rules = trainable(program, file)
         parameters = parametrised(program, file, self.rules)[1]
         self.module = ProgramModule(parameters)
+        self.dropped: tuple[Dropped, ...] = ()
 
     def copied(self) -> Learner:
         """One of the same values, which go their own way from here."""
@@ -79,11 +83,29 @@ class Learner:
         found = settled(learned, parameters, self.module.current())
         written = {self.rules[name]: text for name, text in self.texts(program, changed=True).items()}
         assertions = [replace(each, learned=written.get(place)) for place, each in enumerate(found.assertions)]
+        for each in self.going_without:
+            own = assertions[each.rule]
+            shorter = without(cast("ast.Expression", own.formula), each.literals)
+            assertions[each.rule] = own if shorter is None else replace(own, formula=shorter)
         return replace(found, assertions=tuple(assertions))
+
+    @property
+    def going_without(self) -> tuple[Dropped, ...]:
+        """What is dropped at the module's values."""
+        values = self.module.current() if self.dropped else {}
+        return tuple(each for each in self.dropped if each.holds(values))
+
+    def written(self, program: CheckedProgram) -> ast.Program:
+        """The main file with the module's values."""
+        return with_values(self._file, program, self.module.current(), self.going_without)
+
+    def learned(self, program: CheckedProgram) -> Iterator[TrainedRule]:
+        """The rules that learn, with the module's values and all of their literals."""
+        return trained_rules(self._file, program, self.module.current())
 
     def texts(self, program: CheckedProgram, *, changed: bool = False) -> dict[str, str]:
         """The rules that learn, by name, as they are written with the module's values; or those that have changed."""
-        learned = with_values(self._file, program, self.module.current())
+        learned = self.written(program)
         rules, before = (
             [format_statement(each, as_written=True) for each in file.statements if isinstance(each, ast.RuleStatement)]
             for file in (learned, self._file)
@@ -102,8 +124,10 @@ class Learner:
         bindings: Sequence[Binding] = (),
     ) -> tuple[Fitted, Evidence, tuple[Diagnostic, ...]]:
         """Fit the parameters of the rules ``trained``; the module takes the values. What a report shows of it comes
-        without the texts of the rules; last is what is to be said of it (`lnnkit.learn.fit_findings`). Raises
-        `lnnkit.learn.fitting.Unstarted`, and what `descend` does."""
+        without the texts of the rules; last is what is to be said of it (`lnnkit.learn.fit_findings`). Rules that are
+        trained have all their literals again. Raises `lnnkit.learn.fitting.Unstarted`, and what `descend` does."""
+        again = {self.rules[name] for name in trained}
+        self.dropped = tuple(each for each in self.dropped if each.rule not in again)
         learned, parameters = parametrised(self.settled(program), self._file, trained)
         fitting = Fitting(learned, parameters, settings, budget, [self.rules[name] for name in trained], bindings)
         start = fast_start(fitting)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal as OneOf
 
 import numpy as np
 
@@ -25,10 +26,16 @@ _SCALES = (3, 12)  # parts of the range
 
 @dataclass(frozen=True, slots=True)
 class TableColumn:
-    """``values``: float64 with nan where unknown, or, for a category, texts with None where unknown."""
+    """``values``: float64 with nan where unknown, or, for a category, texts with None where unknown. ``kind`` says what
+    the numbers are: truth values 0 and 1, or dates and durations in days, dates since 1970-01-01."""
 
     name: str
     values: np.ndarray
+    kind: OneOf["number", "truth", "date", "duration"] = "number"
+
+    def of(self, values: np.ndarray) -> TableColumn:
+        """The column with other values."""
+        return replace(self, values=values)
 
     @property
     def numeric(self) -> bool:
@@ -141,10 +148,12 @@ def _short(cut: float, values: np.ndarray) -> float:
     return cut
 
 
-def truths(found: Sequence[Literal], columns: Sequence[TableColumn]) -> np.ndarray:
-    """(n, m) what the rows say of literals, in single precision."""
+def truths(
+    found: Sequence[Literal], columns: Sequence[TableColumn], dtype: type[np.floating] = np.float32
+) -> np.ndarray:
+    """(n, m) what the rows say of literals, in single precision unless asked for another."""
     rows = len(columns[0].values) if columns else 0
-    result = np.empty((rows, len(found)), np.float32)
+    result = np.empty((rows, len(found)), dtype)
     for place, literal in enumerate(found):
         result[:, place] = literal.holds(columns)
     return result

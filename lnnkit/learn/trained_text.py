@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from lnnkit.check.learnables import in_value
 from lnnkit.check.program import CheckedProgram
 from lnnkit.check.walk import transform
+from lnnkit.learn.constant_literals import Dropped, without
 from lnnkit.learn.parameters import Naming, is_marked, trainable
 from lnnkit.learn.places import Kind, Number, is_opened, opened, plain, rewritten, truths
 from lnnkit.learn.readable import crisp_relation
@@ -17,16 +18,41 @@ from lnnkit.syntax.printer import format_statement
 from lnnkit.syntax.span import Span
 
 
-def with_values(file: ast.Program, program: CheckedProgram, values: Mapping[str, float]) -> ast.Program:
-    """The main ``file`` of a checked program with these values of its parameters, by name, in their places. A ``?``
-    stays one, and starts there. What was 1 and stays 1 is not written."""
+@dataclass(frozen=True, slots=True)
+class TrainedRule:
+    """A rule by its ``name`` and its ``place`` among the assertions: ``before`` as it is written, ``after`` with the
+    values of its parameters, all nodes with the spans that they have there."""
+
+    name: str
+    place: int
+    before: ast.RuleStatement
+    after: ast.RuleStatement
+
+
+def trained_rules(
+    file: ast.Program, program: CheckedProgram, values: Mapping[str, float], dropped: Sequence[Dropped] = ()
+) -> Iterator[TrainedRule]:
+    """The rules of the main ``file`` that may learn, with these values of their parameters, by name, and without the
+    literals that are ``dropped``."""
     names = {program.assertions[place].span.start: (name, place) for name, place in trainable(program, file).items()}
-    text, done, pieces = file.span.source.text, 0, []
+    literals = {each.rule: each.literals for each in dropped}
     for statement in file.statements:
         if not isinstance(statement, ast.RuleStatement) or statement.span.start not in names:
             continue
         name, place = names[statement.span.start]
         new = _with_values(statement, Naming(name, marked=is_marked(program.assertions[place])), values)
+        shorter = without(new.formula, literals.get(place, {}))
+        yield TrainedRule(name, place, statement, new if shorter is None else replace(new, formula=shorter))
+
+
+def with_values(
+    file: ast.Program, program: CheckedProgram, values: Mapping[str, float], dropped: Sequence[Dropped] = ()
+) -> ast.Program:
+    """The main ``file`` of a checked program with these values of its parameters, by name, in their places, and without
+    the literals that are ``dropped``. A ``?`` stays one, and starts there. What was 1 and stays 1 is not written."""
+    text, done, pieces = file.span.source.text, 0, []
+    for rule in trained_rules(file, program, values, dropped):
+        statement, new = rule.before, rule.after
         if new != statement:
             pieces += [text[done : statement.span.start], format_statement(new, as_written=True)]
             done = statement.span.end

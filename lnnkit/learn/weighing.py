@@ -9,7 +9,7 @@ selection", 2017).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -56,12 +56,16 @@ def weighed(
     weight: np.ndarray,
     parts: Sequence[Part],
     rng: np.random.Generator,
+    most: int | None = None,
+    longest: int | None = None,
 ) -> Weighed:
-    """The weighted rule of literals whose truths are ``known`` (n, m). ``parts`` are what is held back, in turn."""
+    """The weighted rule of literals whose truths are ``known`` (n, m). ``parts`` are what is held back, in turn. It has
+    at ``most`` so many terms, the ``longest`` conjunction of so many literals."""
     crisp = [number for number, each in enumerate(found) if each.scale is None]
 
     def paths(rows: np.ndarray) -> list[Conjunction]:
-        grown = tree_paths(known[rows][:, crisp], positive[rows], weight[rows], rng)[:_PATHS]
+        grown = tree_paths(known[rows][:, crisp], positive[rows], weight[rows], rng)
+        grown = [each for each in grown if longest is None or len(each) <= longest][:_PATHS]
         return [tuple((crisp[number], wanted) for number, wanted in each) for each in grown]
 
     broad, every = _broad(found), list(range(len(found)))
@@ -71,7 +75,9 @@ def weighed(
         _tried([_terms(found, known, numbers, each) for each in joined], positive, weight, parts)
         for numbers, joined in ways
     ]
+    tried = [each if most is None else replace(each, losses=each.losses[: most + 1]) for each in tried]
     way, count = _simplest(tried, weight[np.concatenate([out for _, out in parts])])
+    count = count if most is None else min(count, most)
     numbers, joined = ways[way]
     whole = np.arange(len(positive))
     terms = _terms(found, known, numbers, paths(whole) if joined is not none else [])

@@ -59,6 +59,7 @@ def fragment(fit: Fitted, title: str = "Training") -> str:
     """The same to be put into a page."""
     parts = [f'<div class="lnn-report"><style>{_STYLE}</style><h1>{html.escape(title)}</h1>', _summary(fit)]
     evidence = fit.evidence
+    parts += _findings(fit)
     parts += _scores(fit, evidence)
     parts += _losses(fit, evidence)
     if evidence is not None:
@@ -80,6 +81,13 @@ def _summary(fit: Fitted) -> str:
     again = f" {restarts} starts were made." if restarts > 1 else ""
     made = "1 epoch" if epochs == 1 else f"{epochs:,} epochs"
     return f"<p>{made}, {html.escape(why)}.{again} The final loss is {fit.loss:.4g}.</p>"
+
+
+def _findings(fit: Fitted) -> Iterator[str]:
+    if fit.warnings:
+        yield "<h2>Findings</h2>"
+        for each in fit.warnings:
+            yield f"<p>{html.escape(each.message)}. {html.escape(each.hint)}.</p>"
 
 
 def _scores(fit: Fitted, evidence: Evidence | None) -> Iterator[str]:
