@@ -13,6 +13,7 @@ import pytest
 import lnnkit
 from lnnkit.answer_table import STATES, Answers, finite, format_range, shown_bounds, shown_state, truth_state
 from lnnkit.cli import answer_report as report
+from lnnkit.cli.chosen_answers import Shown
 from lnnkit.data.arrow import strings
 from lnnkit.data.column import EntityColumn
 from lnnkit.data.names import Names
@@ -163,7 +164,8 @@ def test_printed_as_one_after_another(seed: int, monkeypatch: pytest.MonkeyPatch
             writer.writerow((each.query, bindings, finite(answer.lower), finite(answer.upper), answer.state))
     assert "".join(report.as_csv(answers)) == buffer.getvalue()
 
-    for line, answer in zip("".join(report.table(answers[:1], DONE)).splitlines()[2:], answers[0], strict=False):
+    shown = Shown(answers[0], 0, len(answers[0]))
+    for line, answer in zip("".join(report.table([shown], DONE)).splitlines()[2:], answers[0], strict=False):
         assert f"  {shown_bounds(answer)}" in line
         assert line.endswith(f"  {shown_state(answer)}")
 

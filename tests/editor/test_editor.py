@@ -331,7 +331,8 @@ def test_completion() -> None:
     assert suggested(TRIAGE + "predicate New(p¦") == {"person": "sort", "entity": "sort"}
     assert set(suggested(TRIAGE + "predicate New(person) ¦")) == {"closed"}
     assert set(suggested("logic ¦")) == {"lukasiewicz", "product", "godel"}
-    assert set(suggested(TRIAGE + 'load Contact from "a.csv" ¦')) == {"where", "no header"}
+    behind = {"where", "missing", "delimiter", "header", "no header", "trust"}
+    assert set(suggested(TRIAGE + 'load Contact from "a.csv" ¦')) == behind
     assert suggested(TRIAGE + "load Con¦")["Contact"] == "predicate"
     assert suggested(TRIAGE + "rule AtRisk(X) &\n  Inf¦")["Infected"] == "predicate"
 

@@ -101,7 +101,7 @@ def test_two_knowledge_bases_do_not_touch() -> None:
 def test_asking_changes_no_other_answer() -> None:
     text = "rule r: A(X) -> (B(X) | C(X))\nfact A(anna)\nfact ~B(bob)\naxiom B(X) -> D(X)\n"
     plain, curious = lnnkit.loads(text), lnnkit.loads(text)
-    for query in ("B(X) | C(X)", "exists X: B(X) | C(X)", "D(zed)", "forall X: D(X)"):
+    for query in ("B(X) | C(X)", "exists X: B(X) | C(X)", "D(bob)", "forall X: D(X)"):
         curious.ask(query)
     for query in ("A(X)", "B(X)", "C(X)", "D(X)"):
         assert list(plain.ask(query)) == list(curious.ask(query))
