@@ -133,7 +133,11 @@ def test_pairs_of_the_comparison_task() -> None:
 # --- the fast mode at a small size ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("module", [madsen, single, heim, static], ids=lambda module: module.__name__.split(".")[-1])
+@pytest.mark.parametrize(
+    "module",
+    [pytest.param(madsen, marks=pytest.mark.slow), single, heim, pytest.param(static, marks=pytest.mark.slow)],
+    ids=lambda module: module.__name__.split(".")[-1],
+)
 def test_the_fast_mode_solves_each_operation(module: ModuleType) -> None:
     tasks = {(each.op, each.features): each for each in module.regressions()}
     for task in tasks.values():

@@ -203,6 +203,7 @@ def test_a_race_of_two(tmp_path: Path) -> None:
     assert 10 < large.peak < 200  # of its own process: this one has torch in it
 
 
+@pytest.mark.slow
 def test_an_earlier_checkout_runs_beside_this_one(tmp_path: Path) -> None:
     """Here the same one, under another name: its own lnnkit is imported, not the one that is installed."""
     earlier = tmp_path / "earlier"

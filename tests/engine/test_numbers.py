@@ -352,6 +352,7 @@ def test_a_long_chain_is_no_drift() -> None:
     assert kb.ask(f"s(p{links})")[0].lower == links
 
 
+@pytest.mark.slow
 def test_a_unit_of_many_operands() -> None:
     """Written as a sum, they are nested hundreds deep."""
     names = [f"n{i}" for i in range(400)]

@@ -20,7 +20,7 @@ from tests.explain.proving import known_atoms, replay
 from tests.programs import MODES, generate, to_text
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "kb_examples").glob("*/*.lnn"))
-PLAIN, ALL, BLOCK = 36, 600, 12
+PLAIN, ALL, BLOCK = 12, 600, 12
 SLOW = {15}  # two wide equivalences, whose compilation takes long
 
 

@@ -312,6 +312,7 @@ def rule_after_fit(kb: lnnkit.KnowledgeBase) -> str:
     return rule(kb)
 
 
+@pytest.mark.slow
 def test_rules_that_are_not_trained_stay() -> None:
     labels = "label P(x)\nlabel ~P(y)\n"
     text = f"{NUMBERS}{KNOWN}{labels}rule r: a(X) <?> b(X) -> P(X)\nrule s: npu(a(X), b(X)) > ?t -> P(X)\n"

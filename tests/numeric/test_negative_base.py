@@ -52,7 +52,7 @@ def box(draw: random.Random, ends: tuple[float, ...]) -> Box:
     return low, high
 
 
-@pytest.mark.parametrize("seed", at_length(range(5), plain=1))
+@pytest.mark.parametrize("seed", at_length(range(5), plain=0))
 def test_hulls_are_exact(seed: int) -> None:
     draw = random.Random(seed)
     narrowed = impossible = 0
