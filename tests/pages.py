@@ -71,19 +71,33 @@ def commands(text: str) -> Iterator[tuple[str, str]]:
 
 
 def printed(command: str) -> str:
-    """What an ``lnnkit`` command prints to both streams as they come, in this process. ``> FILE`` writes a file."""
+    """What an ``lnnkit`` command prints to both streams as they come, in this process. ``> FILE`` writes a file,
+    ``< FILE`` reads one."""
     program, *arguments = shlex.split(command)
     assert program == "lnnkit", f"only lnnkit commands are run: {command}"
     target = None
     if ">" in arguments:
         *arguments, _, target = arguments
+    typed = ""
+    if "<" in arguments:
+        *arguments, _, source = arguments
+        typed = Path(source).read_text(encoding="utf-8")
     out, note = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(note if target else out):
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(note if target else out), _stdin(typed):
         main(arguments)
     if target is None:
         return out.getvalue()
     Path(target).write_text(out.getvalue(), encoding="utf-8")
     return note.getvalue()
+
+
+@contextlib.contextmanager
+def _stdin(text: str) -> Iterator[None]:
+    before, sys.stdin = sys.stdin, io.StringIO(text)
+    try:
+        yield
+    finally:
+        sys.stdin = before
 
 
 class PageRun:
