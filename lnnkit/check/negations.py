@@ -13,6 +13,7 @@ from typing import cast
 
 from lnnkit.check.findings import name_span, warning
 from lnnkit.check.polarity import signed
+from lnnkit.check.predicates import supplied
 from lnnkit.check.program import ENTITY, Predicate
 from lnnkit.check.stated import ends, fact, stated_fact
 from lnnkit.check.symbols import Formula, Symbols
@@ -29,6 +30,8 @@ def negations(symbols: Symbols) -> list[Diagnostic]:
     suspects = [(formula, atom) for formula in symbols.formulas for atom in _denied(formula, symbols)]
     if not suspects or not symbols.whole:
         return []
+    known, _ = supplied(symbols)  # that nothing supplies the others is said once already
+    suspects = [(formula, atom) for formula, atom in suspects if atom.name in known]
     reached = _given(symbols)
     if all((atom.name, -1) in reached for _, atom in suspects):
         return []

@@ -81,7 +81,8 @@ def surveyed(files: Sequence[Path]) -> list[Survey]:
             tables.append(survey(file))
         except Unreadable as problem:
             fault = problem.fault
-            problems.append(Diagnostic(fault.code, fault.message, fault.hint, file=str(file)))
+            hint = fault.hint.replace("paths are relative to the .lnn file", "paths start from the working folder")
+            problems.append(Diagnostic(fault.code, fault.message, hint, file=str(file)))
     if problems:
         raise Error(problems)
     for table in tables:

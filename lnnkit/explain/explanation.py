@@ -34,12 +34,13 @@ class Explanation(Explained):
     def as_dict(self, depth: int | None = None) -> dict[str, object]:
         """The object that ``lnnkit explain --format json`` prints; steps deeper than ``depth`` are left out.
 
-        ``{"atom", "lower": NODE, "upper": NODE}``. A NODE has ``atom``, ``side``, ``bound``, ``reason``, ``rule``,
-        ``text``, ``file``, ``line``, ``bindings`` and ``premises`` (NODEs, with the ``weight`` of the operand); a fact
-        has ``fact``, ``file`` and ``row``. A step that is used again has an ``id``, to which a NODE with ``ref`` in
-        place of all that refers. Steps very deep down are in a list ``more``.
+        ``{"atom", "state", "contested", "lower": NODE, "upper": NODE}``. A NODE has ``atom``, ``side``, ``bound``,
+        ``reason``, ``rule``, ``text``, ``file``, ``line``, ``bindings`` and ``premises`` (NODEs, with the ``weight`` of
+        the operand); a fact has ``fact``, ``file`` and ``row``. A step that is used again has an ``id``, to which a
+        NODE with ``ref`` in place of all that refers. Steps very deep down are in a list ``more``.
         """
-        return _Nested(self.proof, depth).as_dict()
+        nested = _Nested(self.proof, depth).as_dict()
+        return {"atom": nested["atom"], "state": self.state, "contested": self.contested} | nested
 
     def to_dot(self, depth: int | None = None) -> str:
         """A graph for Graphviz: arrows lead from premises to conclusions."""

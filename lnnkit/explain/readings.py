@@ -133,9 +133,10 @@ class Readings:
         return row < len(self._given) and bool(self._given[row])
 
     def fact(self, row: int, side: int) -> Given:
-        """The fact that gives a row its bound."""
+        """The fact that gives a row its bound; of several the one that is trusted most, and of those the first."""
         value = self._bound(row, side)
-        return next(fact for fact in self._facts[row] if (fact.upper if side else fact.lower) == value)
+        told = [fact for fact in self._facts[row] if (fact.upper if side else fact.lower) == value]
+        return max(told, key=lambda fact: fact.trust)
 
     def _bound(self, row: int, side: int) -> float:
         if row not in self._facts:

@@ -138,10 +138,11 @@ class KnowledgeBase:
         ``trust`` (0 to 1) changes no bounds: it multiplies what the repair of one of these facts costs.
         Raises `DataError` with every bad row, and then tells nothing. No file is read again.
         """
-        from lnnkit.kb.telling import told, with_told
+        from lnnkit.kb.telling import told, with_told, without_denials
 
         found, findings = told(self._checked, name, table, trust)
-        self.warnings += tuple(findings)
+        denied = len(found) > 0 and float(found.upper.min()) < 1
+        self.warnings = (*(without_denials(self.warnings, name) if denied else self.warnings), *findings)
         self._session.change(with_told(self._checked, found))
         self._told = (*self._told, found)
 

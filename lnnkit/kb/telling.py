@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from lnnkit.check.nearest import nearest
 from lnnkit.check.program import CheckedProgram
 from lnnkit.check.told import add_told
@@ -9,6 +11,7 @@ from lnnkit.data.table import FactTable
 from lnnkit.data.tell import TOLD, told_table
 from lnnkit.errors import DataError
 from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.printer import format_predicate
 
 
 def told(checked: CheckedProgram, name: str, table: object, trust: float = 1.0) -> tuple[FactTable, list[Diagnostic]]:
@@ -37,3 +40,11 @@ def with_told(checked: CheckedProgram, table: FactTable) -> CheckedProgram:
     if clashes:
         raise DataError(clashes)
     return found
+
+
+def without_denials(warnings: Iterable[Diagnostic], name: str) -> tuple[Diagnostic, ...]:
+    """The warnings that hold once ``name`` has been told false of something."""
+    spelled = (name, format_predicate(name))
+    return tuple(
+        each for each in warnings if each.code != "never-false" or each.span is None or each.span.text not in spelled
+    )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lnnkit.answer_table import format_bounds, format_range
+from lnnkit.check.findings import signature
 from lnnkit.check.nearest import nearest
 from lnnkit.cli.answer_report import answer_rows
 from lnnkit.cli.chosen_answers import Choice, chosen
@@ -142,6 +143,15 @@ def _whynot(state: State, request: Request) -> tuple[State, Reply]:
     return state, Reply(f"{printable(str(found))}\n", request.typed.placed(found.warnings))
 
 
+def _made_known(statement: ast.FactStatement) -> str:
+    """The hint that makes an assumption's predicate or number known."""
+    atom, bounds = statement.atom, statement.bounds
+    ends = () if bounds is None else (bounds.lower, bounds.upper)
+    if all(isinstance(end, ast.Learnable) or 0 <= end.value <= 1 for end in ends):
+        return f"`{statement.span.text}` states it for good, and makes `{atom.name}` known"
+    return f"declare it first: `number {signature(atom.name, len(atom.arguments))}`"
+
+
 def _assume(state: State, request: Request) -> tuple[State, Reply]:
     if not request.argument:
         return state, _wrong("no-fact", "`assume` needs a fact", "as in `assume P(a)` or `assume P(a) = 0.2`")
@@ -151,11 +161,7 @@ def _assume(state: State, request: Request) -> tuple[State, Reply]:
     name = statement.atom.name
     if name not in state.kb.predicates:
         near = nearest(name, state.kb.predicates)
-        hint = (
-            f"did you mean `{near}`?"
-            if near
-            else f"`{statement.span.text}` states it for good, and makes `{name}` known"
-        )
+        hint = f"did you mean `{near}`?" if near else _made_known(statement)
         problem = Diagnostic("unknown-predicate", f"no predicate is named `{name}`", hint, statement.atom.span)
         return state, Reply(findings=_retyped(request, (problem,)))
     try:

@@ -151,3 +151,11 @@ def test_it_replaces_nothing_unasked(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_titles_of_ids(title: str, about: str, identifies: bool) -> None:
     assert subject(title) == about
     assert is_id(title) == identifies
+
+
+def test_the_hint_for_an_absent_file_speaks_of_the_working_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["init", str(tmp_path / "absent.csv")]) == 1
+    said = capsys.readouterr().err
+    assert "paths start from the working folder" in said and ".lnn" not in said

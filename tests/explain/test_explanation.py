@@ -67,7 +67,7 @@ def test_depth(file: Path) -> None:
 def test_json_has_the_published_form(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", str(file), "AtRisk(cleo)", "--format", "json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert set(found) == {"atom", "lower", "upper"}
+    assert set(found) == {"atom", "state", "contested", "lower", "upper"}
     lower = found["lower"]
     assert {key: lower[key] for key in ("atom", "side", "rule", "line", "bindings")} == {
         "atom": "AtRisk(cleo)",
@@ -115,6 +115,14 @@ def test_contradiction() -> None:
     assert reasons == {"statement"}
     assert {step.atom for step in explanation.steps} == {"A", "B", "C"}
     assert explanation.verify() == []
+
+
+def test_json_has_the_state_and_whether_it_is_contested() -> None:
+    kb = lnnkit.loads("fact Bird(tom)\nfact Bird(eva)\nfact ~Flies(tom)\naxiom Bird(X) -> Flies(X)\n")
+    found = kb.explain("Flies(tom)").as_dict()
+    assert (found["state"], found["contested"]) == ("false", True)
+    found = kb.explain("Flies(eva)").as_dict()
+    assert (found["state"], found["contested"]) == ("true", False)
 
 
 def test_formulas_are_explained_by_their_atoms_or_by_what_states_them() -> None:

@@ -29,6 +29,14 @@ def test_a_fact_that_is_trusted_less_is_repaired_first() -> None:
     assert [each.lower for each in kb.contradictions] == [each.lower for each in plain.contradictions]
 
 
+def test_a_fact_that_a_trusted_source_states_too_costs_what_that_source_does() -> None:
+    kb = lnnkit.loads(f"fact Alive(anna) trust 0.5\nfact Dead(anna) trust 0.1\nfact Dead(anna) trust 0.9\n{RULE}")
+    assert repairs(kb)[:2] == [("fact Alive(anna) trust 0.5", 0.5), ("fact Dead(anna) trust 0.9", 0.9)]
+    kb.tell("Alive", [("anna",)])
+    assert repairs(kb)[:2] == [("fact Dead(anna) trust 0.9", 0.9), ("fact Alive(anna)", 1.0)]
+    assert all(conflict.explanation.verify() == [] for conflict in kb.conflicts())
+
+
 def test_trust_of_tables_and_told_facts(tmp_path: Path) -> None:
     (tmp_path / "alive.csv").write_text("who\nanna\n")
     kb = lnnkit.loads(f'load Alive from "alive.csv" trust 0.5\npredicate Dead(entity)\n{RULE}', base=tmp_path)

@@ -102,3 +102,18 @@ def test_run_and_the_library_say_it() -> None:
     kb = lnnkit.loads(BIRDS + FLIES + "query Flies(X)\n")
     assert [each.code for each in kb.warnings] == ["never-false"]
     assert list(kb.ask("Flies(X)")) == []
+
+
+def test_what_has_been_told_false_is_no_longer_warned_of() -> None:
+    kb = lnnkit.loads("predicate Penguin(x)\nfact Bird(tweety)\n" + FLIES)
+    kb.tell("Penguin", [("pingu",)])
+    assert [each.code for each in kb.warnings] == ["never-false"]
+    kb.tell("Penguin", [("tweety", 0.0)])
+    assert kb.warnings == ()
+    assert [answer.bindings["X"] for answer in kb.ask("Flies(X)")] == ["tweety"]
+
+
+def test_a_predicate_that_nothing_supplies_is_reported_once(tmp_path: Path) -> None:
+    rules = "".join(f"rule Bird(X) & ~Penguin(X) -> Flies{number}(X)\n" for number in range(3))
+    found = findings("fact Bird(tweety)\n" + rules, tmp_path)
+    assert [each.code for each in found] == ["unknown-predicate"]

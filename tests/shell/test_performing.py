@@ -174,6 +174,16 @@ def test_findings_stand_where_they_were_typed(text: str, code: str, column: int,
     assert session.state.kb is before  # and nothing has changed
 
 
+def test_an_assumed_number_is_declared_as_its_hint_says(triage: Path) -> None:
+    session = Session(triage)
+    (found,) = session.reply("assume weight(anna) = 62").findings
+    assert found.hint == "declare it first: `number weight(entity)`"
+    session.says("number weight(entity)")
+    assert "62" in session.says("assume weight(anna) = 62")
+    (found,) = session.reply("assume Cough(anna) = 0.5").findings
+    assert "`fact Cough(anna) = 0.5` states it for good" in found.hint
+
+
 def test_all_errors_of_an_input_are_told(triage: Path) -> None:
     assert Session(triage).codes("fact Infected(X)\nfact Infected(a, b)\nrule Nope(X) -> Contact(X)") == [
         "variable-in-fact",

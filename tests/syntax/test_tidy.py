@@ -54,6 +54,14 @@ def test_a_long_formula_is_broken_before_connectives() -> None:
     assert tidy(tidied)[0] == tidied
 
 
+@pytest.mark.parametrize("length", range(80, 100))
+def test_no_line_is_broken_within_a_text_that_reaches_beyond_the_width(length: int) -> None:
+    for text in (f'fact {"P" * length}("a | b & c")\n', f'load {"P" * (length - 20)} from "a.csv" delimiter "|"\n'):
+        tidied, found = tidy(text)
+        assert (tidied, found) == (text, [])
+        assert parse(tidied) == parse(text)
+
+
 comments = st.sampled_from(("", "", "# one", '#"two', "# rule A -> B", "#"))
 
 

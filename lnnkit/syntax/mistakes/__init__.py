@@ -39,6 +39,8 @@ MISTAKES: tuple[Recogniser, ...] = (
     table_clauses.alternative,
     table_clauses.null,
     table_clauses.denied,
+    table_clauses.several_conditions,
+    table_clauses.date,
     table_clauses.unquoted_value,
     foreign.bang,
     foreign.backward_arrow,

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 
+from lnnkit.syntax.dates import DATE
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.fault import Fault
 
 _WORDS = ("where", "and", "in", "is", "not", "null", "missing", "delimiter", "trust", "no", "true", "false")
+_CELL = r"""(?:"(?:[^"\\\n]|\\.)*"|-?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?|true|false)"""
+_BETWEEN = re.compile(rf"between\s+({_CELL})\s+(?:and|&|,)\s+({_CELL})(?![\w.-])", re.IGNORECASE)
+_NOT_IN = re.compile(rf"not\s+in\s*\(\s*({_CELL}(?:\s*,\s*{_CELL})*)\s*\)", re.IGNORECASE)
 _BEFORE_VALUE = ("=", "!=", "<", "<=", ">", ">=", "(", ",")
 
 
@@ -49,6 +53,35 @@ def null(fault: Fault) -> Diagnostic | None:
         operator = "is null" if previous.text == "=" else "is not null"
         message = "no comparison with a missing cell holds"
         return fault.report("bad-condition", message, f"write `{operator}`", previous.start, word.end)
+    return None
+
+
+def several_conditions(fault: Fault) -> Diagnostic | None:
+    """`age between 18 and 65`, `town not in ("Rome", "Oslo")`: each is written as two conditions or more."""
+    column = fault.previous
+    if column is None or column.kind == "symbol" or "IS" not in fault.expected or not _in_table(fault):
+        return None
+    if found := _BETWEEN.match(fault.rest):
+        instead = f"{column.text} >= {found[1]} and {column.text} <= {found[2]}"
+        word = "between"
+    elif found := _NOT_IN.match(fault.rest):
+        instead = " and ".join(f"{column.text} != {cell}" for cell in re.findall(_CELL, found[1]))
+        word = "not in"
+    else:
+        return None
+    end = fault.start + found.end()
+    return fault.report("bad-condition", f"`{word}` is no operator", f"write `{instead}`", column.start, end)
+
+
+def date(fault: Fault) -> Diagnostic | None:
+    """`joined >= 2021-01-01`: its first digits are a number."""
+    if fault.keyword not in ("load", "label") or not _in_table(fault):
+        return None
+    for match in DATE.finditer(fault.source.text, fault.piece.start, fault.piece.end):
+        value = match.start() == fault.start or any(lexeme.start == match.start() for lexeme in fault.before)
+        if value and match.start() <= fault.start < match.end():
+            message = f"the value `{match[0]}` stands without quotes"
+            return fault.report("unquoted-value", message, f'write "{match[0]}"', *match.span())
     return None
 
 
