@@ -36,18 +36,18 @@ def negations(symbols: Symbols) -> list[Diagnostic]:
     if all((atom.name, -1) in reached for _, atom in suspects):
         return []
     _close(reached, list(_stated(symbols)))
-    found: list[Diagnostic] = []
-    seen: set[tuple[int, str]] = set()
+    silent: dict[str, dict[int, tuple[Formula, ast.Atom]]] = {}  # by predicate: the statements, each once
     for formula, atom in suspects:
-        if (atom.name, -1) in reached or (id(formula), atom.name) in seen or _speaks(formula, reached):
-            continue
-        seen.add((id(formula), atom.name))
-        found.append(_never_false(formula, atom, symbols))
-    return found
+        if (atom.name, -1) not in reached and not _speaks(formula, reached):
+            silent.setdefault(atom.name, {}).setdefault(id(formula), (formula, atom))
+    return [_never_false(*next(iter(own.values())), len(own) - 1, symbols) for own in silent.values()]
 
 
-def _never_false(formula: Formula, atom: ast.Atom, symbols: Symbols) -> Diagnostic:
+def _never_false(formula: Formula, atom: ast.Atom, others: int, symbols: Symbols) -> Diagnostic:
+    """The warning at the first statement that asks for it; so many ``others`` do, too."""
     what = "so the query is true of nothing" if formula.kind == "query" else f"so the {formula.kind} derives nothing"
+    if others:
+        what += f", nor do {others:,} other statements" if others > 1 else ", nor does another statement"
     message = f"nothing can make `~{atom.span.text}` true: no fact, table or rule makes `{atom.name}` false, {what}"
     declared = symbols.declared.get(atom.name)
     shape = format_statement(ast.PredicateStatement(atom.name, _sorts(atom, declared), True, span=atom.span))

@@ -40,6 +40,19 @@ def test_a_negation_that_nothing_makes_true_is_warned_of(more: str, tmp_path: Pa
     assert answers(mended, tmp_path)[-1] == [((), 1.0, 1.0)]
 
 
+def test_a_predicate_is_warned_of_once(tmp_path: Path) -> None:
+    """At the statement that comes first; one rule more or a thousand are counted."""
+    lands = "axiom Bird(X) & ~Penguin(X) & ~Bat(X) -> Lands(X)\n"
+    for more, ending in (
+        ("", "so the axiom derives nothing"),
+        (FLIES, "so the axiom derives nothing, nor does another statement"),
+        (FLIES * 1_001, "so the axiom derives nothing, nor do 1,001 other statements"),
+    ):
+        found = findings(BIRDS + "fact ~Bat(pingu)\n" + lands + more, tmp_path)
+        (own,) = [each for each in found if each.code == "never-false"]
+        assert own.line == 5 and own.message.endswith(ending)
+
+
 @pytest.mark.parametrize("more", ["rule Penguin(X) <-> Swims(X)\n", "fact Penguin(tweety) in [0, 1]\n"])
 def test_what_says_nothing_new_makes_nothing_false(more: str, tmp_path: Path) -> None:
     assert "never-false" in [each.code for each in findings(BIRDS + more + FLIES, tmp_path)]
