@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 
 from lnnkit.check.program import Assertion
 from lnnkit.explain.explanation import Explanation
@@ -17,12 +17,14 @@ from lnnkit.outcome import Contradiction
 @dataclass(frozen=True)
 class Conflict:
     """``members`` are what the derivations on both sides of a ``contradiction`` rest on; what is closed is named by the
-    explanation only. ``minimal`` leaves out what is not needed; ``repairs`` ranks what could be let out."""
+    explanation only. ``minimal`` leaves out what is not needed; ``repairs`` ranks what could be let out, numbers by the
+    share of their known range (``_range``, by name)."""
 
     contradiction: Contradiction
     explanation: Explanation
     members: tuple[Member, ...]
     _inconsistent: Inconsistent = field(repr=False)
+    _range: Callable[[str], float] = field(repr=False)
     is_minimal: bool = False
 
     @property
@@ -38,14 +40,14 @@ class Conflict:
         if self.is_minimal or not self._inconsistent(self.members, None):
             return self
         kept = minimal(self.members, lambda some: self._inconsistent(some, None))
-        return Conflict(self.contradiction, self.explanation, tuple(kept), self._inconsistent, is_minimal=True)
+        return replace(self, members=tuple(kept), is_minimal=True)
 
     def repairs(self) -> list[Repair]:
         """For each member of the minimal conflict the least by which it must be let out, cheapest first."""
         least = self.minimal()
         if not least.is_minimal:
             return []
-        found = [repair(least.members, member, self._inconsistent) for member in least.members]
+        found = [repair(least.members, member, self._inconsistent, self._range) for member in least.members]
         return sorted(found, key=lambda each: each.cost)
 
     def as_dict(self) -> dict[str, object]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from typing import cast
 
@@ -12,6 +13,7 @@ from lnnkit.check.walk import nodes
 from lnnkit.engine.inference import Fixpoint
 from lnnkit.explain.conflict import Conflict
 from lnnkit.explain.explanation import Explanation
+from lnnkit.explain.known_range import known_range
 from lnnkit.explain.members import Inconsistent, Loosened, Member, StatedFact, StatedRule, bounds_of
 from lnnkit.explain.proof import Proof, Step
 from lnnkit.explain.proof_checker import World
@@ -29,10 +31,10 @@ def conflicts(
 ) -> list[Conflict]:
     """Those of arrested atoms and shared formulas first, then those of instances; ``most`` of them. ``ticks`` says when
     each entry of arrested instances was."""
-    found = _proofs(fixpoint, ticks, prover)
+    ranges = partial(known_range, world.program)
     return [
-        Conflict(told, Explanation(proof, _world=lambda: world), _members(proof, world.program), inconsistent)
-        for told, proof in islice(found, most)
+        Conflict(told, Explanation(proof, _world=lambda: world), _members(proof, world.program), inconsistent, ranges)
+        for told, proof in islice(_proofs(fixpoint, ticks, prover), most)
     ]
 
 

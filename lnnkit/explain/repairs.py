@@ -17,8 +17,8 @@ _FARTHEST = 2.0**60  # no number is let out farther, but left out
 @dataclass(frozen=True, slots=True)
 class Repair:
     """``member`` let out to ``lower`` and ``upper``: then the conflict is none. ``cost`` is how far its truth moves, or
-    its number; axioms cost more than rules, and rules more than facts. A fact's cost is multiplied by its ``trust``. A
-    number that is left out costs infinity, whatever its trust."""
+    its number as a share of what is known of that number: 1 at most, which is what it costs to leave a fact out. Rules
+    cost twice as much, axioms four times. A fact's cost is multiplied by its ``trust``."""
 
     member: Member
     lower: float
@@ -37,10 +37,10 @@ class Repair:
         return (self.lower, self.upper) == ((-math.inf, math.inf) if numeric else (0.0, 1.0))
 
     def as_dict(self) -> dict[str, object]:
-        """The object that ``lnnkit explain --minimal --format json`` prints; what is infinite is null."""
-        ends = {"lower": self.lower, "upper": self.upper, "cost": self.cost}
+        """The object that ``lnnkit explain --minimal --format json`` prints; an end that is infinite is null."""
+        ends = {"lower": self.lower, "upper": self.upper}
         finite = {key: end if math.isfinite(end) else None for key, end in ends.items()}
-        return {"member": str(self.member), **finite, "trust": self.trust}
+        return {"member": str(self.member), **finite, "cost": self.cost, "trust": self.trust}
 
     def __str__(self) -> str:
         if self.leaves_out:
@@ -49,20 +49,21 @@ class Repair:
 
     @property
     def _cost(self) -> str:
-        if not math.isfinite(self.cost):
-            return ""
         trust = "" if self.trust == 1 else f" (trust {format_bound(self.trust)})"
         return f", at a cost of {format_bound(self.cost)}{trust}"
 
 
 def _trusted(found: Repair) -> Repair:
-    return replace(found, cost=found.cost * found.trust) if math.isfinite(found.cost) else found
+    return replace(found, cost=found.cost * found.trust)
 
 
-def repair(members: Sequence[Member], member: Member, inconsistent: Inconsistent) -> Repair:
-    """The least by which one of the members of a minimal conflict must be let out."""
+def repair(
+    members: Sequence[Member], member: Member, inconsistent: Inconsistent, range_of: Callable[[str], float]
+) -> Repair:
+    """The least by which one of the members of a minimal conflict must be let out. ``range_of`` is how wide what is
+    known of a number is."""
     if isinstance(member, StatedFact) and member.numeric:
-        return _trusted(_of_number(members, member, inconsistent))
+        return _trusted(_of_number(members, member, inconsistent, range_of(member.predicate)))
     lower, upper = bounds_of(member)
 
     def contradicts(amount: float) -> bool:
@@ -93,8 +94,9 @@ def _let_out(lower: float, upper: float, amount: float) -> tuple[float, float]:
     return round(lower * (1 - amount), 6), round(upper + (1 - upper) * amount, 6)
 
 
-def _of_number(members: Sequence[Member], member: StatedFact, inconsistent: Inconsistent) -> Repair:
-    """A number is let out on one side, by the least distance; where neither is enough, it is left out."""
+def _of_number(members: Sequence[Member], member: StatedFact, inconsistent: Inconsistent, known: float) -> Repair:
+    """A number is let out on one side, by the least distance; where neither is enough, it is left out. To let it out by
+    the whole range that is ``known``, or farther, costs what it costs to leave it out."""
     own = bounds_of(member)
     found: list[Repair] = []
     for side, sign in ((0, -1.0), (1, 1.0)):
@@ -108,8 +110,9 @@ def _of_number(members: Sequence[Member], member: StatedFact, inconsistent: Inco
         far = _nearest(end, sign, lambda far: inconsistent(members, reaching(far)))  # called at once
         if far is not None and not inconsistent(members, reaching(far), thoroughly=True):
             let_out = reaching(far)
-            found.append(Repair(member, let_out.lower, let_out.upper, abs(far - end)))
-    return min(found, key=lambda each: each.cost, default=Repair(member, -math.inf, math.inf, math.inf))
+            found.append(Repair(member, let_out.lower, let_out.upper, abs(far - end)))  # a distance, so far
+    nearest = min(found, key=lambda each: each.cost, default=Repair(member, -math.inf, math.inf, math.inf))
+    return replace(nearest, cost=min(1.0, nearest.cost / known))
 
 
 def _nearest(end: float, sign: float, contradicts: Callable[[float], bool]) -> float | None:
