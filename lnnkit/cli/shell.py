@@ -9,6 +9,7 @@ from lnnkit import __version__
 from lnnkit.cli import streams
 from lnnkit.cli.program_file import STANDARD_INPUT, load
 from lnnkit.cli.progress import ProgressLine
+from lnnkit.cli.run import ON_TERMINAL
 
 SUMMARY = "ask, state facts and see why, at a prompt"
 DESCRIPTION = """\
@@ -20,7 +21,6 @@ example:
   lnnkit shell triage.lnn
   echo 'AtRisk(X)' | lnnkit shell triage.lnn
 """
-ON_TERMINAL = 100  # answers of a query
 
 
 def options(parser: argparse.ArgumentParser) -> None:

@@ -445,9 +445,7 @@ class KnowledgeBase:
 
     def __deepcopy__(self, memo: dict[int, object]) -> KnowledgeBase:
         """One that says the same, and goes its own way from here: it is told, trained and bound by itself."""
-        found = copy(self)
-        memo[id(self)] = found
-        found._session = self._session.about(self._theory.copied())
+        found = memo[id(self)] = self.copied()
         return found
 
     def __reduce__(self) -> NoReturn:
