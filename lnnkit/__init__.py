@@ -15,7 +15,7 @@ from lnnkit.errors import ProgramError as ProgramError
 if TYPE_CHECKING:
     from lnnkit.answer_table import Answer as Answer
     from lnnkit.answer_table import Answers as Answers
-    from lnnkit.explain.explanation import Explanation as Explanation
+    from lnnkit.explain.proof.explanation import Explanation as Explanation
     from lnnkit.fit import Fit as Fit
     from lnnkit.kb import KnowledgeBase as KnowledgeBase
     from lnnkit.kb import load as load
@@ -52,7 +52,7 @@ __all__ = [
 _HOMES = {
     "Answer": "lnnkit.answer_table",
     "Answers": "lnnkit.answer_table",
-    "Explanation": "lnnkit.explain.explanation",
+    "Explanation": "lnnkit.explain.proof.explanation",
     "KnowledgeBase": "lnnkit.kb",
     "load": "lnnkit.kb",
     "loads": "lnnkit.kb",

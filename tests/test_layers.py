@@ -231,13 +231,19 @@ def test_what_infers_nothing_needs_no_torch(tmp_path: Path) -> None:
     assert "torch" not in modules_after(script, str(tmp_path / "p.lnn"))
 
 
-CHECKER = ("proof_checker", "looked", "ground_form", "ground_arithmetic", "origins", "proof")
+CHECKER = (
+    *("checker.proof_checker", "checker.looked", "checker.ground_form", "checker.ground_arithmetic"),
+    *("provenance.origins", "proof.proof"),
+)
 
 
 @pytest.mark.parametrize("name", CHECKER)
 def test_the_checker_of_proofs_knows_no_engine(name: str) -> None:
     """It stands on the program and on the kernels of the logics and of arithmetic."""
-    tree = ast.parse((PACKAGE / "explain" / f"{name}.py").read_text(encoding="utf-8"))
+    assert {f"checker.{path.stem}" for path in (PACKAGE / "explain" / "checker").glob("*.py")} - {
+        "checker.__init__"
+    } <= set(CHECKER)
+    tree = ast.parse((PACKAGE / "explain" / f"{name.replace('.', '/')}.py").read_text(encoding="utf-8"))
     named = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module}
     own = {module for module in named if module.startswith("lnnkit.explain.")}
     assert {layer(module) for module in named - own if module.startswith("lnnkit")} <= {

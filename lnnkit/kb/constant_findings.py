@@ -16,15 +16,15 @@ from lnnkit.errors import Error, ProgramError
 from lnnkit.kb.asking import answers
 from lnnkit.kb.querying import asked
 from lnnkit.kb.session import Session
-from lnnkit.learn.constant_literals import Dropped, learned_literals, place_of, without
-from lnnkit.learn.tracing import label_queries
+from lnnkit.learn.parameters.constant_literals import Dropped, learned_literals, place_of, without
+from lnnkit.learn.replay.tracing import label_queries
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_expression
 
 if TYPE_CHECKING:
     from lnnkit.answer_table import Answers
     from lnnkit.learn.learner import Learner
-    from lnnkit.learn.trained_text import TrainedRule
+    from lnnkit.learn.parameters.trained_text import TrainedRule
     from lnnkit.syntax import ast
 
 _TOLERANCE = 1e-9

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lnnkit.check.program import Query
-from lnnkit.explain.conflict import Conflict
-from lnnkit.explain.conflicts import alone
+from lnnkit.explain.conflict.conflict import Conflict
+from lnnkit.explain.conflict.conflicts import alone
+from lnnkit.explain.conflict.members import Loosened, Member
 from lnnkit.explain.explainer import Explainer
-from lnnkit.explain.explanation import Explanation
-from lnnkit.explain.members import Loosened, Member
-from lnnkit.explain.why_not import WhyNot
+from lnnkit.explain.missing.why_not import WhyNot
+from lnnkit.explain.proof.explanation import Explanation
 from lnnkit.graph.lifted import LiftedGraph, Root
 from lnnkit.kb.covering_fixpoints import covering_widely
 from lnnkit.kb.querying import check_bound, neither_true_nor_false, no_atom

@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 
     from lnnkit.data.table import FactTable
     from lnnkit.engine.stop.watch import Watch
-    from lnnkit.explain.conflict import Conflict
-    from lnnkit.explain.explanation import Explanation
-    from lnnkit.explain.why_not import WhyNot
+    from lnnkit.explain.conflict.conflict import Conflict
+    from lnnkit.explain.missing.why_not import WhyNot
+    from lnnkit.explain.proof.explanation import Explanation
     from lnnkit.fit import Fit
-    from lnnkit.learn.module import ProgramModule
+    from lnnkit.learn.parameters.module import ProgramModule
     from lnnkit.picture.picture import Picture
     from lnnkit.plan import Plan
 
@@ -344,9 +344,10 @@ class KnowledgeBase:
         max_groundings: int | None = None,
         listen: Callable[[Epoch], bool | None] | None = None,
     ) -> Fit:
-        """Fit the numbers of the rules to the labels (see `lnnkit.learn.parameters` for which are learned, and
-        `lnnkit.learn.objective` for the loss). The values that are kept are those with the least loss on the share of
-        the labels held back for ``validation`` (where there are too few: on all), with as few digits as cost nothing.
+        """Fit the numbers of the rules to the labels (see `lnnkit.learn.parameters.parameters` for which are learned,
+        and `lnnkit.learn.fitting.objective` for the loss). The values that are kept are those with the least loss on
+        the share of the labels held back for ``validation`` (where there are too few: on all), with as few digits as
+        cost nothing.
 
         ``rate`` is Adam's, ``module_rate`` that of bound modules; ``batch`` labels make a step (default: all); after
         ``patience`` epochs without gain it stops. ``restarts`` after the first start from other weights. ``only`` and
@@ -360,8 +361,8 @@ class KnowledgeBase:
         Raises `Error` where there is nothing to learn, no label, or no classical neuron; `BudgetError` as `infer` does.
         """
         from lnnkit.kb.training import fit, rule_names, trained_rules
-        from lnnkit.learn.fitting import Settings
-        from lnnkit.learn.objective import Objective
+        from lnnkit.learn.fitting.fitting import Settings
+        from lnnkit.learn.fitting.objective import Objective
         from lnnkit.output import require_apart
 
         if checkpoint is not None:
@@ -393,7 +394,7 @@ class KnowledgeBase:
 
     def classical(self, alpha: float = 1.0) -> list[Classical]:
         """Which connectives of the rules are classical at ``alpha``: true operands make a conjunction true and a false
-        one makes it false, and so on (see `lnnkit.learn.classical`)."""
+        one makes it false, and so on (see `lnnkit.learn.parameters.classical`)."""
         check_alpha(alpha)
         return [
             Classical(each.rule, each.text, each.kind, each.classical({}, alpha))

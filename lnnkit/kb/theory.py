@@ -14,9 +14,9 @@ from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
-    from lnnkit.explain.origins import Origins
-    from lnnkit.learn.binding import Binding, NotFinite
+    from lnnkit.explain.provenance.origins import Origins
     from lnnkit.learn.learner import Learner
+    from lnnkit.learn.replay.binding import Binding, NotFinite
 
 
 class Theory:
@@ -86,9 +86,9 @@ class Theory:
         """The program with what modules supply now, but of atoms of which something else is assumed."""
         if not self.bindings:
             return program
-        from lnnkit.explain.hypothetical import with_facts
-        from lnnkit.explain.origins import Origins
-        from lnnkit.learn.binding import NotFinite, bound
+        from lnnkit.explain.missing.hypothetical import with_facts
+        from lnnkit.explain.provenance.origins import Origins
+        from lnnkit.learn.replay.binding import NotFinite, bound
 
         try:
             found = bound(program, self.bindings)
@@ -101,13 +101,13 @@ class Theory:
         """The program as queries are checked against: it names what modules supply something about."""
         if not self.bindings:
             return self.checked
-        from lnnkit.learn.binding import with_atoms
+        from lnnkit.learn.replay.binding import with_atoms
 
         return with_atoms(self.checked, self.bindings)
 
     def origins(self) -> Origins:
         """Where all that it says of atoms is from."""
-        from lnnkit.explain.origins import Origins
+        from lnnkit.explain.provenance.origins import Origins
 
         version = tuple(each.version for each in self.bindings)
         if self._origins is None or self._origins[0] is not self.checked or self._origins[1] != version:
@@ -122,7 +122,7 @@ class Theory:
 
     def assuming(self, facts: Sequence[Fact], origins: Origins) -> Theory:
         """A copy with these facts in place of all that is said of their atoms. It learns for itself."""
-        from lnnkit.explain.hypothetical import with_facts
+        from lnnkit.explain.missing.hypothetical import with_facts
 
         found = copy(self)
         found.checked = with_facts(self.checked, origins, facts)

@@ -15,13 +15,13 @@ from lnnkit.fit import Fit
 from lnnkit.kb.constant_findings import constant_findings
 from lnnkit.kb.session import ROUND_LIMIT, Session
 from lnnkit.kb.theory import Theory, not_finite
-from lnnkit.learn.binding import NotFinite
-from lnnkit.learn.checkpoint import OtherRun
-from lnnkit.learn.constraints import Infeasible
-from lnnkit.learn.descent import Listen
-from lnnkit.learn.fitting import Settings, Unstarted
+from lnnkit.learn.fitting.checkpoint import OtherRun
+from lnnkit.learn.fitting.descent import Listen
+from lnnkit.learn.fitting.fitting import Settings, Unstarted
 from lnnkit.learn.learner import evaluate
-from lnnkit.learn.parameters import Parameter
+from lnnkit.learn.parameters.constraints import Infeasible
+from lnnkit.learn.parameters.parameters import Parameter
+from lnnkit.learn.replay.binding import NotFinite
 from lnnkit.output import require_writable
 from lnnkit.scores import Scores
 from lnnkit.syntax.diagnostic import Diagnostic

@@ -12,9 +12,9 @@ from lnnkit.check.program import Assertion, Fact, Query
 from lnnkit.check.walk import nodes, transform
 from lnnkit.engine.inference import Budget
 from lnnkit.errors import BudgetError
-from lnnkit.explain.chosen_ways import Added, Came
-from lnnkit.explain.hypothetical import ASSUMED
-from lnnkit.explain.why_not import Missing, Way
+from lnnkit.explain.missing.chosen_ways import Added, Came
+from lnnkit.explain.missing.hypothetical import ASSUMED
+from lnnkit.explain.missing.why_not import Missing, Way
 from lnnkit.kb.covering_fixpoints import covering_widely
 from lnnkit.kb.rested import Rested
 from lnnkit.kb.session import Session, Source

@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from lnnkit.answer_table import format_bounds, truth_state
-from lnnkit.explain.as_text import because
-from lnnkit.explain.explanation import one_line
-from lnnkit.explain.proof import Proof, Step
+from lnnkit.explain.proof.explanation import one_line
+from lnnkit.explain.proof.proof import Proof, Step
+from lnnkit.explain.render.as_text import because
 from lnnkit.picture.boxes import Arrow, Box
 from lnnkit.picture.picture import Picture
 from lnnkit.syntax import ast
