@@ -118,7 +118,10 @@ def _bounds(
     doubts = []
     ends = []
     for end, (real, title) in enumerate(zip(reals, titles, strict=True)):
-        values = real.values + 0.0  # no negative zero
+        values = real.values + 0.0  # no negative zero, and nobody else's memory
+        if _sound(real, values, numeric):
+            ends.append(values)
+            continue
         kind = "a number" if numeric else "a truth value"
         doubts.append(_Doubt(real.wrong, _value_fault(real, title, numeric, sheet), f"where {title} is not {kind}"))
         if numeric:
@@ -135,8 +138,11 @@ def _bounds(
             doubts.append(_Doubt(outside, _outside_fault(real, title), f"where {title} is outside [0, 1]"))
         ends.append(values)
     if len(ends) == 1:
-        upper = np.where(reals[0].missing, np.inf, ends[0]) if numeric else ends[0].copy()
+        upper = np.where(reals[0].missing, np.inf, ends[0]) if numeric and reals[0].missing.any() else ends[0]
         return ends[0], upper, doubts
+    crossing = ends[0] > ends[1]
+    if not crossing.any():
+        return ends[0], ends[1], doubts
     wrong = np.zeros(total, bool)
     for doubt in doubts:
         wrong |= doubt.rows
@@ -145,8 +151,18 @@ def _bounds(
     def crossed(row: int) -> Fault:
         return Fault(code, f"lower {reals[0].shown(row)} exceeds upper {reals[1].shown(row)}")
 
-    doubts.append(_Doubt((ends[0] > ends[1]) & ~wrong, crossed, f"where {titles[0]} exceeds {titles[1]}"))
+    doubts.append(_Doubt(crossing & ~wrong, crossed, f"where {titles[0]} exceeds {titles[1]}"))
     return ends[0], ends[1], doubts
+
+
+def _sound(real: Reals, values: np.ndarray, numeric: bool) -> bool:
+    """Whether there is nothing to say of any of the ``values``, found out in two passes over them."""
+    import numpy as np
+
+    if not len(values) or real.missing.any() or real.wrong.any():
+        return False
+    low, high = values.min(), values.max()  # not a number, if any is
+    return bool(np.isfinite(low) and np.isfinite(high)) if numeric else bool(low >= 0 and high <= 1)
 
 
 def _value_fault(real: Reals, title: str, numeric: bool, sheet: Sheet) -> Callable[[int], Fault]:

@@ -107,7 +107,7 @@ def _from_array(values: Any) -> Column:
     if array.ndim != 1:
         raise ValueError(f"it has {array.ndim} dimensions")
     if array.dtype.kind == "f":
-        array = array.astype(np.float64)
+        array = array.astype(np.float64, copy=False)
     if array.dtype.kind not in "fiu":
         return array.tolist()
     held = np.ascontiguousarray(array, array.dtype.newbyteorder("="))

@@ -70,7 +70,9 @@ def _from_arrow(column: pa.Array | pa.ChunkedArray, kind: pa.DataType) -> Reals:
     array = one(column.cast(kind))  # out of a dictionary, if it is in one
     missing = nulls(array)
     wide = array.cast(pa.uint8()) if pa.types.is_boolean(kind) else array
-    values = np.where(missing, 0.0, view(wide.cast(pa.float64(), safe=False), np.float64))
+    values = view(wide.cast(pa.float64(), safe=False), np.float64)
+    if array.null_count:
+        values = np.where(missing, 0.0, values)
     inexact = np.zeros(len(values), bool)
     if pa.types.is_integer(kind):
         for row in np.flatnonzero(np.abs(values) >= EXACT).tolist():

@@ -90,6 +90,10 @@ def _united(pieces: Sequence[Piece]) -> list[Texts]:
     """The pieces with the same names; what is faulty stands behind them."""
     import numpy as np
 
+    shared = pieces[0].numbers
+    if shared is not None and all(piece.numbers is shared and not len(piece.values) for piece in pieces):
+        names = Names(strings([]), shared)
+        return [Texts(piece.codes, names, {}) for piece in pieces]
     none = np.empty(0, np.int64)
     own = {id(piece.numbers): none if piece.numbers is None else piece.numbers for piece in pieces}
     if len(pieces) == 1 and pieces[0].ordered:

@@ -117,6 +117,10 @@ def coded(several: Sequence[np.ndarray], codes: Sequence[np.ndarray]) -> np.ndar
     low, high = min(int(each.min()) for each in filled), max(int(each.max()) for each in filled)
     if high - low > _SPREAD * sum(map(len, filled)):
         return _by_hashing(several, codes)
+    if all(_consecutive(each, low, high) for each in filled):
+        for out in codes:
+            out[:] = np.arange(len(out), dtype=np.int32)
+        return np.arange(low, high + 1)
     seen = np.zeros(high - low + 1, bool)
     for each in filled:
         for start in range(0, len(each), _BLOCK):
@@ -127,6 +131,17 @@ def coded(several: Sequence[np.ndarray], codes: Sequence[np.ndarray]) -> np.ndar
             above = np.subtract(each[start : start + _BLOCK], low, dtype=np.int64)
             out[start : start + _BLOCK] = above if place is None else place.take(above)
     return np.flatnonzero(seen) + low
+
+
+def _consecutive(numbers: np.ndarray, low: int, high: int) -> bool:
+    """Whether these are all numbers from ``low`` to ``high`` in their order: a table about every entity of a sort."""
+    import numpy as np
+
+    if len(numbers) != high - low + 1:
+        return False
+    blocks = range(0, len(numbers), _BLOCK)
+    ascending = np.arange(low, low + min(_BLOCK, len(numbers)))
+    return all((numbers[start : start + _BLOCK] == ascending[: len(numbers) - start] + start).all() for start in blocks)
 
 
 def _by_hashing(several: Sequence[np.ndarray], codes: Sequence[np.ndarray]) -> np.ndarray:
