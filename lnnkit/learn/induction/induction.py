@@ -13,9 +13,9 @@ import numpy as np
 
 from lnnkit.learn.induction.covering import covering
 from lnnkit.learn.induction.donors import Donors, expected, missing
-from lnnkit.learn.induction.held_back import folds, split
 from lnnkit.learn.induction.literals import Conjunction, Literal, TableColumn, holds, literals, soft_literals, truths
-from lnnkit.learn.induction.regression import sigmoid
+from lnnkit.learn.induction.logistic_regression import sigmoid
+from lnnkit.learn.induction.stratified_splits import folds, split
 from lnnkit.learn.induction.weighing import Weighed, weighed
 
 SPAN = 8.0  # of the score: over this much of it truth goes from 0 to 1

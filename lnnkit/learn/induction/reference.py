@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lnnkit.learn.induction.regression import log_losses, regression, sigmoid
+from lnnkit.learn.induction.logistic_regression import log_losses, regression, sigmoid
 from lnnkit.learn.induction.selection import moments
 
 PENALTIES = (300.0, 100.0, 30.0, 10.0, 3.0, 1.0)  # in rows

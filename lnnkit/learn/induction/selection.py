@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lnnkit.learn.induction.regression import regression, sigmoid
+from lnnkit.learn.induction.logistic_regression import regression, sigmoid
 
 _COST = 1.0  # of a weight, by its column's spread
 _NOVEL = 0.1  # the part of a column that those chosen must leave unsaid

@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lnnkit.learn.induction.boosting import tree_paths
-from lnnkit.learn.induction.held_back import Part
+from lnnkit.learn.induction.boosted_trees import tree_paths
 from lnnkit.learn.induction.literals import Conjunction, Literal, holds
+from lnnkit.learn.induction.logistic_regression import log_losses
 from lnnkit.learn.induction.reference import PENALTIES, Reference
-from lnnkit.learn.induction.regression import log_losses
 from lnnkit.learn.induction.selection import Sum, forward, without_idle
+from lnnkit.learn.induction.stratified_splits import Part
 
 _CRISP = 10.0  # of the penalty: what the crisp threshold of a graded number costs
 _PATHS = 40

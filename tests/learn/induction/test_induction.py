@@ -10,7 +10,7 @@ from lnnkit.learn.induction.donors import donors
 from lnnkit.learn.induction.induced import statements
 from lnnkit.learn.induction.induction import GRID, Induced, induce
 from lnnkit.learn.induction.literals import Literal, TableColumn, literals, soft_literals, truths
-from lnnkit.learn.induction.regression import regression
+from lnnkit.learn.induction.logistic_regression import regression
 from lnnkit.learn.induction.selection import Sum, forward, without_idle
 
 
