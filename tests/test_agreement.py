@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-import lnnkit
-from tests.agreement import disagreements
+from tests.agreement import answers_of, disagreements
 from tests.blocks import at_length, in_blocks
 from tests.programs import MODES, generate, to_text
 
@@ -91,15 +90,6 @@ query P(U) & Q
     assert answers_of(text) == {("P(U) & Q", frozenset({("U", "anna")})): (0.0, 0.0)}
     text = text.replace("fact ~P(anna)\n", "axiom P(X) in [0, 0.5]\n").replace("~P(X) ->", "R(X) ->") + "fact R(anna)\n"
     assert answers_of(text) == {("P(U) & Q", frozenset({("U", "anna")})): (0.0, 0.0)}
-
-
-def answers_of(text: str) -> dict[tuple[str, frozenset[tuple[str, str]]], tuple[float, float]]:
-    kb = lnnkit.loads(text)
-    return {
-        (answers.query, frozenset(answer.bindings.items())): (answer.lower, answer.upper)
-        for answers in kb.answers()
-        for answer in answers
-    }
 
 
 @pytest.mark.parametrize("seed", at_length(range(5000, 5060), plain=15))

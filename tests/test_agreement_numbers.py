@@ -7,11 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from tests.agreement import disagreements_about_numbers
+from tests.agreement import answers_of, disagreements_about_numbers
 from tests.blocks import at_length, in_blocks
 from tests.numeric_programs import MODES, generate
 from tests.programs import to_text
-from tests.test_agreement import answers_of
 
 PLAIN, ALL, BLOCK = 30, 3000, 20
 
