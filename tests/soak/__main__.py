@@ -64,9 +64,7 @@ def soak(cases: Iterable[Case], shrink: float) -> int:
         slowest = max(slowest, (time.process_time() - start, each.name))
         ran[each.name.partition(":")[0]] += 1
     shown = ", ".join(f"{count} {kind}" for kind, count in sorted(ran.items()))
-    print(
-        f"{sum(ran.values())} programs ({shown}), {faults} faults; the slowest took {slowest[0]:.1f} CPU s: {slowest[1]}"
-    )
+    print(f"{sum(ran.values())} programs ({shown}), {faults} faults; {slowest[1]} took longest, {slowest[0]:.1f} CPU s")
     return int(faults > 0)
 
 
