@@ -22,7 +22,7 @@ BareKind = Literal["number", "truth", "variable", "constant"]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A statement, with the folder, logic and path of its file."""
+    """A statement, with the folder and the logic of its file."""
 
     statement: ast.Statement
     base: Path
