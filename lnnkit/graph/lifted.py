@@ -54,7 +54,7 @@ TERMS = frozenset({NUMBER, "constant", *OPERATIONS, *UNITS})
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A node seen from outside: its name, and what stands for each of its parameters."""
+    """A node as an operand: its name, and what stands for each of its parameters."""
 
     node: str
     arguments: tuple[int | str, ...]
@@ -81,8 +81,8 @@ class Root:
 
 @dataclass(frozen=True, slots=True)
 class LiftedGraph:
-    """The graph of neurons and terms, the statements and queries that stand on it, and the parameters among them. The
-    last of the statements are the laws of order that comparisons bring with them (`lnnkit.graph.laws`)."""
+    """The graph of neurons and terms, its statements and queries, and its parameters. The last statements are the laws
+    of order of its comparisons (`lnnkit.graph.laws`)."""
 
     graph: nx.MultiDiGraph
     program: CheckedProgram

@@ -1,4 +1,4 @@
-"""Checked program -> lifted graph. Equal neurons and terms (up to renaming of their variables) become one node."""
+"""Lifts a checked program to a graph. Neurons and terms that are equal up to renaming of variables become one node."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _UNSTATED = {"uses": 0, "shared": False, "defining": False, "stated": False, "as
 
 
 def build(program: CheckedProgram) -> LiftedGraph:
-    """The lifted graph of a checked program. Statements come first, queries after them: asking for a neuron adds no
-    use to it."""
+    """The lifted graph of a checked program. Statements come before queries, so that asking for a neuron does not count
+    as a use of it."""
     builder = _Builder(program.predicates, nx.MultiDiGraph(), Parameters(starts(program.assertions)))
     for predicate in program.predicates.values():
         builder.graph.add_node(
@@ -55,7 +55,7 @@ def build(program: CheckedProgram) -> LiftedGraph:
 
 
 def add_queries(lifted: LiftedGraph, queries: Sequence[Query]) -> LiftedGraph:
-    """The same graph with other queries; neurons that only the earlier queries had stay as unread nodes."""
+    """The same graph with other queries; neurons of the earlier queries remain as unused nodes."""
     builder = _Builder(lifted.program.predicates, lifted.graph.copy(), lifted.parameters)
     builder.recall()
     asked = tuple(builder.query(query) for query in queries)
@@ -71,7 +71,7 @@ def add_queries(lifted: LiftedGraph, queries: Sequence[Query]) -> LiftedGraph:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A built subformula: its node, and what each of its parameters is in the formula around it."""
+    """A subformula in the graph: its node, and what each parameter of the node is in the surrounding formula."""
 
     node: str
     arguments: tuple[str | ast.Constant, ...]  # a variable's name, or a constant
