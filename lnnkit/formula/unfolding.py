@@ -139,8 +139,7 @@ class Formula:
 
     @property
     def is_law(self) -> bool:
-        """Whether it is a law of order: everything that its comparisons get from their numbers, each of them gets by
-        itself."""
+        """Whether it is a law of order, which adds nothing to what its comparisons derive from their numbers alone."""
         return self.auxiliary is None and self.root is not None and isinstance(self.root.origin, Law)
 
 
