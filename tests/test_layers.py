@@ -29,6 +29,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import networkx
@@ -69,6 +70,11 @@ MAY |= {surface: {*MAY["kb"], *SURFACES, "draft", "highlighting", "language_serv
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def layer(module: str) -> str:
     """``lnnkit.check.walk`` -> ``check``; the package itself is ``lnnkit``."""
     parts = module.split(".")
@@ -77,7 +83,7 @@ def layer(module: str) -> str:
 
 def imports(path: Path) -> Iterator[tuple[int, str]]:
     """The line and the layer of each import of lnnkit in a file."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, layer(name.name)) for name in node.names if name.name.split(".")[0] == "lnnkit")
         elif isinstance(node, ast.ImportFrom):
@@ -143,7 +149,7 @@ def test_bounds_are_written_in_two_places() -> None:
     or ``ends(side)`` hold."""
     writers: set[str] = set()
     for path in MODULES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(path)):
             targets = node.targets if isinstance(node, ast.Assign) else []
             if isinstance(node, ast.AugAssign):
                 targets = [node.target]
@@ -173,7 +179,7 @@ def test_no_circle_of_files() -> None:
     names = {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in MODULES}
     graph = networkx.DiGraph()
     for name, path in names.items():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.ImportFrom) and node.module:
                 for each in node.names:
                     inner = f"{node.module}.{each.name}"

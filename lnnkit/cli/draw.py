@@ -1,4 +1,4 @@
-"""``lnnkit draw``: a picture of a program's formulas, or of what an atom rests on."""
+"""``lnnkit draw``: a picture of a program's formulas, or of what an atom depends on."""
 
 from __future__ import annotations
 
@@ -68,6 +68,6 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def _ending(output: str | None) -> str | None:
-    """The format that a file's ending names: svg without one, None for that of another format."""
+    """The format that a file name's ending stands for: svg if it has none, None if the format is unknown."""
     ending = Path(output).suffix.lstrip(".").lower() if output else ""
     return {"": "svg", "htm": "html", "gv": "dot"}.get(ending, ending if ending in FORMATS else None)

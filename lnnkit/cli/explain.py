@@ -146,7 +146,7 @@ def _write(text: str, found: dict[str, object], form: str) -> None:
 
 
 def _print(lines: Iterable[Line]) -> None:
-    """In colours where there is a terminal."""
+    """Print lines, in colours if the terminal shows them."""
     if not shows_colours(sys.stdout):
         streams.write(f"{streams.printable(line.plain)}\n" for line in lines)
         return

@@ -1,4 +1,4 @@
-"""``lnnkit show``: the rules of a program, its learnable values as they are."""
+"""``lnnkit show``: prints the rules of a program with the current values of its learnable numbers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ example:
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """None but the file."""
+    """There are no options, only the file."""
 
 
 def command(arguments: argparse.Namespace) -> int:

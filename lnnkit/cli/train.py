@@ -138,7 +138,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def _outputs(arguments: argparse.Namespace) -> str | None:
-    """What is wrong with the files that are to be written."""
+    """What is wrong with the output files that were given; None if nothing is."""
     if Path(arguments.output).suffix != ".lnn" and not is_model(Path(arguments.output)):
         return f"-o {arguments.output} ends in neither .lnn nor .safetensors"
     if arguments.report is not None and Path(arguments.report).suffix.lower() not in ("", ".html", ".htm"):
@@ -154,7 +154,7 @@ def _outputs(arguments: argparse.Namespace) -> str | None:
 
 
 def _idle(arguments: argparse.Namespace) -> str | None:
-    """Which option says nothing for want of another."""
+    """Which option has no effect without another one that is missing."""
     given = {"--alpha": arguments.alpha != 1.0, "--slack": arguments.slack is not None}
     idle = [option for option, stands in given.items() if stands and not arguments.classical]
     return f"{idle[0]} is about the rules that --classical names, and it names none" if idle else None

@@ -1,4 +1,4 @@
-"""Fixpoints that cover a query: they know all that it needs."""
+"""Fixpoints that cover a query: every bound that the query needs was computed."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from lnnkit.syntax.printer import format_expression
 
 
 def covering(session: Session, query: Query) -> Rested:
-    """A fixpoint that knows all that the query needs: the program's own, or one of the query's."""
+    """A fixpoint that covers the query: that of the program's own queries, or one made for this query."""
     own = session.theory.checked.queries
     rested = session.own()
     return rested if query in own or _covers(rested, query) else session.rest((*own, query))
 
 
 def covering_widely(session: Session, query: Query) -> Rested:
-    """The same, or one that knows all atoms of the query's predicate: whoever asks why asks about others next."""
+    """As `covering`, or a fixpoint that covers all atoms of the query's predicate: whoever asks why one atom holds asks
+    about others next."""
     checked = session.theory.checked
     own = checked.queries
     rested = session.own()

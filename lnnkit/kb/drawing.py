@@ -1,4 +1,4 @@
-"""Pictures of a program's formulas, and of what an atom rests on."""
+"""Pictures of a program's formulas, and of what an atom depends on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from lnnkit.syntax.identifiers import is_name
 
 
 def picture(session: Session, atom: str | None, depth: int, most: int, alpha: float) -> Picture:
-    """Of the whole graph, of the formulas around a predicate, or of what an atom rests on, with its bounds."""
+    """A picture of the whole graph, of the formulas around a predicate, or of what an atom depends on, with its
+    bounds."""
     theory = session.theory
     title = theory.file.span.source.path
     predicates = theory.checked.predicates
@@ -38,7 +39,7 @@ def picture(session: Session, atom: str | None, depth: int, most: int, alpha: fl
 
 
 def _require_near_none(name: str, predicates: Collection[str]) -> None:
-    """Raises `ProgramError` for a name that is no predicate's, and is like one."""
+    """Raises `ProgramError` for a name that is not a predicate's but resembles one."""
     if is_name(name) and name not in predicates and (near := nearest(name, predicates)):
         hint = f"did you mean `{near}`?"
         raise ProgramError([Diagnostic("unknown-predicate", f"no predicate is named `{name}`", hint)])

@@ -15,6 +15,7 @@ from lnnkit.picture.as_svg import drawn
 from lnnkit.picture.boxes import Arrow, Box
 from lnnkit.picture.layers import Placed, layout
 from lnnkit.picture.picture import Picture
+from tests.blocks import at_length
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "kb_examples").glob("*/*.lnn"))
 TRACING = next(path for path in EXAMPLES if path.stem == "contact_tracing")
@@ -49,7 +50,7 @@ def test_the_formulas_of_examples(path: Path) -> None:
     assert_sound(picture)
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", at_length(EXAMPLES, plain=4))
 def test_the_neighbourhoods_of_atoms(path: Path) -> None:
     kb = lnnkit.load(path)
     for answers in kb.answers():

@@ -78,7 +78,7 @@ def test_closed_worlds_are_completed_anew() -> None:
     assert supposed.explain("R(c)").verify() == []
 
 
-@pytest.mark.parametrize("seed", at_length(range(60, 90), plain=12))
+@pytest.mark.parametrize("seed", at_length(range(60, 90), plain=4))
 def test_random_programs(seed: int) -> None:
     """A fact in place of another, or a new one: as the program that says so."""
     program = generate(seed, 1 + seed % 4, MODES[seed % 3]).program
@@ -284,7 +284,7 @@ def test_a_copy_trains_copies_of_bound_modules() -> None:
     assert lower(kb, "Q(a)") == pytest.approx(0.9)
 
 
-@pytest.mark.parametrize("seed", [*range(90, 100), *(pytest.param(n, marks=pytest.mark.slow) for n in range(100, 200))])
+@pytest.mark.parametrize("seed", at_length(range(90, 200), plain=3))
 def test_random_sliders(seed: int) -> None:
     """The same atom again and again, as each program that says so."""
     program = generate(seed, 1 + seed % 4, MODES[seed % 3]).program

@@ -144,7 +144,7 @@ EQUATIONS: dict[str, tuple[str, Callable[[Row], float], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", EQUATIONS)
+@pytest.mark.parametrize("name", at_length([*EQUATIONS], plain=3))
 def test_equations_are_found_from_labels_of_numbers(name: str) -> None:
     term, law, expected = EQUATIONS[name]
     some = rows({"a": real(1, 10), "b": real(1, 10)}, 60, seed=3)
@@ -156,7 +156,7 @@ def test_equations_are_found_from_labels_of_numbers(name: str) -> None:
     assert answer.lower == pytest.approx(law(some[7])) == answer.upper
 
 
-@pytest.mark.parametrize("name", EQUATIONS)
+@pytest.mark.parametrize("name", at_length([*EQUATIONS], plain=1))
 def test_noise_on_labels_of_numbers_leaves_weights_whole(name: str) -> None:
     term, law, expected = EQUATIONS[name]
     some = rows({"a": real(1, 10), "b": real(1, 10)}, 200, seed=4)
@@ -215,7 +215,7 @@ KEPT = {
 
 
 @pytest.mark.parametrize("suffix", at_length(["lnn", "safetensors"], plain=1))
-@pytest.mark.parametrize("formula", KEPT.values(), ids=KEPT)
+@pytest.mark.parametrize("formula", at_length([*KEPT.values()], plain=2))
 def test_what_was_learned_is_kept(formula: str, suffix: str, tmp_path: Path) -> None:
     some = rows({"a": whole(1, 9), "b": whole(1, 9)}, 80, seed=7)
     labels = truths(some, lambda row: row["a"] - row["b"] > 1, noise=0.1)

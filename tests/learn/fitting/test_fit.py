@@ -125,7 +125,7 @@ def test_contradictions_teach_the_rules_that_cause_them() -> None:
     assert kb.module().state_dict()["values.one/lower1"] == 0.95
 
 
-@pytest.mark.parametrize("logic", ["lukasiewicz", "product", "godel"])
+@pytest.mark.parametrize("logic", at_length(["lukasiewicz", "product", "godel"], plain=1))
 def test_declared_neurons_stay_classical(logic: str) -> None:
     kb = lnnkit.loads(f"logic {logic}\n" + program("rule risk: A(X) & B(X) -> Risk(X)"))
     seen: list[bool] = []
@@ -239,7 +239,7 @@ def accuracies(kb: lnnkit.KnowledgeBase) -> dict[str, float]:
     return {name: score.accuracy for name, score in kb.evaluate().predicates.items()}
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", at_length(range(3), plain=1))
 def test_of_values_that_validate_alike_those_are_kept_that_fit_better(seed: int) -> None:
     draw = random.Random(5)
     values = [draw.randint(0, 100) for _ in range(40)]
@@ -279,7 +279,7 @@ def test_one_rule_may_be_named_alone() -> None:
     assert kb.fit(only="risk").values["t"] == 4.5
 
 
-@pytest.mark.parametrize("name", ["to", "values", "keys", "train", "half", "forward", "pop", "get"])
+@pytest.mark.parametrize("name", at_length(["to", "values", "keys", "train", "half", "forward", "pop", "get"], plain=3))
 def test_parameters_may_be_called_as_what_torch_has(name: str) -> None:
     ages = "".join(f"fact age(p{age}) = {age}\nlabel {'' if age >= 18 else '~'}Adult(p{age})\n" for age in range(5, 40))
     kb = lnnkit.loads(f"number age(p)\nrule Adult(X) <-> age(X) >= ?{name}\n{ages}")
@@ -307,7 +307,7 @@ BANDS = [
 
 
 @pytest.mark.parametrize(("closed", "rule"), BANDS)
-@pytest.mark.parametrize("band", at_length([(18, 65), (10, 40), (60, 70), (5, 95)], plain=2))
+@pytest.mark.parametrize("band", at_length([(18, 65), (10, 40), (60, 70), (5, 95)], plain=1))
 def test_both_ends_of_a_band_are_found(band: tuple[int, int], closed: str, rule: str) -> None:
     low, high = band
     rng = random.Random(low)

@@ -8,6 +8,7 @@ import random
 import pytest
 import torch
 
+from tests.blocks import at_length
 from tests.learn.replaying import Learning, bounds, learning, replayed
 from tests.programs import MODES, generate, to_text
 
@@ -171,7 +172,7 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.parametrize("logic", LOGICS)
+@pytest.mark.parametrize("logic", at_length(LOGICS, plain=1))
 @pytest.mark.parametrize("case", PROGRAMS)
 def test_gradients_of(case: str, logic: str) -> None:
     program = learning(f"logic {logic}\n" + "\n".join(line.strip() for line in PROGRAMS[case].splitlines()))
