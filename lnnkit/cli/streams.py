@@ -28,6 +28,13 @@ def write(pieces: Iterable[str]) -> None:
         sys.stdout.writelines(pieces)
 
 
+def write_bytes(data: bytes) -> None:
+    """Write what is no text to standard output."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+
+
 def in_utf8() -> None:
     """Write standard output in UTF-8 from here on, whatever the terminal: what JSON and CSV are read in."""
     if isinstance(sys.stdout, io.TextIOWrapper):

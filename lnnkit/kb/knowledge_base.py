@@ -268,13 +268,22 @@ class KnowledgeBase:
         known = why_not(self._session, found, atom, upper=side == "upper", goal=goal)
         return replace(known, warnings=tuple(findings))
 
-    def draw(self, atom: str | None = None, *, depth: int = 3, most: int = 60, alpha: float = 1.0) -> Picture:
-        """A picture: of the graph of the program's formulas, or of what an ``atom`` rests on up to ``depth`` instances
-        away, with the bounds of all. A predicate's name draws the formulas around it. Of more than ``most`` boxes,
-        those nearest to the middle are drawn."""
+    def draw(
+        self,
+        atom: str | None = None,
+        *,
+        formulas: bool = False,
+        depth: int = 3,
+        most: int = 60,
+        alpha: float = 1.0,
+    ) -> Picture:
+        """A picture: of the program's predicates and rules, of those around the predicate that ``atom`` names, or of
+        what an ``atom`` rests on up to ``depth`` instances away, with the bounds of all. ``formulas`` draws connectives
+        instead of rules. Of more than ``most`` boxes, those nearest to the middle are drawn. Raises `Error` where
+        ``formulas`` are asked of an atom."""
         from lnnkit.kb.drawing import picture
 
-        return picture(self._session, atom, depth, most, alpha)
+        return picture(self._session, atom, formulas, depth, most, alpha)
 
     @property
     def outcome(self) -> Outcome:
