@@ -7,7 +7,6 @@ torch and networkx are imported where a method first needs them: a program with 
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
@@ -483,8 +482,10 @@ class KnowledgeBase:
         return f"KnowledgeBase({self.program.span.source.path}: {counts})"
 
     def _repr_html_(self) -> str:
-        cells = "".join(f"<tr><th>{name}</th><td>{count:,}</td></tr>" for name, count in self._counts())
-        return f"<table><caption>{html.escape(self.program.span.source.path)}</caption>{cells}</table>"
+        from lnnkit.markup.html_table import Table, tables
+
+        counts = self._counts()
+        return tables(Table(self.program.span.source.path, [], counts, len(counts)))
 
     # --- its parts --------------------------------------------------------------------------------------------------
 

@@ -159,7 +159,7 @@ def telling(proof: Mapping[str, Any], program: str) -> Iterator[str]:
     """The atoms of a proof's JSON that are reached by bounds above 0 or below 1, or by finite ones of numbers."""
     numbers = re.findall(r"^number (\w+)", program, re.MULTILINE)
     nodes: dict[object, dict[str, Any]] = {}
-    stack = [proof["lower"], proof["upper"], *proof.get("more", ())]
+    stack: list[dict[str, Any]] = [proof["lower"], proof["upper"], *proof.get("more", ())]
     while stack:
         node = stack.pop()
         if "id" in node:
