@@ -333,7 +333,7 @@ def test_long_reprs_are_cut() -> None:
     answers, outcome = kb.ask("A(X)"), kb.infer()
     assert repr(answers).endswith("… and 1,224 more")
     assert "the first 50 of 1,234 answers" in answers._repr_html_()
-    assert answers._repr_html_().count("<td>") == 50 * 3
+    assert answers._repr_html_().count("<td") == 50 * 3 + 1
     assert repr(outcome).endswith("… and 224 more")
     assert "the first 50 of 234 rows" in outcome._repr_html_()
 
