@@ -30,7 +30,7 @@ def test_text_is_legible_on_all_that_it_stands_on(scheme: str) -> None:
         assert contrast(of("ink", scheme), of(name, scheme)) >= 7, name
     for name in ("paper", "panel"):
         assert contrast(of("soft", scheme), of(name, scheme)) >= 4.5, name
-    for name in ("for", "against"):  # weights beside arrows
+    for name in ("for", "against", "true-line", "false-line"):  # weights beside arrows; bounds in proofs
         assert contrast(of(name, scheme), of("paper", scheme)) >= 4.5, name
 
 
