@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 _LEAST = 340.0  # pixels of width, so that a legend has room
+_LEGEND = 500.0  # pixels of width at most, which are on a telephone without scrolling
 _ROW = 19.0  # of the legend
 
 
@@ -25,7 +26,7 @@ def svg(drawing: Drawing) -> Markup:
     labels = [_label(arrow, points) for arrow, points in zip(drawing.arrows, places.arrows, strict=True)]
     right = max((label.right for label in labels if label), default=0.0) + MARGIN
     width = max([places.width, right, _LEAST, *(sample.width + 2 * MARGIN for sample in samples)])
-    rows = _rows(samples, width - 2 * MARGIN)
+    rows = _rows(samples, min(width, _LEGEND) - 2 * MARGIN)
     return rendered(
         "picture.svg",
         title=drawing.title,
