@@ -11,7 +11,9 @@ Each stage may import itself and the stages before it. Beside them stand
 - ``errors``: exceptions over the diagnostics of ``syntax``, raised by ``kb`` and the surfaces alone.
 - ``answer_table``, ``outcome``, ``plan``, ``scores``: what inference and learning come back with, as values that import
   no stage but ``syntax`` and ``data`` (columns of names); so ``answers`` can make them and the surfaces can show them.
-- ``report``: draws ``scores`` of training as a page, for ``fit`` alone.
+- ``markup`` (templates, colours, tables of HTML) and ``picture`` (boxes and arrows as SVG, PNG, DOT and pages): leaves
+  that everything shows itself by.
+- ``report``: draws ``scores`` of training as a page, for ``fit`` and the command line.
 - ``draft``: a first program for tables, for the surfaces alone.
 - ``highlighting`` (colours, from the grammar) and ``editor`` (what an editor asks of a text: pure functions over syntax
   trees and the checker's index) import no engine; ``language_server`` speaks the protocol, and infers through ``kb``.
@@ -38,7 +40,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "lnnkit"
 CORE = ("formula", "analysis", "store", "join", "trail", "engine", "answers")
-STAGES = ("syntax", "data", "check", "graph", *CORE, "explain", "picture", "learn", "kb")
+STAGES = ("syntax", "data", "check", "graph", *CORE, "explain", "draw", "learn", "kb")
 LEAVES = ("logic", "numeric", "flags")
 SURFACES = ("cli", "shell", "sklearn", "__main__")
 VALUES = ("answer_table", "outcome", "plan", "scores")
@@ -46,17 +48,21 @@ VALUES = ("answer_table", "outcome", "plan", "scores")
 MAY: dict[str, set[str]] = {stage: set(STAGES[: place + 1]) for place, stage in enumerate(STAGES)}
 for _stage in (*CORE, "explain", "learn", "kb"):
     MAY[_stage] |= set(LEAVES)
-for _stage in ("answers", "explain", "picture", "learn", "kb"):
+for _stage in ("answers", "explain", "draw", "learn", "kb"):
     MAY[_stage] |= set(VALUES)
+for _stage in ("explain", "draw", "kb"):
+    MAY[_stage] |= {"markup", "picture"}
 MAY["kb"] |= {"errors", "budget", "computing", "fit", "interrupt", "output"}
 MAY |= {leaf: {leaf, "flags"} for leaf in LEAVES}
 MAY["errors"] = {"syntax"}
-MAY["answer_table"] = {"syntax", "data"}
-MAY["outcome"] = {"answer_table", "syntax"}
-MAY["plan"] = {"outcome"}
+MAY["markup"] = {"markup", "errors", "syntax"}
+MAY["picture"] = {"picture", "markup", "answer_table", "syntax"}
+MAY["answer_table"] = {"syntax", "data", "markup"}
+MAY["outcome"] = {"answer_table", "syntax", "markup"}
+MAY["plan"] = {"outcome", "markup"}
 MAY["scores"] = {"syntax"}
 MAY["fit"] = {"report", "scores"}
-MAY["report"] = {"report", "scores"}
+MAY["report"] = {"report", "scores", "markup"}
 MAY["budget"] = {"errors", "syntax", "check", "graph", *CORE}
 MAY["computing"] = {"errors", "syntax", "logic"}
 MAY["interrupt"] = {"engine"}
@@ -65,7 +71,10 @@ MAY["draft"] = {"draft", "syntax", "data"}
 MAY["highlighting"] = {"syntax", "highlighting"}
 MAY["editor"] = {"syntax", "data", "check", "highlighting", "editor"}
 MAY["language_server"] = {*MAY["kb"], "editor", "language_server", "lnnkit"}
-MAY |= {surface: {*MAY["kb"], *SURFACES, "draft", "highlighting", "language_server", "lnnkit"} for surface in SURFACES}
+MAY |= {
+    surface: {*MAY["kb"], *SURFACES, "draft", "highlighting", "language_server", "report", "lnnkit"}
+    for surface in SURFACES
+}
 
 MODULES = sorted(PACKAGE.rglob("*.py"))
 

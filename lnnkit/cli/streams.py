@@ -29,6 +29,13 @@ def write(pieces: Iterable[str]) -> None:
         sys.stdout.writelines(pieces)
 
 
+def write_bytes(data: bytes) -> None:
+    """Write what is no text to standard output."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+
+
 def in_utf8() -> None:
     """Switch standard output to UTF-8, whatever the terminal uses: readers of JSON and CSV expect it."""
     if isinstance(sys.stdout, io.TextIOWrapper):

@@ -70,7 +70,9 @@ def options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--checkpoint", metavar="FILE", help="save the state here, and go on from there after a kill")
     parser.add_argument(
-        "--report", metavar="FILE", help="write a page with pictures of training here: losses, parameters, calibration"
+        "--report",
+        metavar="FILE",
+        help="write a page here: rules before and after, scores, charts; needs lnnkit[report]",
     )
     parser.add_argument("--format", choices=("table", "json"), default="table", help="how to print the scores")
     parser.add_argument(
@@ -86,6 +88,10 @@ def command(arguments: argparse.Namespace) -> int:
     if wrong := _outputs(arguments) or _idle(arguments):
         streams.note(f"lnnkit train: error: {wrong}")
         return 2
+    if arguments.report is not None:
+        from lnnkit.report.figures import require_matplotlib
+
+        require_matplotlib()
     shown = not arguments.quiet
     with ProgressLine(f"reading {streams.printable(arguments.file, keep='')}", shown=shown):
         kb = load(arguments.file)

@@ -7,7 +7,6 @@ torch and networkx are imported when a method first needs them: a program with e
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
@@ -272,13 +271,22 @@ class KnowledgeBase:
         known = why_not(self._session, found, atom, upper=side == "upper", goal=goal)
         return replace(known, warnings=tuple(findings))
 
-    def draw(self, atom: str | None = None, *, depth: int = 3, most: int = 60, alpha: float = 1.0) -> Picture:
-        """A picture of the graph of the program's formulas, or of what an ``atom`` depends on, up to ``depth``
-        instances away, with all bounds. A predicate's name draws the formulas around it. If there are more than
-        ``most`` boxes, those nearest to the middle are drawn."""
+    def draw(
+        self,
+        atom: str | None = None,
+        *,
+        formulas: bool = False,
+        depth: int = 3,
+        most: int = 60,
+        alpha: float = 1.0,
+    ) -> Picture:
+        """A picture: of the program's predicates and rules, of those around the predicate that ``atom`` names, or of
+        what an ``atom`` rests on up to ``depth`` instances away, with the bounds of all. ``formulas`` draws connectives
+        instead of rules. Of more than ``most`` boxes, those nearest to the middle are drawn. Raises `Error` where
+        ``formulas`` are asked of an atom."""
         from lnnkit.kb.drawing import picture
 
-        return picture(self._session, atom, depth, most, alpha)
+        return picture(self._session, atom, formulas, depth, most, alpha)
 
     @property
     def outcome(self) -> Outcome:
@@ -481,8 +489,10 @@ class KnowledgeBase:
         return f"KnowledgeBase({self.program.span.source.path}: {counts})"
 
     def _repr_html_(self) -> str:
-        cells = "".join(f"<tr><th>{name}</th><td>{count:,}</td></tr>" for name, count in self._counts())
-        return f"<table><caption>{html.escape(self.program.span.source.path)}</caption>{cells}</table>"
+        from lnnkit.markup.html_table import Table, tables
+
+        counts = self._counts()
+        return tables(Table(self.program.span.source.path, [], counts, len(counts)))
 
     # --- its parts --------------------------------------------------------------------------------------------------
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
@@ -11,6 +10,7 @@ from lnnkit.explain.conflict.members import Inconsistent, Member, StatedFact, St
 from lnnkit.explain.conflict.repairs import Repair, repair
 from lnnkit.explain.proof.explanation import Explanation
 from lnnkit.explain.proof.necessary import minimal
+from lnnkit.markup.html_table import preformatted
 from lnnkit.outcome import Contradiction
 
 
@@ -71,4 +71,4 @@ class Conflict:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(str(self))}</pre>"
+        return preformatted(str(self))

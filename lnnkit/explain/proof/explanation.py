@@ -10,8 +10,9 @@ from lnnkit.explain.checker.proof_checker import World, faults
 from lnnkit.explain.proof.explained import Explained, uses
 from lnnkit.explain.proof.proof import Proof, Step
 from lnnkit.explain.render.as_text import lines
-from lnnkit.explain.render.proof_dot import dot
+from lnnkit.explain.render.proof_graph import proof_graph
 from lnnkit.explain.render.proof_page import fragment, page
+from lnnkit.picture.dot_writer import dot
 
 _NESTED = 100  # steps within steps in one JSON value: readers of JSON have stacks
 
@@ -44,7 +45,7 @@ class Explanation(Explained):
 
     def to_dot(self, depth: int | None = None) -> str:
         """A graph for Graphviz: arrows lead from premises to conclusions."""
-        return dot(self, depth)
+        return dot(proof_graph(self, depth))
 
     def to_html(self, depth: int | None = None) -> str:
         """A page that needs nothing beside it."""
@@ -60,7 +61,7 @@ class Explanation(Explained):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return fragment(self)
+        return str(fragment(self))
 
 
 class _Nested:

@@ -139,7 +139,7 @@ def test_dot_names_every_step(file: Path) -> None:
     explanation = lnnkit.load(file).explain("AtRisk(cleo)")
     dot = explanation.to_dot()
     assert dot.startswith("digraph")
-    assert len(re.findall(r"^  \d+ \[", dot, re.MULTILINE)) == len(explanation.steps)
+    assert len(re.findall(r"^  n\d+ \[", dot, re.MULTILINE)) == len(explanation.steps)
     assert "->" in dot
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import networkx as nx
 
 from lnnkit.check.program import Assertion
+from lnnkit.draw.nearest_boxes import nearest
 from lnnkit.graph.lifted import COMPARISON, NUMBER, TERMS, LiftedGraph, Root
 from lnnkit.picture.boxes import Arrow, Box
 from lnnkit.picture.picture import Picture
@@ -31,7 +32,7 @@ _SYMBOLS = {
 }
 
 
-def lifted_picture(lifted: LiftedGraph, title: str, centre: str | None, most: int) -> Picture:
+def syntax_graph(lifted: LiftedGraph, title: str, centre: str | None, most: int) -> Picture:
     """All of the graph, if it has ``most`` boxes or fewer; else those nearest to the predicate ``centre``."""
     graph = lifted.graph
     stated = {root.reference.node for root in lifted.statements}
@@ -46,7 +47,7 @@ def lifted_picture(lifted: LiftedGraph, title: str, centre: str | None, most: in
     shown.remove_nodes_from(lonely)
     total = len(shown)
     if centre is not None or total > most:
-        shown = _near(shown, centre, most)
+        shown = nearest(shown, centre, most)
     boxes = [_box(lifted, statements, name) for name in shown.nodes]
     arrows = [
         _arrow(lifted, one, other, edge) for one, other, edge in graph.edges(data=True) if shown.has_edge(one, other)
@@ -59,21 +60,14 @@ def lifted_picture(lifted: LiftedGraph, title: str, centre: str | None, most: in
     return Picture(title, boxes, arrows, total - len(shown))
 
 
-def _near(graph: nx.DiGraph, centre: str | None, most: int) -> nx.DiGraph:
-    """The nodes nearest to one: by default to the one with most neighbours."""
-    start = centre if centre in graph else max(graph.nodes, key=graph.degree)
-    near = nx.single_source_shortest_path_length(graph.to_undirected(as_view=True), start)
-    kept = sorted(near, key=lambda node: near[node])[:most]
-    return nx.DiGraph(graph.subgraph(kept))
-
-
 def _box(lifted: LiftedGraph, statements: dict[str, Root], name: str) -> Box:
     if name in statements:
         return _statement(name, statements[name])
     data = lifted.graph.nodes[name]
     if data["kind"] in ("predicate", NUMBER):
         sorts = f"({', '.join(data['sorts'])})" if data["sorts"] else ""
-        return Box(name, "atom", (name, *(("closed",) if data.get("closed") else ())), note=f"{name}{sorts}")
+        lines = (name, "closed") if data.get("closed") else (name,)
+        return Box(name, "predicate", lines, note=f"{name}{sorts}")
     written = " ".join(data["span"].text.split())
     kind = str(data["kind"])
     symbol = _SYMBOLS.get(kind, kind)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
 
-from lnnkit.answer_table import format_bounds, truth_state
+from lnnkit.answer_table import formatter, number_state, state_in_words, truth_state
+from lnnkit.check.walk import NumericNode
 from lnnkit.explain.proof.explanation import one_line
 from lnnkit.explain.proof.proof import Proof, Step
-from lnnkit.explain.render.as_text import because
+from lnnkit.explain.render.as_text import because, free_names
 from lnnkit.picture.boxes import Arrow, Box
 from lnnkit.picture.picture import Picture
 from lnnkit.syntax import ast
@@ -27,9 +29,12 @@ def neighbourhood(
     alpha: float,
 ) -> Picture:
     """Atoms with their ``bounds``, and between them the instances that set them, up to ``depth`` instances away;
-    ``numbers`` names the predicates that hold numbers."""
+    ``numbers`` names the predicates that hold numbers. A side whose bound says nothing is left out with all it rests
+    on."""
     drawing = _Drawing(proof, bounds, numbers, alpha)
-    queue = [(number, 0) for number in dict.fromkeys((proof.lower, proof.upper))]
+    ends = dict.fromkeys((proof.lower, proof.upper))
+    telling = [number for number in ends if drawing.tells(number)]
+    queue = [(number, 0) for number in telling or ends]
     seen: set[int] = set()
     left_out = 0
     for number, away in queue:
@@ -37,7 +42,7 @@ def neighbourhood(
             continue
         seen.add(number)
         step = proof.steps[number]
-        below = [premise.step for premise in step.premises]
+        below = [premise.step for premise in step.premises if drawing.tells(premise.step)]
         if below and (away >= depth or len(drawing.boxes) + len(below) >= most):
             drawing.atom(step)
             left_out += len(below)
@@ -72,21 +77,39 @@ class _Drawing:
         self.arrows.setdefault((name, own), Arrow(name, own))
         for premise in step.premises:
             below = self._proof.steps[premise.step]
+            if not self.tells(premise.step):
+                continue
             source = self.atom(below)
             self.arrows.setdefault((source, name), Arrow(source, name, premise.weight, negative=below.side == "upper"))
+
+    def tells(self, number: int) -> bool:
+        """Whether a step's bound says more than that truths are in [0, 1], and numbers finite."""
+        step = self._proof.steps[number]
+        if self._numeric(step):
+            return math.isfinite(step.bound)
+        return step.bound > 0 if step.side == "lower" else step.bound < 1
+
+    def _numeric(self, step: Step) -> bool:
+        conclusion = step.conclusion
+        return isinstance(conclusion, NumericNode) or (
+            isinstance(conclusion, ast.Atom) and conclusion.name in self._numbers
+        )
 
     def atom(self, step: Step) -> str:
         """The box of a step's conclusion; returns its name."""
         text = step.atom
         if text not in self.boxes:
+            numeric = self._numeric(step)
             known = self._bounds(step.conclusion)
             if known is None:
-                side = (step.bound, 1.0) if step.side == "lower" else (0.0, step.bound)
-                known = side
-            lines = (_short(text), format_bounds(*known))
-            numeric = isinstance(step.conclusion, ast.Atom) and step.conclusion.name in self._numbers
-            state = "number" if numeric else truth_state(*known, self._alpha)
-            self.boxes[text] = Box(text, "atom", lines, state, note=text)
+                least, most = (-math.inf, math.inf) if numeric else (0.0, 1.0)
+                known = (step.bound, most) if step.side == "lower" else (least, step.bound)
+            state = number_state(*known) if numeric else truth_state(*known, self._alpha)
+            said = "" if numeric else f"  {state_in_words(state, False)}"
+            lines = [_short(text), f"{formatter(numeric)(*known)}{said}"]
+            if names := free_names(step.conclusion):
+                lines.append(f"for any other {' and '.join(names)}")
+            self.boxes[text] = Box(text, "atom", tuple(lines), state, note=text)
         return text
 
     def _tell(self, name: str, line: str) -> None:
@@ -102,7 +125,7 @@ def _leaf(step: Step) -> str:
         return f"{Path(step.given.file).name}:{step.given.row}"
     if step.statement is not None:
         return f"{step.statement.kind} {step.statement.name or f'line {step.statement.span.line}'}"
-    return {"closed": "closed", "completed": "no rule makes it truer"}.get(step.reason, "")
+    return {"closed": "no fact, closed", "completed": "no rule makes it truer"}.get(step.reason, "")
 
 
 def _instance(step: Step) -> tuple[str, tuple[str, ...]]:
