@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from lnnkit.answer_table import Answers as Answers
     from lnnkit.explain.explanation import Explanation as Explanation
     from lnnkit.fit import Fit as Fit
+    from lnnkit.interchange.as_program import ImportedProgram as ImportedProgram
+    from lnnkit.interchange.importing import from_fol as from_fol
     from lnnkit.kb import KnowledgeBase as KnowledgeBase
     from lnnkit.kb import load as load
     from lnnkit.kb import loads as loads
@@ -37,6 +39,7 @@ __all__ = [
     "Error",
     "Explanation",
     "Fit",
+    "ImportedProgram",
     "KnowledgeBase",
     "Outcome",
     "Plan",
@@ -44,6 +47,7 @@ __all__ = [
     "ProgramError",
     "Scores",
     "__version__",
+    "from_fol",
     "load",
     "loads",
     "parse",
@@ -53,6 +57,8 @@ _HOMES = {
     "Answer": "lnnkit.answer_table",
     "Answers": "lnnkit.answer_table",
     "Explanation": "lnnkit.explain.explanation",
+    "ImportedProgram": "lnnkit.interchange.as_program",
+    "from_fol": "lnnkit.interchange.importing",
     "KnowledgeBase": "lnnkit.kb",
     "load": "lnnkit.kb",
     "loads": "lnnkit.kb",

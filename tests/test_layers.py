@@ -13,6 +13,7 @@ Each stage may import itself and the stages before it. Beside them stand
   no stage but ``syntax`` and ``data`` (columns of names); so ``answers`` can make them and the surfaces can show them.
 - ``report``: draws ``scores`` of training as a page, for ``fit`` alone.
 - ``draft``: a first program for tables, for the surfaces alone.
+- ``interchange``: other notations of logic -> programs, and checked programs -> such notations, for the surfaces alone.
 - ``highlighting`` (colours, from the grammar) and ``editor`` (what an editor asks of a text: pure functions over syntax
   trees and the checker's index) import no engine; ``language_server`` speaks the protocol, and infers through ``kb``.
 - ``budget`` (what ``kb`` allows ``engine``), ``computing`` (the precision and device that it is given), ``interrupt``
@@ -61,10 +62,14 @@ MAY["computing"] = {"errors", "syntax", "logic"}
 MAY["interrupt"] = {"engine"}
 MAY["output"] = {"errors", "syntax", "data"}
 MAY["draft"] = {"draft", "syntax", "data"}
+MAY["interchange"] = {"interchange", "syntax", "data", "check", "errors"}
 MAY["highlighting"] = {"syntax", "highlighting"}
 MAY["editor"] = {"syntax", "data", "check", "highlighting", "editor"}
 MAY["language_server"] = {*MAY["kb"], "editor", "language_server", "lnnkit"}
-MAY |= {surface: {*MAY["kb"], *SURFACES, "draft", "highlighting", "language_server", "lnnkit"} for surface in SURFACES}
+MAY |= {
+    surface: {*MAY["kb"], *SURFACES, "draft", "interchange", "highlighting", "language_server", "lnnkit"}
+    for surface in SURFACES
+}
 
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
