@@ -114,8 +114,9 @@ def _note_functions(functions: Functions, liberties: Liberties) -> None:
 
 def _note_unique_names(stated: Sequence[fol.Stated], names: Names, liberties: Liberties) -> None:
     """Without equations nothing follows from names being apart: any model has a copy in which they are."""
-    place = next((leaf for each in stated for leaf in fol.leaves(each.formula) if isinstance(leaf, fol.Equal)), None)
-    if place is not None and len(names.constants) > 1:
+    equations = [leaf for each in stated for leaf in fol.leaves(each.formula) if isinstance(leaf, fol.Equal)]
+    if equations and len(names.constants) > 1:
+        place = next((each for each in equations if each.span is not None), equations[0])
         message = "different names are taken to be of different individuals"
         liberties.note_at("unique-names", message, "where two may be one, use one name for both", place.span)
 
