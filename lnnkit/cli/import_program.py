@@ -10,17 +10,20 @@ from lnnkit.cli.program_file import read
 from lnnkit.errors import Error, ProgramError
 from lnnkit.syntax.diagnostic import Diagnostic
 
-SUMMARY = "write a program for first-order logic that people or language models wrote"
+SUMMARY = "write a program for first-order logic, TPTP or a benchmark's logic program"
 DESCRIPTION = """\
 Reads a text in another notation and writes a program that means the same. The formulas may be first-order logic as
-people and language models write it, one a line. Each liberty that is taken with the source is a warning, and a comment
-in the program."""
+people and language models write it, one a line; TPTP (`fof` and `cnf`: conjectures become queries); a logic program
+of ProntoQA or LogicalDeduction as Logic-LM writes them; or a JSON file with examples of these. Each liberty that is
+taken with the source is a warning, and a comment in the program."""
 EXAMPLE = """\
 example:
   lnnkit import story.txt -o story.lnn
   lnnkit import claims.txt --skip-errors -o claims.lnn
+  lnnkit import PUZ001+1.p -o puzzle.lnn
+  lnnkit import examples.json --id ProntoQA_1 --from prontoqa
 """
-FORMATS = ("fol",)
+FORMATS = ("fol", "tptp", "prontoqa", "logical-deduction")
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -33,13 +36,19 @@ def options(parser: argparse.ArgumentParser) -> None:
         choices=FORMATS,
         help="the notation (default: what the file looks to be in)",
     )
+    parser.add_argument("--id", metavar="NAME", help="the example to take, of a JSON file that has several")
+    parser.add_argument(
+        "--names-may-coincide",
+        action="store_true",
+        help="let two names be of one individual, as TPTP does: where there are equations names become relations",
+    )
     parser.add_argument(
         "--skip-errors", action="store_true", help="leave out what cannot be read, instead of writing nothing"
     )
 
 
 def command(arguments: argparse.Namespace) -> int:
-    from lnnkit.interchange.importing import format_of, import_text
+    from lnnkit.interchange.importing import import_text
     from lnnkit.output import require_apart, require_writable, write_text
 
     output = arguments.output
@@ -52,8 +61,14 @@ def command(arguments: argparse.Namespace) -> int:
     source, found = read(arguments.file)
     if source is None:
         raise ProgramError(found)
-    form = arguments.form or format_of(source.text, source.path)
-    imported = import_text(source.text, source.path, form, skip_errors=arguments.skip_errors)
+    imported = import_text(
+        source.text,
+        source.path,
+        arguments.form,
+        example=arguments.id,
+        skip_errors=arguments.skip_errors,
+        unique_names=not arguments.names_may_coincide,
+    )
     streams.findings(imported.notes)
     if output is None:
         streams.in_utf8()

@@ -33,11 +33,20 @@ class ImportedProgram:
 
 
 def program_for(
-    stated: Sequence[fol.Stated], liberties: Liberties, title: str, glosses: Mapping[str, str] | None = None
+    stated: Sequence[fol.Stated],
+    liberties: Liberties,
+    title: str,
+    glosses: Mapping[str, str] | None = None,
+    *,
+    unique_names: bool = True,
 ) -> ImportedProgram:
-    """The program that says what ``stated`` says."""
-    stated = _with_one_name(with_attributes(stated), liberties)
-    stated, functions = relations_for(stated)
+    """The program that says what ``stated`` says. Unless names are unique, those of a text with equations become
+    relations: two of them may name one individual."""
+    stated = with_attributes(stated)
+    equations = any(isinstance(leaf, fol.Equal) for each in stated for leaf in fol.leaves(each.formula))
+    if unique_names:
+        stated = _with_one_name(stated, liberties)
+    stated, functions = relations_for(stated, least=1 if unique_names or not equations else 0)
     _note_functions(functions, liberties)
     stated = [replace(each, formula=_evaluated(each.formula)) for each in stated]
     names = names_for(stated, liberties)
@@ -107,8 +116,9 @@ def _renamed_term(term: fol.Term, names: Mapping[str, str]) -> fol.Term:
 
 def _note_functions(functions: Functions, liberties: Liberties) -> None:
     for (name, arity), relation in functions.relation_of.items():
-        given = ", ".join(f"x{i + 1}" for i in range(arity))
-        message = f"the function `{name}` is written as the relation `{relation}({given}, y)`: `y` is its value"
+        given = "".join(f"x{i + 1}, " for i in range(arity))
+        kind, value = ("function", "its value") if arity else ("name", "what it names")
+        message = f"the {kind} `{name}` is written as the relation `{relation}({given}y)`: `y` is {value}"
         liberties.note_at("function-as-relation", message, "", functions.met[name, arity])
 
 

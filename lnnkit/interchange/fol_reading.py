@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lark import Token, Tree
-from lark.exceptions import UnexpectedToken
 
 from lnnkit.interchange import first_order as fol
 from lnnkit.interchange.fol_tokens import Word, Words, bracketed, fol_parser, settled, words_of
 from lnnkit.interchange.liberties import Liberties, Unreadable
+from lnnkit.interchange.token_feeding import Unfit, fed, inside
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.span import Source, Span
 
@@ -81,22 +81,18 @@ def _read(source: Source, words: Words, liberties: Liberties) -> tuple[fol.Formu
 
 
 def _parsed(source: Source, words: Words) -> Tree[Token]:
-    parser = fol_parser().parse_interactive("", start="start")
-    last = None
+    tokens = [Token(word.kind, word.text, word.start, end_pos=word.end) for word in words]
     try:
-        for word in words:
-            last = Token(word.kind, word.text, word.start, end_pos=word.end)
-            if word.kind not in parser.accepts():
-                raise Unreadable(_unexpected(source, words, word, parser.accepts()))
-            parser.feed_token(last)
-        return parser.feed_eof(last)
-    except UnexpectedToken:
+        return fed(fol_parser(), tokens, "start")
+    except Unfit as problem:
+        if problem.index is not None:
+            raise Unreadable(_unexpected(source, words[problem.index], problem.accepted)) from None
         end = words[-1].end if words else 0
         message = "the formula stops before its end"
         raise Unreadable(_fault("syntax", message, "write what is missing", source, end - 1, end)) from None
 
 
-def _unexpected(source: Source, words: Words, word: Word, accepted: set[str]) -> Diagnostic:
+def _unexpected(source: Source, word: Word, accepted: set[str]) -> Diagnostic:
     if {"AND", "OR"} <= accepted and word.kind in ("NAME", "LPAR", "NOT", "QUANTIFIER", "TRUTH", "STRING", "NUMBER"):
         message = f"a connective is missing before `{word.text}`"
         hint = "write `∧`, `∨`, `⊕`, `→` or `↔` there"
@@ -201,7 +197,7 @@ class _Builder:
 
     def _connective(self, node: Tree[Token], bound: frozenset[str]) -> fol.Formula:
         kind = str(node.data)
-        operands = [child for child in node.children if isinstance(child, Tree) or child.type not in _LINKS]
+        operands = inside(node, *_LINKS)
         self._note_precedence(node, kind, operands)
         built = [self.formula(each, bound) for each in operands]
         match kind:
@@ -259,9 +255,9 @@ class _Builder:
         return links[0] if len(links) == 1 else fol.And(tuple(links))
 
     def _atom(self, node: Tree[Token], bound: frozenset[str]) -> fol.Formula:
-        name, *rest = node.children
+        name, *rest = inside(node, "LPAR", "RPAR", "COMMA")
         assert isinstance(name, Token)
-        arguments = tuple([self.term(each, bound) for each in _arguments(rest)])
+        arguments = tuple([self.term(each, bound) for each in rest])
         if str(name) in bound and not arguments:
             raise self.unreadable("variable-as-formula", f"the variable `{name}` is no formula", "", name)
         return fol.Atom(str(name), arguments, self.span(name))
@@ -294,9 +290,9 @@ class _Builder:
         return fol.Application(str(token), (), True, span)  # `true` as an argument names something
 
     def _application(self, node: Tree[Token], bound: frozenset[str]) -> fol.Term:
-        name, *rest = node.children
+        name, *rest = inside(node, "LPAR", "RPAR", "COMMA")
         assert isinstance(name, Token)
-        arguments = tuple([self.term(each, bound) for each in _arguments(rest)])
+        arguments = tuple([self.term(each, bound) for each in rest])
         text = str(name)
         if not arguments and (text in bound or text in self.quantified or _LIKE_VARIABLE.fullmatch(text)):
             return fol.Variable(text, self.span(name))
@@ -321,11 +317,7 @@ _ARITHMETIC = {"+": "+", "-": "-", "−": "-", "–": "-", "*": "*", "×": "*", 
 
 def _inner(node: Tree[Token]) -> Tree[Token] | Token:
     """What a group holds."""
-    return next(child for child in node.children if isinstance(child, Tree) or child.type not in ("LPAR", "RPAR"))
-
-
-def _arguments(children: list[Tree[Token] | Token]) -> list[Tree[Token] | Token]:
-    return [each for each in children if isinstance(each, Tree) or each.type not in ("LPAR", "RPAR", "COMMA")]
+    return inside(node, "LPAR", "RPAR")[0]
 
 
 def _tokens(node: Tree[Token] | Token) -> Iterator[Token]:

@@ -18,15 +18,17 @@ from lnnkit.syntax.span import Span
 class Functions:
     """The functions that were met, with their arity and the place of the first use."""
 
+    least: int
     relation_of: dict[tuple[str, int], str] = field(default_factory=dict)
     met: dict[tuple[str, int], Span | None] = field(default_factory=dict)
 
 
-def relations_for(stated: Sequence[fol.Stated]) -> tuple[list[fol.Stated], Functions]:
-    """The formulas without functions, and what relations stand for these."""
-    functions = Functions()
+def relations_for(stated: Sequence[fol.Stated], least: int = 1) -> tuple[list[fol.Stated], Functions]:
+    """The formulas without functions of ``least`` arguments or more, and what relations stand for these. With 0 names
+    are functions too: two of them may have one value."""
+    functions = Functions(least)
     for each in stated:
-        for term in _applications(each.formula):
+        for term in _applications(each.formula, least):
             functions.met.setdefault((term.name, len(term.arguments)), term.span)
     if not functions.met:
         return list(stated), functions
@@ -38,11 +40,12 @@ def relations_for(stated: Sequence[fol.Stated]) -> tuple[list[fol.Stated], Funct
     return [*_laws(functions), *rewritten], functions
 
 
-def _applications(formula: fol.Formula) -> Iterator[fol.Application]:
+def _applications(formula: fol.Formula, least: int) -> Iterator[fol.Application]:
     for leaf in fol.leaves(formula):
         for term in fol.terms_of(leaf):
             for each in fol.subterms(term):
-                if isinstance(each, fol.Application) and each.arguments:
+                if _is_function(each, least):
+                    assert isinstance(each, fol.Application)
                     yield each
 
 
@@ -88,9 +91,9 @@ class _Rewriting:
     def _leaf(self, leaf: fol.Atom | fol.Equal | fol.Compare, positive: bool) -> fol.Formula:
         if isinstance(leaf, fol.Equal):
             left, right = leaf.left, leaf.right
-            if not _is_function(left):
+            if not _is_function(left, self.functions.least):
                 left, right = right, left
-            if _is_function(left):
+            if _is_function(left, self.functions.least):
                 assert isinstance(left, fol.Application)
                 given: list[tuple[fol.Variable, fol.Atom]] = []
                 arguments = [self._term(each, given) for each in (*left.arguments, right)]
@@ -113,7 +116,7 @@ class _Rewriting:
             return replace(term, left=left, right=self._term(term.right, given))
         if isinstance(term, fol.Attribute):
             return replace(term, arguments=tuple([self._term(each, given) for each in term.arguments]))
-        if not isinstance(term, fol.Application) or not term.arguments:
+        if not isinstance(term, fol.Application) or not _is_function(term, self.functions.least):
             return term
         arguments = [self._term(each, given) for each in term.arguments]
         variable = fol.Variable(next(n for i in itertools.count(1) if (n := f"v{i}") not in self.taken))
@@ -125,8 +128,8 @@ class _Rewriting:
         return self.functions.relation_of[term.name, len(term.arguments)]
 
 
-def _is_function(term: fol.Term) -> bool:
-    return isinstance(term, fol.Application) and bool(term.arguments)
+def _is_function(term: fol.Term, least: int) -> bool:
+    return isinstance(term, fol.Application) and len(term.arguments) >= least and not term.quoted
 
 
 def _names(formula: fol.Formula) -> Iterator[str]:

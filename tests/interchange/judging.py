@@ -66,8 +66,8 @@ class Meaning:
         answer = solver.check()
         return None if answer == z3.unknown else answer == z3.unsat
 
-    def equivalent(self, one: Any, other: Any, given: Iterable[Any] = ()) -> bool | None:
-        known = [self.distinct(), *given]
+    def equivalent(self, one: Any, other: Any, given: Iterable[Any] = (), *, distinct: bool = True) -> bool | None:
+        known = [*([self.distinct()] if distinct else []), *given]
         ways = [self.entails([*known, one], other), self.entails([*known, other], one)]
         return None if None in ways and False not in ways else all(ways)
 

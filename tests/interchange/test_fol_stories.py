@@ -53,9 +53,9 @@ def judged(numbers: Iterable[int]) -> tuple[Counter[str], list[object]]:
 
 
 def test_some_stories_mean_the_same() -> None:
-    fates, wrong = judged(list(stories())[::10])
+    fates, wrong = judged(list(stories())[::30])
     assert wrong == []
-    assert fates["same"] >= 25
+    assert fates["same"] >= 10
 
 
 @pytest.mark.slow
