@@ -109,9 +109,12 @@ KNOWLEDGE_BASE = (
     *(
         "covering_fixpoints",
         "asking",
+        "case_splits",
         "assuming",
         "trying",
         "explaining",
+        "deciding_cases",
+        "asking_by_cases",
         "drawing",
         "constant_findings",
         "training",
