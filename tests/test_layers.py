@@ -15,6 +15,7 @@ Each stage may import itself and the stages before it. Beside them stand
   that everything shows itself by.
 - ``report``: draws ``scores`` of training as a page, for ``fit`` and the command line.
 - ``draft``: a first program for tables, for the surfaces alone.
+- ``interchange``: other notations of logic -> programs, and checked programs -> such notations, for the surfaces alone.
 - ``highlighting`` (colours, from the grammar) and ``editor`` (what an editor asks of a text: pure functions over syntax
   trees and the checker's index) import no engine; ``language_server`` speaks the protocol, and infers through ``kb``.
 - ``budget`` (what ``kb`` allows ``engine``), ``computing`` (the precision and device that it is given), ``interrupt``
@@ -68,11 +69,12 @@ MAY["computing"] = {"errors", "syntax", "logic"}
 MAY["interrupt"] = {"engine"}
 MAY["output"] = {"errors", "syntax", "data"}
 MAY["draft"] = {"draft", "syntax", "data"}
+MAY["interchange"] = {"interchange", "syntax", "data", "check", "errors"}
 MAY["highlighting"] = {"syntax", "highlighting"}
 MAY["editor"] = {"syntax", "data", "check", "highlighting", "editor"}
 MAY["language_server"] = {*MAY["kb"], "editor", "language_server", "lnnkit"}
 MAY |= {
-    surface: {*MAY["kb"], *SURFACES, "draft", "highlighting", "language_server", "report", "lnnkit"}
+    surface: {*MAY["kb"], *SURFACES, "draft", "interchange", "highlighting", "language_server", "report", "lnnkit"}
     for surface in SURFACES
 }
 
@@ -119,9 +121,12 @@ KNOWLEDGE_BASE = (
     *(
         "covering_fixpoints",
         "asking",
+        "case_splits",
         "assuming",
         "trying",
         "explaining",
+        "deciding_cases",
+        "asking_by_cases",
         "drawing",
         "constant_findings",
         "training",

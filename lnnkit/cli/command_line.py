@@ -8,7 +8,21 @@ import sys
 from collections.abc import Iterable, Sequence
 
 from lnnkit import __version__
-from lnnkit.cli import check, draw, evaluate, explain, fmt, init, lsp, print_grammar, run, shell, show, train
+from lnnkit.cli import (
+    check,
+    draw,
+    evaluate,
+    explain,
+    fmt,
+    import_program,
+    init,
+    lsp,
+    print_grammar,
+    run,
+    shell,
+    show,
+    train,
+)
 from lnnkit.cli.completion_script import HELP, SHELLS, PrintCompletion
 
 EXAMPLE = """\
@@ -36,6 +50,7 @@ COMMANDS = {
     "train": train,
     "eval": evaluate,
     "init": init,
+    "import": import_program,
     "lsp": lsp,
     "grammar": print_grammar,
 }
@@ -83,7 +98,7 @@ def _parsers(names: Iterable[str]) -> tuple[argparse.ArgumentParser, dict[str, a
         )
         if module is shell:
             command.add_argument("file", metavar="FILE", nargs="?", help="a .lnn program (default: an empty one)")
-        elif module not in (init, lsp, print_grammar):  # the first takes tables
+        elif module not in (init, import_program, lsp, print_grammar):  # the first two take other files
             command.add_argument("file", metavar="FILE", help="a .lnn program; - reads standard input")
         module.options(command)
         command.set_defaults(command=module.command)

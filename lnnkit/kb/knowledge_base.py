@@ -12,16 +12,16 @@ from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NoReturn
+from typing import TYPE_CHECKING, Literal, NoReturn, overload
 
 from lnnkit.answer_table import Answers
 from lnnkit.check import check
 from lnnkit.check.checker import ordered
 from lnnkit.check.further_facts import check_facts
-from lnnkit.check.program import CheckedProgram, Fact, Predicate
+from lnnkit.check.program import CheckedProgram, Fact, Predicate, Query
 from lnnkit.computing import computing
 from lnnkit.errors import DataError, ProgramError
-from lnnkit.kb.querying import asked, check_alpha, check_limits, with_queries
+from lnnkit.kb.querying import asked, check_alpha, check_cases, check_limits, with_queries
 from lnnkit.kb.session import ROUND_LIMIT, Session
 from lnnkit.kb.theory import Theory
 from lnnkit.outcome import Contradiction, Outcome
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from lnnkit.data.table import FactTable
     from lnnkit.engine.stop.watch import Watch
+    from lnnkit.explain.case_tree import CaseExplanation
     from lnnkit.explain.conflict.conflict import Conflict
     from lnnkit.explain.missing.why_not import WhyNot
     from lnnkit.explain.proof.explanation import Explanation
@@ -228,28 +229,52 @@ class KnowledgeBase:
         finally:
             session.watch = before
 
-    def ask(self, query: str, *, alpha: float = 1.0) -> Answers:
-        """The answers to a query. Runs inference first if facts or queries have changed since.
+    def ask(self, query: str, *, alpha: float = 1.0, cases: int = 0, classical: bool = False) -> Answers:
+        """The answers to a query; infers first when facts or queries have changed what must be known.
 
-        A query with variables gives the bindings whose bounds differ from those with every atom at its default, sorted;
-        one without variables gives one answer. ``alpha`` is the threshold from which a bound counts as true, above 0.5
-        and at most 1.
+        With variables: the bindings whose bounds differ from the query's value with every atom at its default, sorted;
+        without: one answer. ``alpha`` is the threshold from which a bound counts as true, above 0.5 and at most 1.
+
+        With ``cases`` each side of a disjunction that the answer can depend on is assumed in turn, up to so many within
+        each other, and what all sides agree on is kept. That is sound for truths from 0 to 1: of ``A | B`` in
+        Lukasiewicz logic one is at least 0.5. With ``classical`` too every atom is taken to be true or false.
         """
         check_alpha(alpha)
+        check_cases(cases, classical)
         found, findings = asked(self._theory, query)
-        from lnnkit.kb.asking import answers
-
-        known = answers(self._session, found, alpha)
+        known = self._answers(found, alpha, cases, classical)
         return replace(known, warnings=(*findings, *known.warnings))
 
-    def explain(self, query: str, *, alpha: float = 1.0) -> Explanation:
-        """Why an atom, or a formula without free variables, has its bounds: the proof of each, down to facts.
+    def _answers(self, query: Query, alpha: float, cases: int, classical: bool) -> Answers:
+        if cases:
+            from lnnkit.kb.asking_by_cases import answers_by_cases
+
+            return answers_by_cases(self._session, query, alpha, cases, classical=classical)
+        from lnnkit.kb.asking import answers
+
+        return answers(self._session, query, alpha)
+
+    @overload
+    def explain(self, query: str, *, alpha: float = 1.0, cases: Literal[0] = 0) -> Explanation: ...
+    @overload
+    def explain(self, query: str, *, alpha: float = 1.0, cases: int, classical: bool = False) -> CaseExplanation: ...
+    def explain(
+        self, query: str, *, alpha: float = 1.0, cases: int = 0, classical: bool = False
+    ) -> Explanation | CaseExplanation:
+        """Why an atom, or a formula without free variables, has its bounds: the proof of each, down to facts; with
+        ``cases``, as in `ask`, the cases with a proof in each.
 
         Runs inference first if needed. Raises `ProgramError` for a query with free variables, and `Error` if inference
         was told not to record.
         """
         check_alpha(alpha)
+        check_cases(cases, classical)
         found, findings = asked(self._theory, query)
+        if cases:
+            from lnnkit.kb.asking_by_cases import explanation_by_cases
+
+            made = explanation_by_cases(self._session, found, alpha, cases, classical=classical)
+            return replace(made, warnings=(*findings, *made.warnings))
         from lnnkit.kb.explaining import explanation
 
         return replace(explanation(self._session, found, alpha), warnings=tuple(findings))
@@ -306,13 +331,13 @@ class KnowledgeBase:
 
         return conflicts(self._session, most)
 
-    def answers(self, *, alpha: float = 1.0) -> list[Answers]:
-        """The answers to the program's own queries, in the order of the file."""
+    def answers(self, *, alpha: float = 1.0, cases: int = 0, classical: bool = False) -> list[Answers]:
+        """The answers to the program's own queries, in the order of the file; ``cases`` and ``classical`` as in
+        `ask`."""
         check_alpha(alpha)
+        check_cases(cases, classical)
         self._theory.require_evaluated()
-        from lnnkit.kb.asking import answers
-
-        return [answers(self._session, query, alpha) for query in self._checked.queries]
+        return [self._answers(query, alpha, cases, classical) for query in self._checked.queries]
 
     def replace_queries(self, queries: Sequence[str], *, complete: bool = False) -> None:
         """Replace the program's own queries. Raises `ProgramError` with the findings of all; findings that are not

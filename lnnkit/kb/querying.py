@@ -70,6 +70,13 @@ def check_limits(**limits: int | None) -> None:
             raise ValueError(f"{name} is {limit!r}; it is a whole number from 0 on")
 
 
+def check_cases(cases: int, classical: bool) -> None:
+    """Raises ``ValueError`` for a depth that is no count, and for a reading without cases."""
+    check_limits(cases=cases)
+    if classical and not cases:
+        raise ValueError("classical goes with cases: propagation alone reads truths as any from 0 to 1")
+
+
 def check_bound(root: Root) -> None:
     """Raises `ProgramError` for a query with free variables."""
     if root.variables:
