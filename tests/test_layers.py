@@ -1,7 +1,7 @@
 """Imports point one way: the tree is the pipeline.
 
     syntax <- data <- check <- graph <- formula <- analysis <- store <- join <- trail <- engine <- answers
-           <- explain <- picture <- learn <- kb <- surfaces (cli, shell)
+           <- explain <- prove <- picture <- learn <- kb <- surfaces (cli, shell)
 
 Each stage may import itself and the stages before it. Beside them stand
 
@@ -37,15 +37,15 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "lnnkit"
 CORE = ("formula", "analysis", "store", "join", "trail", "engine", "answers")
-STAGES = ("syntax", "data", "check", "graph", *CORE, "explain", "picture", "learn", "kb")
+STAGES = ("syntax", "data", "check", "graph", *CORE, "explain", "prove", "picture", "learn", "kb")
 LEAVES = ("logic", "numeric", "flags")
 SURFACES = ("cli", "shell", "sklearn", "__main__")
 VALUES = ("answer_table", "outcome", "plan", "scores")
 
 MAY: dict[str, set[str]] = {stage: set(STAGES[: place + 1]) for place, stage in enumerate(STAGES)}
-for _stage in (*CORE, "explain", "learn", "kb"):
+for _stage in (*CORE, "explain", "prove", "learn", "kb"):
     MAY[_stage] |= set(LEAVES)
-for _stage in ("answers", "explain", "picture", "learn", "kb"):
+for _stage in ("answers", "explain", "prove", "picture", "learn", "kb"):
     MAY[_stage] |= set(VALUES)
 MAY["kb"] |= {"errors", "budget", "computing", "fit", "interrupt", "output"}
 MAY |= {leaf: {leaf, "flags"} for leaf in LEAVES}
@@ -107,6 +107,7 @@ KNOWLEDGE_BASE = (
         "assuming",
         "trying",
         "explaining",
+        "proving",
         "drawing",
         "constant_findings",
         "training",

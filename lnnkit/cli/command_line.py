@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Sequence
 
 from lnnkit import __version__
-from lnnkit.cli import check, draw, evaluate, explain, fmt, init, lsp, print_grammar, run, shell, show, train
+from lnnkit.cli import check, draw, evaluate, explain, fmt, init, lsp, print_grammar, prove, run, shell, show, train
 from lnnkit.cli.completion_script import HELP, SHELLS, PrintCompletion
 
 EXAMPLE = """\
@@ -29,6 +29,7 @@ COMMANDS = {
     "run": run,
     "shell": shell,
     "explain": explain,
+    "prove": prove,
     "draw": draw,
     "check": check,
     "fmt": fmt,

@@ -1,0 +1,145 @@
+"""What follows from everything together: questions, their readings, and the fixpoints that they stand on."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from lnnkit.check.program import Query
+from lnnkit.errors import Error, ProgramError
+from lnnkit.explain.ground_form import Free, about, form_of
+from lnnkit.kb.covering_fixpoints import covering
+from lnnkit.kb.session import Session
+from lnnkit.prove.crisp_program import crisped, is_crisp, plain
+from lnnkit.prove.deciding import prove_classically
+from lnnkit.prove.ground_reading import GroundReading
+from lnnkit.prove.instance_search import Algebra
+from lnnkit.prove.known_values import KnownValues
+from lnnkit.prove.parts import part_of, sorted_variables
+from lnnkit.prove.question import Ground, Question, bound_text
+from lnnkit.prove.solving import NoSolver
+from lnnkit.prove.statement_index import StatementIndex
+from lnnkit.prove.verdicts import Proved, Reading
+from lnnkit.prove.whole_numbers import whole_numbers
+from lnnkit.syntax.diagnostic import Diagnostic
+
+if TYPE_CHECKING:
+    from lnnkit.kb.rested import Rested
+
+INSTALL = "pip install 'lnnkit[prove]'"
+MOST_BINDINGS = 1_000  # of a question's free variables
+
+Tell = Callable[[int, int], None]
+
+
+def default_reading(session: Session) -> Reading:
+    """Classical where every statement is crisp, else exact."""
+    return "classical" if is_crisp(session.theory.settled()) else "exact"
+
+
+def proved(
+    session: Session,
+    queries: Sequence[Query],
+    asked_reading: Reading | None,
+    alpha: float,
+    timeout: float | None,
+    tell: Tell | None = None,
+) -> Iterator[Proved]:
+    """The answers to questions, in their order: one each, or one for each way to bind its free variables. Raises
+    `Error` where the solver is not installed, `ProgramError` for a number, and for too many bindings."""
+    numbers = [_number(query) for query in queries if query.numeric]
+    if numbers:
+        raise ProgramError(numbers)
+    reading = asked_reading or default_reading(session)
+    notes: tuple[str, ...] = ()
+    asked = list(queries)
+    if reading == "classical":
+        session, dropped = _classical(session, alpha)
+        asked = [replace(query, formula=plain(query.formula), logic="lukasiewicz") for query in queries]
+        if dropped:
+            notes = (f"{dropped:,} statements hold to less than {alpha:g} and are left out",)
+    rested = _covering(session, asked)
+    ground = _ground(rested, asked, reading, tell)
+    try:
+        for query in asked:
+            for question in _questions(ground, query):
+                found = _answer(ground, question, reading, alpha, timeout)
+                yield replace(found, notes=(*notes, *found.notes), alpha=alpha)
+    except NoSolver:
+        message = "proving needs the package z3-solver, which is not installed"
+        raise Error([Diagnostic("missing-package", message, f"install it with: {INSTALL}")]) from None
+
+
+def single(query: Query, found: Iterator[Proved]) -> Proved:
+    """The only answer. Raises `ProgramError` where there may be others: the question has free variables."""
+    first = next(found, None)
+    if first is None or next(found, None) is not None or first.formula != query.text:
+        message = f"`{query.text}` has free variables"
+        hint = "name entities in their place, or bind them with `exists` or `forall`"
+        raise ProgramError([Diagnostic("free-variable", message, hint, query.span)])
+    return first
+
+
+def _answer(ground: Ground, question: Question, reading: Reading, alpha: float, timeout: float | None) -> Proved:
+    return prove_classically(ground, question, timeout)
+
+
+def _covering(session: Session, queries: Sequence[Query]) -> Rested:
+    if len(queries) == 1:
+        return covering(session, queries[0])
+    return session.rest(tuple(dict.fromkeys((*session.theory.checked.queries, *queries))))
+
+
+def _classical(session: Session, alpha: float) -> tuple[Session, int]:
+    """A session of the program read classically, and how many statements say too little for that."""
+    theory = session.theory
+    program = theory.bound(theory.settled())
+    if is_crisp(program) and not theory.bindings:
+        return session, 0
+    found, dropped = crisped(program, alpha)
+    return session.about(theory.about(found)), dropped
+
+
+def _ground(rested: Rested, queries: Sequence[Query], reading: Reading, tell: Tell | None) -> Ground:
+    explainer, fixpoint = rested.explainer, rested.fixpoint
+    world, lifted = explainer.world, fixpoint.prepared.lifted
+    classical = reading == "classical"
+    known = KnownValues(fixpoint, rested.names, rested.program, world.origins, classical=classical)
+    whole = whole_numbers(rested.program, [query.formula for query in queries]) if classical else frozenset[str]()
+    found = GroundReading(known, Algebra(classical))
+    return Ground(world, lifted, found, StatementIndex(lifted, world), explainer.prove, whole, tell=tell)
+
+
+def _questions(ground: Ground, query: Query) -> Iterator[Question]:
+    """The question, with its free variables bound in all ways."""
+    program, known = ground.program, ground.known
+    numbers = {name for name, each in program.predicates.items() if each.numeric}
+    form = form_of(query.formula, {}, query.logic, numbers)
+    variables = sorted_variables(form, program.predicates)
+    count = math.prod(known.count(sort) for _, sort in variables)
+    if count > MOST_BINDINGS:
+        raise ProgramError([_too_many(query, count)])
+    for row in itertools.product(*(known.members(sort) for _, sort in variables)):
+        bindings = {name: entity for (name, _), entity in zip(variables, row, strict=True)}
+        bound = about(form, {Free(name): entity for name, entity in bindings.items()})
+        yield Question(part_of(bound, program.predicates), {}, _text(query, bindings))
+
+
+def _text(query: Query, bindings: dict[str, str]) -> str:
+    """The question as it was written, or with entities in place of its variables."""
+    if not bindings:
+        return query.text
+    return bound_text(query.formula, bindings)
+
+
+def _number(query: Query) -> Diagnostic:
+    message = f"`{query.text}` is a number, which is neither true nor false"
+    return Diagnostic("no-formula", message, f"ask a comparison, as in `{query.text} > 0`", query.span)
+
+
+def _too_many(query: Query, count: int) -> Diagnostic:
+    message = f"`{query.text}` has {count:,} bindings; {MOST_BINDINGS:,} are proved at most"
+    return Diagnostic("too-many-bindings", message, "name entities, or bind variables with `exists` or `forall`", query.span)

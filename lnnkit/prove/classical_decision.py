@@ -1,0 +1,124 @@
+"""Whether a question follows in the classical reading."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from lnnkit.prove.arithmetic_encoding import ArithmeticEncoding
+from lnnkit.prove.classical_encoding import ClassicalEncoding, Truth
+from lnnkit.prove.dependency_cone import Cone, Definition
+from lnnkit.prove.ground_reading import Instance
+from lnnkit.prove.known_values import Key
+from lnnkit.prove.question import Ground, Question
+from lnnkit.prove.shown_worlds import shown_world
+from lnnkit.prove.solving import Z3, Deadline, Status, checked, solver_module
+from lnnkit.prove.unfounded import antecedent, external, unfounded
+from lnnkit.prove.verdicts import ShownWorld, Verdict
+
+Item = Instance | Definition
+
+
+class ClassicalDecision:
+    """The cone of a question in a solver. ``decide`` gives the verdict; ``used`` is then what it rests on."""
+
+    def __init__(self, ground: Ground, question: Question, deadline: Deadline) -> None:
+        self.z3 = solver_module()
+        self.context = self.z3.Context()
+        self.used: list[Item] = []
+        self.models: list[ShownWorld] = []
+        self._question = question
+        self._ground = ground
+        self._deadline = deadline
+        self.cone = Cone(ground.reading, ground.index, ground.limit, ground.tell)
+        self.cone.grow(question.part, question.bindings)
+        arithmetic = ArithmeticEncoding(self.z3, self.context, ground.known, ground.whole, folded=True)
+        self.encoding = ClassicalEncoding(self.z3, self.context, ground.reading, arithmetic, folded=True)
+        self._solver = self.z3.Solver(ctx=self.context)
+        self._marks: list[Z3] = []
+        self._items: dict[str, Item] = {}
+        self._goal = self.encoding.truth(question.part, question.bindings)
+        self._translate()
+
+    def decide(self) -> Verdict:
+        """Ask whether the question can be false, and whether it can be true. Raises `Interrupted`."""
+        can_fail = self._can(self.encoding.negated(self._goal))
+        can_hold = self._can(self._goal)
+        if can_fail == can_hold == "sat":
+            return "neither"
+        if can_fail == can_hold == "unsat":
+            return "inconsistent"
+        if can_fail == "unsat" and can_hold == "sat":
+            return "entailed"
+        return "refuted" if can_fail == "sat" and can_hold == "unsat" else "timeout"
+
+    # --- the solver -------------------------------------------------------------------------------------------------
+
+    def _translate(self) -> None:
+        encoding = self.encoding
+        for item in (*self.cone.instances, *self.cone.definitions.values()):
+            self._mark(item, encoding.held(item))
+        for key in self.cone.atoms:
+            box = self._ground.known.box(key)
+            if box[0] > box[1]:  # arrested by its own facts
+                self._assert(False)
+        for each in encoding.arithmetic.asides:
+            self._assert(each)
+
+    def _mark(self, item: Item, said: Truth) -> None:
+        if said is True:
+            return
+        mark = self.z3.Bool(f"?mark {len(self._marks)}", self.context)
+        self._marks.append(mark)
+        self._items[mark.decl().name()] = item
+        self._solver.add(self.z3.Implies(mark, self._lifted(said)))
+
+    def _assert(self, said: Truth) -> None:
+        self._solver.add(self._lifted(said))
+
+    def _lifted(self, truth: Truth) -> Z3:
+        return self.z3.BoolVal(truth, self.context) if isinstance(truth, bool) else truth
+
+    def _can(self, goal: Truth) -> Status:
+        """Whether the goal can hold, with a model if it can, else with what keeps it from that."""
+        assumption = self.z3.Bool("?goal", self.context)
+        self._solver.push()
+        try:
+            self._solver.add(self.z3.Implies(assumption, self._lifted(goal)))
+            while True:
+                found = checked(self.z3, self._solver, self._deadline, assumption, *self._marks)
+                if found != "sat" or not self._founded(self._solver.model()):
+                    break
+            if found == "sat":
+                self._show(self._solver.model())
+            elif found == "unsat":
+                names = [mark.decl().name() for mark in self._solver.unsat_core()]
+                items = [self._items[name] for name in names if name in self._items]
+                self.used += [item for item in items if item not in self.used]
+            return found
+        finally:
+            self._solver.pop()
+
+    def _founded(self, model: Z3) -> bool:
+        """Whether loop formulas had to be added, since the model holds atoms that support only each other."""
+        if not self.cone.definitions:
+            return False
+        loose = unfounded(self.cone.definitions, self._ground.reading, lambda key: self._true(model, key))
+        for said in self._loops(loose):
+            self._assert(said)
+        return bool(loose)
+
+    def _loops(self, loose: frozenset[Key]) -> Iterable[Truth]:
+        encoding, z3 = self.encoding, self.z3
+        rules = [each for key in loose for each in external(self.cone.definitions[key], loose, self._ground.reading)]
+        supports = [self._lifted(encoding.truth(antecedent(each), each.bindings)) for each in rules]
+        support = z3.Or([*supports, z3.BoolVal(False, self.context)])
+        return [z3.Implies(self._lifted(encoding.atom(key)), support) for key in loose]
+
+    def _true(self, model: Z3, key: Key) -> bool:
+        made = self.encoding.atom(key)
+        return made if isinstance(made, bool) else bool(self.z3.is_true(model.eval(made, model_completion=True)))
+
+    def _show(self, model: Z3) -> None:
+        goal = self._lifted(self._goal)
+        truth = float(bool(self.z3.is_true(model.eval(goal, model_completion=True))))
+        self.models.append(shown_world(self.z3, model, truth, self._ground, self._question, self.encoding))

@@ -1,0 +1,76 @@
+"""A question, and all that it is asked of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import cast
+
+from lnnkit.check.program import CheckedProgram, SameEntity
+from lnnkit.check.walk import transform
+from lnnkit.explain.proof import Proof
+from lnnkit.explain.proof_checker import World
+from lnnkit.graph.lifted import LiftedGraph
+from lnnkit.prove.ground_reading import GroundReading
+from lnnkit.prove.known_values import KnownValues
+from lnnkit.prove.parts import Part
+from lnnkit.prove.statement_index import StatementIndex
+from lnnkit.syntax import ast
+from lnnkit.syntax.printer import format_expression
+
+INSTANCES = 200_000  # of statements, that are translated at most
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """``part`` about the entities in ``bindings``; ``text`` is how it is shown."""
+
+    part: Part
+    bindings: Mapping[str, str]
+    text: str
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What questions of one reading are asked of: the program, what inference knows of it, its statements."""
+
+    world: World
+    lifted: LiftedGraph
+    reading: GroundReading
+    index: StatementIndex
+    explain: Callable[[str, list[str]], Proof] | None  # the proof of an atom's bounds; None: none was recorded
+    whole: frozenset[str] = frozenset()  # numbers that are integers
+    limit: int = INSTANCES
+    tell: Callable[[int, int], None] | None = field(default=None, repr=False)
+
+    @property
+    def program(self) -> CheckedProgram:
+        return self.world.program
+
+    @property
+    def known(self) -> KnownValues:
+        return self.reading.known
+
+
+def bound_text(formula: ast.Expression | SameEntity, bindings: Mapping[str, str]) -> str:
+    """A formula as it is written, with entities in place of its free variables."""
+
+    def bound(node: ast.Expression | SameEntity) -> ast.Expression:
+        if isinstance(node, SameEntity):
+            sides = tuple(ast.Entity(_text(each, bindings), span=node.span) for each in (node.left, node.right))
+            return ast.Comparison(sides, ("=",), span=node.span)
+        if not isinstance(node, ast.Atom):
+            return node
+        arguments = tuple(
+            ast.Constant(bindings[each.name], span=each.span)
+            if isinstance(each, ast.Variable) and each.name in bindings
+            else each
+            for each in node.arguments
+        )
+        return replace(node, arguments=arguments)
+
+    return format_expression(transform(cast("ast.Expression", formula), bound))
+
+
+def _text(argument: ast.Argument, bindings: Mapping[str, str]) -> str:
+    return argument.text if isinstance(argument, ast.Constant) else bindings.get(argument.name, argument.name)
