@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from lnnkit.kb import KnowledgeBase
-    from lnnkit.prove.verdicts import Proved
+    from lnnkit.prove.proved import Proved
 
 SUMMARY = "say what follows from everything together, or show that it does not"
 DESCRIPTION = """\
@@ -83,9 +83,7 @@ def command(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _proved(
-    kb: KnowledgeBase, arguments: argparse.Namespace, tell: Callable[[int, int], None]
-) -> Iterator[Proved]:
+def _proved(kb: KnowledgeBase, arguments: argparse.Namespace, tell: Callable[[int, int], None]) -> Iterator[Proved]:
     settings = {"alpha": arguments.alpha, "timeout": arguments.timeout, "reading": arguments.reading, "tell": tell}
     if not arguments.formula:
         return kb.prove_queries(**settings)

@@ -43,7 +43,8 @@ if TYPE_CHECKING:
     from lnnkit.learn.module import ProgramModule
     from lnnkit.picture.picture import Picture
     from lnnkit.plan import Plan
-    from lnnkit.prove.verdicts import Proved, Reading
+    from lnnkit.prove.proved import Proved
+    from lnnkit.prove.verdicts import Reading
 
 
 class KnowledgeBase:

@@ -19,10 +19,11 @@ from lnnkit.prove.ground_reading import GroundReading
 from lnnkit.prove.instance_search import Algebra
 from lnnkit.prove.known_values import KnownValues
 from lnnkit.prove.parts import part_of, sorted_variables
+from lnnkit.prove.proved import Proved
 from lnnkit.prove.question import Ground, Question, bound_text
 from lnnkit.prove.solving import NoSolver
 from lnnkit.prove.statement_index import StatementIndex
-from lnnkit.prove.verdicts import Proved, Reading
+from lnnkit.prove.verdicts import Reading
 from lnnkit.prove.whole_numbers import whole_numbers
 from lnnkit.syntax.diagnostic import Diagnostic
 
@@ -142,4 +143,6 @@ def _number(query: Query) -> Diagnostic:
 
 def _too_many(query: Query, count: int) -> Diagnostic:
     message = f"`{query.text}` has {count:,} bindings; {MOST_BINDINGS:,} are proved at most"
-    return Diagnostic("too-many-bindings", message, "name entities, or bind variables with `exists` or `forall`", query.span)
+    return Diagnostic(
+        "too-many-bindings", message, "name entities, or bind variables with `exists` or `forall`", query.span
+    )

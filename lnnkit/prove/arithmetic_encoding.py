@@ -124,10 +124,11 @@ class ArithmeticEncoding:
             case "abs":
                 return self._z3.If(x[0] >= 0, x[0], -x[0])
             case "divide" if isinstance(operands[1], Fraction) and operands[1] != 0:
-                return self._z3.ToReal(x[0]) / self.real(operands[1]) if x[0].is_int() else x[0] / self.real(operands[1])
+                return (
+                    self._z3.ToReal(x[0]) / self.real(operands[1]) if x[0].is_int() else x[0] / self.real(operands[1])
+                )
             case "power" if isinstance(operands[1], Fraction) and operands[1].denominator == 1:
                 exponent = int(operands[1])
                 if 1 <= exponent <= _GREATEST_POWER:
                     return math.prod([x[0]] * (exponent - 1), start=x[0])
         return None
-

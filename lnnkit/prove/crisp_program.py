@@ -68,9 +68,7 @@ def _crisp_assertion(assertion: Assertion, alpha: float) -> Assertion | None:
     truth = None if lower is None or upper is None else _cut(lower, upper, alpha)
     if truth is None or truth == (0.0, 1.0):
         return None
-    return replace(
-        assertion, formula=plain(assertion.formula), lower=truth[0], upper=truth[1], logic="lukasiewicz"
-    )
+    return replace(assertion, formula=plain(assertion.formula), lower=truth[0], upper=truth[1], logic="lukasiewicz")
 
 
 def _crisp_fact(fact: Fact, alpha: float) -> Fact:

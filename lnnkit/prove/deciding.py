@@ -1,4 +1,4 @@
-"""A question -> its answer: by what inference has settled, by the solver, with what suffices or what shows otherwise."""
+"""A question -> its answer: by what is settled, else by the solver, with what suffices or what shows otherwise."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from lnnkit.prove.classical_encoding import ClassicalEncoding
 from lnnkit.prove.dependency_cone import Definition, TooWide
 from lnnkit.prove.ground_reading import Instance
 from lnnkit.prove.minimal_core import Core, core_of
+from lnnkit.prove.proved import Proved
 from lnnkit.prove.question import Ground, Question
 from lnnkit.prove.solving import Deadline, Interrupted, solver_module
-from lnnkit.prove.verdicts import Proved, Verdict
+from lnnkit.prove.verdicts import Verdict
 
 _CORE_SECONDS = 2.0  # at most this long, and a third of what is left of the timeout, is a core looked for
 
@@ -35,7 +36,13 @@ def prove_classically(ground: Ground, question: Question, timeout: float | None)
         return Proved(question.text, "classical", verdict, models=models, translated=count)
     core = _core(ground, question, verdict, decision.used, deadline)
     return Proved(
-        question.text, "classical", verdict, core=core.members, minimal=core.minimal, translated=count, notes=_said(core)
+        question.text,
+        "classical",
+        verdict,
+        core=core.members,
+        minimal=core.minimal,
+        translated=count,
+        notes=_said(core),
     )
 
 

@@ -121,7 +121,7 @@ def _fixed(guard: Part, bindings: Mapping[str, str]) -> dict[int, str]:
     return found
 
 
-def _equal(guard: Part, bindings: Mapping[str, str]) -> list[tuple[str, str]] | None:
+def _equal(guard: Part, bindings: Mapping[str, str]) -> list[tuple[str, ...]] | None:
     sides = _fixed(guard, bindings)
     return None if not sides else [(next(iter(sides.values())),) * 2]
 

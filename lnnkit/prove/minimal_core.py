@@ -7,11 +7,12 @@ then replaced by the facts and instances of their proofs, and all that is minimi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from lnnkit.check.program import Assertion
+from lnnkit.check.walk import nodes
 from lnnkit.explain.necessary import minimal
 from lnnkit.explain.proof import Given, Proof, Step
 from lnnkit.prove.arithmetic_encoding import ArithmeticEncoding
@@ -69,7 +70,11 @@ class Core:
 
 
 def core_of(
-    ground: Ground, encoding: Unfolded, goals: Sequence[Z3 | bool], used: Sequence[Instance | Definition], deadline: Deadline
+    ground: Ground,
+    encoding: Unfolded,
+    goals: Sequence[Z3 | bool],
+    used: Sequence[Instance | Definition],
+    deadline: Deadline,
 ) -> Core:
     """What keeps each of the ``goals`` from being met: of the items ``used``, and of what is known of their atoms."""
     finder = _Finder(ground, encoding, goals, deadline)
@@ -145,9 +150,7 @@ class _Finder:
     def _refutes(self, items: Sequence[Item]) -> bool:
         """Whether no goal can be met while these hold."""
         marks = [self._marks[item] for item in items]
-        return all(
-            checked(self._z3, self._solver, self._deadline, goal, *marks) == "unsat" for goal in self._goals
-        )
+        return all(checked(self._z3, self._solver, self._deadline, goal, *marks) == "unsat" for goal in self._goals)
 
     def _least(self, items: Sequence[Item]) -> list[Item] | None:
         """A minimal part of them that refutes the goals; None where not even all do, or that is not known in time."""
@@ -216,14 +219,16 @@ class _Finder:
         elif step.reason == "completed" and key is not None:
             yield KnownEnd(key, side, completed=True)
         elif step.statement is not None:
-            stated = self._stated(step.statement, step)
-            bindings = {name: step.bindings[name] for name, _ in stated.variables if name in step.bindings} if stated else {}
+            stated = self._stated(step.statement)
+            bindings = (
+                {name: step.bindings[name] for name, _ in stated.variables if name in step.bindings} if stated else {}
+            )
             if stated is not None and len(bindings) == len(stated.variables):
                 yield Instance(stated, bindings)
             elif key is not None and self._ground.known.box(key)[side] == step.bound:
                 yield KnownEnd(key, side)
 
-    def _stated(self, origin: Assertion, step: Step) -> Stated | None:
+    def _stated(self, origin: Assertion) -> Stated | None:
         names = {each.name for each in _atoms(origin)}
         for name in sorted(names):
             for stated in self._ground.index.mentioning(name):
@@ -248,9 +253,14 @@ class _Finder:
                     rules = self._ground.index.defining(key[0]) if item.completed else ()
                     statements |= dict.fromkeys(member_of(stated.origin) for stated, _ in rules)
         declared = [self._ground.program.predicates[name].span for name in sorted(self._encoding.closed)]
-        closed = [CoreMember(_one_line(each.text), each.source.path, each.line) for each in declared if each is not None]
-        by_place: Callable[[CoreMember], tuple[str, int, str]] = lambda each: (each.file, each.line, each.text)
-        return (*sorted(facts, key=by_place), *sorted(statements, key=by_place), *sorted(closed, key=by_place))
+        closed = [
+            CoreMember(_one_line(each.text), each.source.path, each.line) for each in declared if each is not None
+        ]
+        return (*sorted(facts, key=_place), *sorted(statements, key=_place), *sorted(closed, key=_place))
+
+
+def _place(member: CoreMember) -> tuple[str, int, str]:
+    return member.file, member.line, member.text
 
 
 def member_of(origin: Assertion) -> CoreMember:
@@ -270,8 +280,6 @@ def _reachable(proof: Proof, top: int) -> list[Step]:
 
 
 def _atoms(origin: Assertion) -> Iterator[ast.Atom]:
-    from lnnkit.check.walk import nodes
-
     for node in nodes(origin.formula):  # pyright: ignore[reportArgumentType]  # equalities of entities have no operands
         if isinstance(node, ast.Atom):
             yield node
@@ -279,4 +287,3 @@ def _atoms(origin: Assertion) -> Iterator[ast.Atom]:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
-

@@ -22,9 +22,7 @@ class _Encoding(Protocol):
     arithmetic: ArithmeticEncoding
 
 
-def shown_world(
-    z3: Z3, model: Z3, truth: float, ground: Ground, question: Question, encoding: _Encoding
-) -> ShownWorld:
+def shown_world(z3: Z3, model: Z3, truth: float, ground: Ground, question: Question, encoding: _Encoding) -> ShownWorld:
     """The truths of the atoms that were open, and of those of the question; numbers likewise."""
     asked = dict.fromkeys(_keys(question.part, question.bindings, ground))
     atoms: dict[Key, float] = {}

@@ -6,7 +6,7 @@ import html
 from collections.abc import Iterator, Sequence
 
 from lnnkit.prove.verdict_text import headline, rows, title
-from lnnkit.prove.verdicts import Proved
+from lnnkit.prove.verdicts import Decided
 
 _STYLE = """
 .lnn-proved { font: 14px/1.5 system-ui, sans-serif; margin: 1em 0; }
@@ -17,30 +17,30 @@ _STYLE = """
 """
 
 
-def page(results: Sequence[Proved]) -> str:
+def page(results: Sequence[Decided]) -> str:
     """A whole document."""
-    parts = "".join(fragment(proved) for proved in results)
+    parts = "".join(fragment(decided) for decided in results)
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>lnnkit prove</title></head>\n'
         f"<body>{parts}</body></html>\n"
     )
 
 
-def fragment(proved: Proved) -> str:
+def fragment(decided: Decided) -> str:
     """The same of one question, to be put into a page."""
-    return f'<div class="lnn-proved"><style>{_STYLE}</style>{"".join(_parts(proved))}</div>'
+    return f'<div class="lnn-proved"><style>{_STYLE}</style>{"".join(_parts(decided))}</div>'
 
 
-def _parts(proved: Proved) -> Iterator[str]:
-    yield f"<p><code>{html.escape(proved.formula)}</code> <b>{html.escape(headline(proved))}</b></p>"
-    if proved.core:
+def _parts(decided: Decided) -> Iterator[str]:
+    yield f"<p><code>{html.escape(decided.formula)}</code> <b>{html.escape(headline(decided))}</b></p>"
+    if decided.core:
         yield "<table>"
-        for member in proved.core:
+        for member in decided.core:
             place = html.escape(f"{member.file}:{member.line}")
             yield f'<tr><td><code>{html.escape(member.text)}</code></td><td class="why">{place}</td></tr>'
         yield "</table>"
-    for model in proved.models:
-        yield f"<table><caption>{html.escape(title(proved, model))}</caption>"
+    for model in decided.models:
+        yield f"<table><caption>{html.escape(title(decided, model))}</caption>"
         yield from (f"<tr><td>{html.escape(text)}</td><td>{value}</td></tr>" for text, value in rows(model))
         yield "</table>"
-    yield from (f'<p class="why">{html.escape(note)}</p>' for note in proved.notes)
+    yield from (f'<p class="why">{html.escape(note)}</p>' for note in decided.notes)

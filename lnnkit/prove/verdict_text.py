@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from lnnkit.answer_table import format_bounds
-from lnnkit.prove.verdicts import Proved, ShownWorld
+from lnnkit.prove.verdicts import Decided, ShownWorld
 from lnnkit.syntax.digits import in_digits
 
 _ROWS = 30  # atoms of a model that are listed
@@ -16,28 +16,28 @@ _BECAUSE = {
 }
 
 
-def lines(proved: Proved) -> Iterator[str]:
+def lines(decided: Decided) -> Iterator[str]:
     """The verdict, what it rests on, and the models."""
-    yield f"{proved.formula}   {headline(proved)}"
-    if proved.core:
-        yield f"  {_BECAUSE.get(proved.verdict, 'this suffices for its bounds')}"
-        yield from (f"    {member}" for member in proved.core)
-    for model in proved.models:
-        yield f"  {title(proved, model)}"
+    yield f"{decided.formula}   {headline(decided)}"
+    if decided.core:
+        yield f"  {_BECAUSE.get(decided.verdict, 'this suffices for its bounds')}"
+        yield from (f"    {member}" for member in decided.core)
+    for model in decided.models:
+        yield f"  {title(decided, model)}"
         yield from (f"    {line}" for line in _table(model))
-    yield from (f"  note: {note}" for note in proved.notes)
+    yield from (f"  note: {note}" for note in decided.notes)
 
 
-def headline(proved: Proved) -> str:
+def headline(decided: Decided) -> str:
     """The verdict with its reading, and the bounds of the exact one."""
-    if proved.lower is None or proved.upper is None:
-        return f"{proved.verdict} (classical)"
-    return f"{proved.verdict} {format_bounds(proved.lower, proved.upper)} (exact)"
+    if decided.lower is None or decided.upper is None:
+        return f"{decided.verdict} (classical)"
+    return f"{decided.verdict} {format_bounds(decided.lower, decided.upper)} (exact)"
 
 
-def title(proved: Proved, model: ShownWorld) -> str:
+def title(decided: Decided, model: ShownWorld) -> str:
     """What a model shows."""
-    if proved.reading == "classical":
+    if decided.reading == "classical":
         return "a world in which it holds" if model.truth >= 0.5 else "a world in which it does not"
     return f"a world in which it is {in_digits(model.truth)}"
 

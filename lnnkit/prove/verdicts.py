@@ -43,8 +43,8 @@ class ShownWorld:
 
 
 @dataclass(frozen=True)
-class Proved:
-    """The answer to a question.
+class Decided:
+    """The answer to a question, as data.
 
     ``lower`` and ``upper`` are the tightest bounds of the exact reading, rounded outward; None in the classical one.
     ``core`` suffices for what is entailed, refuted or inconsistent, and nothing can be left out of it where it is
@@ -76,15 +76,3 @@ class Proved:
             "models": [model.as_dict() for model in self.models],
             "notes": list(self.notes),
         }
-
-    def __str__(self) -> str:
-        from lnnkit.prove.verdict_text import lines
-
-        return "\n".join(lines(self))
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        from lnnkit.prove.verdict_page import fragment
-
-        return fragment(self)
