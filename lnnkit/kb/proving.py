@@ -6,24 +6,27 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from lnnkit.check.program import Query
 from lnnkit.errors import Error, ProgramError
 from lnnkit.explain.ground_form import Free, about, form_of
 from lnnkit.kb.covering_fixpoints import covering
+from lnnkit.kb.explaining import conflicts
 from lnnkit.kb.session import Session
 from lnnkit.prove.crisp_program import crisped, is_crisp, plain
 from lnnkit.prove.deciding import prove_classically
 from lnnkit.prove.ground_reading import GroundReading
 from lnnkit.prove.instance_search import Algebra
 from lnnkit.prove.known_values import KnownValues
+from lnnkit.prove.minimal_core import member_of
 from lnnkit.prove.parts import part_of, sorted_variables
 from lnnkit.prove.proved import Proved
 from lnnkit.prove.question import Ground, Question, bound_text
 from lnnkit.prove.solving import NoSolver
 from lnnkit.prove.statement_index import StatementIndex
-from lnnkit.prove.verdicts import Reading
+from lnnkit.prove.verdicts import CoreMember, Reading
 from lnnkit.prove.whole_numbers import whole_numbers
 from lnnkit.syntax.diagnostic import Diagnostic
 
@@ -64,6 +67,8 @@ def proved(
             notes = (f"{dropped:,} statements hold to less than {alpha:g} and are left out",)
     rested = _covering(session, asked)
     ground = _ground(rested, asked, reading, tell)
+    if rested.outcome.contradictions:
+        ground = replace(ground, conflict=cache(lambda: _conflict(session)))
     try:
         for query in asked:
             for question in _questions(ground, query):
@@ -102,6 +107,16 @@ def _classical(session: Session, alpha: float) -> tuple[Session, int]:
         return session, 0
     found, dropped = crisped(program, alpha)
     return session.about(theory.about(found)), dropped
+
+
+def _conflict(session: Session) -> list[CoreMember]:
+    """What meets in the first contradiction."""
+    found = conflicts(session, 1)
+    if not found:
+        return []
+    least = found[0].minimal()
+    facts = [CoreMember(fact.given.text, fact.given.file, fact.given.row) for fact in least.facts]
+    return [*facts, *map(member_of, least.rules)]
 
 
 def _ground(rested: Rested, queries: Sequence[Query], reading: Reading, tell: Tell | None) -> Ground:

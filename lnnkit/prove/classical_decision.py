@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import itertools
 
 from lnnkit.prove.arithmetic_encoding import ArithmeticEncoding
 from lnnkit.prove.classical_encoding import ClassicalEncoding, Truth
@@ -12,10 +12,10 @@ from lnnkit.prove.known_values import Key
 from lnnkit.prove.question import Ground, Question
 from lnnkit.prove.shown_worlds import shown_world
 from lnnkit.prove.solving import Z3, Deadline, Status, checked, solver_module
-from lnnkit.prove.unfounded import antecedent, external, unfounded
+from lnnkit.prove.unfounded import Loop, loop_of, unfounded
 from lnnkit.prove.verdicts import ShownWorld, Verdict
 
-Item = Instance | Definition
+Item = Instance | Definition | Loop
 
 
 class ClassicalDecision:
@@ -31,9 +31,13 @@ class ClassicalDecision:
         self._deadline = deadline
         self.cone = Cone(ground.reading, ground.index, ground.limit, ground.tell)
         self.cone.grow(question.part, question.bindings)
+        self._near = len(self.cone.atoms)
+        if ground.small:
+            self.cone.grow_whole()
         arithmetic = ArithmeticEncoding(self.z3, self.context, ground.known, ground.whole, folded=True)
         self.encoding = ClassicalEncoding(self.z3, self.context, ground.reading, arithmetic, folded=True)
         self._solver = self.z3.Solver(ctx=self.context)
+        self._goals = 0
         self._marks: list[Z3] = []
         self._items: dict[str, Item] = {}
         self._goal = self.encoding.truth(question.part, question.bindings)
@@ -80,39 +84,29 @@ class ClassicalDecision:
 
     def _can(self, goal: Truth) -> Status:
         """Whether the goal can hold, with a model if it can, else with what keeps it from that."""
-        assumption = self.z3.Bool("?goal", self.context)
-        self._solver.push()
-        try:
-            self._solver.add(self.z3.Implies(assumption, self._lifted(goal)))
-            while True:
-                found = checked(self.z3, self._solver, self._deadline, assumption, *self._marks)
-                if found != "sat" or not self._founded(self._solver.model()):
-                    break
-            if found == "sat":
-                self._show(self._solver.model())
-            elif found == "unsat":
-                names = [mark.decl().name() for mark in self._solver.unsat_core()]
-                items = [self._items[name] for name in names if name in self._items]
-                self.used += [item for item in items if item not in self.used]
-            return found
-        finally:
-            self._solver.pop()
+        self._goals += 1
+        assumption = self.z3.Bool(f"?goal {self._goals}", self.context)
+        self._solver.add(self.z3.Implies(assumption, self._lifted(goal)))
+        while True:
+            found = checked(self.z3, self._solver, self._deadline, assumption, *self._marks)
+            if found != "sat" or not self._founded(self._solver.model()):
+                break
+        if found == "sat":
+            self._show(self._solver.model())
+        elif found == "unsat":
+            names = [mark.decl().name() for mark in self._solver.unsat_core()]
+            items = [self._items[name] for name in names if name in self._items]
+            self.used += [item for item in items if item not in self.used]
+        return found
 
     def _founded(self, model: Z3) -> bool:
-        """Whether loop formulas had to be added, since the model holds atoms that support only each other."""
-        if not self.cone.definitions:
-            return False
-        loose = unfounded(self.cone.definitions, self._ground.reading, lambda key: self._true(model, key))
-        for said in self._loops(loose):
-            self._assert(said)
+        """Whether a loop formula had to be added, since the model holds atoms that support only each other."""
+        definitions, reading = self.cone.definitions, self._ground.reading
+        loose = unfounded(definitions, reading, lambda key: self._true(model, key)) if definitions else frozenset()
+        if loose:
+            loop = loop_of(loose, definitions, reading)
+            self._mark(loop, self.encoding.held(loop))
         return bool(loose)
-
-    def _loops(self, loose: frozenset[Key]) -> Iterable[Truth]:
-        encoding, z3 = self.encoding, self.z3
-        rules = [each for key in loose for each in external(self.cone.definitions[key], loose, self._ground.reading)]
-        supports = [self._lifted(encoding.truth(antecedent(each), each.bindings)) for each in rules]
-        support = z3.Or([*supports, z3.BoolVal(False, self.context)])
-        return [z3.Implies(self._lifted(encoding.atom(key)), support) for key in loose]
 
     def _true(self, model: Z3, key: Key) -> bool:
         made = self.encoding.atom(key)
@@ -121,4 +115,5 @@ class ClassicalDecision:
     def _show(self, model: Z3) -> None:
         goal = self._lifted(self._goal)
         truth = float(bool(self.z3.is_true(model.eval(goal, model_completion=True))))
-        self.models.append(shown_world(self.z3, model, truth, self._ground, self._question, self.encoding))
+        near = list(itertools.islice(self.cone.atoms, self._near))
+        self.models.append(shown_world(self.z3, model, truth, self._ground, self._question, self.encoding, near))

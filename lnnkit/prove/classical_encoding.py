@@ -14,6 +14,7 @@ from lnnkit.prove.ground_reading import GroundReading, Instance
 from lnnkit.prove.known_values import Key
 from lnnkit.prove.parts import Assignment, Part
 from lnnkit.prove.solving import Z3
+from lnnkit.prove.unfounded import Loop, antecedent
 
 Truth = bool | Z3
 
@@ -71,10 +72,6 @@ class ClassicalEncoding:
         members = self._members(variables, bound)
         return self._closed("forall", bound, self._connective("implies", [members, held]))
 
-    def any_of(self, truths: Sequence[Truth]) -> Truth:
-        """That one of them is true."""
-        return self._connective("or", truths)
-
     def negated(self, truth: Truth) -> Truth:
         return not truth if isinstance(truth, bool) else self.z3.Not(truth)
 
@@ -97,14 +94,18 @@ class ClassicalEncoding:
             return made if value > 0 else True
         return self.negated(made) if value < 1 else True
 
-    def held(self, item: Instance | Definition) -> Truth:
-        """That an instance of a statement, or the definition of a completed atom, holds."""
+    def held(self, item: Instance | Definition | Loop) -> Truth:
+        """That an instance of a statement, the definition of a completed atom, or a loop formula holds."""
         if isinstance(item, Instance):
             return self.within(item.stated.part, item.bindings, item.stated.lower, item.stated.upper)
-        whole = self.any_of(
-            [self.truth(each.stated.part.operands[0], each.bindings) for each, _ in item.rules if each.stated.lower > 0]
-        )
-        return self._connective("iff", [self.atom(item.key), whole])
+        if isinstance(item, Definition):
+            rules = [rule for rule, _ in item.rules if rule.stated.lower > 0]
+            return self._connective("iff", [self.atom(item.key), self._supported(rules)])
+        some = self._connective("or", [self.atom(key) for key in sorted(item.atoms)])
+        return self._connective("implies", [some, self._supported(item.supports)])
+
+    def _supported(self, rules: Sequence[Instance]) -> Truth:
+        return self._connective("or", [self.truth(antecedent(rule), rule.bindings) for rule in rules])
 
     # --- kinds ------------------------------------------------------------------------------------------------------
 

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from lnnkit.prove.arithmetic_encoding import ArithmeticEncoding
 from lnnkit.prove.classical_decision import ClassicalDecision
 from lnnkit.prove.classical_encoding import ClassicalEncoding
-from lnnkit.prove.dependency_cone import Definition, TooWide
-from lnnkit.prove.ground_reading import Instance
-from lnnkit.prove.minimal_core import Core, core_of
+from lnnkit.prove.dependency_cone import TooWide
+from lnnkit.prove.minimal_core import Core, Said, core_of
 from lnnkit.prove.proved import Proved
 from lnnkit.prove.question import Ground, Question
 from lnnkit.prove.solving import Deadline, Interrupted, solver_module
@@ -21,6 +20,8 @@ _CORE_SECONDS = 2.0  # at most this long, and a third of what is left of the tim
 def prove_classically(ground: Ground, question: Question, timeout: float | None) -> Proved:
     """Whether a question is true in all worlds of the classical reading, or false in all. Raises `NoSolver`."""
     deadline = Deadline(timeout)
+    if ground.conflict is not None:
+        return Proved(question.text, "classical", "inconsistent", core=ground.conflict())
     try:
         decision = ClassicalDecision(ground, question, deadline)
         verdict = decision.decide()
@@ -46,9 +47,7 @@ def prove_classically(ground: Ground, question: Question, timeout: float | None)
     )
 
 
-def _core(
-    ground: Ground, question: Question, verdict: Verdict, used: Sequence[Instance | Definition], deadline: Deadline
-) -> Core:
+def _core(ground: Ground, question: Question, verdict: Verdict, used: Sequence[Said], deadline: Deadline) -> Core:
     z3 = solver_module()
     context = z3.Context()
     arithmetic = ArithmeticEncoding(z3, context, ground.known, ground.whole, folded=False)

@@ -41,12 +41,22 @@ class Cone:
     def grow(self, part: Part, bindings: Assignment) -> None:
         """Add all that a formula can depend on. Raises `TooWide`."""
         self._wait(self.unsettled(part, bindings))
+        self._finish()
+
+    def _finish(self) -> None:
         while self._waiting:
             key = self._waiting.pop()
             for instance in self.reading.touching(key, self.index.mentioning(key[0])):
                 self.add(instance)
                 if self.tell is not None and len(self._seen) % 10_000 == 0:
                     self.tell(len(self.instances), len(self.atoms))
+
+    def grow_whole(self) -> None:
+        """Add all that the program says: whether it contradicts itself depends on that. Raises `TooWide`."""
+        for stated in self.index.every():
+            for instance in self.reading.instances(stated, {}):
+                self.add(instance)
+        self._finish()
 
     def add(self, instance: Instance) -> None:
         """Add an instance, unless it is there or says nothing."""

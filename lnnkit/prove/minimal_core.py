@@ -22,6 +22,7 @@ from lnnkit.prove.known_values import Key
 from lnnkit.prove.parts import Stated
 from lnnkit.prove.question import Ground
 from lnnkit.prove.solving import Z3, Deadline, checked, solver_module
+from lnnkit.prove.unfounded import Loop
 from lnnkit.prove.verdicts import CoreMember
 from lnnkit.syntax import ast
 
@@ -40,7 +41,8 @@ class KnownEnd:
     completed: bool = False
 
 
-Item = Instance | Definition | KnownEnd
+Said = Instance | Definition | Loop
+Item = Said | KnownEnd
 
 
 class Unfolded(Protocol):
@@ -56,8 +58,8 @@ class Unfolded(Protocol):
         """That an atom's end is no worse than this."""
         ...
 
-    def held(self, item: Instance | Definition) -> Z3 | bool:
-        """That an instance, or a definition, holds."""
+    def held(self, item: Said) -> Z3 | bool:
+        """That an instance, a definition, or a loop formula holds."""
         ...
 
 
@@ -73,7 +75,7 @@ def core_of(
     ground: Ground,
     encoding: Unfolded,
     goals: Sequence[Z3 | bool],
-    used: Sequence[Instance | Definition],
+    used: Sequence[Said],
     deadline: Deadline,
 ) -> Core:
     """What keeps each of the ``goals`` from being met: of the items ``used``, and of what is known of their atoms."""
@@ -93,7 +95,7 @@ class _Finder:
         self._marks: dict[Item, Z3] = {}
         self._told = 0
 
-    def found(self, used: Sequence[Instance | Definition]) -> Core:
+    def found(self, used: Sequence[Said]) -> Core:
         first: list[Item] = [*dict.fromkeys(used)]
         for item in first:
             self._enter(item)
@@ -247,6 +249,9 @@ class _Finder:
                     statements[member_of(item.stated.origin)] = None
                 case Definition():
                     statements |= dict.fromkeys(member_of(each.stated.origin) for each, _ in item.rules)
+                case Loop():
+                    rules = [rule for key in item.atoms for rule, _ in self._ground.index.defining(key[0])]
+                    statements |= dict.fromkeys(member_of(rule.origin) for rule in rules)
                 case KnownEnd(given=Given() as given):
                     facts[CoreMember(given.text, given.file, given.row)] = None
                 case KnownEnd(key=key):

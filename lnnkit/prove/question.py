@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import cast
 
 from lnnkit.check.program import CheckedProgram, SameEntity
@@ -15,10 +17,12 @@ from lnnkit.prove.ground_reading import GroundReading
 from lnnkit.prove.known_values import KnownValues
 from lnnkit.prove.parts import Part
 from lnnkit.prove.statement_index import StatementIndex
+from lnnkit.prove.verdicts import CoreMember
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 
 INSTANCES = 200_000  # of statements, that are translated at most
+WHOLE = 5_000  # instances of all statements, up to which the whole program is translated with each question
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +44,23 @@ class Ground:
     index: StatementIndex
     explain: Callable[[str, list[str]], Proof] | None  # the proof of an atom's bounds; None: none was recorded
     whole: frozenset[str] = frozenset()  # numbers that are integers
+    conflict: Callable[[], Sequence[CoreMember]] | None = None  # what meets in a contradiction, if there is one
     limit: int = INSTANCES
     tell: Callable[[int, int], None] | None = field(default=None, repr=False)
 
     @property
     def program(self) -> CheckedProgram:
         return self.world.program
+
+    @cached_property
+    def small(self) -> bool:
+        """Whether the statements have so few instances that the whole program is translated."""
+        total = 0
+        for stated in self.index.every() if self.index.count <= WHOLE else ():
+            total += math.prod(self.known.count(sort) for _, sort in stated.variables)
+            if total > WHOLE:
+                break
+        return self.index.count <= WHOLE and total <= WHOLE
 
     @property
     def known(self) -> KnownValues:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 from lnnkit.explain.origins import ground_atom
@@ -22,12 +22,20 @@ class _Encoding(Protocol):
     arithmetic: ArithmeticEncoding
 
 
-def shown_world(z3: Z3, model: Z3, truth: float, ground: Ground, question: Question, encoding: _Encoding) -> ShownWorld:
-    """The truths of the atoms that were open, and of those of the question; numbers likewise."""
+def shown_world(
+    z3: Z3,
+    model: Z3,
+    truth: float,
+    ground: Ground,
+    question: Question,
+    encoding: _Encoding,
+    near: Sequence[Key],
+) -> ShownWorld:
+    """The truths of the atoms ``near`` the question, and of its own; numbers likewise."""
     asked = dict.fromkeys(_keys(question.part, question.bindings, ground))
     atoms: dict[Key, float] = {}
     numbers: dict[Key, float] = {}
-    for key in [*asked, *encoding.atoms, *encoding.arithmetic.numbers]:
+    for key in [*asked, *near]:
         if ground.program.predicates[key[0]].numeric:
             low, high = ground.known.box(key)
             made = encoding.arithmetic.numbers.get(key)

@@ -7,11 +7,26 @@ loop formula is added: an atom of the set needs a rule whose antecedent has none
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 
 from lnnkit.prove.dependency_cone import Definition
 from lnnkit.prove.ground_reading import GroundReading, Instance
 from lnnkit.prove.known_values import Key
 from lnnkit.prove.parts import Part
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """Completed ``atoms`` of which one is true only if the antecedent of one of the ``supports`` is."""
+
+    atoms: frozenset[Key]
+    supports: tuple[Instance, ...]
+
+
+def loop_of(atoms: frozenset[Key], definitions: Mapping[Key, Definition], reading: GroundReading) -> Loop:
+    """The loop formula of completed atoms that only support each other."""
+    supports = [rule for key in sorted(atoms) for rule in _external(definitions[key], atoms, reading)]
+    return Loop(atoms, tuple(dict.fromkeys(supports)))
 
 
 def unfounded(
@@ -36,7 +51,7 @@ def unfounded(
     return frozenset(suspects - founded)
 
 
-def external(definition: Definition, within: frozenset[Key], reading: GroundReading) -> Iterable[Instance]:
+def _external(definition: Definition, within: frozenset[Key], reading: GroundReading) -> Iterable[Instance]:
     """The rules of a completed atom whose antecedents read none of a set."""
     for instance, _ in definition.rules:
         if not any(key in within for key in _atoms(antecedent(instance), instance, reading)):
