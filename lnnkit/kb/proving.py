@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 from lnnkit.check.program import Query
 from lnnkit.errors import Error, ProgramError
 from lnnkit.explain.ground_form import Free, about, form_of
+from lnnkit.kb.asking import answers
 from lnnkit.kb.covering_fixpoints import covering
 from lnnkit.kb.explaining import conflicts
 from lnnkit.kb.session import Session
+from lnnkit.prove.classical_answer import prove_classically
 from lnnkit.prove.crisp_program import crisped, is_crisp, plain
-from lnnkit.prove.deciding import prove_classically
+from lnnkit.prove.exact_answer import prove_exactly
 from lnnkit.prove.ground_reading import GroundReading
 from lnnkit.prove.instance_search import Algebra
 from lnnkit.prove.known_values import KnownValues
@@ -71,7 +73,7 @@ def proved(
         ground = replace(ground, conflict=cache(lambda: _conflict(session)))
     try:
         for query in asked:
-            for question in _questions(ground, query):
+            for question in _questions(session, ground, query):
                 found = _answer(ground, question, reading, alpha, timeout)
                 yield replace(found, notes=(*notes, *found.notes), alpha=alpha)
     except NoSolver:
@@ -90,7 +92,9 @@ def single(query: Query, found: Iterator[Proved]) -> Proved:
 
 
 def _answer(ground: Ground, question: Question, reading: Reading, alpha: float, timeout: float | None) -> Proved:
-    return prove_classically(ground, question, timeout)
+    if reading == "classical":
+        return prove_classically(ground, question, timeout)
+    return prove_exactly(ground, question, alpha, timeout)
 
 
 def _covering(session: Session, queries: Sequence[Query]) -> Rested:
@@ -129,7 +133,7 @@ def _ground(rested: Rested, queries: Sequence[Query], reading: Reading, tell: Te
     return Ground(world, lifted, found, StatementIndex(lifted, world), explainer.prove, whole, tell=tell)
 
 
-def _questions(ground: Ground, query: Query) -> Iterator[Question]:
+def _questions(session: Session, ground: Ground, query: Query) -> Iterator[Question]:
     """The question, with its free variables bound in all ways."""
     program, known = ground.program, ground.known
     numbers = {name for name, each in program.predicates.items() if each.numeric}
@@ -138,10 +142,21 @@ def _questions(ground: Ground, query: Query) -> Iterator[Question]:
     count = math.prod(known.count(sort) for _, sort in variables)
     if count > MOST_BINDINGS:
         raise ProgramError([_too_many(query, count)])
+    told = _told(session, query)
     for row in itertools.product(*(known.members(sort) for _, sort in variables)):
         bindings = {name: entity for (name, _), entity in zip(variables, row, strict=True)}
         bound = about(form, {Free(name): entity for name, entity in bindings.items()})
-        yield Question(part_of(bound, program.predicates), {}, _text(query, bindings))
+        part = part_of(bound, program.predicates)
+        ends = told.get(tuple(bindings[name] for name in sorted(bindings))) or ground.reading.box(part, {})
+        yield Question(part, {}, _text(query, bindings), ends)
+
+
+def _told(session: Session, query: Query) -> dict[tuple[str, ...], tuple[float, float]]:
+    """The bounds that inference answers a query with, by the entities of its variables in the order of their names."""
+    return {
+        tuple(answer.bindings[name] for name in sorted(answer.bindings)): (answer.lower, answer.upper)
+        for answer in answers(session, query, 1.0)
+    }
 
 
 def _text(query: Query, bindings: dict[str, str]) -> str:

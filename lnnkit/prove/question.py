@@ -27,11 +27,13 @@ WHOLE = 5_000  # instances of all statements, up to which the whole program is t
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """``part`` about the entities in ``bindings``; ``text`` is how it is shown."""
+    """``part`` about the entities in ``bindings``; ``text`` is how it is shown, ``told`` the bounds that inference
+    answers it with."""
 
     part: Part
     bindings: Mapping[str, str]
     text: str
+    told: tuple[float, float] = (0.0, 1.0)
 
 
 @dataclass(frozen=True)

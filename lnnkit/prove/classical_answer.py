@@ -1,4 +1,4 @@
-"""A question -> its answer: by what is settled, else by the solver, with what suffices or what shows otherwise."""
+"""A question -> its answer in the classical reading, with what suffices for it or two models."""
 
 from __future__ import annotations
 
