@@ -61,10 +61,10 @@ def proved(
         raise ProgramError(numbers)
     reading = asked_reading or default_reading(session)
     notes: tuple[str, ...] = ()
-    asked = list(queries)
+    asked = [_own(session, query) for query in queries]
     if reading == "classical":
         session, dropped = _classical(session, alpha)
-        asked = [replace(query, formula=plain(query.formula), logic="lukasiewicz") for query in queries]
+        asked = [_plain(query) for query in asked]
         if dropped:
             notes = (f"{dropped:,} statements hold to less than {alpha:g} and are left out",)
     rested = _covering(session, asked)
@@ -72,8 +72,8 @@ def proved(
     if rested.outcome.contradictions:
         ground = replace(ground, conflict=cache(lambda: _conflict(session)))
     try:
-        for query in asked:
-            for question in _questions(session, ground, query):
+        for query, text in zip(asked, [query.text for query in queries], strict=True):
+            for question in _questions(session, ground, query, text):
                 found = _answer(ground, question, reading, alpha, timeout)
                 yield replace(found, notes=(*notes, *found.notes), alpha=alpha)
     except NoSolver:
@@ -95,6 +95,17 @@ def _answer(ground: Ground, question: Question, reading: Reading, alpha: float, 
     if reading == "classical":
         return prove_classically(ground, question, timeout)
     return prove_exactly(ground, question, alpha, timeout)
+
+
+def _plain(query: Query) -> Query:
+    formula = plain(query.formula)
+    return query if formula == query.formula else replace(query, formula=formula, logic="lukasiewicz")
+
+
+def _own(session: Session, query: Query) -> Query:
+    """The program's own query, if it asks the same: its fixpoint is there."""
+    own = (each for each in session.theory.checked.queries if each.formula == query.formula)
+    return next((each for each in own if each.logic == query.logic and each.numeric == query.numeric), query)
 
 
 def _covering(session: Session, queries: Sequence[Query]) -> Rested:
@@ -133,7 +144,7 @@ def _ground(rested: Rested, queries: Sequence[Query], reading: Reading, tell: Te
     return Ground(world, lifted, found, StatementIndex(lifted, world), explainer.prove, whole, tell=tell)
 
 
-def _questions(session: Session, ground: Ground, query: Query) -> Iterator[Question]:
+def _questions(session: Session, ground: Ground, query: Query, text: str) -> Iterator[Question]:
     """The question, with its free variables bound in all ways."""
     program, known = ground.program, ground.known
     numbers = {name for name, each in program.predicates.items() if each.numeric}
@@ -142,13 +153,13 @@ def _questions(session: Session, ground: Ground, query: Query) -> Iterator[Quest
     count = math.prod(known.count(sort) for _, sort in variables)
     if count > MOST_BINDINGS:
         raise ProgramError([_too_many(query, count)])
-    told = _told(session, query)
+    told = {} if ground.reading.algebra.classical else _told(session, query)
     for row in itertools.product(*(known.members(sort) for _, sort in variables)):
         bindings = {name: entity for (name, _), entity in zip(variables, row, strict=True)}
         bound = about(form, {Free(name): entity for name, entity in bindings.items()})
         part = part_of(bound, program.predicates)
         ends = told.get(tuple(bindings[name] for name in sorted(bindings))) or ground.reading.box(part, {})
-        yield Question(part, {}, _text(query, bindings), ends)
+        yield Question(part, {}, bound_text(query.formula, bindings) if bindings else text, ends)
 
 
 def _told(session: Session, query: Query) -> dict[tuple[str, ...], tuple[float, float]]:
@@ -157,13 +168,6 @@ def _told(session: Session, query: Query) -> dict[tuple[str, ...], tuple[float, 
         tuple(answer.bindings[name] for name in sorted(answer.bindings)): (answer.lower, answer.upper)
         for answer in answers(session, query, 1.0)
     }
-
-
-def _text(query: Query, bindings: dict[str, str]) -> str:
-    """The question as it was written, or with entities in place of its variables."""
-    if not bindings:
-        return query.text
-    return bound_text(query.formula, bindings)
 
 
 def _number(query: Query) -> Diagnostic:

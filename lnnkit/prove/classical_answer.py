@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from lnnkit.prove.arithmetic_encoding import ArithmeticEncoding
 from lnnkit.prove.classical_decision import ClassicalDecision
 from lnnkit.prove.classical_encoding import ClassicalEncoding
-from lnnkit.prove.dependency_cone import TooWide
+from lnnkit.prove.dependency_cone import Cone, TooWide
 from lnnkit.prove.minimal_core import Core, Said, core_of
 from lnnkit.prove.proved import Proved
 from lnnkit.prove.question import Ground, Question
@@ -22,11 +22,12 @@ def prove_classically(ground: Ground, question: Question, timeout: float | None)
     deadline = Deadline(timeout)
     if ground.conflict is not None:
         return Proved(question.text, "classical", "inconsistent", core=ground.conflict())
+    cone = Cone(ground.reading, ground.index, ground.limit, deadline, ground.tell)
     try:
-        decision = ClassicalDecision(ground, question, deadline)
+        decision = ClassicalDecision(ground, question, deadline, cone)
         verdict = decision.decide()
     except TooWide:
-        return _left_open(ground, question, f"it depends on more than {ground.limit:,} instances of statements")
+        return _left_open(ground, question, cone.too_wide)
     except Interrupted:
         return _left_open(ground, question, "interrupted; this is what inference has settled")
     count = len(decision.cone.instances)

@@ -21,7 +21,7 @@ Item = Instance | Definition | Loop
 class ClassicalDecision:
     """The cone of a question in a solver. ``decide`` gives the verdict; ``used`` is then what it rests on."""
 
-    def __init__(self, ground: Ground, question: Question, deadline: Deadline) -> None:
+    def __init__(self, ground: Ground, question: Question, deadline: Deadline, cone: Cone) -> None:
         self.z3 = solver_module()
         self.context = self.z3.Context()
         self.used: list[Item] = []
@@ -29,7 +29,7 @@ class ClassicalDecision:
         self._question = question
         self._ground = ground
         self._deadline = deadline
-        self.cone = Cone(ground.reading, ground.index, ground.limit, ground.tell)
+        self.cone = cone
         self.cone.grow(question.part, question.bindings)
         self._near = len(self.cone.atoms)
         if ground.small:
@@ -45,8 +45,13 @@ class ClassicalDecision:
 
     def decide(self) -> Verdict:
         """Ask whether the question can be false, and whether it can be true. Raises `Interrupted`."""
-        can_fail = self._can(self.encoding.negated(self._goal))
-        can_hold = self._can(self._goal)
+        try:
+            can_fail = self._can(self.encoding.negated(self._goal))
+            can_hold = self._can(self._goal)
+        except self.z3.Z3Exception:
+            if not self._deadline.passed:
+                raise
+            return "timeout"  # an interruption came between two calls
         if can_fail == can_hold == "sat":
             return "neither"
         if can_fail == can_hold == "unsat":

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from lnnkit.prove.ground_reading import GroundReading, Instance
+from lnnkit.prove.ground_reading import SLACK, GroundReading, Instance
 from lnnkit.prove.known_values import Key
 from lnnkit.prove.parts import Assignment, Part
+from lnnkit.prove.solving import Deadline
 from lnnkit.prove.statement_index import StatementIndex
+
+_TOLD = 1000  # after so many instances it is told how many there are,
+_LOOKED = 64  # after so many it is seen whether there is time
 
 
 @dataclass(slots=True, eq=False)
@@ -20,7 +24,7 @@ class Definition:
 
 
 class TooWide(Exception):
-    """There are more instances than were allowed."""
+    """There are more instances than were allowed, or more than could be looked at in time."""
 
 
 @dataclass
@@ -31,12 +35,19 @@ class Cone:
     reading: GroundReading
     index: StatementIndex
     limit: int
+    deadline: Deadline
     tell: Callable[[int, int], None] | None = None  # is told how many instances and atoms there are
     instances: list[Instance] = field(default_factory=list)
     definitions: dict[Key, Definition] = field(default_factory=dict)
     atoms: dict[Key, None] = field(default_factory=dict)
     _seen: set[object] = field(default_factory=set)
     _waiting: list[Key] = field(default_factory=list)
+
+    @property
+    def too_wide(self) -> str:
+        """What is to be said where it was given up."""
+        which = "the time was over when it" if self.deadline.passed else "it"
+        return f"{which} depended on {len(self._seen):,} instances of statements or more; inference says this much"
 
     def grow(self, part: Part, bindings: Assignment) -> None:
         """Add all that a formula can depend on. Raises `TooWide`."""
@@ -48,7 +59,7 @@ class Cone:
             key = self._waiting.pop()
             for instance in self.reading.touching(key, self.index.mentioning(key[0])):
                 self.add(instance)
-                if self.tell is not None and len(self._seen) % 10_000 == 0:
+                if self.tell is not None and len(self._seen) % _TOLD == 0:
                     self.tell(len(self.instances), len(self.atoms))
 
     def grow_whole(self) -> None:
@@ -63,8 +74,9 @@ class Cone:
         if instance.key in self._seen:
             return
         self._seen.add(instance.key)
-        if len(self._seen) > self.limit:
+        if len(self._seen) > self.limit or (len(self._seen) % _LOOKED == 0 and self.deadline.passed):
             raise TooWide
+        self._define_heads(instance)
         if self.reading.satisfied(instance):
             return
         self.instances.append(instance)
@@ -98,6 +110,17 @@ class Cone:
             self.atoms[key] = None
             self._waiting.append(key)
             if self.reading.known.program.predicates[key[0]].closed and self.reading.known.completed(key):
+                self._define(key)
+
+    def _define_heads(self, instance: Instance) -> None:
+        """What a rule's antecedent is decides the truth of its completed heads, also where other statements settle
+        that."""
+        for head in self.index.defined(instance.stated):
+            key = self.reading.key(head, instance.bindings)
+            if key is None or key in self.definitions or not self.reading.known.completed(key):
+                continue
+            low, high = self.reading.box(instance.stated.part.operands[0], instance.bindings)
+            if high - low > SLACK:
                 self._define(key)
 
     def _define(self, key: Key) -> None:

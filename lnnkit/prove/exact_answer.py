@@ -34,12 +34,13 @@ class _Asked:
 
 def prove_exactly(ground: Ground, question: Question, alpha: float, timeout: float | None) -> Proved:
     """The tightest bounds of a question, and whether they make it true or false. Raises `NoSolver`."""
-    cone = Cone(ground.reading, ground.index, ground.limit, ground.tell)
-    asked = _Asked(ground, question, alpha, Deadline(timeout), cone)
+    deadline = Deadline(timeout)
+    cone = Cone(ground.reading, ground.index, ground.limit, deadline, ground.tell)
+    asked = _Asked(ground, question, alpha, deadline, cone)
     try:
         found = _found(asked)
     except TooWide:
-        return _propagated(asked, f"it depends on more than {ground.limit:,} instances of statements")
+        return _propagated(asked, cone.too_wide)
     except Interrupted:
         return _propagated(asked, "interrupted; these are the bounds that inference has found")
     doubtful = ground.conflict is not None and (found.consistent is None or found.loose or not ground.small)

@@ -111,32 +111,37 @@ class GradedDecision:
         """The least (0) or the greatest (1) truth, with a model that has it or nearly so; None where that is not
         settled."""
         known = self._ground.reading.box(self._question.part, self._question.bindings)[end]
-        reached, model = self._at_known(end, known, solver, deadline)
-        if reached is not None:
-            return reached, model
-        if not self._nonlinear:
-            return self._optimum(end, deadline)
-        return self._approached(end, known, seen, solver, deadline)
+        try:
+            reached, model = self._at_known(end, known, solver, deadline)
+            if reached is not None:
+                return reached, model
+            if not self._nonlinear:
+                return self._optimum(end, deadline)
+            return self._approached(end, known, seen, solver, deadline)
+        except self.z3.Z3Exception:
+            if not deadline.passed:
+                raise
+            return None, None  # an interruption came between two calls
 
     def _at_known(self, end: int, known: float, solver: Z3, deadline: Deadline) -> tuple[Fraction | None, Z3]:
         """The end that propagation found, where some world has it."""
         limit = self.encoding.end(known, end)
-        status, model = self._beyond(end, limit, solver, deadline, at=True)
+        status, model = self._beyond(end, limit, solver, deadline)
         return (limit, model) if status == "sat" else (None, None)
 
-    def _beyond(self, end: int, limit: Fraction, solver: Z3, deadline: Deadline, *, at: bool) -> tuple[Status, Z3]:
+    def _beyond(self, end: int, limit: Fraction, solver: Z3, deadline: Deadline) -> tuple[Status, Z3]:
         """Whether the truth can be at ``limit`` or beyond it."""
         number = self.encoding.arithmetic.real(limit)
-        solver.push()
-        try:
-            if end == 0:
-                solver.add(self._goal <= number if at else self._goal < number)
-            else:
-                solver.add(self._goal >= number if at else self._goal > number)
-            status = checked(self.z3, solver, deadline)
-            return status, solver.model() if status == "sat" else None
-        finally:
+        if self._nonlinear:  # whose procedure does not go on from what it has found
+            solver = self._solver()
+        else:
+            solver.push()
+        solver.add(self._goal >= number if end else self._goal <= number)
+        status = checked(self.z3, solver, deadline)
+        model = solver.model() if status == "sat" else None
+        if not self._nonlinear:
             solver.pop()
+        return status, model
 
     def _optimum(self, end: int, deadline: Deadline) -> tuple[Fraction | None, Z3]:
         """By linear optimisation; an infimum that no world has is the end too."""
@@ -158,7 +163,7 @@ class GradedDecision:
         model = None
         while abs(shown - proved) > _NEAR:
             middle = _between(proved, shown)
-            status, found = self._beyond(end, middle, solver, deadline, at=True)
+            status, found = self._beyond(end, middle, solver, deadline)
             if status == "unknown":
                 return None, None
             if status == "unsat":

@@ -80,7 +80,12 @@ def core_of(
 ) -> Core:
     """What keeps each of the ``goals`` from being met: of the items ``used``, and of what is known of their atoms."""
     finder = _Finder(ground, encoding, goals, deadline)
-    return finder.found(used)
+    try:
+        return finder.found(used)
+    except solver_module().Z3Exception:
+        if not deadline.passed:
+            raise
+        return Core((), minimal=False)  # an interruption came between two calls
 
 
 class _Finder:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 from lnnkit.numeric import Apply, Comparison, Constant, Fixed, Number, Term
 
@@ -17,6 +18,7 @@ class Inexact(Exception):
     """The value is not rational, or there is none."""
 
 
+@lru_cache(maxsize=4096)
 def rational(value: float) -> Fraction:
     """A number as it is written: 0.1 is 1/10, not the nearest double."""
     return Fraction(repr(float(value)))

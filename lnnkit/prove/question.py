@@ -22,7 +22,7 @@ from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 
 INSTANCES = 200_000  # of statements, that are translated at most
-WHOLE = 5_000  # instances of all statements, up to which the whole program is translated with each question
+WHOLE = 500  # instances of all statements, up to which the whole program is translated with each question
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,12 +45,14 @@ class StatementIndex:
         """The statements that complete a closed predicate, each with an atom of it in its consequent conjunction."""
         if name not in self._defining:
             self._defining[name] = [
-                (stated, head)
-                for stated in self.mentioning(name)
-                for head in _heads(stated.part)
-                if head.name == name and self._roots_of[id(stated.origin)] & {name}
+                (stated, head) for stated in self.mentioning(name) for head in self.defined(stated) if head.name == name
             ]
         return self._defining[name]
+
+    def defined(self, stated: Stated) -> list[Part]:
+        """The atoms of closed predicates that a statement completes."""
+        defines = self._defines[id(stated.origin)]
+        return [head for head in _heads(stated.part) if head.name in defines] if defines else []
 
     @cached_property
     def _by_node(self) -> dict[str, list[int]]:
@@ -61,7 +63,7 @@ class StatementIndex:
         return found
 
     @cached_property
-    def _roots_of(self) -> dict[int, frozenset[str]]:
+    def _defines(self) -> dict[int, frozenset[str]]:
         return {id(root.origin): root.defines for root in self._roots}
 
     def _stated(self, place: int) -> Stated:

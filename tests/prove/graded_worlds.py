@@ -1,7 +1,7 @@
 """Random programs with truth degrees that hold in a world drawn first, and exact truths there, in rational numbers.
 
-All that is written has few decimals and is read as these; weights of product logic are whole, so its truths are rational
-too. Knows nothing of lnnkit.
+All that is written has few decimals and is read as these; weights of product logic are whole, so that its truths are
+rational too. Knows nothing of lnnkit.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The tightest Lukasiewicz bounds of a question by mixed-integer programming (HiGHS): an oracle that shares nothing with
-Z3 or lnnkit. Every subformula of every ground instance is a variable."""
+"""The tightest Lukasiewicz bounds of a question by mixed-integer programming (HiGHS): an oracle that shares nothing
+with Z3 or lnnkit. Every subformula of every ground instance is a variable."""
 
 from __future__ import annotations
 
@@ -171,17 +171,18 @@ class _Model:
         shape = (len(self.rows), count)
         matrix = csr_matrix(([v for *_, v in data], ([r for r, *_ in data], [c for _, c, _ in data])), shape=shape)
         rows = LinearConstraint(matrix, [low for low, *_ in self.rows], [high for *_, high in self.rows])  # type: ignore[arg-type]
-        found = milp(
-            cost,
-            constraints=rows,
-            integrality=np.array(self.integral),
-            bounds=Bounds(self.low, self.high),  # type: ignore[arg-type]
-            options={"mip_rel_gap": 0.0},
-        )
-        if found.status == 2:
-            return None
-        assert found.status == 0, found.message
-        return goal[0] + sign * float(found.fun)
+        low, high, integral = np.array(self.low), np.array(self.high), np.array(self.integral)
+        found = None
+        for fixed in (False, True):  # once more with the integers that were found: these are whole to 1e-6 only
+            again = milp(cost, constraints=rows, integrality=integral, bounds=Bounds(low, high))
+            if again.status == 2:
+                break
+            assert again.status == 0, again.message
+            found = again
+            if not fixed:
+                whole = integral == 1
+                low[whole] = high[whole] = np.round(found.x[whole])
+        return None if found is None else goal[0] + sign * float(found.fun)
 
 
 def _plus(one: Affine, other: Affine) -> Affine:
