@@ -1,7 +1,7 @@
 """Imports point one way: the tree is the pipeline.
 
     syntax <- data <- check <- graph <- formula <- analysis <- store <- join <- trail <- engine <- answers
-           <- explain <- picture <- learn <- kb <- surfaces (cli, shell)
+           <- explain <- prove <- picture <- learn <- kb <- surfaces (cli, shell)
 
 Each stage may import itself and the stages before it. Beside them stand
 
@@ -41,15 +41,15 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "lnnkit"
 CORE = ("formula", "analysis", "store", "join", "trail", "engine", "answers")
-STAGES = ("syntax", "data", "check", "graph", *CORE, "explain", "draw", "learn", "kb")
+STAGES = ("syntax", "data", "check", "graph", *CORE, "explain", "prove", "draw", "learn", "kb")
 LEAVES = ("logic", "numeric", "flags")
 SURFACES = ("cli", "shell", "sklearn", "__main__")
 VALUES = ("answer_table", "outcome", "plan", "scores")
 
 MAY: dict[str, set[str]] = {stage: set(STAGES[: place + 1]) for place, stage in enumerate(STAGES)}
-for _stage in (*CORE, "explain", "learn", "kb"):
+for _stage in (*CORE, "explain", "prove", "learn", "kb"):
     MAY[_stage] |= set(LEAVES)
-for _stage in ("answers", "explain", "draw", "learn", "kb"):
+for _stage in ("answers", "explain", "prove", "draw", "learn", "kb"):
     MAY[_stage] |= set(VALUES)
 for _stage in ("explain", "draw", "kb"):
     MAY[_stage] |= {"markup", "picture"}
@@ -127,6 +127,7 @@ KNOWLEDGE_BASE = (
         "explaining",
         "deciding_cases",
         "asking_by_cases",
+        "proving",
         "drawing",
         "constant_findings",
         "training",

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from lnnkit.learn.parameters.module import ProgramModule
     from lnnkit.picture.picture import Picture
     from lnnkit.plan import Plan
+    from lnnkit.prove.proved import Proved
+    from lnnkit.prove.verdicts import Reading
 
 
 class KnowledgeBase:
@@ -295,6 +297,45 @@ class KnowledgeBase:
 
         known = why_not(self._session, found, atom, upper=side == "upper", goal=goal)
         return replace(known, warnings=tuple(findings))
+
+    def prove(
+        self,
+        formula: str,
+        alpha: float = 1.0,
+        timeout: float | None = 60.0,
+        *,
+        reading: Reading | None = None,
+        tell: Callable[[int, int], None] | None = None,
+    ) -> Proved:
+        """Whether a formula without free variables follows from everything together: the verdict is entailed, refuted,
+        neither, inconsistent (what it depends on contradicts itself), or timeout, after so many seconds.
+
+        ``reading`` is classical or exact (see the page *Prove*); by default classical where every statement is crisp.
+        ``tell`` is told how many instances and atoms are to be translated, where they are many. Needs the extra
+        ``lnnkit[prove]``. Raises `Error` without it, `ProgramError` for a formula that has free variables or is a
+        number.
+        """
+        check_alpha(alpha)
+        found, _ = asked(self._theory, formula)
+        from lnnkit.kb.proving import proved, single
+
+        return single(found, proved(self._session, [found], reading, alpha, timeout, tell))
+
+    def prove_queries(
+        self,
+        alpha: float = 1.0,
+        timeout: float | None = 60.0,
+        *,
+        reading: Reading | None = None,
+        tell: Callable[[int, int], None] | None = None,
+    ) -> Iterator[Proved]:
+        """The same for the program's own queries, in the order of the file; of one with free variables, for each way to
+        bind them. Each has ``timeout`` seconds."""
+        check_alpha(alpha)
+        self._theory.require_evaluated()
+        from lnnkit.kb.proving import proved
+
+        return proved(self._session, self._checked.queries, reading, alpha, timeout, tell)
 
     def draw(
         self,

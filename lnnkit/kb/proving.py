@@ -1,0 +1,182 @@
+"""What follows from everything together: questions, their readings, and the fixpoints that they stand on."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+from lnnkit.check.program import Query
+from lnnkit.errors import Error, ProgramError
+from lnnkit.explain.checker.ground_form import Free, about, form_of
+from lnnkit.kb.asking import answers
+from lnnkit.kb.covering_fixpoints import covering
+from lnnkit.kb.explaining import conflicts
+from lnnkit.kb.session import Session
+from lnnkit.prove.classical_answer import prove_classically
+from lnnkit.prove.crisp_program import crisped, is_crisp, plain
+from lnnkit.prove.exact_answer import prove_exactly
+from lnnkit.prove.ground_reading import GroundReading
+from lnnkit.prove.instance_search import Algebra
+from lnnkit.prove.known_values import KnownValues
+from lnnkit.prove.minimal_core import member_of
+from lnnkit.prove.parts import part_of, sorted_variables
+from lnnkit.prove.proved import Proved
+from lnnkit.prove.question import Ground, Question, bound_text
+from lnnkit.prove.solving import NoSolver
+from lnnkit.prove.statement_index import StatementIndex
+from lnnkit.prove.verdicts import CoreMember, Reading
+from lnnkit.prove.whole_numbers import whole_numbers
+from lnnkit.syntax.diagnostic import Diagnostic
+
+if TYPE_CHECKING:
+    from lnnkit.kb.rested import Rested
+
+INSTALL = "pip install 'lnnkit[prove]'"
+MOST_BINDINGS = 1_000  # of a question's free variables
+
+Tell = Callable[[int, int], None]
+
+
+def default_reading(session: Session) -> Reading:
+    """Classical where every statement is crisp, else exact."""
+    return "classical" if is_crisp(session.theory.settled()) else "exact"
+
+
+def proved(
+    session: Session,
+    queries: Sequence[Query],
+    asked_reading: Reading | None,
+    alpha: float,
+    timeout: float | None,
+    tell: Tell | None = None,
+) -> Iterator[Proved]:
+    """The answers to questions, in their order: one each, or one for each way to bind its free variables. Raises
+    `Error` where the solver is not installed, `ProgramError` for a number, and for too many bindings."""
+    numbers = [_number(query) for query in queries if query.numeric]
+    if numbers:
+        raise ProgramError(numbers)
+    reading = asked_reading or default_reading(session)
+    notes: tuple[str, ...] = ()
+    asked = [_own(session, query) for query in queries]
+    if reading == "classical":
+        session, dropped = _classical(session, alpha)
+        asked = [_plain(query) for query in asked]
+        if dropped:
+            notes = (f"{dropped:,} statements hold to less than {alpha:g} and are left out",)
+    rested = _covering(session, asked)
+    ground = _ground(rested, asked, reading, tell)
+    if rested.outcome.contradictions:
+        ground = replace(ground, conflict=cache(lambda: _conflict(session)))
+    try:
+        for query, text in zip(asked, [query.text for query in queries], strict=True):
+            for question in _questions(session, ground, query, text):
+                found = _answer(ground, question, reading, alpha, timeout)
+                yield replace(found, notes=(*notes, *found.notes), alpha=alpha)
+    except NoSolver:
+        message = "proving needs the package z3-solver, which is not installed"
+        raise Error([Diagnostic("missing-package", message, f"install it with: {INSTALL}")]) from None
+
+
+def single(query: Query, found: Iterator[Proved]) -> Proved:
+    """The only answer. Raises `ProgramError` where there may be others: the question has free variables."""
+    first = next(found, None)
+    if first is None or next(found, None) is not None or first.formula != query.text:
+        message = f"`{query.text}` has free variables"
+        hint = "name entities in their place, or bind them with `exists` or `forall`"
+        raise ProgramError([Diagnostic("free-variable", message, hint, query.span)])
+    return first
+
+
+def _answer(ground: Ground, question: Question, reading: Reading, alpha: float, timeout: float | None) -> Proved:
+    if reading == "classical":
+        return prove_classically(ground, question, timeout)
+    return prove_exactly(ground, question, alpha, timeout)
+
+
+def _plain(query: Query) -> Query:
+    formula = plain(query.formula)
+    return query if formula == query.formula else replace(query, formula=formula, logic="lukasiewicz")
+
+
+def _own(session: Session, query: Query) -> Query:
+    """The program's own query, if it asks the same: its fixpoint is there."""
+    own = (each for each in session.theory.checked.queries if each.formula == query.formula)
+    return next((each for each in own if each.logic == query.logic and each.numeric == query.numeric), query)
+
+
+def _covering(session: Session, queries: Sequence[Query]) -> Rested:
+    if len(queries) == 1:
+        return covering(session, queries[0])
+    return session.rest(tuple(dict.fromkeys((*session.theory.checked.queries, *queries))))
+
+
+def _classical(session: Session, alpha: float) -> tuple[Session, int]:
+    """A session of the program read classically, and how many statements say too little for that."""
+    theory = session.theory
+    program = theory.bound(theory.settled())
+    if is_crisp(program) and not theory.bindings:
+        return session, 0
+    found, dropped = crisped(program, alpha)
+    return session.about(theory.about(found)), dropped
+
+
+def _conflict(session: Session) -> list[CoreMember]:
+    """What meets in the first contradiction."""
+    found = conflicts(session, 1)
+    if not found:
+        return []
+    least = found[0].minimal()
+    facts = [CoreMember(fact.given.text, fact.given.file, fact.given.row) for fact in least.facts]
+    return [*facts, *map(member_of, least.rules)]
+
+
+def _ground(rested: Rested, queries: Sequence[Query], reading: Reading, tell: Tell | None) -> Ground:
+    explainer, fixpoint = rested.explainer, rested.fixpoint
+    world, lifted = explainer.world, fixpoint.prepared.lifted
+    classical = reading == "classical"
+    known = KnownValues(fixpoint, rested.names, rested.program, world.origins, classical=classical)
+    whole = whole_numbers(rested.program, [query.formula for query in queries]) if classical else frozenset[str]()
+    found = GroundReading(known, Algebra(classical))
+    return Ground(world, lifted, found, StatementIndex(lifted, world), explainer.prove, whole, tell=tell)
+
+
+def _questions(session: Session, ground: Ground, query: Query, text: str) -> Iterator[Question]:
+    """The question, with its free variables bound in all ways."""
+    program, known = ground.program, ground.known
+    numbers = {name for name, each in program.predicates.items() if each.numeric}
+    form = form_of(query.formula, {}, query.logic, numbers)
+    variables = sorted_variables(form, program.predicates)
+    count = math.prod(known.count(sort) for _, sort in variables)
+    if count > MOST_BINDINGS:
+        raise ProgramError([_too_many(query, count)])
+    told = {} if ground.reading.algebra.classical else _told(session, query)
+    for row in itertools.product(*(known.members(sort) for _, sort in variables)):
+        bindings = {name: entity for (name, _), entity in zip(variables, row, strict=True)}
+        bound = about(form, {Free(name): entity for name, entity in bindings.items()})
+        part = part_of(bound, program.predicates)
+        ends = told.get(tuple(bindings[name] for name in sorted(bindings))) or ground.reading.box(part, {})
+        yield Question(part, {}, bound_text(query.formula, bindings) if bindings else text, ends)
+
+
+def _told(session: Session, query: Query) -> dict[tuple[str, ...], tuple[float, float]]:
+    """The bounds that inference answers a query with, by the entities of its variables in the order of their names."""
+    return {
+        tuple(answer.bindings[name] for name in sorted(answer.bindings)): (answer.lower, answer.upper)
+        for answer in answers(session, query, 1.0)
+    }
+
+
+def _number(query: Query) -> Diagnostic:
+    message = f"`{query.text}` is a number, which is neither true nor false"
+    return Diagnostic("no-formula", message, f"ask a comparison, as in `{query.text} > 0`", query.span)
+
+
+def _too_many(query: Query, count: int) -> Diagnostic:
+    message = f"`{query.text}` has {count:,} bindings; {MOST_BINDINGS:,} are proved at most"
+    return Diagnostic(
+        "too-many-bindings", message, "name entities, or bind variables with `exists` or `forall`", query.span
+    )

@@ -1,0 +1,71 @@
+"""A question -> its answer in the classical reading, with what suffices for it or two models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lnnkit.prove.arithmetic_encoding import ArithmeticEncoding
+from lnnkit.prove.classical_decision import ClassicalDecision
+from lnnkit.prove.classical_encoding import ClassicalEncoding
+from lnnkit.prove.dependency_cone import Cone, TooWide
+from lnnkit.prove.minimal_core import Core, Said, core_of
+from lnnkit.prove.proved import Proved
+from lnnkit.prove.question import Ground, Question
+from lnnkit.prove.solving import Deadline, Interrupted, solver_module
+from lnnkit.prove.verdicts import Verdict
+
+_CORE_SECONDS = 2.0  # at most this long, and a third of what is left of the timeout, is a core looked for
+
+
+def prove_classically(ground: Ground, question: Question, timeout: float | None) -> Proved:
+    """Whether a question is true in all worlds of the classical reading, or false in all. Raises `NoSolver`."""
+    deadline = Deadline(timeout)
+    if ground.conflict is not None:
+        return Proved(question.text, "classical", "inconsistent", core=ground.conflict())
+    cone = Cone(ground.reading, ground.index, ground.limit, deadline, ground.tell)
+    try:
+        decision = ClassicalDecision(ground, question, deadline, cone)
+        verdict = decision.decide()
+    except TooWide:
+        return _left_open(ground, question, cone.too_wide)
+    except Interrupted:
+        return _left_open(ground, question, "interrupted; this is what inference has settled")
+    count = len(decision.cone.instances)
+    if verdict == "timeout":
+        return _left_open(ground, question, "the time was over before it was settled", count)
+    if verdict == "neither":
+        models = sorted(decision.models, key=lambda model: -model.truth)
+        return Proved(question.text, "classical", verdict, models=models, translated=count)
+    core = _core(ground, question, verdict, decision.used, deadline)
+    return Proved(
+        question.text,
+        "classical",
+        verdict,
+        core=core.members,
+        minimal=core.minimal,
+        translated=count,
+        notes=_said(core),
+    )
+
+
+def _core(ground: Ground, question: Question, verdict: Verdict, used: Sequence[Said], deadline: Deadline) -> Core:
+    z3 = solver_module()
+    context = z3.Context()
+    arithmetic = ArithmeticEncoding(z3, context, ground.known, ground.whole, folded=False)
+    encoding = ClassicalEncoding(z3, context, ground.reading, arithmetic, folded=False)
+    truth = encoding.truth(question.part, question.bindings)
+    goals = {"entailed": [encoding.negated(truth)], "refuted": [truth]}.get(verdict, [True])
+    left = deadline.left
+    seconds = _CORE_SECONDS if left is None else min(_CORE_SECONDS, left)
+    return core_of(ground, encoding, goals, used, Deadline(seconds))
+
+
+def _said(core: Core) -> tuple[str, ...]:
+    return () if core.minimal else ("not all that is listed may be needed",)
+
+
+def _left_open(ground: Ground, question: Question, note: str, count: int = 0) -> Proved:
+    """What inference alone says."""
+    low, high = ground.reading.box(question.part, question.bindings)
+    verdict: Verdict = "entailed" if low >= 1 else "refuted" if high <= 0 else "timeout"
+    return Proved(question.text, "classical", verdict, notes=(note,), translated=count)

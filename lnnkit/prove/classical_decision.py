@@ -1,0 +1,124 @@
+"""Whether a question follows in the classical reading."""
+
+from __future__ import annotations
+
+import itertools
+
+from lnnkit.prove.arithmetic_encoding import ArithmeticEncoding
+from lnnkit.prove.classical_encoding import ClassicalEncoding, Truth
+from lnnkit.prove.dependency_cone import Cone, Definition
+from lnnkit.prove.ground_reading import Instance
+from lnnkit.prove.known_values import Key
+from lnnkit.prove.question import Ground, Question
+from lnnkit.prove.shown_worlds import shown_world
+from lnnkit.prove.solving import Z3, Deadline, Status, checked, solver_module
+from lnnkit.prove.unfounded import Loop, loop_of, unfounded
+from lnnkit.prove.verdicts import ShownWorld, Verdict
+
+Item = Instance | Definition | Loop
+
+
+class ClassicalDecision:
+    """The cone of a question in a solver. ``decide`` gives the verdict; ``used`` is then what it rests on."""
+
+    def __init__(self, ground: Ground, question: Question, deadline: Deadline, cone: Cone) -> None:
+        self.z3 = solver_module()
+        self.context = self.z3.Context()
+        self.used: list[Item] = []
+        self.models: list[ShownWorld] = []
+        self._question = question
+        self._ground = ground
+        self._deadline = deadline
+        self.cone = cone
+        self.cone.grow(question.part, question.bindings)
+        self._near = len(self.cone.atoms)
+        if ground.small:
+            self.cone.grow_whole()
+        arithmetic = ArithmeticEncoding(self.z3, self.context, ground.known, ground.whole, folded=True)
+        self.encoding = ClassicalEncoding(self.z3, self.context, ground.reading, arithmetic, folded=True)
+        self._solver = self.z3.Solver(ctx=self.context)
+        self._goals = 0
+        self._marks: list[Z3] = []
+        self._items: dict[str, Item] = {}
+        self._goal = self.encoding.truth(question.part, question.bindings)
+        self._translate()
+
+    def decide(self) -> Verdict:
+        """Ask whether the question can be false, and whether it can be true. Raises `Interrupted`."""
+        try:
+            can_fail = self._can(self.encoding.negated(self._goal))
+            can_hold = self._can(self._goal)
+        except self.z3.Z3Exception:
+            if not self._deadline.passed:
+                raise
+            return "timeout"  # an interruption came between two calls
+        if can_fail == can_hold == "sat":
+            return "neither"
+        if can_fail == can_hold == "unsat":
+            return "inconsistent"
+        if can_fail == "unsat" and can_hold == "sat":
+            return "entailed"
+        return "refuted" if can_fail == "sat" and can_hold == "unsat" else "timeout"
+
+    # --- the solver -------------------------------------------------------------------------------------------------
+
+    def _translate(self) -> None:
+        encoding = self.encoding
+        for item in (*self.cone.instances, *self.cone.definitions.values()):
+            self._mark(item, encoding.held(item))
+        for key in self.cone.atoms:
+            box = self._ground.known.box(key)
+            if box[0] > box[1]:  # arrested by its own facts
+                self._assert(False)
+        for each in encoding.arithmetic.asides:
+            self._assert(each)
+
+    def _mark(self, item: Item, said: Truth) -> None:
+        if said is True:
+            return
+        mark = self.z3.Bool(f"?mark {len(self._marks)}", self.context)
+        self._marks.append(mark)
+        self._items[mark.decl().name()] = item
+        self._solver.add(self.z3.Implies(mark, self._lifted(said)))
+
+    def _assert(self, said: Truth) -> None:
+        self._solver.add(self._lifted(said))
+
+    def _lifted(self, truth: Truth) -> Z3:
+        return self.z3.BoolVal(truth, self.context) if isinstance(truth, bool) else truth
+
+    def _can(self, goal: Truth) -> Status:
+        """Whether the goal can hold, with a model if it can, else with what keeps it from that."""
+        self._goals += 1
+        assumption = self.z3.Bool(f"?goal {self._goals}", self.context)
+        self._solver.add(self.z3.Implies(assumption, self._lifted(goal)))
+        while True:
+            found = checked(self.z3, self._solver, self._deadline, assumption, *self._marks)
+            if found != "sat" or not self._founded(self._solver.model()):
+                break
+        if found == "sat":
+            self._show(self._solver.model())
+        elif found == "unsat":
+            names = [mark.decl().name() for mark in self._solver.unsat_core()]
+            items = [self._items[name] for name in names if name in self._items]
+            self.used += [item for item in items if item not in self.used]
+        return found
+
+    def _founded(self, model: Z3) -> bool:
+        """Whether a loop formula had to be added, since the model holds atoms that support only each other."""
+        definitions, reading = self.cone.definitions, self._ground.reading
+        loose = unfounded(definitions, reading, lambda key: self._true(model, key)) if definitions else frozenset()
+        if loose:
+            loop = loop_of(loose, definitions, reading)
+            self._mark(loop, self.encoding.held(loop))
+        return bool(loose)
+
+    def _true(self, model: Z3, key: Key) -> bool:
+        made = self.encoding.atom(key)
+        return made if isinstance(made, bool) else bool(self.z3.is_true(model.eval(made, model_completion=True)))
+
+    def _show(self, model: Z3) -> None:
+        goal = self._lifted(self._goal)
+        truth = float(bool(self.z3.is_true(model.eval(goal, model_completion=True))))
+        near = list(itertools.islice(self.cone.atoms, self._near))
+        self.models.append(shown_world(self.z3, model, truth, self._ground, self._question, self.encoding, near))

@@ -1,0 +1,252 @@
+"""Formulas as first-order logic for Z3.
+
+An atom about entities with names is a proposition. Individuals that an open sort may hold besides are elements of a
+sort of Z3 of their own, so they are none of those with names; atoms about them are functions of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from lnnkit.prove.arithmetic_encoding import ArithmeticEncoding
+from lnnkit.prove.dependency_cone import Definition
+from lnnkit.prove.ground_reading import GroundReading, Instance
+from lnnkit.prove.known_values import Key
+from lnnkit.prove.parts import Assignment, Part
+from lnnkit.prove.solving import Z3
+from lnnkit.prove.unfounded import Loop, antecedent
+
+Truth = bool | Z3
+
+
+class ClassicalEncoding:
+    """``folded``: what inference has settled is a constant; else only what is closed is."""
+
+    def __init__(
+        self, z3: Z3, context: Z3, reading: GroundReading, arithmetic: ArithmeticEncoding, *, folded: bool
+    ) -> None:
+        self.atoms: dict[Key, Z3] = {}
+        self.closed: set[str] = set()  # predicates that are false of what nobody lists, where that was used
+        self.arithmetic = arithmetic
+        self.z3 = z3
+        self.context = context
+        self._reading = reading
+        self._known = reading.known
+        self._folded = folded
+        self._fresh = 0
+        self._unnamed: Z3 | None = None
+        self._functions: dict[object, Z3] = {}
+
+    # --- formulas ---------------------------------------------------------------------------------------------------
+
+    def truth(self, part: Part, bindings: Assignment) -> Truth:
+        """The formula, as a proposition or a constant."""
+        match part.kind:
+            case "true" | "false":
+                return part.kind == "true"
+            case "same":
+                return self._same(*part.arguments(bindings))
+            case "atom":
+                return self._atom(part, bindings)
+            case "compare":
+                return self._comparison(part, bindings)
+            case "forall" | "exists":
+                return self._quantifier(part, bindings)
+        operands = [self.truth(each, bindings) for each in _present(part)]
+        return self._connective(part.kind, operands)
+
+    def within(self, part: Part, bindings: Assignment, lower: float, upper: float) -> Truth:
+        """That a statement with this truth holds: true from a lower end above 0, false from an upper one below 1."""
+        found = self.truth(part, bindings)
+        if lower > 0 and upper < 1:
+            return False
+        return found if lower > 0 else self.negated(found) if upper < 1 else True
+
+    def everywhere(
+        self, part: Part, bindings: Assignment, variables: Sequence[tuple[str, str]], lower: float, upper: float
+    ) -> Truth:
+        """The same of all unnamed individuals that ``variables`` (names and sorts) can be."""
+        bound = self._individuals(len(variables))
+        inner = {**bindings, **{name: each for (name, _), each in zip(variables, bound, strict=True)}}
+        held = self.within(part, inner, lower, upper)
+        members = self._members(variables, bound)
+        return self._closed("forall", bound, self._connective("implies", [members, held]))
+
+    def negated(self, truth: Truth) -> Truth:
+        return not truth if isinstance(truth, bool) else self.z3.Not(truth)
+
+    def atom(self, key: Key) -> Truth:
+        """An atom about entities with names."""
+        box = self._known.box(key)
+        if self._folded and box[0] == box[1]:
+            return box[0] > 0
+        if not self._folded and self._known.false_by_closure(key):
+            self.closed.add(key[0])
+            return False
+        if key not in self.atoms:
+            self.atoms[key] = self.z3.Bool(f"{key[0]}({', '.join(key[1])})", self.context)
+        return self.atoms[key]
+
+    def said(self, key: Key, end: int, value: float) -> Truth:
+        """That an atom is true where its lower end (0) is above 0, and false where its upper one (1) is below 1."""
+        made = self.atom(key)
+        if end == 0:
+            return made if value > 0 else True
+        return self.negated(made) if value < 1 else True
+
+    def held(self, item: Instance | Definition | Loop) -> Truth:
+        """That an instance of a statement, the definition of a completed atom, or a loop formula holds."""
+        if isinstance(item, Instance):
+            return self.within(item.stated.part, item.bindings, item.stated.lower, item.stated.upper)
+        if isinstance(item, Definition):
+            rules = [rule for rule, _ in item.rules if rule.stated.lower > 0]
+            return self._connective("iff", [self.atom(item.key), self._supported(rules)])
+        some = self._connective("or", [self.atom(key) for key in sorted(item.atoms)])
+        return self._connective("implies", [some, self._supported(item.supports)])
+
+    def _supported(self, rules: Sequence[Instance]) -> Truth:
+        return self._connective("or", [self.truth(antecedent(rule), rule.bindings) for rule in rules])
+
+    # --- kinds ------------------------------------------------------------------------------------------------------
+
+    def _atom(self, part: Part, bindings: Assignment) -> Truth:
+        key = self._reading.key(part, bindings)
+        if key is not None:
+            return self.atom(key)
+        if self._known.program.predicates[part.name].closed:
+            return False
+        arguments = part.arguments(bindings)
+        named = tuple(each if isinstance(each, str) else None for each in arguments)
+        others = [each for each in arguments if not isinstance(each, str)]
+        return self._function((part.name, named), len(others))(*others)
+
+    def _comparison(self, part: Part, bindings: Assignment) -> Truth:
+        keys = [self._reading.key(operand, bindings) for operand in part.operands]
+        assert part.arithmetic is not None
+        found = self.arithmetic.comparison(part.arithmetic, keys)  # pyright: ignore[reportArgumentType]  # by its kind
+        if found is None:
+            self._fresh += 1
+            return self.z3.Bool(f"?comparison {self._fresh}", self.context)
+        return found
+
+    def _same(self, one: object, other: object) -> Truth:
+        if isinstance(one, str) or isinstance(other, str):
+            return isinstance(one, str) and one == other
+        return one == other
+
+    def _quantifier(self, part: Part, bindings: Assignment) -> Truth:
+        (body,) = part.operands
+        kind = "and" if part.kind == "forall" else "or"
+        stops = kind == "or"  # a row with this truth decides
+        parts: list[Truth] = []
+        for bound, inner in self._patterns(part, bindings):
+            if not bound:
+                rows = self._reading.rows(part, inner) if self._all_named(part, inner) else [inner]
+                for row in rows:
+                    parts.append(self.truth(body, row))
+                    if parts[-1] is stops:
+                        return stops
+                continue
+            members = self._members([(name, sort) for name, sort in part.bound if inner[name] in bound], bound)
+            held = self.truth(body, inner)
+            joined = self._connective("implies" if kind == "and" else "and", [members, held])
+            parts.append(self._closed(part.kind, bound, joined))
+        self._note_closed(part)
+        return self._connective(kind, parts)
+
+    def _patterns(self, part: Part, bindings: Assignment) -> Iterator[tuple[list[Z3], dict[str, object]]]:
+        """Which of the variables are unnamed individuals, for each way that they can be; those with names are left
+        out, or bound where others are unnamed."""
+        free = [name for name, sort in part.bound if self._known.is_open(sort)]
+        for chosen in range(1 << len(free)):
+            unnamed = [name for place, name in enumerate(free) if chosen >> place & 1]
+            individuals = self._individuals(len(unnamed))
+            inner: dict[str, object] = {**bindings, **dict(zip(unnamed, individuals, strict=True))}
+            rest = [(name, sort) for name, sort in part.bound if name not in unnamed]
+            if not unnamed:
+                yield [], dict(bindings)
+            else:
+                for row in self._products(rest, inner):
+                    yield individuals, row
+
+    def _products(self, rest: Sequence[tuple[str, str]], bindings: dict[str, object]) -> Iterator[dict[str, object]]:
+        if not rest:
+            yield bindings
+            return
+        (name, sort), *others = rest
+        for entity in self._known.members(sort):
+            yield from self._products(others, {**bindings, name: entity})
+
+    def _all_named(self, part: Part, bindings: Assignment) -> bool:
+        return not any(name in bindings for name, _ in part.bound)
+
+    def _note_closed(self, part: Part) -> None:
+        """Rows that a closed predicate does not list are left out."""
+        guards = {guard.name for guard in part.guards.get("body", ()) if guard.kind == "atom"}
+        self.closed |= {name for name in guards if self._known.program.predicates[name].closed}
+
+    def _connective(self, kind: str, x: Sequence[Truth]) -> Truth:
+        z3 = self.z3
+        match kind:
+            case "not":
+                return self.negated(x[0])
+            case "and" | "or":
+                decides = kind == "or"
+                if any(each is decides for each in x):
+                    return decides
+                open_ones = [each for each in x if not isinstance(each, bool)]
+                if len(open_ones) < 2:
+                    return open_ones[0] if open_ones else not decides
+                return z3.And(open_ones) if kind == "and" else z3.Or(open_ones)
+            case "implies":
+                return self._connective("or", [self.negated(x[0]), x[1]])
+            case "xor":
+                return self.negated(self._connective("iff", x))
+        one, other = x
+        if isinstance(one, bool):
+            one, other = other, one
+        if isinstance(other, bool):
+            return (one == other) if isinstance(one, bool) else one if other else z3.Not(one)
+        return one == other
+
+    # --- unnamed individuals ----------------------------------------------------------------------------------------
+
+    @property
+    def unnamed(self) -> Z3 | None:
+        """The sort of unnamed individuals, if there are any in what has been encoded."""
+        return self._unnamed
+
+    def _individuals(self, count: int) -> list[Z3]:
+        if not count:
+            return []
+        if self._unnamed is None:
+            self._unnamed = self.z3.DeclareSort("unnamed", self.context)
+        found = []
+        for _ in range(count):
+            self._fresh += 1
+            found.append(self.z3.Const(f"someone {self._fresh}", self._unnamed))
+        return found
+
+    def _function(self, name: tuple[str, tuple[str | None, ...]], count: int) -> Z3:
+        if name not in self._functions:
+            text = f"{name[0]}({', '.join(each or '_' for each in name[1])})"
+            sorts = [self._unnamed] * count + [self.z3.BoolSort(self.context)]
+            self._functions[name] = self.z3.Function(text, *sorts)
+        return self._functions[name]
+
+    def _members(self, variables: Sequence[tuple[str, str]], bound: Sequence[Z3]) -> Truth:
+        """That individuals are of the sorts of variables."""
+        pairs = zip(variables, bound, strict=True)
+        return self._connective("and", [self._function((f"a {sort}", (None,)), 1)(each) for (_, sort), each in pairs])
+
+    def _closed(self, kind: str, bound: Sequence[Z3], body: Truth) -> Truth:
+        if isinstance(body, bool):
+            body = self.z3.BoolVal(body, self.context)
+        return (self.z3.ForAll if kind == "forall" else self.z3.Exists)(list(bound), body)
+
+
+def _present(part: Part) -> Sequence[Part]:
+    """The operands that have a weight."""
+    if part.kind in ("and", "or") and part.weights:
+        return [operand for operand, weight in zip(part.operands, part.weights, strict=True) if weight]
+    return part.operands

@@ -1,0 +1,121 @@
+"""The classical reading of a program: what holds to a degree of ``alpha`` or more holds, weights are left out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import cast
+
+from lnnkit.check.program import Assertion, CheckedProgram, Fact, SameEntity
+from lnnkit.check.walk import nodes, transform
+from lnnkit.data.table import FactTable
+from lnnkit.syntax import ast
+
+Formula = ast.Expression | SameEntity
+
+
+def is_crisp(program: CheckedProgram) -> bool:
+    """Whether every statement and fact is true, false or unknown, without weights or soft comparisons."""
+    numeric = {name for name, predicate in program.predicates.items() if predicate.numeric}
+    return (
+        all(_is_crisp(assertion) for assertion in program.assertions)
+        and all(_crisp_ends(fact.lower, fact.upper) for fact in program.facts if fact.predicate not in numeric)
+        and all(_crisp_table(table) for table in program.tables if table.predicate not in numeric)
+    )
+
+
+def crisped(program: CheckedProgram, alpha: float) -> tuple[CheckedProgram, int]:
+    """The program read classically, and how many statements say too little to be read so."""
+    kept = [found for each in program.assertions if (found := _crisp_assertion(each, alpha)) is not None]
+    numeric = {name for name, predicate in program.predicates.items() if predicate.numeric}
+    facts = tuple(each if each.predicate in numeric else _crisp_fact(each, alpha) for each in program.facts)
+    tables = tuple(each if each.predicate in numeric else _cut_table(each, alpha) for each in program.tables)
+    found = replace(program, assertions=tuple(kept), facts=facts, tables=tables, queries=(), logic="lukasiewicz")
+    return found, len(program.assertions) - len(kept)
+
+
+def plain(formula: Formula) -> Formula:
+    """A formula without weights, biases, logics and scales; an operand of no weight is left out."""
+    return cast("Formula", transform(cast("ast.Expression", formula), _plain))
+
+
+def _is_crisp(assertion: Assertion) -> bool:
+    ends = _number(assertion.lower), _number(assertion.upper)
+    if None in ends or not _crisp_ends(*cast("tuple[float, float]", ends)):
+        return False
+    return not any(
+        isinstance(node, (ast.Weighted, ast.Learnable))
+        or (isinstance(node, ast.Comparison) and (node.attributes or "<?>" in node.operators))
+        or (isinstance(node, (ast.And, ast.Or, ast.Implies, ast.Iff, ast.Xor)) and _biased(node))
+        for node in nodes(cast("ast.Expression", assertion.formula))
+    )
+
+
+def _biased(node: ast.And | ast.Or | ast.Implies | ast.Iff | ast.Xor) -> bool:
+    return any(attribute.key == "bias" for attribute in node.attributes)
+
+
+def _crisp_ends(lower: float, upper: float) -> bool:
+    return (lower, upper) in ((0.0, 0.0), (1.0, 1.0), (0.0, 1.0))
+
+
+def _crisp_table(table: FactTable) -> bool:
+    lower, upper = table.lower, table.upper
+    return bool(((lower == 0) | (lower == 1)).all() and ((upper == 0) | (upper == 1)).all() and (lower <= upper).all())
+
+
+def _crisp_assertion(assertion: Assertion, alpha: float) -> Assertion | None:
+    lower, upper = _number(assertion.lower), _number(assertion.upper)
+    truth = None if lower is None or upper is None else _cut(lower, upper, alpha)
+    if truth is None or truth == (0.0, 1.0):
+        return None
+    return replace(assertion, formula=plain(assertion.formula), lower=truth[0], upper=truth[1], logic="lukasiewicz")
+
+
+def _crisp_fact(fact: Fact, alpha: float) -> Fact:
+    lower, upper = _cut(fact.lower, fact.upper, alpha)
+    return replace(fact, lower=lower, upper=upper)
+
+
+def _cut_table(table: FactTable, alpha: float) -> FactTable:
+    import numpy as np
+
+    true, false = table.lower >= alpha, table.upper <= 1 - alpha
+    return replace(table, lower=np.where(true, 1.0, 0.0), upper=np.where(false, 0.0, 1.0))
+
+
+def _cut(lower: float, upper: float, alpha: float) -> tuple[float, float]:
+    return (1.0 if lower >= alpha else 0.0), (0.0 if upper <= 1 - alpha else 1.0)
+
+
+def _number(value: ast.Value | float) -> float | None:
+    if isinstance(value, ast.Learnable):
+        return None if value.initial is None else float(value.initial)
+    return float(value.value) if isinstance(value, ast.Number) else float(value)
+
+
+def _plain(node: ast.Expression) -> ast.Expression:
+    match node:
+        case ast.And() | ast.Or():
+            kept = tuple(_unweighted(each) for each in node.operands if _weight(each) != 0)
+            if len(kept) < 2:
+                return kept[0] if kept else ast.Truth(isinstance(node, ast.And), span=node.span)
+            return replace(node, operands=kept, attributes=())
+        case ast.Implies():
+            return replace(
+                node, antecedent=_unweighted(node.antecedent), consequent=_unweighted(node.consequent), attributes=()
+            )
+        case ast.Iff() | ast.Xor():
+            return replace(node, left=_unweighted(node.left), right=_unweighted(node.right), attributes=())
+        case ast.Comparison():
+            return replace(node, attributes=tuple(each for each in node.attributes if each.key != "scale"))
+    return node
+
+
+def _unweighted(node: ast.Expression) -> ast.Expression:
+    return node.operand if isinstance(node, ast.Weighted) else node
+
+
+def _weight(node: ast.Expression) -> float:
+    if isinstance(node, ast.Weighted) and isinstance(node.weight, ast.Number):
+        return float(node.weight.value)
+    return 1.0

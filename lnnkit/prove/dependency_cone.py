@@ -1,0 +1,136 @@
+"""The part of a program that a question can depend on: instances that may say something, from atom to atom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from lnnkit.prove.ground_reading import SLACK, GroundReading, Instance
+from lnnkit.prove.known_values import Key
+from lnnkit.prove.parts import Assignment, Part
+from lnnkit.prove.solving import Deadline
+from lnnkit.prove.statement_index import StatementIndex
+
+_TOLD = 1000  # after so many instances it is told how many there are,
+_LOOKED = 64  # after so many it is seen whether there is time
+
+
+@dataclass(slots=True, eq=False)
+class Definition:
+    """A completed atom is what its ``rules`` make of it: instances, each with the place of the atom in it."""
+
+    key: Key
+    rules: list[tuple[Instance, Part]]
+
+
+class TooWide(Exception):
+    """There are more instances than were allowed, or more than could be looked at in time."""
+
+
+@dataclass
+class Cone:
+    """``instances`` and the ``atoms`` that they and the question read and that are not settled, numbers among them;
+    ``definitions`` are those of completed atoms."""
+
+    reading: GroundReading
+    index: StatementIndex
+    limit: int
+    deadline: Deadline
+    tell: Callable[[int, int], None] | None = None  # is told how many instances and atoms there are
+    instances: list[Instance] = field(default_factory=list)
+    definitions: dict[Key, Definition] = field(default_factory=dict)
+    atoms: dict[Key, None] = field(default_factory=dict)
+    _seen: set[object] = field(default_factory=set)
+    _waiting: list[Key] = field(default_factory=list)
+
+    @property
+    def too_wide(self) -> str:
+        """What is to be said where it was given up."""
+        which = "the time was over when it" if self.deadline.passed else "it"
+        return f"{which} depended on {len(self._seen):,} instances of statements or more; inference says this much"
+
+    def grow(self, part: Part, bindings: Assignment) -> None:
+        """Add all that a formula can depend on. Raises `TooWide`."""
+        self._wait(self.unsettled(part, bindings))
+        self._finish()
+
+    def _finish(self) -> None:
+        while self._waiting:
+            key = self._waiting.pop()
+            for instance in self.reading.touching(key, self.index.mentioning(key[0])):
+                self.add(instance)
+                if self.tell is not None and len(self._seen) % _TOLD == 0:
+                    self.tell(len(self.instances), len(self.atoms))
+
+    def grow_whole(self) -> None:
+        """Add all that the program says: whether it contradicts itself depends on that. Raises `TooWide`."""
+        for stated in self.index.every():
+            for instance in self.reading.instances(stated, {}):
+                self.add(instance)
+        self._finish()
+
+    def add(self, instance: Instance) -> None:
+        """Add an instance, unless it is there or says nothing."""
+        if instance.key in self._seen:
+            return
+        self._seen.add(instance.key)
+        if len(self._seen) > self.limit or (len(self._seen) % _LOOKED == 0 and self.deadline.passed):
+            raise TooWide
+        self._define_heads(instance)
+        if self.reading.satisfied(instance):
+            return
+        self.instances.append(instance)
+        self._wait(self.unsettled(instance.stated.part, instance.bindings))
+
+    def unsettled(self, part: Part, bindings: Assignment) -> Iterable[Key]:
+        """The atoms and numbers of a formula that are not settled, where its truth can depend on them."""
+        known = self.reading.known
+        if part.kind == "atom":
+            key = self.reading.key(part, bindings)
+            if key is not None and not known.settled(key):
+                yield key
+        elif part.kind in ("forall", "exists"):
+            for row in self.reading.rows(part, bindings):
+                yield from self._within(part.operands[0], row)
+        else:
+            for operand in part.operands:
+                yield from self._within(operand, bindings)
+
+    def _within(self, part: Part, bindings: Assignment) -> Iterable[Key]:
+        if part.kind != "atom" and not (part.kind == "compare" and not part.operands):
+            low, high = self.reading.box(part, bindings)
+            if high - low <= 0:
+                return
+        yield from self.unsettled(part, bindings)
+
+    def _wait(self, keys: Iterable[Key]) -> None:
+        for key in keys:
+            if key in self.atoms:
+                continue
+            self.atoms[key] = None
+            self._waiting.append(key)
+            if self.reading.known.program.predicates[key[0]].closed and self.reading.known.completed(key):
+                self._define(key)
+
+    def _define_heads(self, instance: Instance) -> None:
+        """What a rule's antecedent is decides the truth of its completed heads, also where other statements settle
+        that."""
+        for head in self.index.defined(instance.stated):
+            key = self.reading.key(head, instance.bindings)
+            if key is None or key in self.definitions or not self.reading.known.completed(key):
+                continue
+            low, high = self.reading.box(instance.stated.part.operands[0], instance.bindings)
+            if high - low > SLACK:
+                self._define(key)
+
+    def _define(self, key: Key) -> None:
+        found = Definition(key, [])
+        self.definitions[key] = found
+        for stated, head in self.index.defining(key[0]):
+            for instance in self.reading.touching(key, [stated]):
+                if self.reading.key(head, instance.bindings) == key:
+                    found.rules.append((instance, head))
+        unique = {(instance.key, id(head)): (instance, head) for instance, head in found.rules}
+        found.rules = list(unique.values())
+        for instance, _ in found.rules:
+            self._wait(self.unsettled(instance.stated.part, instance.bindings))

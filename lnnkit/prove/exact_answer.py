@@ -1,0 +1,131 @@
+"""A question -> its tightest bounds, with what suffices where it is true or false, else with its extreme worlds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from lnnkit.prove.arithmetic_encoding import ArithmeticEncoding
+from lnnkit.prove.dependency_cone import Cone, TooWide
+from lnnkit.prove.graded_decision import SLACK, Found, GradedDecision, outward
+from lnnkit.prove.graded_encoding import ZERO, GradedEncoding
+from lnnkit.prove.minimal_core import Core, core_of
+from lnnkit.prove.point_arithmetic import rational
+from lnnkit.prove.proved import Proved
+from lnnkit.prove.question import Ground, Question
+from lnnkit.prove.solving import Z3, Deadline, Interrupted, solver_module
+from lnnkit.prove.verdicts import Verdict
+
+_TOLERANCE = 1e-9  # of truth
+_CORE_SECONDS = 2.0  # a core is looked for no longer
+
+
+@dataclass
+class _Asked:
+    """A question with its cone. What is said had to be widened by ``slack`` for there to be a world."""
+
+    ground: Ground
+    question: Question
+    alpha: float
+    deadline: Deadline
+    cone: Cone
+    slack: Fraction = ZERO
+
+
+def prove_exactly(ground: Ground, question: Question, alpha: float, timeout: float | None) -> Proved:
+    """The tightest bounds of a question, and whether they make it true or false. Raises `NoSolver`."""
+    deadline = Deadline(timeout)
+    cone = Cone(ground.reading, ground.index, ground.limit, deadline, ground.tell)
+    asked = _Asked(ground, question, alpha, deadline, cone)
+    try:
+        found = _found(asked)
+    except TooWide:
+        return _propagated(asked, cone.too_wide)
+    except Interrupted:
+        return _propagated(asked, "interrupted; these are the bounds that inference has found")
+    doubtful = ground.conflict is not None and (found.consistent is None or found.loose or not ground.small)
+    if found.consistent is False or doubtful:
+        return _inconsistent(asked)
+    return _told(asked, found)
+
+
+def _found(asked: _Asked) -> Found:
+    """The bounds. What rounding alone contradicts is widened by a tolerance."""
+    ground, question, cone = asked.ground, asked.question, asked.cone
+    cone.grow(question.part, question.bindings)
+    near = len(cone.atoms)
+    if ground.small:
+        cone.grow_whole()
+    found = GradedDecision(ground, question, asked.deadline, cone, near, ZERO).bounds()
+    if found.consistent is False:
+        asked.slack = SLACK
+        found = GradedDecision(ground, question, asked.deadline, cone, near, SLACK).bounds()
+    return found
+
+
+def _told(asked: _Asked, found: Found) -> Proved:
+    low, high = asked.question.told
+    notes: list[str] = []
+    ends = {"lower": found.lower, "upper": found.upper}
+    missing = [name for name, end in ends.items() if end is None]
+    if missing:
+        which = f"the {missing[0]} bound is" if len(missing) == 1 else "both bounds are"
+        notes.append(f"not settled in time: {which} what inference has found")
+    lower = low if found.lower is None else max(low, outward(found.lower, 0))
+    upper = high if found.upper is None else min(high, outward(found.upper, 1))
+    if lower > upper:  # by rounding
+        lower, upper = low, high
+    verdict = _verdict(lower, upper, asked.alpha, settled=not missing)
+    answer = _answer(asked, verdict, lower, upper, notes)
+    if verdict not in ("entailed", "refuted"):
+        return replace(answer, models=sorted(found.worlds, key=lambda world: -world.truth))
+    return _with_core(answer, _core(asked, verdict))
+
+
+def _verdict(lower: float, upper: float, alpha: float, *, settled: bool) -> Verdict:
+    if lower >= alpha - _TOLERANCE:
+        return "entailed"
+    if upper <= 1 - alpha + _TOLERANCE:
+        return "refuted"
+    return "neither" if settled else "timeout"
+
+
+def _answer(asked: _Asked, verdict: Verdict, lower: float, upper: float, notes: list[str]) -> Proved:
+    count = len(asked.cone.instances)
+    return Proved(asked.question.text, "exact", verdict, lower, upper, notes=tuple(notes), translated=count)
+
+
+def _with_core(answer: Proved, core: Core) -> Proved:
+    notes = answer.notes if core.minimal else (*answer.notes, "not all that is listed may be needed")
+    return replace(answer, core=core.members, minimal=core.minimal, notes=notes)
+
+
+def _propagated(asked: _Asked, note: str) -> Proved:
+    """What inference alone says."""
+    lower, upper = asked.question.told
+    return _answer(asked, _verdict(lower, upper, asked.alpha, settled=False), lower, upper, [note])
+
+
+def _inconsistent(asked: _Asked) -> Proved:
+    conflict = asked.ground.conflict
+    core = _core(asked, "inconsistent") if conflict is None else Core(tuple(conflict()), minimal=True)
+    return _with_core(_answer(asked, "inconsistent", *asked.question.told, []), core)
+
+
+def _core(asked: _Asked, verdict: Verdict) -> Core:
+    ground, question, z3 = asked.ground, asked.question, solver_module()
+    context = z3.Context()
+    arithmetic = ArithmeticEncoding(z3, context, ground.known, frozenset(), folded=False)
+    encoding = GradedEncoding(z3, context, ground.reading, arithmetic, folded=False, slack=asked.slack)
+    goal: bool | Z3 = True
+    if verdict != "inconsistent":
+        truth = encoding.truth(question.part, question.bindings)
+        short = rational(2 * _TOLERANCE)
+        if verdict == "entailed":
+            goal = encoding.at_most(truth, rational(asked.alpha) - short)
+        else:
+            goal = encoding.at_most(1 - rational(asked.alpha) + short, truth)
+    left = asked.deadline.left
+    seconds = _CORE_SECONDS if left is None else min(_CORE_SECONDS, left)
+    used = [*asked.cone.instances, *asked.cone.definitions.values()]
+    return core_of(ground, encoding, [goal], used, Deadline(seconds))

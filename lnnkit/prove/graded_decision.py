@@ -1,0 +1,194 @@
+"""The tightest bounds of a question: how false and how true it is in the worlds that the program allows."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from lnnkit.prove.arithmetic_encoding import ArithmeticEncoding
+from lnnkit.prove.dependency_cone import Cone
+from lnnkit.prove.graded_encoding import ONE, ZERO, GradedEncoding
+from lnnkit.prove.question import Ground, Question
+from lnnkit.prove.shown_worlds import shown_world
+from lnnkit.prove.solving import Z3, Deadline, Status, checked, fraction, solver_module
+from lnnkit.prove.verdicts import ShownWorld
+
+SLACK = Fraction(1, 10**9)  # how far rounding may have moved what is said
+_NEAR = Fraction(1, 10**7)  # how near an end that is no linear optimum is sought
+
+
+@dataclass(slots=True)
+class Found:
+    """The ends that were settled, the others None; ``consistent`` None where that is not known. ``worlds`` are those
+    with the least and the greatest truth. It may be ``loose`` where something was left open."""
+
+    consistent: bool | None = None
+    loose: bool = False
+    lower: Fraction | None = None
+    upper: Fraction | None = None
+    worlds: list[ShownWorld] = field(default_factory=list)
+
+
+class GradedDecision:
+    """The cone of a question in an optimiser; all that is said ``slack`` wider than it stands."""
+
+    def __init__(self, ground: Ground, question: Question, deadline: Deadline, cone: Cone, near: int, slack: Fraction):
+        self.z3 = solver_module()
+        self.context = self.z3.Context()
+        self.cone = cone
+        self._near = near
+        self._ground = ground
+        self._question = question
+        self._deadline = deadline
+        arithmetic = ArithmeticEncoding(self.z3, self.context, ground.known, frozenset(), folded=True)
+        self.encoding = GradedEncoding(self.z3, self.context, ground.reading, arithmetic, folded=True, slack=slack)
+        self._said: list[Z3] = []
+        goal = self.encoding.truth(question.part, question.bindings)
+        self._goal = goal
+        self._translate()
+
+    def bounds(self) -> Found:
+        """Whether there is a world at all, and the least and the greatest truth. Raises `Interrupted`."""
+        found = Found(loose=self.encoding.loose)
+        solver = self._solver()
+        status = checked(self.z3, solver, self._deadline)
+        if status != "sat":
+            found.consistent = False if status == "unsat" else None
+            return found
+        found.consistent = True
+        if isinstance(self._goal, Fraction):
+            found.lower = found.upper = self._goal
+            return found
+        seen = self._value(solver.model())
+        for end in (0, 1):
+            deadline = self._deadline.share(2 - end)
+            reached, model = self._extreme(end, seen, solver, deadline)
+            if end == 0:
+                found.lower = reached
+            else:
+                found.upper = reached
+            if model is not None:
+                found.worlds.append(self._world(model))
+        return found
+
+    # --- the solver -------------------------------------------------------------------------------------------------
+
+    def _translate(self) -> None:
+        encoding = self.encoding
+        for item in (*self.cone.instances, *self.cone.definitions.values()):
+            said = encoding.held(item)
+            if said is not True:
+                self._said.append(self._lifted(said))
+        for key in self.cone.atoms:
+            low, high = self._ground.known.box(key)
+            if low > high + float(SLACK) * max(1.0, abs(low), abs(high)):  # arrested by its own facts
+                self._said.append(self._lifted(False))
+        self._said += encoding.arithmetic.asides
+
+    def _solver(self) -> Z3:
+        solver = self.z3.SolverFor("QF_NRA", ctx=self.context) if self._nonlinear else self.z3.Solver(ctx=self.context)
+        solver.add(self._said)
+        return solver
+
+    @property
+    def _nonlinear(self) -> bool:
+        return self.encoding.nonlinear
+
+    def _lifted(self, said: Z3 | bool) -> Z3:
+        return self.z3.BoolVal(said, self.context) if isinstance(said, bool) else said
+
+    def _value(self, model: Z3) -> Fraction:
+        return fraction(model.eval(self._goal, model_completion=True))
+
+    def _world(self, model: Z3) -> ShownWorld:
+        near = list(itertools.islice(self.cone.atoms, self._near))
+        truth = float(min(ONE, max(ZERO, self._value(model))))
+        return shown_world(self.z3, model, truth, self._ground, self._question, self.encoding, near)
+
+    def _extreme(self, end: int, seen: Fraction, solver: Z3, deadline: Deadline) -> tuple[Fraction | None, Z3]:
+        """The least (0) or the greatest (1) truth, with a model that has it or nearly so; None where that is not
+        settled."""
+        known = self._ground.reading.box(self._question.part, self._question.bindings)[end]
+        try:
+            reached, model = self._at_known(end, known, solver, deadline)
+            if reached is not None:
+                return reached, model
+            if not self._nonlinear:
+                return self._optimum(end, deadline)
+            return self._approached(end, known, seen, solver, deadline)
+        except self.z3.Z3Exception:
+            if not deadline.passed:
+                raise
+            return None, None  # an interruption came between two calls
+
+    def _at_known(self, end: int, known: float, solver: Z3, deadline: Deadline) -> tuple[Fraction | None, Z3]:
+        """The end that propagation found, where some world has it."""
+        limit = self.encoding.end(known, end)
+        status, model = self._beyond(end, limit, solver, deadline)
+        return (limit, model) if status == "sat" else (None, None)
+
+    def _beyond(self, end: int, limit: Fraction, solver: Z3, deadline: Deadline) -> tuple[Status, Z3]:
+        """Whether the truth can be at ``limit`` or beyond it."""
+        number = self.encoding.arithmetic.real(limit)
+        if self._nonlinear:  # whose procedure does not go on from what it has found
+            solver = self._solver()
+        else:
+            solver.push()
+        solver.add(self._goal >= number if end else self._goal <= number)
+        status = checked(self.z3, solver, deadline)
+        model = solver.model() if status == "sat" else None
+        if not self._nonlinear:
+            solver.pop()
+        return status, model
+
+    def _optimum(self, end: int, deadline: Deadline) -> tuple[Fraction | None, Z3]:
+        """By linear optimisation; an infimum that no world has is the end too."""
+        optimiser = self.z3.Optimize(ctx=self.context)
+        optimiser.add(self._said)
+        handle = optimiser.maximize(self._goal) if end else optimiser.minimize(self._goal)
+        if checked(self.z3, optimiser, deadline) != "sat":
+            return None, None
+        infinite, value, _ = (optimiser.upper_values if end else optimiser.lower_values)(handle)
+        if fraction(infinite) != 0:
+            return None, None
+        return fraction(value), optimiser.model()
+
+    def _approached(
+        self, end: int, known: float, seen: Fraction, solver: Z3, deadline: Deadline
+    ) -> tuple[Fraction | None, Z3]:
+        """By halving between what is known and what worlds show."""
+        proved, shown = self.encoding.end(known, end), seen
+        model = None
+        while abs(shown - proved) > _NEAR:
+            middle = _between(proved, shown)
+            status, found = self._beyond(end, middle, solver, deadline)
+            if status == "unknown":
+                return None, None
+            if status == "unsat":
+                proved = middle
+            else:
+                model, shown = found, self._value(found)
+                shown = max(shown, middle) if end else min(shown, middle)
+        return proved, model
+
+
+def _between(one: Fraction, other: Fraction) -> Fraction:
+    """A number of few digits between two."""
+    middle = (one + other) / 2
+    for digits in range(1, 20):
+        near = Fraction(round(middle * 10**digits), 10**digits)
+        if abs(near - middle) < abs(one - other) / 4:
+            return near
+    return middle
+
+
+def outward(value: Fraction, end: int) -> float:
+    """The float at a lower (0) or upper (1) end: the number itself, if it is the one that the float is written as."""
+    near = float(value)
+    if Fraction(repr(near)) == value:
+        return near
+    if end == 0:
+        return near if Fraction(near) <= value else math.nextafter(near, -math.inf)
+    return near if Fraction(near) >= value else math.nextafter(near, math.inf)

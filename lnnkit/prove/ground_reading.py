@@ -1,0 +1,154 @@
+"""Instances of formulas read at what is known: their bounds, the rows of their quantifiers, what touches an atom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from lnnkit.prove.instance_search import Algebra, assignments, guards_of, unified
+from lnnkit.prove.known_values import Key, KnownValues
+from lnnkit.prove.parts import Assignment, Part, Stated
+from lnnkit.prove.point_arithmetic import comparison_box
+from lnnkit.prove.truth_functions import Box
+
+SLACK = 1e-9  # an instance that is satisfied but for so much says nothing beyond what is known
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Instance:
+    """A statement about these entities."""
+
+    stated: Stated
+    bindings: Mapping[str, str]
+
+    @property
+    def key(self) -> tuple[int, tuple[str, ...]]:
+        """Tells instances apart."""
+        return id(self.stated), tuple(self.bindings[name] for name, _ in self.stated.variables)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Instance) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+class GroundReading:
+    """Reads instances at ``known`` bounds, by an ``algebra``."""
+
+    def __init__(self, known: KnownValues, algebra: Algebra) -> None:
+        self.known = known
+        self.algebra = algebra
+
+    # --- truth ------------------------------------------------------------------------------------------------------
+
+    def box(self, part: Part, bindings: Assignment, read: Callable[[Key], Box] | None = None) -> Box:
+        """The bounds of a formula, from those that are ``read`` of its atoms (default: those known)."""
+        match part.kind:
+            case "true":
+                return 1.0, 1.0
+            case "false":
+                return 0.0, 0.0
+            case "same":
+                one, other = part.arguments(bindings)
+                named = isinstance(one, str) or isinstance(other, str)
+                return (1.0, 1.0) if one is other or one == other else (0.0, 0.0) if named else (0.0, 1.0)
+            case "atom":
+                return self._atom(part, bindings, read)
+            case "compare":
+                return self._comparison(part, bindings, read)
+            case "forall" | "exists":
+                return self._quantifier(part, bindings, read)
+        return self.algebra.box(part, [self.box(operand, bindings, read) for operand in part.operands])
+
+    def satisfied(self, instance: Instance, read: Callable[[Key], Box] | None = None) -> bool:
+        """Whether an instance says nothing beyond what is known, or ``read``."""
+        low, high = self.box(instance.stated.part, instance.bindings, read)
+        return low >= instance.stated.lower - SLACK and high <= instance.stated.upper + SLACK
+
+    def key(self, part: Part, bindings: Assignment) -> Key | None:
+        """The atom that a leaf is; None where an argument is no entity with a name."""
+        arguments = part.arguments(bindings)
+        return None if any(not isinstance(each, str) for each in arguments) else (part.name, tuple(map(str, arguments)))
+
+    # --- rows -------------------------------------------------------------------------------------------------------
+
+    def rows(self, quantifier: Part, bindings: Assignment) -> Iterator[dict[str, object]]:
+        """The rows of a quantifier that may be other than neutral, over entities with names."""
+        (body,) = quantifier.operands
+        if "body" not in quantifier.guards:
+            exists = quantifier.kind == "exists"
+            neutral: Callable[[Box], bool] = (lambda box: box[1] <= 0) if exists else (lambda box: box[0] >= 1)
+            quantifier.guards["body"] = guards_of(body, neutral, self.algebra)
+        named = {name: entity for name, entity in bindings.items() if isinstance(entity, str)}
+        guards = [guard for guard in quantifier.guards["body"] if _about(guard, named, quantifier)]
+        for found in assignments(quantifier.bound, named, guards, self._upper_rows, self.known):
+            yield {**bindings, **found}
+
+    def touching(self, key: Key, statements: list[Stated]) -> Iterator[Instance]:
+        """The instances of statements that read an atom and may say something."""
+        for stated in statements:
+            sorts = dict(stated.variables)
+            for leaf in stated.part.leaves:
+                if leaf.name != key[0]:
+                    continue
+                bound = unified(leaf, key[1], sorts)
+                if bound is not None and all(self.known.has(sorts[name], text) for name, text in bound.items()):
+                    yield from self.instances(stated, bound)
+
+    def instances(self, stated: Stated, bound: Mapping[str, str]) -> Iterator[Instance]:
+        """The instances of a statement, some variables bound, that may say something."""
+        if "whole" not in stated.part.guards:
+            stated.part.guards["whole"] = guards_of(
+                stated.part, lambda box: box[0] >= stated.lower and box[1] <= stated.upper, self.algebra
+            )
+        guards = stated.part.guards["whole"]
+        for found in assignments(stated.variables, bound, guards, self._upper_rows, self.known):
+            yield Instance(stated, found)
+
+    def _upper_rows(self, leaf: Part, fixed: Mapping[int, str]) -> Iterator[tuple[str, ...]] | None:
+        if not self.known.false_by_default(leaf.name):
+            return None
+        return self.known.rows(leaf.name, fixed, 1)
+
+    # --- kinds ------------------------------------------------------------------------------------------------------
+
+    def _atom(self, part: Part, bindings: Assignment, read: Callable[[Key], Box] | None) -> Box:
+        key = self.key(part, bindings)
+        if key is None:
+            return (0.0, 0.0) if self.known.program.predicates[part.name].closed else (0.0, 1.0)
+        return (read or self.known.box)(key)
+
+    def _comparison(self, part: Part, bindings: Assignment, read: Callable[[Key], Box] | None) -> Box:
+        ranges: list[Box] = []
+        for operand in part.operands:
+            key = self.key(operand, bindings)
+            if key is None:
+                return 0.0, 1.0
+            ranges.append((read or self.known.box)(key))
+        assert part.arithmetic is not None
+        return comparison_box(part.arithmetic, ranges)  # pyright: ignore[reportArgumentType]  # a comparison by its kind
+
+    def _quantifier(self, part: Part, bindings: Assignment, read: Callable[[Key], Box] | None) -> Box:
+        (body,) = part.operands
+        may_be_more = any(self.known.is_open(sort) for _, sort in part.bound)
+        if part.kind == "forall":
+            low, high = 1.0, 1.0
+            for row in self.rows(part, bindings):
+                own = self.box(body, row, read)
+                low, high = min(low, own[0]), min(high, own[1])
+                if high <= 0:
+                    return 0.0, 0.0
+            return (0.0 if may_be_more else low), high
+        low, high = 0.0, 0.0
+        for row in self.rows(part, bindings):
+            own = self.box(body, row, read)
+            low, high = max(low, own[0]), max(high, own[1])
+            if low >= 1:
+                return 1.0, 1.0
+        return low, (1.0 if may_be_more else high)
+
+
+def _about(guard: Part, named: Mapping[str, str], quantifier: Part) -> bool:
+    """Whether all variables of a guard are entities with names, or to be bound here."""
+    return guard.variables <= named.keys() | {name for name, _ in quantifier.bound}

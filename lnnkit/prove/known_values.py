@@ -1,0 +1,155 @@
+"""What inference has found out, as the solver reads it: bounds of atoms and numbers, rows of predicates, entities."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from lnnkit.check.program import CheckedProgram
+from lnnkit.data.names import Names
+from lnnkit.engine.inference import Fixpoint
+from lnnkit.explain.provenance.origins import Origins
+from lnnkit.prove.truth_functions import Box
+
+_NOISE = 1e-12  # two ends that are so near are one
+Key = tuple[str, tuple[str, ...]]  # a predicate or number, and entities
+
+
+class KnownValues:
+    """The bounds of a ``fixpoint``. An atom that is arrested has the bounds of its own facts: these contradict each
+    other, or what is derived does. In ``classical`` logic what is true to any degree is true."""
+
+    def __init__(
+        self, fixpoint: Fixpoint, names: Names, program: CheckedProgram, origins: Origins, *, classical: bool
+    ) -> None:
+        self._classical = classical
+        self.program = program
+        self.origins = origins
+        self._names = names
+        self._atoms = fixpoint.prepared.grounding.atoms
+        self._state = fixpoint.prepared.state
+        self._domain = fixpoint.prepared.grounding.domain
+        self._open = fixpoint.prepared.unfinished
+        self._derived = frozenset[str]().union(*program.strata)
+        self._boxes: dict[Key, Box] = {}
+        self._members: dict[str, list[str]] = {}
+        self._orders: dict[tuple[str, int], tuple[np.ndarray, np.ndarray]] = {}
+
+    def box(self, key: Key) -> Box:
+        """The bounds of an atom, or the ends of a number."""
+        found = self._boxes.get(key)
+        if found is None:
+            found = self._read(key)
+            if self._classical and not self.program.predicates[key[0]].numeric:
+                found = float(found[0] > _NOISE), float(found[1] >= 1 - _NOISE)
+            self._boxes[key] = found
+        return found
+
+    def completed(self, key: Key) -> bool:
+        """Whether rules complete the atom: it is of a closed predicate that they define, and no fact lists it."""
+        name = key[0]
+        return name in self._derived and name not in self._open and not self.lacks(key) and not self._given(key)
+
+    def lacks(self, key: Key) -> bool:
+        """Whether an entity is not of the sort of its place: no statement speaks of the atom."""
+        sorts = self.program.predicates[key[0]].sorts
+        return any(not self.has(sort, text) for sort, text in zip(sorts, key[1], strict=True))
+
+    def has(self, sort: str, entity: str) -> bool:
+        """Whether an entity is of a sort."""
+        return entity in self._domain.index and sort in self._domain.sorts and self._domain.has(sort, entity)
+
+    def is_open(self, sort: str) -> bool:
+        """Whether a sort may hold individuals that nothing names."""
+        return sort in self._domain.open_sorts
+
+    def members(self, sort: str) -> list[str]:
+        """The entities of a sort."""
+        if sort not in self._members:
+            ids = self._domain.sorts.get(sort)
+            self._members[sort] = [] if ids is None else self._names.at(ids, len(ids))
+        return self._members[sort]
+
+    def count(self, sort: str) -> int:
+        """How many entities a sort has."""
+        ids = self._domain.sorts.get(sort)
+        return 0 if ids is None else len(ids)
+
+    def false_by_default(self, name: str) -> bool:
+        """Whether atoms of a predicate that have no row are false."""
+        return self._atoms.tables[name].default == (0.0, 0.0)
+
+    def false_by_closure(self, key: Key) -> bool:
+        """Whether an atom is false since its predicate is closed: nothing lists it, and no rule makes it true."""
+        if not self.program.predicates[key[0]].closed or self.box(key) != (0.0, 0.0):
+            return False
+        return self.lacks(key) or not self._given(key)
+
+    def rows(self, name: str, fixed: Mapping[int, str], end: int) -> Iterator[tuple[str, ...]]:
+        """The entities of atoms with a row whose lower (0) or upper (1) ``end`` is above 0, some places ``fixed``."""
+        table = self._atoms.tables[name]
+        columns = table.tuples.columns
+        if not columns:
+            if self.box((name, ()))[end] > 0:
+                yield ()
+            return
+        index = self._domain.index
+        if any(text not in index for text in fixed.values()):
+            return
+        local = self._matching(name, columns, {place: index[text] for place, text in fixed.items()})
+        values = self._state.ends(end).values.take(table.row(local))
+        picked = local[values > 0]
+        names = [self._names.at(column.take(picked), len(picked)) for column in columns]
+        yield from zip(*names, strict=True)
+
+    def settled(self, key: Key) -> bool:
+        """Whether the two ends of a truth are one."""
+        low, high = self.box(key)
+        return abs(high - low) <= _NOISE
+
+    @cached_property
+    def arrested(self) -> frozenset[int]:
+        """The rows of arrested atoms."""
+        return frozenset(self._state.crossed.rows.values.tolist())
+
+    def _matching(self, name: str, columns: Sequence[np.ndarray], fixed: Mapping[int, int]) -> np.ndarray:
+        """The places of tuples that have these ids at these places."""
+        if not fixed:
+            return np.arange(len(columns[0]), dtype=np.int32)
+        first, *others = fixed
+        found = self._orders.get((name, first))
+        if found is None or len(found[0]) != len(columns[0]):
+            order = np.argsort(columns[first], kind="stable").astype(np.int32)
+            found = self._orders[name, first] = order, columns[first].take(order)
+        low, high = np.searchsorted(found[1], np.array((fixed[first], fixed[first] + 1), found[1].dtype))
+        local = found[0][low:high]
+        for place in others:
+            local = local[columns[place].take(local) == fixed[place]]
+        return local
+
+    def _row(self, key: Key) -> int:
+        table = self._atoms.tables[key[0]]
+        columns = [np.array([self._domain.index[text]], np.int32) for text in key[1]]
+        return int(self._atoms.find(table, columns, 1)[0])
+
+    def _given(self, key: Key) -> bool:
+        return bool(self._atoms.flags("given")[self._row(key)])
+
+    def _read(self, key: Key) -> Box:
+        predicate = self.program.predicates[key[0]]
+        if self.lacks(key) or key[0] not in self._atoms.tables:
+            if predicate.numeric:
+                return -math.inf, math.inf
+            return (0.0, 0.0) if predicate.closed else (0.0, 1.0)
+        row = self._row(key)
+        if row in self.arrested:
+            return self._said(key, numeric=predicate.numeric)
+        return float(self._state.lower.values[row]), float(self._state.upper.values[row])
+
+    def _said(self, key: Key, *, numeric: bool) -> Box:
+        facts = self.origins.of(*key)
+        low, high = (-math.inf, math.inf) if numeric else (0.0, 1.0)
+        return max([low, *(fact.lower for fact in facts)]), min([high, *(fact.upper for fact in facts)])

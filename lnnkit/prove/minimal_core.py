@@ -1,0 +1,299 @@
+"""What suffices for a verdict: facts and statements, of which none can be left out.
+
+The solver's own core speaks of instances, over atoms that inference has settled. So it is asked again, of these
+instances alone, with every atom a variable and what is known of it an assumption. Assumptions that are no facts are
+then replaced by the facts and instances of their proofs, and all that is minimised together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from lnnkit.check.program import Assertion
+from lnnkit.check.walk import nodes
+from lnnkit.explain.proof.necessary import minimal
+from lnnkit.explain.proof.proof import Given, Proof, Step
+from lnnkit.prove.arithmetic_encoding import ArithmeticEncoding
+from lnnkit.prove.dependency_cone import Definition
+from lnnkit.prove.ground_reading import Instance
+from lnnkit.prove.known_values import Key
+from lnnkit.prove.parts import Stated
+from lnnkit.prove.question import Ground
+from lnnkit.prove.solving import Z3, Deadline, checked, solver_module
+from lnnkit.prove.unfounded import Loop
+from lnnkit.prove.verdicts import CoreMember
+from lnnkit.syntax import ast
+
+_LEAST_GAIN = 1e-9
+_MOST_STEPS = 5000  # of proofs that are looked into
+
+
+@dataclass(frozen=True, slots=True)
+class KnownEnd:
+    """The lower (0) or upper (1) end of an atom or number, as inference knows it; ``given`` where a fact says it, or
+    where the atom's predicate is ``completed``, so that its rules do."""
+
+    key: Key
+    end: int
+    given: Given | None = None
+    completed: bool = False
+
+
+Said = Instance | Definition | Loop
+Item = Said | KnownEnd
+
+
+class Unfolded(Protocol):
+    """An encoding in which nothing that inference has settled is a constant."""
+
+    z3: Z3
+    context: Z3
+    atoms: dict[Key, Z3]
+    closed: set[str]
+    arithmetic: ArithmeticEncoding
+
+    def said(self, key: Key, end: int, value: float) -> Z3 | bool:
+        """That an atom's end is no worse than this."""
+        ...
+
+    def held(self, item: Said) -> Z3 | bool:
+        """That an instance, a definition, or a loop formula holds."""
+        ...
+
+
+@dataclass(frozen=True)
+class Core:
+    """The ``members``; ``minimal`` where none can be left out."""
+
+    members: tuple[CoreMember, ...]
+    minimal: bool
+
+
+def core_of(
+    ground: Ground,
+    encoding: Unfolded,
+    goals: Sequence[Z3 | bool],
+    used: Sequence[Said],
+    deadline: Deadline,
+) -> Core:
+    """What keeps each of the ``goals`` from being met: of the items ``used``, and of what is known of their atoms."""
+    finder = _Finder(ground, encoding, goals, deadline)
+    try:
+        return finder.found(used)
+    except solver_module().Z3Exception:
+        if not deadline.passed:
+            raise
+        return Core((), minimal=False)  # an interruption came between two calls
+
+
+class _Finder:
+    def __init__(self, ground: Ground, encoding: Unfolded, goals: Sequence[Z3 | bool], deadline: Deadline) -> None:
+        self._ground = ground
+        self._encoding = encoding
+        self._deadline = deadline
+        self._z3 = solver_module()
+        self._solver = self._z3.Solver(ctx=encoding.context)
+        self._count = 0
+        self._goals = [self._mark(goal) for goal in goals]
+        self._marks: dict[Item, Z3] = {}
+        self._told = 0
+
+    def found(self, used: Sequence[Said]) -> Core:
+        first: list[Item] = [*dict.fromkeys(used)]
+        for item in first:
+            self._enter(item)
+        ends = [*self._ends(first)]
+        for item in ends:
+            self._enter(item)
+        near = self._least([*first, *ends])
+        if near is None:
+            return Core(self._members([*first, *ends]), minimal=False)
+        wider = [*self._expanded(near)]
+        for item in wider:
+            self._enter(item)
+        least = self._least(wider)
+        if least is None:
+            return Core(self._members(wider), minimal=False)
+        return Core(self._members(least), minimal=not self._deadline.passed)
+
+    # --- the solver -------------------------------------------------------------------------------------------------
+
+    def _mark(self, said: Z3 | bool) -> Z3:
+        self._count += 1
+        mark = self._z3.Bool(f"?core {self._count}", self._encoding.context)
+        self._solver.add(self._z3.Implies(mark, self._lifted(said)))
+        return mark
+
+    def _lifted(self, said: Z3 | bool) -> Z3:
+        return self._z3.BoolVal(said, self._encoding.context) if isinstance(said, bool) else said
+
+    def _enter(self, item: Item) -> None:
+        if item in self._marks:
+            return
+        if isinstance(item, KnownEnd):
+            self._marks[item] = self._mark(self._said(item))
+        else:
+            self._marks[item] = self._mark(self._encoding.held(item))
+        asides = self._encoding.arithmetic.asides
+        for each in asides[self._told :]:
+            self._solver.add(each)
+        self._told = len(asides)
+
+    def _said(self, item: KnownEnd) -> Z3 | bool:
+        value = self._value(item)
+        if self._ground.program.predicates[item.key[0]].numeric:
+            self._encoding.arithmetic.number(item.key)
+            made = self._encoding.arithmetic.at_end(item.key, item.end, value)
+            return self._z3.And([*made, self._z3.BoolVal(True, self._encoding.context)])
+        return self._encoding.said(item.key, item.end, value)
+
+    def _value(self, item: KnownEnd) -> float:
+        if item.given is not None:
+            return item.given.upper if item.end else item.given.lower
+        return self._ground.known.box(item.key)[item.end]
+
+    def _refutes(self, items: Sequence[Item]) -> bool:
+        """Whether no goal can be met while these hold."""
+        marks = [self._marks[item] for item in items]
+        return all(checked(self._z3, self._solver, self._deadline, goal, *marks) == "unsat" for goal in self._goals)
+
+    def _least(self, items: Sequence[Item]) -> list[Item] | None:
+        """A minimal part of them that refutes the goals; None where not even all do, or that is not known in time."""
+        if not self._refutes(items):
+            return None
+        marks = {self._marks[item].decl().name(): item for item in items}
+        kept: dict[Item, None] = {}
+        for goal in self._goals:
+            if checked(self._z3, self._solver, self._deadline, goal, *(self._marks[i] for i in items)) == "unsat":
+                names = [mark.decl().name() for mark in self._solver.unsat_core()]
+                kept |= dict.fromkeys(marks[name] for name in names if name in marks)
+        some = [item for item in items if item in kept]
+        return minimal(some if self._refutes(some) else list(items), self._refutes)
+
+    # --- what is known ----------------------------------------------------------------------------------------------
+
+    def _ends(self, items: Sequence[Item]) -> Iterator[KnownEnd]:
+        """What is known of the atoms that have become variables."""
+        known = self._ground.known
+        for key in [*self._encoding.atoms, *self._encoding.arithmetic.numbers]:
+            numeric = self._ground.program.predicates[key[0]].numeric
+            for end, nothing in enumerate((float("-inf"), float("inf")) if numeric else (0.0, 1.0)):
+                if known.box(key)[end] != nothing:
+                    yield KnownEnd(key, end)
+
+    def _expanded(self, items: Sequence[Item]) -> Iterator[Item]:
+        """The items, with facts and instances of proofs in place of what is known."""
+        found: dict[Item, None] = {}
+        for item in items:
+            if isinstance(item, KnownEnd):
+                found |= dict.fromkeys(self._behind(item))
+            else:
+                found[item] = None
+        yield from sorted(found, key=lambda item: not isinstance(item, KnownEnd))
+
+    def _behind(self, item: KnownEnd) -> Iterator[Item]:
+        """The facts and instances that a known end rests on; itself, where nobody can say."""
+        value = self._ground.known.box(item.key)[item.end]
+        for given in self._ground.known.origins.of(*item.key):
+            if (given.upper <= value) if item.end else (given.lower >= value):
+                yield KnownEnd(item.key, item.end, given)
+                return
+        proof = self._proof(item.key)
+        if proof is None:
+            yield item
+            return
+        steps = _reachable(proof, proof.upper if item.end else proof.lower)
+        if len(steps) > _MOST_STEPS:
+            yield item
+            return
+        for step in steps:
+            yield from self._of_step(step, item)
+
+    def _proof(self, key: Key) -> Proof | None:
+        return None if self._ground.explain is None else self._ground.explain(key[0], list(key[1]))
+
+    def _of_step(self, step: Step, item: KnownEnd) -> Iterator[Item]:
+        conclusion = step.conclusion
+        key = None
+        if isinstance(conclusion, ast.Atom):
+            texts = tuple(each.text for each in conclusion.arguments if isinstance(each, ast.Constant))
+            key = (conclusion.name, texts) if len(texts) == len(conclusion.arguments) else None
+        side = int(step.side == "upper")
+        if step.given is not None and key is not None:
+            yield KnownEnd(key, side, step.given)
+        elif step.reason == "completed" and key is not None:
+            yield KnownEnd(key, side, completed=True)
+        elif step.statement is not None:
+            stated = self._stated(step.statement)
+            bindings = (
+                {name: step.bindings[name] for name, _ in stated.variables if name in step.bindings} if stated else {}
+            )
+            if stated is not None and len(bindings) == len(stated.variables):
+                yield Instance(stated, bindings)
+            elif key is not None and self._ground.known.box(key)[side] == step.bound:
+                yield KnownEnd(key, side)
+
+    def _stated(self, origin: Assertion) -> Stated | None:
+        names = {each.name for each in _atoms(origin)}
+        for name in sorted(names):
+            for stated in self._ground.index.mentioning(name):
+                if stated.origin is origin or stated.origin == origin:
+                    return stated
+        return None
+
+    # --- what is told -----------------------------------------------------------------------------------------------
+
+    def _members(self, items: Sequence[Item]) -> tuple[CoreMember, ...]:
+        facts: dict[CoreMember, None] = {}
+        statements: dict[CoreMember, None] = {}
+        for item in items:
+            match item:
+                case Instance():
+                    statements[member_of(item.stated.origin)] = None
+                case Definition():
+                    statements |= dict.fromkeys(member_of(each.stated.origin) for each, _ in item.rules)
+                case Loop():
+                    rules = [rule for key in item.atoms for rule, _ in self._ground.index.defining(key[0])]
+                    statements |= dict.fromkeys(member_of(rule.origin) for rule in rules)
+                case KnownEnd(given=Given() as given):
+                    facts[CoreMember(given.text, given.file, given.row)] = None
+                case KnownEnd(key=key):
+                    rules = self._ground.index.defining(key[0]) if item.completed else ()
+                    statements |= dict.fromkeys(member_of(stated.origin) for stated, _ in rules)
+        declared = [self._ground.program.predicates[name].span for name in sorted(self._encoding.closed)]
+        closed = [
+            CoreMember(_one_line(each.text), each.source.path, each.line) for each in declared if each is not None
+        ]
+        return (*sorted(facts, key=_place), *sorted(statements, key=_place), *sorted(closed, key=_place))
+
+
+def _place(member: CoreMember) -> tuple[str, int, str]:
+    return member.file, member.line, member.text
+
+
+def member_of(origin: Assertion) -> CoreMember:
+    """A statement as a member of a core."""
+    return CoreMember(origin.text, origin.span.source.path, origin.span.line)
+
+
+def _reachable(proof: Proof, top: int) -> list[Step]:
+    met: dict[int, None] = {}
+    stack = [top]
+    while stack:
+        number = stack.pop()
+        if number not in met:
+            met[number] = None
+            stack.extend(premise.step for premise in proof.steps[number].premises)
+    return [proof.steps[number] for number in met]
+
+
+def _atoms(origin: Assertion) -> Iterator[ast.Atom]:
+    for node in nodes(origin.formula):  # pyright: ignore[reportArgumentType]  # equalities of entities have no operands
+        if isinstance(node, ast.Atom):
+            yield node
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,93 @@
+"""A question, and all that it is asked of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import cast
+
+from lnnkit.check.program import CheckedProgram, SameEntity
+from lnnkit.check.walk import transform
+from lnnkit.explain.checker.proof_checker import World
+from lnnkit.explain.proof.proof import Proof
+from lnnkit.graph.lifted import LiftedGraph
+from lnnkit.prove.ground_reading import GroundReading
+from lnnkit.prove.known_values import KnownValues
+from lnnkit.prove.parts import Part
+from lnnkit.prove.statement_index import StatementIndex
+from lnnkit.prove.verdicts import CoreMember
+from lnnkit.syntax import ast
+from lnnkit.syntax.printer import format_expression
+
+INSTANCES = 200_000  # of statements, that are translated at most
+WHOLE = 500  # instances of all statements, up to which the whole program is translated with each question
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """``part`` about the entities in ``bindings``; ``text`` is how it is shown, ``told`` the bounds that inference
+    answers it with."""
+
+    part: Part
+    bindings: Mapping[str, str]
+    text: str
+    told: tuple[float, float] = (0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What questions of one reading are asked of: the program, what inference knows of it, its statements."""
+
+    world: World
+    lifted: LiftedGraph
+    reading: GroundReading
+    index: StatementIndex
+    explain: Callable[[str, list[str]], Proof] | None  # the proof of an atom's bounds; None: none was recorded
+    whole: frozenset[str] = frozenset()  # numbers that are integers
+    conflict: Callable[[], Sequence[CoreMember]] | None = None  # what meets in a contradiction, if there is one
+    limit: int = INSTANCES
+    tell: Callable[[int, int], None] | None = field(default=None, repr=False)
+
+    @property
+    def program(self) -> CheckedProgram:
+        return self.world.program
+
+    @cached_property
+    def small(self) -> bool:
+        """Whether the statements have so few instances that the whole program is translated."""
+        total = 0
+        for stated in self.index.every() if self.index.count <= WHOLE else ():
+            total += math.prod(self.known.count(sort) for _, sort in stated.variables)
+            if total > WHOLE:
+                break
+        return self.index.count <= WHOLE and total <= WHOLE
+
+    @property
+    def known(self) -> KnownValues:
+        return self.reading.known
+
+
+def bound_text(formula: ast.Expression | SameEntity, bindings: Mapping[str, str]) -> str:
+    """A formula as it is written, with entities in place of its free variables."""
+
+    def bound(node: ast.Expression | SameEntity) -> ast.Expression:
+        if isinstance(node, SameEntity):
+            sides = tuple(ast.Entity(_text(each, bindings), span=node.span) for each in (node.left, node.right))
+            return ast.Comparison(sides, ("=",), span=node.span)
+        if not isinstance(node, ast.Atom):
+            return node
+        arguments = tuple(
+            ast.Constant(bindings[each.name], span=each.span)
+            if isinstance(each, ast.Variable) and each.name in bindings
+            else each
+            for each in node.arguments
+        )
+        return replace(node, arguments=arguments)
+
+    return format_expression(transform(cast("ast.Expression", formula), bound))
+
+
+def _text(argument: ast.Argument, bindings: Mapping[str, str]) -> str:
+    return argument.text if isinstance(argument, ast.Constant) else bindings.get(argument.name, argument.name)

@@ -1,0 +1,83 @@
+"""Models of the solver as tables of atoms and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol
+
+from lnnkit.explain.provenance.origins import ground_atom
+from lnnkit.prove.arithmetic_encoding import ArithmeticEncoding
+from lnnkit.prove.known_values import Key
+from lnnkit.prove.parts import Assignment, Part
+from lnnkit.prove.question import Ground, Question
+from lnnkit.prove.solving import Z3, fraction
+from lnnkit.prove.verdicts import ShownWorld
+from lnnkit.syntax.printer import format_expression
+
+_OF_QUESTION = 200  # settled atoms of the question that are shown
+
+
+class _Encoding(Protocol):
+    atoms: dict[Key, Z3]
+    arithmetic: ArithmeticEncoding
+
+
+def shown_world(
+    z3: Z3,
+    model: Z3,
+    truth: float,
+    ground: Ground,
+    question: Question,
+    encoding: _Encoding,
+    near: Sequence[Key],
+) -> ShownWorld:
+    """The truths of the atoms ``near`` the question, and of its own; numbers likewise."""
+    asked = dict.fromkeys(_keys(question.part, question.bindings, ground))
+    atoms: dict[Key, float] = {}
+    numbers: dict[Key, float] = {}
+    for key in [*asked, *near]:
+        if ground.program.predicates[key[0]].numeric:
+            low, high = ground.known.box(key)
+            made = encoding.arithmetic.numbers.get(key)
+            if made is not None:
+                numbers[key] = float(fraction(model.eval(made, model_completion=True)))
+            elif low == high:
+                numbers[key] = low
+        elif key not in atoms:
+            made = encoding.atoms.get(key)
+            atoms[key] = ground.known.box(key)[0] if made is None else _truth(z3, model, made)
+    return ShownWorld(truth, _texts(atoms), _texts(numbers))
+
+
+def key_text(key: Key) -> str:
+    """An atom, or a number, as a person would write it."""
+    return format_expression(ground_atom(*key))
+
+
+def _texts(values: Mapping[Key, float]) -> tuple[tuple[str, float], ...]:
+    return tuple((key_text(key), value) for key, value in values.items())
+
+
+def _truth(z3: Z3, model: Z3, made: Z3) -> float:
+    found = model.eval(made, model_completion=True)
+    return float(bool(z3.is_true(found))) if z3.is_bool(made) else float(fraction(found))
+
+
+def _keys(part: Part, bindings: Assignment, ground: Ground) -> Iterator[Key]:
+    """The atoms of a question, the first of them."""
+    stack: list[tuple[Part, Assignment]] = [(part, bindings)]
+    count = 0
+    while stack and count < _OF_QUESTION:
+        each, bound = stack.pop()
+        if each.kind == "atom":
+            key = ground.reading.key(each, bound)
+            if key is not None:
+                count += 1
+                yield key
+        elif each.kind in ("forall", "exists"):
+            for row in ground.reading.rows(each, bound):
+                stack.append((each.operands[0], row))
+                if len(stack) > _OF_QUESTION:
+                    break
+        else:
+            stack.extend((operand, bound) for operand in reversed(each.operands))

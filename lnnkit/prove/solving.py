@@ -1,0 +1,90 @@
+"""Z3, imported where it is first needed, and asked with a deadline that is kept."""
+
+from __future__ import annotations
+
+import threading
+import time
+from fractions import Fraction
+from typing import Any, Literal
+
+Z3 = Any  # the module, its solvers and its expressions: they have no types
+Status = Literal["sat", "unsat", "unknown"]
+
+
+class NoSolver(Exception):
+    """The package z3-solver is not installed."""
+
+
+class Interrupted(Exception):
+    """Ctrl-C while the solver worked."""
+
+
+def solver_module() -> Z3:
+    """The module ``z3``. Raises `NoSolver`."""
+    try:
+        import z3
+    except ImportError:
+        raise NoSolver from None
+    return z3
+
+
+class Deadline:
+    """So many ``seconds`` from now; None: none."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self._end = None if seconds is None else time.monotonic() + seconds
+
+    @property
+    def left(self) -> float | None:
+        """The seconds that are left, 0 at least."""
+        return None if self._end is None else max(0.0, self._end - time.monotonic())
+
+    @property
+    def passed(self) -> bool:
+        return self.left == 0.0
+
+    def share(self, parts: int) -> Deadline:
+        """An equal part of what is left."""
+        return Deadline(None if self.left is None else self.left / parts)
+
+
+def checked(z3: Z3, solver: Z3, deadline: Deadline, *assumptions: Z3) -> Status:
+    """Whether the solver's assertions can be met with the assumptions; unknown where it cannot tell in time. Raises
+    `Interrupted`."""
+    left = deadline.left
+    if left == 0.0:
+        return "unknown"
+    timer = None
+    if left is not None:
+        solver.set("timeout", max(1, int(1000 * left)))
+        timer = threading.Timer(1.05 * left + 0.02, solver.ctx.interrupt)  # some tactics do not look at the clock
+        timer.daemon = True
+        timer.start()
+    try:
+        found = solver.check(*assumptions)
+    except z3.Z3Exception as problem:
+        if "interrupted" not in str(problem) and "canceled" not in str(problem):
+            raise
+        return _stopped(deadline)
+    finally:
+        if timer is not None:
+            timer.cancel()
+    if found == z3.unknown and "interrupted" in solver.reason_unknown():
+        return _stopped(deadline)
+    return str(found)  # pyright: ignore[reportReturnType]  # one of the three
+
+
+def _stopped(deadline: Deadline) -> Status:
+    left = deadline.left
+    if left is None or left > 0.0:
+        raise Interrupted
+    return "unknown"
+
+
+def fraction(value: Z3) -> Fraction:
+    """A number of Z3, which may be algebraic: then to 20 digits."""
+    if hasattr(value, "as_fraction"):
+        return Fraction(value.as_fraction())
+    if hasattr(value, "approx"):
+        return Fraction(value.approx(20).as_fraction())
+    return Fraction(str(value))

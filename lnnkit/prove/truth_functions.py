@@ -1,0 +1,82 @@
+"""Connectives at points and over intervals, in plain floats: what prunes instances, and what models are checked by.
+
+The formulas are those of ``lnnkit.logic`` (semantics, Neurons). In the classical reading weights and biases are left
+out, and every logic is two-valued.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+Box = tuple[float, float]
+
+
+def connective_value(kind: str, logic: str, weights: Sequence[float], bias: float, x: Sequence[float]) -> float:
+    """The truth of ``and``, ``or``, ``implies``, ``iff`` or ``xor`` at a point, weighted."""
+    match kind:
+        case "or":
+            return 1 - connective_value("and", logic, weights, bias, [1 - each for each in x])
+        case "and" if logic == "lukasiewicz":
+            return _clamp(bias - sum(w * (1 - each) for w, each in zip(weights, x, strict=True)))
+        case "and" if logic == "product":
+            found = math.exp(bias - 1)
+            for w, each in zip(weights, x, strict=True):
+                found *= _power(each, w)
+            return _clamp(found)
+        case "and":
+            return _clamp(min([bias, *(bias - w * (1 - each) for w, each in zip(weights, x, strict=True))]))
+        case "implies" if logic == "lukasiewicz":
+            return _clamp(1 - bias + weights[0] * (1 - x[0]) + weights[1] * x[1])
+        case "implies" if logic == "product":
+            top, bottom = math.exp(1 - bias) * _power(x[1], weights[1]), _power(x[0], weights[0])
+            return 1.0 if top >= bottom else top / bottom
+        case "implies":
+            left, right = _clamp(bias - weights[0] * (1 - x[0])), _clamp(1 - weights[1] * (1 - x[1]))
+            return 1.0 if left <= right else _clamp(right + 1 - bias)
+        case "iff":
+            there = connective_value("implies", logic, weights, bias, x)
+            return min(there, connective_value("implies", logic, weights[::-1], bias, x[::-1]))
+        case "xor":
+            return 1 - connective_value("iff", logic, weights, bias, x)
+    raise ValueError(f"{kind!r} is no connective")
+
+
+def connective_box(kind: str, logic: str, weights: Sequence[float], bias: float, x: Sequence[Box]) -> Box:
+    """Bounds of the truth over a box: exact but for ``iff`` and ``xor``, where they may be loose."""
+    if kind == "xor":
+        low, high = connective_box("iff", logic, weights, bias, x)
+        return 1 - high, 1 - low
+    if kind == "iff":
+        there = connective_box("implies", logic, weights, bias, x)
+        back = connective_box("implies", logic, weights[::-1], bias, x[::-1])
+        return min(there[0], back[0]), min(there[1], back[1])
+    if kind == "implies":
+        low = connective_value(kind, logic, weights, bias, [x[0][1], x[1][0]])
+        return low, connective_value(kind, logic, weights, bias, [x[0][0], x[1][1]])
+    low, high = (connective_value(kind, logic, weights, bias, [each[end] for each in x]) for end in (0, 1))
+    return low, high
+
+
+def classical_box(kind: str, x: Sequence[Box]) -> Box:
+    """The same in classical logic; ends are 0 or 1."""
+    match kind:
+        case "and":
+            return min(low for low, _ in x), min(high for _, high in x)
+        case "or":
+            return max(low for low, _ in x), max(high for _, high in x)
+        case "implies":
+            return max(1 - x[0][1], x[1][0]), max(1 - x[0][0], x[1][1])
+    known = x[0][0] == x[0][1] and x[1][0] == x[1][1]
+    if not known:
+        return 0.0, 1.0
+    equal = float((x[0][0] == x[1][0]) == (kind == "iff"))
+    return equal, equal
+
+
+def _clamp(value: float) -> float:
+    return max(0.0, min(1.0, value))
+
+
+def _power(base: float, exponent: float) -> float:
+    return 1.0 if exponent == 0 else 0.0 if base == 0 else base**exponent

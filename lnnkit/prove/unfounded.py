@@ -1,0 +1,77 @@
+"""Completed atoms that support each other and nothing else: a least fixpoint has none of them.
+
+A model of the completion may hold such a set, as in ``reach(X, Y) <- reach(Y, X)``. For each that a model shows, its
+loop formula is added: an atom of the set needs a rule whose antecedent has none of them (Lin and Zhao 2004, "ASSAT").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from lnnkit.prove.dependency_cone import Definition
+from lnnkit.prove.ground_reading import GroundReading, Instance
+from lnnkit.prove.known_values import Key
+from lnnkit.prove.parts import Part
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """Completed ``atoms`` of which one is true only if the antecedent of one of the ``supports`` is."""
+
+    atoms: frozenset[Key]
+    supports: tuple[Instance, ...]
+
+
+def loop_of(atoms: frozenset[Key], definitions: Mapping[Key, Definition], reading: GroundReading) -> Loop:
+    """The loop formula of completed atoms that only support each other."""
+    supports = [rule for key in sorted(atoms) for rule in _external(definitions[key], atoms, reading)]
+    return Loop(atoms, tuple(dict.fromkeys(supports)))
+
+
+def unfounded(
+    definitions: Mapping[Key, Definition], reading: GroundReading, true: Callable[[Key], bool]
+) -> frozenset[Key]:
+    """The completed atoms that a model makes ``true`` and that no rule supports from below."""
+    suspects = {key for key in definitions if true(key)}
+    founded: set[Key] = set()
+
+    def read(key: Key) -> tuple[float, float]:
+        held = float(true(key) and (key not in suspects or key in founded))
+        return held, held
+
+    grown = True
+    while grown and suspects - founded:
+        grown = False
+        for key in suspects - founded:
+            rules = definitions[key].rules
+            if any(reading.box(antecedent(each), each.bindings, read)[0] >= 1 for each, _ in rules):
+                founded.add(key)
+                grown = True
+    return frozenset(suspects - founded)
+
+
+def _external(definition: Definition, within: frozenset[Key], reading: GroundReading) -> Iterable[Instance]:
+    """The rules of a completed atom whose antecedents read none of a set."""
+    for instance, _ in definition.rules:
+        if not any(key in within for key in _atoms(antecedent(instance), instance, reading)):
+            yield instance
+
+
+def antecedent(instance: Instance) -> Part:
+    """What a rule concludes from."""
+    return instance.stated.part.operands[0]
+
+
+def _atoms(part: Part, instance: Instance, reading: GroundReading) -> Iterable[Key]:
+    stack: list[tuple[Part, Mapping[str, object]]] = [(part, instance.bindings)]
+    while stack:
+        each, bindings = stack.pop()
+        if each.kind == "atom":
+            key = reading.key(each, bindings)
+            if key is not None:
+                yield key
+        elif each.kind in ("forall", "exists"):
+            stack.extend((each.operands[0], row) for row in reading.rows(each, bindings))
+        else:
+            stack.extend((operand, bindings) for operand in each.operands)

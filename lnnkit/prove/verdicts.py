@@ -1,0 +1,78 @@
+"""What a question comes back with: a verdict, what suffices for it, or worlds that show that nothing does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from lnnkit.answer_table import finite
+
+Verdict = Literal["entailed", "refuted", "neither", "inconsistent", "timeout"]
+Reading = Literal["classical", "exact"]
+
+
+@dataclass(frozen=True, slots=True)
+class CoreMember:
+    """A fact, a statement or a declaration that a verdict rests on, with its file and its line or row."""
+
+    text: str
+    file: str
+    line: int
+
+    def as_dict(self) -> dict[str, object]:
+        """The object that ``lnnkit prove --format json`` prints."""
+        return {"text": self.text, "file": self.file, "line": self.line}
+
+    def __str__(self) -> str:
+        return f"{self.text}   {self.file}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class ShownWorld:
+    """A world that the program allows: the truths of ``atoms``, and the values of ``numbers``, by their texts.
+    ``truth`` is that of the question there."""
+
+    truth: float
+    atoms: Sequence[tuple[str, float]]
+    numbers: Sequence[tuple[str, float]]
+
+    def as_dict(self) -> dict[str, object]:
+        """The object that ``lnnkit prove --format json`` prints."""
+        return {"truth": self.truth, "atoms": dict(self.atoms), "numbers": dict(self.numbers)}
+
+
+@dataclass(frozen=True)
+class Decided:
+    """The answer to a question, as data.
+
+    ``lower`` and ``upper`` are the tightest bounds of the exact reading, rounded outward; None in the classical one.
+    ``core`` suffices for what is entailed, refuted or inconsistent, and nothing can be left out of it where it is
+    ``minimal``. Of ``models``, one has the question true (or as true as it can be), the other false. ``notes`` say
+    what to know about the answer.
+    """
+
+    formula: str
+    reading: Reading
+    verdict: Verdict
+    lower: float | None = None
+    upper: float | None = None
+    core: Sequence[CoreMember] = ()
+    models: Sequence[ShownWorld] = ()
+    notes: Sequence[str] = ()
+    alpha: float = 1.0
+    minimal: bool = True
+    translated: int = field(default=0, compare=False)  # instances of statements that went to the solver
+
+    def as_dict(self) -> dict[str, object]:
+        """The object that ``lnnkit prove --format json`` prints for each question; an end that is not known is null."""
+        return {
+            "formula": self.formula,
+            "reading": self.reading,
+            "verdict": self.verdict,
+            "lower": None if self.lower is None else finite(self.lower),
+            "upper": None if self.upper is None else finite(self.upper),
+            "core": [member.as_dict() for member in self.core],
+            "models": [model.as_dict() for model in self.models],
+            "notes": list(self.notes),
+        }
