@@ -66,6 +66,7 @@ def inferred(
     gathering: Gathering,
     record: bool,
     assumable: frozenset[str],
+    narrow: bool,
 ) -> Rested:
     """The fixpoint of a theory and its facts, as `lnnkit.engine.inference.infer` makes it. Raises `BudgetError`."""
     stated = {text for texts in constants(lifted).values() for text in texts}
@@ -91,6 +92,7 @@ def inferred(
             assumable=assumable,
             labelled=labelled,
             unnamed=asked,
+            narrow=narrow,
         )
     except TooLarge as problem:
         raise too_large(problem, lifted) from None

@@ -162,6 +162,7 @@ class Session:
             gathering=gathering,
             record=self.recording,
             assumable=self._assumable,
+            narrow=not (self._assumable or self.theory.checked.labels or self.theory.checked.label_tables),
         )
 
     def _gone_on(self, queries: tuple[Query, ...], source: Source) -> Rested | None:
@@ -177,6 +178,8 @@ class Session:
         if not same or origin.computing != self.computing or origin.recording != self.recording:
             return None  # it has been told or taught something since
         rested = origin.rest(queries, watch=self.watch)
+        if rested.fixpoint.prepared.demands:
+            return None  # what it was asked for hangs on the facts
         return gone_on(self.theory, rested, source.facts, self.computing, round_limit=ROUND_LIMIT)
 
     def _follow_learning(self) -> None:

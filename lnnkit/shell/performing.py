@@ -159,6 +159,9 @@ def _assume(state: State, request: Request) -> tuple[State, Reply]:
     statement, findings = _fact(request)
     if statement is None:
         return state, Reply(findings=_retyped(request, findings))
+    if statement.trust is not None:
+        hint = "take it out, or state the fact with it"
+        return state, _wrong("bad-trust", "an assumption has no trust: that says which facts are repaired first", hint)
     name = statement.atom.name
     if name not in state.kb.predicates:
         near = nearest(name, state.kb.predicates)

@@ -239,7 +239,7 @@ class Builder:
             raise self._fault("bad-trust", message, branch, "write a number from 0 to 1, such as `trust 0.8`")
         if not 0 <= value.value <= 1:
             shown = value.value
-            hint = f"write `trust {shown / 100:g}`" if 2 <= shown <= 100 else "1 is full trust, and the default"
+            hint = f"write `trust {shown / 100:g}`" if 10 <= shown <= 100 else "1 is full trust, and the default"
             raise self._fault("bad-trust", f"trust is a number from 0 to 1, not {value.span.text}", branch, hint)
         return value.value
 

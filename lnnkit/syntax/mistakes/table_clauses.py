@@ -102,4 +102,7 @@ def unquoted_value(fault: Fault) -> Diagnostic | None:
     if not clause or word is None:
         return None
     end = fault.start + len(word[0])
-    return fault.report("unquoted-value", f"the value `{word[0]}` stands without quotes", f'write "{word[0]}"', end=end)
+    hint = f'write "{word[0]}"'
+    if previous.text in ("<", "<=", ">", ">="):
+        hint += " for a text; columns are not compared with each other"
+    return fault.report("unquoted-value", f"the value `{word[0]}` stands without quotes", hint, end=end)
