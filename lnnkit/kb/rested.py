@@ -41,6 +41,11 @@ class Rested:
         self.program = program
         self.outcome = _outcome(fixpoint, found)
 
+    @property
+    def narrow(self) -> bool:
+        """Whether it knows some predicates only as far as its queries need them."""
+        return bool(self.fixpoint.prepared.demands)
+
     @cached_property
     def explainer(self) -> Explainer:
         """The explainer of this fixpoint. Raises `Error` if nothing was recorded."""
