@@ -128,7 +128,7 @@ class Session:
         *,
         narrow: bool = False,
     ) -> Rested:
-        """The fixpoint for these queries, made now if there is none. It may be ``narrow`` if only their answers are read
+        """The fixpoint for these queries, made now if there is none; ``narrow`` allows that only their answers are read
         from it. Raises `BudgetError`, and `ProgramError` if the program cannot be evaluated."""
         from lnnkit.analysis.analyses import Known
         from lnnkit.store.stated_facts import Gathering
