@@ -13,7 +13,7 @@ from lnnkit.cli import streams
 from lnnkit.cli.painting import shows_colours
 from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import ProgressLine
-from lnnkit.explain.render.as_text import Line
+from lnnkit.explain.render.proof_text import Line
 from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 def _show(explanation: Explanation, form: str, depth: int | None) -> int:
     if form == "text":
-        from lnnkit.explain.render.as_text import lines
+        from lnnkit.explain.render.proof_text import lines
 
         _print(lines(explanation, depth))
         return 0

@@ -9,8 +9,8 @@ from dataclasses import replace
 from numbers import Real
 
 from lnnkit.check.program import Fact
-from lnnkit.explain.missing.hypothetical import assumption, tightens
-from lnnkit.explain.provenance.origins import Origins
+from lnnkit.explain.missing.hypothetical_facts import assumption, tightens
+from lnnkit.explain.provenance.fact_sources import Origins
 from lnnkit.kb.querying import asked, no_atom
 from lnnkit.kb.session import Session, Source
 from lnnkit.kb.theory import Theory

@@ -17,7 +17,7 @@ from lnnkit.kb.asking import answers
 from lnnkit.kb.querying import asked
 from lnnkit.kb.session import Session
 from lnnkit.learn.parameters.constant_literals import Dropped, learned_literals, place_of, without
-from lnnkit.learn.replay.tracing import label_queries
+from lnnkit.learn.replay.recorded_inference import label_queries
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_expression
 

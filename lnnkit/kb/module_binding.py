@@ -8,7 +8,7 @@ import torch
 
 from lnnkit.check.program import CheckedProgram
 from lnnkit.errors import Error
-from lnnkit.learn.replay.binding import Binding
+from lnnkit.learn.replay.neural_predicates import Binding
 from lnnkit.syntax.diagnostic import Diagnostic
 
 

@@ -16,12 +16,12 @@ from lnnkit.kb.constant_findings import constant_findings
 from lnnkit.kb.session import ROUND_LIMIT, Session
 from lnnkit.kb.theory import Theory, not_finite
 from lnnkit.learn.fitting.checkpoint import OtherRun
-from lnnkit.learn.fitting.descent import Listen
-from lnnkit.learn.fitting.fitting import Settings, Unstarted
+from lnnkit.learn.fitting.fitting_problem import Settings, Unstarted
+from lnnkit.learn.fitting.gradient_descent import Listen
 from lnnkit.learn.learner import evaluate
 from lnnkit.learn.parameters.constraints import Infeasible
-from lnnkit.learn.parameters.parameters import Parameter
-from lnnkit.learn.replay.binding import NotFinite
+from lnnkit.learn.parameters.rule_parameters import Parameter
+from lnnkit.learn.replay.neural_predicates import NotFinite
 from lnnkit.output import require_writable
 from lnnkit.scores import Scores
 from lnnkit.syntax.diagnostic import Diagnostic
