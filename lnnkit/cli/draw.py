@@ -11,7 +11,7 @@ from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import ProgressLine
 from lnnkit.output import require_apart, write_text
 
-SUMMARY = "draw a program's formulas, or what an atom rests on"
+SUMMARY = "draw a program's formulas, or what an atom depends on"
 DESCRIPTION = """\
 Draws the graph of a program's formulas: predicates, connectives, statements. With an atom, infers, and draws what its
 bounds rest on: atoms coloured by their truth, and the instances of rules between them. Graphviz lays it out where it is
@@ -33,22 +33,26 @@ def options(parser: argparse.ArgumentParser) -> None:
         help="an atom, as 'AtRisk(dora)', or a predicate's name (default: everything)",
     )
     parser.add_argument("-o", "--output", metavar="OUT", help="write to this file; its ending names the format")
-    parser.add_argument("--format", choices=FORMATS, help="svg (default), dot for Graphviz, or html: a page by itself")
+    parser.add_argument("--format", choices=FORMATS, help="svg (default), dot for Graphviz, or html: a standalone page")
     parser.add_argument(
-        "--depth", type=values.count, default=3, metavar="N", help="instances away from the atom (default: 3)"
+        "--depth",
+        type=values.count,
+        default=3,
+        metavar="N",
+        help="go up to N instances away from the atom (default: 3)",
     )
-    parser.add_argument("--most", type=values.count, default=60, metavar="N", help="boxes in the picture (default: 60)")
+    parser.add_argument("--most", type=values.count, default=60, metavar="N", help="draw at most N boxes (default: 60)")
 
 
 def command(arguments: argparse.Namespace) -> int:
     ending = _ending(arguments.output)
     form = arguments.format or ending
     if arguments.output and Path(arguments.output).suffix and ending not in (None, form):
-        streams.note(f"lnnkit draw: error: {arguments.output} ends as {ending} does, and --format is {form}")
+        streams.note(f"lnnkit draw: error: {arguments.output} has the ending of {ending}, but --format is {form}")
         return 2
     if form is None:
         known = ", ".join(FORMATS)
-        streams.note(f"lnnkit draw: error: {arguments.output} ends like none of {known}; --format names one")
+        streams.note(f"lnnkit draw: error: {arguments.output} has none of the endings {known}; use --format")
         return 2
     with ProgressLine(f"reading {streams.printable(arguments.file, keep='')}", shown=True):
         kb = load(arguments.file)

@@ -112,7 +112,7 @@ def test_a_misspelt_predicate_is_corrected(capsys: pytest.CaptureFixture[str]) -
     assert main(["draw", str(TRACING), "Infectedd"]) == 1
     assert "no predicate is named `Infectedd`\n  hint: did you mean `Infected`?\n" in capsys.readouterr().err
     assert main(["draw", str(TRACING), "Zebra"]) == 1
-    assert "declare it, if it is meant: `predicate Zebra`" in capsys.readouterr().err
+    assert "declare it, if it is intended: `predicate Zebra`" in capsys.readouterr().err
 
 
 def test_other_formats_are_not_written_under_their_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -136,7 +136,7 @@ def test_a_format_is_not_written_under_the_ending_of_another(
         out = tmp_path / name
         assert main(["draw", str(TRACING), "-o", str(out), "--format", form]) == code
         assert out.exists() == (code == 0)
-    assert "a.svg ends as svg does, and --format is dot" in capsys.readouterr().err
+    assert "a.svg has the ending of svg, but --format is dot" in capsys.readouterr().err
 
 
 def test_graphviz_is_asked_where_it_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
