@@ -60,12 +60,12 @@ def constant_findings(session: Session, trained: Collection[str], instances: int
 
 def _finding(each: _Constant, *, dropped: bool) -> Diagnostic:
     always = "always" if each.truth else "never"
-    message = f"`{each.text}` of `{each.rule.name}` is {always} true ({each.rows:,} rows): it tells none apart"
+    message = f"`{each.text}` of `{each.rule.name}` is {always} true ({each.rows:,} rows): it distinguishes no rows"
     if dropped:
-        message += "; the rule goes without it, and every answer stays as it was"
-        hint = "nothing needs to be done; to learn it, add rows or labels that it tells apart"
+        message += "; it was removed from the rule, and every answer stayed the same"
+        hint = "nothing needs to be done; to learn it, add rows or labels that it distinguishes"
     else:
-        hint = "take it out of the rule, or add rows or labels that it tells apart"
+        hint = "take it out of the rule, or add rows or labels that it distinguishes"
     return Diagnostic("constant-literal", message, hint, each.literal.span, "warning")
 
 

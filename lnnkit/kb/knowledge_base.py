@@ -289,9 +289,9 @@ class KnowledgeBase:
         goal that is not a truth value.
         """
         if side not in ("lower", "upper"):
-            raise ValueError(f"side is {side!r}; it is 'lower' or 'upper'")
+            raise ValueError(f"side must be 'lower' or 'upper'; got {side!r}")
         if goal is not None and not 0 <= goal <= 1:
-            raise ValueError(f"goal is {goal}; it is a truth from 0 to 1")
+            raise ValueError(f"goal must be a truth value from 0 to 1; got {goal}")
         found, findings = asked(self._theory, atom)
         from lnnkit.kb.explaining import why_not
 

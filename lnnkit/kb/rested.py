@@ -53,7 +53,7 @@ class Rested:
 
         history = self.fixpoint.prepared.state.trail
         if history is None:
-            message = "inference was told not to record what explains its bounds"
+            message = "inference ran without recording, so its bounds cannot be explained"
             raise Error([Diagnostic("not-recorded", message, "infer again, without `record=False`")])
         return Explainer(self.fixpoint, history, self.names, self.program)
 
