@@ -17,6 +17,7 @@ from lnnkit.picture.dot_writer import dot
 
 _GAP_X, _GAP_Y, MARGIN = 22.0, 46.0, 12.0
 _SWEEPS = 8  # over the layers, after which the order of all examples' boxes stays as it is
+_PASSED = 5_000  # layers that arrows may pass through in all, which takes a second; with more they lead straight on
 _PATIENCE = 20  # seconds that Graphviz may take
 _LIMITS = ("-Gnslimit=2", "-Gnslimit1=2")  # passes of its simplex: 200 boxes on cycles in 0.25 s of 4, as compact
 
@@ -96,7 +97,7 @@ def _spline(text: str) -> list[Point]:
 
 def by_networkx(drawing: Drawing) -> Layout:
     """Layers, each box beneath what rests on it; arrows that would close a cycle lead down, and those over several
-    layers have a place in each."""
+    layers have a place in each, unless there are too many."""
     graph = nx.DiGraph()
     graph.add_nodes_from(box.name for box in drawing.boxes)
     graph.add_edges_from((arrow.source, arrow.target) for arrow in drawing.arrows if arrow.source != arrow.target)
@@ -105,8 +106,9 @@ def by_networkx(drawing: Drawing) -> Layout:
     upward.add_nodes_from(graph)
     upward.add_edges_from((one, two) if left[one] > left[two] else (two, one) for one, two in graph.edges)
     levels = _levels(upward)
+    passed = sum(levels[two] - levels[one] - 1 for one, two in upward.edges)
     paths = {
-        (one, two): [one, *((one, two, level) for level in range(levels[one] + 1, levels[two])), two]
+        (one, two): [one, *((one, two, n) for n in range(levels[one] + 1, levels[two]) if passed <= _PASSED), two]
         for one, two in upward.edges
     }
     chains = nx.Graph()

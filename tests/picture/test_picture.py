@@ -17,6 +17,7 @@ import lnnkit
 from lnnkit.picture.boxes import Arrow, Box
 from lnnkit.picture.graph_layout import by_networkx, layout
 from lnnkit.picture.picture import Picture
+from lnnkit.picture.png_writer import png
 from tests.picture.drawings import assert_drawn_soundly, assert_laid_out_soundly, parsed, texts
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "kb_examples").glob("*/*.lnn"))
@@ -215,6 +216,12 @@ def test_png_is_a_picture_of_twice_the_size() -> None:
     size = [int.from_bytes(png[place : place + 4], "big") for place in (16, 20)]
     root = parsed(picture.to_svg())
     assert size == [2 * int(root.attrib["width"]), 2 * int(root.attrib["height"])]
+
+
+def test_png_of_a_huge_picture_has_fewer_pixels_to_a_point() -> None:
+    pytest.importorskip("resvg_py")
+    made = png('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 10000 16000" width="10000" height="16000"></svg>')
+    assert [int.from_bytes(made[place : place + 4], "big") for place in (16, 20)] == [5000, 8000]
 
 
 def test_png_names_the_extra_that_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
