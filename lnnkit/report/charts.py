@@ -72,7 +72,8 @@ def curves(
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         values = [value for curve in drawn for value in curve.values if math.isfinite(value)]
         if share:
-            axes.set_ylim(math.floor(min([0.9, *values]) * 10 + 1e-9) / 10, 1.0)
+            low = math.floor(min([0.9, *values]) * 10 + 1e-9) / 10
+            axes.set_ylim(low, 1.0 + (1.0 - low) / 50)  # a line along 1 is seen whole
         elif positive:
             _positive(axes, values)
         if named:
