@@ -63,6 +63,10 @@ def command(arguments: argparse.Namespace) -> int:
     if form == "png" and arguments.output is None and sys.stdout is not None and sys.stdout.isatty():
         streams.note("lnnkit draw: error: PNG is not for a terminal: -o names a file")
         return 2
+    if form == "png":
+        from lnnkit.picture.png_writer import require_png
+
+        require_png()
     with ProgressLine(f"reading {streams.printable(arguments.file, keep='')}", shown=True):
         kb = load(arguments.file)
     with ProgressLine("drawing", shown=True) as line, kb.watched(line):

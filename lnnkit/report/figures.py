@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import re
 import warnings
@@ -11,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from lnnkit.markup.missing_extra import missing_extra
+from lnnkit.markup.optional_libraries import require
 from lnnkit.markup.palette import PALETTE
 from lnnkit.markup.templating import visible
 
@@ -28,14 +27,9 @@ _FONT = re.compile(r"(font: (?:\d+ )?[\d.]+px)[^;\"]*")
 _ROLES = {each.light: role for role, each in PALETTE.items()}
 
 
-def has_matplotlib() -> bool:
-    return importlib.util.find_spec("matplotlib") is not None
-
-
 def require_matplotlib() -> None:
     """Raises `Error` where it is not installed."""
-    if not has_matplotlib():
-        raise missing_extra("a report of training", "matplotlib")
+    require("a report of training", "matplotlib")
 
 
 def colour(role: str) -> str:

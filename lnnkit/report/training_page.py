@@ -8,8 +8,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from lnnkit.markup.optional_libraries import installed
 from lnnkit.markup.templating import document, rendered
-from lnnkit.report.figures import has_matplotlib, require_matplotlib
+from lnnkit.report.figures import require_matplotlib
 from lnnkit.scores import Epoch, Evidence, Fitted, Learned
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def page(fit: Fitted, title: str) -> str:
 
 def fragment(fit: Fitted, title: str = "Training") -> Markup:
     """The same to be put into a page; without charts where matplotlib is not installed, and it says so."""
-    drawn = has_matplotlib()
+    drawn = installed("matplotlib")
     rules = fit.evidence.rules if fit.evidence is not None else ()
     return rendered(
         "training.html",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -222,6 +223,16 @@ def test_the_command_writes_png(tmp_path: Path, capfdbinary: pytest.CaptureFixtu
     assert main(["draw", str(TRACING), "-o", str(out)]) == 0
     assert main(["draw", str(TRACING), "--format", "png"]) == 0
     assert capfdbinary.readouterr().out == out.read_bytes()
+
+
+def test_the_command_says_at_once_that_png_needs_an_extra(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "resvg_py", None)
+    assert main(["draw", "no such file.lnn", "--format", "png"]) == 1
+    err = capsys.readouterr().err
+    assert "error[missing-extra] PNG needs resvg_py, which is not installed" in err and "lnnkit[report]" in err
+    assert "no such file" not in err
 
 
 def test_a_misspelt_predicate_is_corrected(capsys: pytest.CaptureFixture[str]) -> None:
