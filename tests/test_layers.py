@@ -1,7 +1,7 @@
 """Imports point one way: the tree is the pipeline.
 
     syntax <- data <- check <- graph <- formula <- analysis <- store <- join <- trail <- engine <- answers
-           <- explain <- prove <- picture <- learn <- kb <- surfaces (cli, shell)
+           <- explain <- prove <- draw <- learn <- kb <- surfaces (cli, shell)
 
 Each stage may import itself and the stages before it. Beside them stand
 

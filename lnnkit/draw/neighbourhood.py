@@ -140,7 +140,7 @@ def _instance(step: Step) -> tuple[str, tuple[str, ...]]:
     span = step.statement.span
     called = step.statement.name or f"line {span.line}"
     lines = (f"{step.statement.kind} {called}", _short(bindings)) if bindings else (f"{step.statement.kind} {called}",)
-    return f"{span.source.path}:{span.line} {bindings}", lines
+    return f"{span.source.path}:{span.line} {dict(step.bindings)}", lines
 
 
 def _short(text: str, most: int = 40) -> str:

@@ -25,7 +25,7 @@ def predicate_graph(program: CheckedProgram, title: str, centre: str | None, mos
     antecedent from above. That is left out of the picture.)
     """
     statements = {
-        f"statement {number}": assertion
+        f"\0{number}": assertion  # no predicate has such a name
         for number, assertion in enumerate(program.assertions)
         if assertion.kind != "law"
     }

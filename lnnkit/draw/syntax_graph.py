@@ -41,7 +41,7 @@ def syntax_graph(lifted: LiftedGraph, title: str, centre: str | None, most: int)
         if graph.nodes[node]["stated"]:
             shown.add_node(node)
     shown.add_edges_from((one, other) for one, other in graph.edges() if one in shown and other in shown)
-    statements = {f"statement {number}": root for number, root in enumerate(lifted.statements)}
+    statements = {f"\0{number}": root for number, root in enumerate(lifted.statements)}  # no node has such a name
     shown.add_edges_from((name, root.reference.node) for name, root in statements.items())
     lonely = [node for node in shown if not shown.degree(node) and node not in stated]
     shown.remove_nodes_from(lonely)

@@ -106,6 +106,13 @@ def test_programs_in_parts_are_drawn_whole() -> None:
     assert len(many.boxes) == 30 and many.left_out == 90
 
 
+def test_no_predicates_name_is_taken_for_a_rules() -> None:
+    kb = lnnkit.loads('fact "statement 0"(x)\nfact "0"(x)\nrule "statement 0"(X) & "0"(X) -> Q(X)\n')
+    for picture in (kb.draw(), kb.draw(formulas=True)):
+        assert sum(box.kind == "predicate" for box in picture.boxes) == 3
+        assert sum(box.kind == "statement" for box in picture.boxes) == 1
+
+
 def test_a_deep_formula_is_drawn() -> None:
     picture = lnnkit.loads(f"fact A\naxiom {'~' * 145}(A | B)\n").draw()
     assert [(each.negative, each.both) for each in picture.arrows] == [(True, True)] * 2
@@ -239,7 +246,7 @@ def test_a_misspelt_predicate_is_corrected(capsys: pytest.CaptureFixture[str]) -
     assert main(["draw", str(TRACING), "Infectedd"]) == 1
     assert "no predicate is named `Infectedd`\n  hint: did you mean `Infected`?\n" in capsys.readouterr().err
     assert main(["draw", str(TRACING), "Zebra"]) == 1
-    assert "declare it, if it is meant: `predicate Zebra`" in capsys.readouterr().err
+    assert "declare it, if it is intended: `predicate Zebra`" in capsys.readouterr().err
 
 
 def test_other_formats_are_not_written_under_their_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -264,4 +271,4 @@ def test_a_format_is_not_written_under_the_ending_of_another(
         out = tmp_path / name
         assert main(["draw", str(TRACING), "-o", str(out), "--format", form]) == code
         assert out.exists() == (code == 0)
-    assert "a.svg ends as svg does, and --format is dot" in capsys.readouterr().err
+    assert "a.svg has the ending of svg, but --format is dot" in capsys.readouterr().err
