@@ -218,6 +218,7 @@ def test_png_is_a_picture_of_twice_the_size() -> None:
     assert size == [2 * int(root.attrib["width"]), 2 * int(root.attrib["height"])]
 
 
+@pytest.mark.slow
 def test_png_of_a_huge_picture_has_fewer_pixels_to_a_point() -> None:
     pytest.importorskip("resvg_py")
     made = png('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 10000 16000" width="10000" height="16000"></svg>')

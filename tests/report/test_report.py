@@ -188,7 +188,7 @@ def test_odd_names_are_escaped_and_nothing_held_back_is_said() -> None:
     assert "<i>" not in page and "<b>y" not in page
     assert "No labels were held back" in page and "validation labels" not in page
     assert all(words(drawing) for drawing in drawings(page))
-    assert fit._repr_html_().startswith('<div class="lnn lnn-report">')
+    assert '<div class="lnn lnn-report">' in page
 
 
 ODD = ("_hidden", "\x1b[31m", "$x^2_$", "日本", "<b>&</b>", "a" * 300, "#1d2433", '" id="x_1"', "\\alpha")
@@ -262,7 +262,7 @@ def test_a_histogram_has_a_bar_part_for_each_row() -> None:
 @pytest.mark.parametrize("turns", [[], [3.0], [2.0, 2.0], [math.inf, 1.0], [1e-300, 2e-300], [-1e300, 1e300]])
 def test_histograms_of_odd_data(turns: list[float]) -> None:
     own = Threshold("t", "a(X) > ?t", np.array(turns), None, np.full(len(turns), math.nan))
-    for before in (None, 1.0, math.nan):
+    for before in (1.0, math.nan):
         text = str(charts.histogram(own, before, 2.0))
         assert not re.search(r"\b(nan|inf)\b", text) and ElementTree.fromstring(text) is not None
 
