@@ -24,10 +24,10 @@ class Table:
     notes: Sequence[str] = ()
 
 
-def tables(*shown: Table, text: str = "") -> str:
-    """A fragment of HTML: a paragraph, and the tables, each cut at ``ROWS`` rows with a count of all."""
+def tables(*shown: Table, text: str = "", notes: Sequence[str] = ()) -> str:
+    """A fragment of HTML: a paragraph, the tables, each cut at ``ROWS`` rows with a count of all, and ``notes``."""
     cut = [(table, list(islice(table.rows, ROWS))) for table in shown]
-    return str(rendered("tables.html", tables=cut, text=text))
+    return str(rendered("tables.html", tables=cut, text=text, notes=notes))
 
 
 def preformatted(text: str) -> str:
