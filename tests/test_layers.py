@@ -205,7 +205,7 @@ def test_no_circle_of_files() -> None:
     assert circles == []
 
 
-HEAVY = ("torch", "networkx", "pandas")
+HEAVY = ("torch", "networkx", "pandas", "jinja2", "matplotlib")
 DATA = (*HEAVY, "numpy", "pyarrow")
 PROGRAM = "predicate C(p, p)\nfact A(anna)\nrule A(X) & C(X, Y) -> A(Y)\nquery A(X)\n"
 
