@@ -51,7 +51,7 @@ for _stage in (*CORE, "explain", "prove", "learn", "kb"):
     MAY[_stage] |= set(LEAVES)
 for _stage in ("answers", "explain", "prove", "draw", "learn", "kb"):
     MAY[_stage] |= set(VALUES)
-for _stage in ("explain", "draw", "kb"):
+for _stage in ("explain", "prove", "draw", "kb"):
     MAY[_stage] |= {"markup", "picture"}
 MAY["kb"] |= {"errors", "budget", "computing", "fit", "interrupt", "output"}
 MAY |= {leaf: {leaf, "flags"} for leaf in LEAVES}
