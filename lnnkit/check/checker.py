@@ -63,6 +63,7 @@ def check(
     *,
     read_data: bool = True,
     told: Sequence[FactTable] = (),
+    streamed: str | None = None,
 ) -> tuple[CheckedProgram | None, list[Diagnostic]]:
     """Check a parsed program whose paths are relative to ``base``.
 
@@ -70,14 +71,15 @@ def check(
     program's own. The checked program is None if there is an error. Findings are ordered by file and position.
     Statements that did not parse are not in ``program``, but its source still has them: names that they mention are not
     reported as unknown. Without ``read_data`` no data file is opened, and what depends on its contents (entities, the
-    arity of a predicate that only a ``load`` mentions) is not checked.
+    arity of a predicate that only a ``load`` mentions) is not checked. Nor are the tables of predicates with an argument
+    of the sort that is ``streamed``: their rows come later.
     """
     merged = merge(program, base)
     symbols = gather(merged.entries, told=told)
     complete = not merged.left_out.intersection(READING)
     symbols = replace(symbols, left_out=frozenset(merged.left_out), whole=merged.whole, complete=complete)
     if read_data:
-        symbols, problems = read_tables(symbols)
+        symbols, problems = read_tables(symbols, _of_sort(symbols, streamed))
     else:
         symbols, problems = unread(symbols), []
     symbols = replace(symbols, resolved=resolve_predicates(symbols))
@@ -85,6 +87,14 @@ def check(
     found = ordered(found, [program.span.source.path, *(each.span.source.path for each in symbols.statements())])
     failed = any(finding.severity == "error" for finding in found)
     return None if failed else assemble(symbols, logic_of(program.statements)), found
+
+
+def _of_sort(symbols: Symbols, sort: str | None) -> frozenset[str]:
+    """The predicates and numbers with an argument of a sort."""
+    if sort is None:
+        return frozenset()
+    resolved = resolve_predicates(unread(symbols))
+    return frozenset(name for name, predicate in resolved.items() if sort in predicate.sorts)
 
 
 def run(passes: Sequence[Pass], symbols: Symbols) -> list[Diagnostic]:

@@ -1,0 +1,114 @@
+"""A program about rows, compiled: what a scorer works with, and what it is made from again in another process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property
+
+import numpy as np
+import torch
+
+from lnnkit.check.program import CheckedProgram
+from lnnkit.data.table import FactTable
+from lnnkit.rows.dense_answers import RowBounds, answer_rows
+from lnnkit.rows.dense_program import DenseProgram, dense_program
+from lnnkit.rows.dense_rounds import DenseRun, Unsettled
+from lnnkit.rows.dense_state import Column, Strip
+from lnnkit.rows.needed_statements import Needed, needed
+from lnnkit.rows.row_links import RowSort, row_links
+from lnnkit.rows.row_loads import RowLoad
+from lnnkit.rows.strip_engine import StripEngine, some_rows
+from lnnkit.rows.strip_facts import SideFacts, StripGrid, fact_columns, side_facts
+from lnnkit.syntax.diagnostic import Diagnostic
+
+LENGTH = 2**14  # rows of a strip of the dense program: what one statement needs of them fits the cache
+
+
+@dataclass(frozen=True)
+class RowModel:
+    """A checked ``program`` with the queries that are asked, whose numbers are settled; the ``loads`` that the stream
+    stands in for, and the tables about rows that are read whole. Holds no file, and can be pickled."""
+
+    program: CheckedProgram
+    sort: str
+    loads: tuple[RowLoad, ...]
+    sides: tuple[FactTable, ...]
+
+    def __getstate__(self) -> dict[str, object]:
+        """The fields alone: what they are compiled to is made again where it is needed."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    @cached_property
+    def supplied(self) -> frozenset[str]:
+        """The predicates and numbers of which facts may speak."""
+        found = {table.predicate for table in (*self.program.tables, *self.sides)}
+        found |= {fact.predicate for fact in self.program.facts}
+        return frozenset(found | {load.predicate for load in self.loads})
+
+    @cached_property
+    def rows(self) -> RowSort:
+        """The sort, with what its stream and the other tables are known to say."""
+        predicates = self.program.predicates
+        own = {name for name, each in predicates.items() if self.sort in each.sorts}
+        brings = {sort for name in own & self.supplied for sort in predicates[name].sorts if sort != self.sort}
+        return RowSort(self.sort, predicates, frozenset(self._exact()) - own, frozenset(brings))
+
+    def _exact(self) -> set[str]:
+        """The closed predicates, derived by nothing, each of whose facts has one truth."""
+        derived = {name for stratum in self.program.strata for name in stratum}
+        found = {name for name, each in self.program.predicates.items() if each.closed and name not in derived}
+        found -= {fact.predicate for fact in self.program.facts if fact.lower != fact.upper}
+        return found - {table.predicate for table in self.program.tables if not bool((table.lower == table.upper).all())}
+
+    @cached_property
+    def needs(self) -> Needed:
+        return needed(self.program, self.supplied)
+
+    def links(self) -> list[Diagnostic]:
+        """What keeps rows from being decided one by one."""
+        return row_links(self.needs, self.rows)
+
+    @cached_property
+    def compiled(self) -> Compiled:
+        return Compiled(self)
+
+
+class Compiled:
+    """What works out the answers of strips."""
+
+    def __init__(self, model: RowModel) -> None:
+        self.model = model
+        self.dense: DenseProgram | None = dense_program(model.needs, model.program)
+        own = {name for name, each in model.program.predicates.items() if model.sort in each.sorts}
+        self.sides: tuple[SideFacts, ...] = ()
+        if self.dense is not None:
+            facts = [fact for fact in model.program.facts if fact.predicate in own]
+            self.sides = tuple(side_facts(facts, model.sides, self.dense.tables))
+
+    @cached_property
+    def engine(self) -> StripEngine:
+        return StripEngine(self.model.program, self.model.sort, self.model.sides, self.model.needs)
+
+    def answers(self, strip: StripGrid) -> list[RowBounds]:
+        """The bounds of each query, row by row; the rows are good."""
+        if self.dense is None:
+            return self.engine.answers(strip)
+        columns, _ = fact_columns(strip, self.dense.tables, self.sides)
+        parts = [self._part(strip, columns, start) for start in range(0, max(strip.length, 1), LENGTH)]
+        if len(parts) == 1:
+            return parts[0]
+        return [
+            RowBounds(torch.cat([each.lower for each in own]), torch.cat([each.upper for each in own]))
+            for own in zip(*parts, strict=True)
+        ]
+
+    def _part(self, strip: StripGrid, columns: Mapping[str, Column], start: int) -> list[RowBounds]:
+        assert self.dense is not None
+        stop = min(start + LENGTH, strip.length)
+        rows = Strip(stop - start, {name: column.part(start, stop) for name, column in columns.items()})
+        try:
+            DenseRun(self.dense, rows).infer()
+        except Unsettled:
+            return self.engine.answers(some_rows(strip, np.arange(start, stop)))
+        return [answer_rows(query, rows) for query in self.dense.queries]
