@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,9 +14,10 @@ from lnnkit.check.gather import gather
 from lnnkit.check.imports import logic_of, merge
 from lnnkit.check.kinds import kinds
 from lnnkit.check.learnables import learnables
+from lnnkit.check.nearest import nearest
 from lnnkit.check.negations import negations
 from lnnkit.check.predicates import predicates
-from lnnkit.check.program import CheckedProgram
+from lnnkit.check.program import ENTITY, CheckedProgram, Predicate
 from lnnkit.check.query_entities import asked
 from lnnkit.check.rules import rules
 from lnnkit.check.sorts import resolve_predicates, sorts
@@ -78,7 +79,9 @@ def check(
     symbols = gather(merged.entries, told=told)
     complete = not merged.left_out.intersection(READING)
     symbols = replace(symbols, left_out=frozenset(merged.left_out), whole=merged.whole, complete=complete)
-    if read_data:
+    if streamed is not None and not _of_sort(symbols, streamed):
+        symbols, problems = unread(symbols), [unknown_sort(streamed, resolve_predicates(unread(symbols)))]
+    elif read_data:
         symbols, problems = read_tables(symbols, _of_sort(symbols, streamed))
     else:
         symbols, problems = unread(symbols), []
@@ -95,6 +98,15 @@ def _of_sort(symbols: Symbols, sort: str | None) -> frozenset[str]:
         return frozenset()
     resolved = resolve_predicates(unread(symbols))
     return frozenset(name for name, predicate in resolved.items() if sort in predicate.sorts)
+
+
+def unknown_sort(name: str, predicates: Mapping[str, Predicate]) -> Diagnostic:
+    """The error for a sort that no predicate has."""
+    known = {sort for predicate in predicates.values() for sort in predicate.sorts}
+    near = nearest(name, known)
+    listed = ", ".join(sorted(known - {ENTITY})) or "none is declared, as in `predicate P(loan)`"
+    hint = f"did you mean `{near}`?" if near else f"the sorts of the program: {listed}"
+    return Diagnostic("unknown-sort", f"no predicate has an argument of the sort `{name}`", hint)
 
 
 def run(passes: Sequence[Pass], symbols: Symbols) -> list[Diagnostic]:

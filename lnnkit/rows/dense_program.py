@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
+from lnnkit.analysis.relevance import SIDES
 from lnnkit.check.program import CheckedProgram
 from lnnkit.engine.response.forward import Clause, clause
 from lnnkit.engine.response.respond import constant
@@ -38,7 +39,8 @@ class DenseTable:
 @dataclass(frozen=True, slots=True)
 class DenseRule:
     """A statement, or the definition of a shared neuron. ``tables`` has the table behind each leaf, AUXILIARY among
-    them; ``reads`` the tables and sides whose moves matter. Of a comparison, ``informing`` are the sets of leaves of
+    them; ``reads`` the tables and sides whose moves matter, none where what it tells depends on nothing that moves. Of
+    a comparison, ``informing`` are the sets of leaves of
     which one must be known before its numbers say anything of its truth."""
 
     shape: RuleShape
@@ -114,7 +116,7 @@ def dense_program(needs: Needed, program: CheckedProgram) -> DenseProgram | None
             _tables(needs, every, queries),
             tuple(each for each in defining if each.formula.compares),
             tuple(each for each in defining if not each.formula.compares),
-            tuple(_rule(needs, reading.formula) for reading in needs.readings),
+            _once(tuple(_rule(needs, reading.formula) for reading in needs.readings), needs),
             tuple((names, tuple(_completing(needs, each) for each in own)) for names, own in needs.strata),
             queries,
         )
@@ -166,7 +168,35 @@ def _sources(formula: Formula) -> dict[int, str]:
 def _rule(needs: Needed, formula: Formula) -> DenseRule:
     modes = leaf_modes(formula, needs.relevance.mode)
     shape = RuleShape(formula, needs.analyses.of(formula), modes, (), completes=False)
-    return DenseRule(shape, _sources(formula), _reads(shape), clause(shape), _informing(formula))
+    return DenseRule(shape, _sources(formula), _reads(shape), _clause(shape), _informing(formula))
+
+
+def _once(rules: Sequence[DenseRule], needs: Needed) -> tuple[DenseRule, ...]:
+    """The rules, those without ``reads`` that look at rows once: whatever they tell rests on what nobody moves."""
+    moved = {rule.tables[leaf] for rule in rules for leaf in rule.shape.targets}
+    moved |= {name for names, _ in needs.strata for name in names}
+    found: list[DenseRule] = []
+    for rule in rules:
+        polarity = rule.shape.analysis.polarity
+        read = {
+            rule.tables[element.leaf]
+            for leaf in rule.shape.targets
+            for place, side in enumerate(SIDES)
+            if rule.shape.modes[leaf][place]
+            for element in polarity.reads(leaf, side)
+            if element.leaf in rule.tables
+        }
+        still = rule.formula.auxiliary is None and not rule.formula.heads and not read & moved
+        found.append(replace(rule, reads=()) if still else rule)
+    return tuple(found)
+
+
+def _clause(shape: RuleShape) -> Clause | None:
+    """The statement as a clause. The product's kernels want both ends of what they read in full, and a clause reads
+    one."""
+    if any(neuron.logic is not None and neuron.logic.name == "product" for neuron in shape.formula.neurons):
+        return None
+    return clause(shape)
 
 
 def _completing(needs: Needed, formula: Formula) -> DenseRule:

@@ -30,7 +30,8 @@ class Column:
     def part(self, start: int, stop: int) -> Column:
         """Some rows that follow one another, before any is arrested."""
         given = None if self.given is None else self.given[start:stop]
-        return Column(self.table, self.lower[start:stop], self.upper[start:stop], given)
+        lower = self.lower[start:stop]
+        return Column(self.table, lower, lower if self.upper is self.lower else self.upper[start:stop], given)
 
     @property
     def bounds(self) -> Bounds:
@@ -63,6 +64,8 @@ class Column:
 
     def arrest(self) -> Tensor | None:
         """Arrest the rows whose bounds have crossed by more than the tolerance; which they are, or None."""
+        if self.lower is self.upper:
+            return None
         over = self.lower > self.upper
         if not any_set(over):
             return None

@@ -37,15 +37,21 @@ class RowLoad:
         return choose(self.predicate, self.arity, self.numeric, sheet, table.read, table.where, table.missing)
 
 
-def row_loads(program: ast.Program, base: Path, predicates: Mapping[str, Predicate], sort: str) -> list[RowLoad]:
-    """The loads of a program, and of what it imports, of predicates with one argument of the sort."""
+def row_loads(
+    program: ast.Program, base: Path, predicates: Mapping[str, Predicate], sort: str
+) -> tuple[list[RowLoad], dict[str, Span]]:
+    """The loads of a program, and of what it imports, of predicates with one argument of the sort; and those with
+    several, each with the place of a load of it."""
     found: list[RowLoad] = []
+    pairs: dict[str, Span] = {}
     for entry in merge(program, base).entries:
         statement = entry.statement
         if not isinstance(statement, ast.LoadStatement) or statement.name not in predicates:
             continue
         own = predicates[statement.name]
         places = [place for place, each in enumerate(own.sorts) if each == sort]
+        if len(places) > 1:
+            pairs.setdefault(own.name, statement.span)
         if len(places) == 1:
             found.append(
                 RowLoad(
@@ -59,7 +65,7 @@ def row_loads(program: ast.Program, base: Path, predicates: Mapping[str, Predica
                     entry.base / statement.table.path,
                 )
             )
-    return found
+    return found, pairs
 
 
 def streamed(loads: Sequence[RowLoad], sort: str, stream: Path | None = None) -> tuple[list[RowLoad], list[RowLoad]]:

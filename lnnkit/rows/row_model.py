@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 
 import numpy as np
@@ -18,9 +18,10 @@ from lnnkit.rows.dense_state import Column, Strip
 from lnnkit.rows.needed_statements import Needed, needed
 from lnnkit.rows.row_links import RowSort, row_links
 from lnnkit.rows.row_loads import RowLoad
-from lnnkit.rows.strip_engine import StripEngine, some_rows
-from lnnkit.rows.strip_facts import SideFacts, StripGrid, fact_columns, side_facts
+from lnnkit.rows.strip_engine import StripEngine
+from lnnkit.rows.strip_facts import SideFacts, StripGrid, fact_columns, fact_tables, has_names, side_facts, some_rows
 from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.span import Span
 
 LENGTH = 2**14  # rows of a strip of the dense program: what one statement needs of them fits the cache
 
@@ -28,12 +29,14 @@ LENGTH = 2**14  # rows of a strip of the dense program: what one statement needs
 @dataclass(frozen=True)
 class RowModel:
     """A checked ``program`` with the queries that are asked, whose numbers are settled; the ``loads`` that the stream
-    stands in for, and the tables about rows that are read whole. Holds no file, and can be pickled."""
+    stands in for, and the tables about rows that are read whole. ``pairs`` are the predicates of several rows that it
+    loads. Holds no file, and can be pickled."""
 
     program: CheckedProgram
     sort: str
     loads: tuple[RowLoad, ...]
     sides: tuple[FactTable, ...]
+    pairs: Mapping[str, Span] = field(default_factory=dict)
 
     def __getstate__(self) -> dict[str, object]:
         """The fields alone: what they are compiled to is made again where it is needed."""
@@ -44,7 +47,7 @@ class RowModel:
         """The predicates and numbers of which facts may speak."""
         found = {table.predicate for table in (*self.program.tables, *self.sides)}
         found |= {fact.predicate for fact in self.program.facts}
-        return frozenset(found | {load.predicate for load in self.loads})
+        return frozenset(found | {load.predicate for load in self.loads} | self.pairs.keys())
 
     @cached_property
     def rows(self) -> RowSort:
@@ -67,7 +70,13 @@ class RowModel:
 
     def links(self) -> list[Diagnostic]:
         """What keeps rows from being decided one by one."""
-        return row_links(self.needs, self.rows)
+        found = row_links(self.needs, self.rows)
+        read = {neuron.source for formula in self.needs.formulas for neuron in formula.neurons}
+        for name in sorted(read & self.pairs.keys()) if not found else ():
+            message = f"each row of this table is about two entities of the sort `{self.sort}`"
+            hint = "rows are decided one by one: leave out what the queries need of it, or run the program whole"
+            found.append(Diagnostic("linked-rows", message, hint, self.pairs[name]))
+        return found
 
     @cached_property
     def compiled(self) -> Compiled:
@@ -82,6 +91,7 @@ class Compiled:
         self.dense: DenseProgram | None = dense_program(model.needs, model.program)
         own = {name for name, each in model.program.predicates.items() if model.sort in each.sorts}
         self.sides: tuple[SideFacts, ...] = ()
+        self._columns: tuple[StripGrid, dict[str, Column], list[Diagnostic]] | None = None  # of the last strip
         if self.dense is not None:
             facts = [fact for fact in model.program.facts if fact.predicate in own]
             self.sides = tuple(side_facts(facts, model.sides, self.dense.tables))
@@ -90,11 +100,24 @@ class Compiled:
     def engine(self) -> StripEngine:
         return StripEngine(self.model.program, self.model.sort, self.model.sides, self.model.needs)
 
+    def is_clean(self, strip: StripGrid) -> bool:
+        """Whether nothing is wrong with the names of rows, and with what they are said to be."""
+        if not has_names(strip.key):
+            return False
+        if self.dense is None:
+            return not any(finding.severity == "error" for finding in fact_tables(strip)[1])
+        self._columns = strip, *fact_columns(strip, self.dense.tables, self.sides)
+        return not any(finding.severity == "error" for finding in self._columns[2])
+
     def answers(self, strip: StripGrid) -> list[RowBounds]:
         """The bounds of each query, row by row; the rows are good."""
         if self.dense is None:
             return self.engine.answers(strip)
-        columns, _ = fact_columns(strip, self.dense.tables, self.sides)
+        last, self._columns = self._columns, None
+        if last is not None and last[0] is strip:
+            columns = last[1]
+        else:
+            columns, _ = fact_columns(strip, self.dense.tables, self.sides)
         parts = [self._part(strip, columns, start) for start in range(0, max(strip.length, 1), LENGTH)]
         if len(parts) == 1:
             return parts[0]

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lnnkit import __version__
-from lnnkit.answer_table import STATES, TruthState, truth_states
-from lnnkit.data.arrow import float64s, int32s, strings
+from lnnkit.answer_table import STATES, Answers
+from lnnkit.check.program import Query
+from lnnkit.data.arrow import float64s, int32s, one, strings
+from lnnkit.data.choose import Choice
+from lnnkit.data.facts import SHOWN
 from lnnkit.data.frames import arrow_sheet
 from lnnkit.data.grid import Sheet
 from lnnkit.data.table_fault import Unreadable
-from lnnkit.errors import DataError, Error
+from lnnkit.errors import DataError, Error, ProgramError
 from lnnkit.rows.dense_answers import RowBounds
 from lnnkit.rows.row_loads import key_of
-from lnnkit.rows.row_model import RowModel
-from lnnkit.rows.strip_facts import StripGrid, StripSource, fact_tables, read_strip
+from lnnkit.rows.row_model import LENGTH, RowModel
+from lnnkit.rows.strip_facts import StripGrid, StripSource, bad_rows, read_strip, some_rows
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 
@@ -27,3 +29,121 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 """Of what a pickled scorer holds."""
+
+SOURCE = "the batch"
+
+
+class RowScorer:
+    """Decides the rows of Arrow record batches one by one: ``scorer(batch)`` has a row for each of the batch's, in
+    their order, with the column that names it and, for each query, its lower and its upper bound and its state.
+
+    Made by `lnnkit.KnowledgeBase.scorer`. It holds no file and can be pickled; where the pickle was written by another
+    version of lnnkit whose scorers hold something else, it is refused.
+    """
+
+    def __init__(self, model: RowModel, alpha: float = 1.0) -> None:
+        self.model = model
+        self.alpha = alpha
+        self._choices: dict[tuple[str, ...], tuple[tuple[Choice, ...], int]] = {}
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The answers for the rows of a batch (or of an Arrow table, which comes back as one). Raises `DataError` with
+        every bad row."""
+        import pyarrow as pa
+
+        whole = isinstance(batch, pa.Table)
+        table = batch if whole else pa.Table.from_batches([batch])
+        found, _ = self.scored(arrow_sheet(table, SOURCE), SOURCE)
+        return pa.Table.from_batches([found]) if whole else found
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """How the columns of each query begin: with its predicate or number, or ``query2`` for a compound one."""
+        found: list[str] = []
+        for number, query in enumerate(self.model.program.queries, 1):
+            name = query.formula.name if isinstance(query.formula, ast.Atom) else ""
+            found.append(name if name and name not in found else f"query{number}")
+        return tuple(found)
+
+    def scored(self, sheet: Sheet, name: str, *, lenient: bool = False) -> tuple[pa.RecordBatch, list[Diagnostic]]:
+        """The answers for the rows of a sheet of the file ``name``, and what is wrong with the rows that are left out,
+        if it is ``lenient``; else that is raised, as `DataError`."""
+        try:
+            strip = read_strip(self._source(sheet, name))
+            wrong = self._wrong(strip, lenient=lenient)
+            if wrong and not lenient:
+                raise DataError(wrong)
+            if wrong:
+                rows = {finding.row for finding in wrong}
+                keep = np.array([row not in rows for row in strip.grid.rows.tolist()], bool)
+                strip = some_rows(strip, np.flatnonzero(keep))
+        except Unreadable as problem:
+            fault = problem.fault
+            raise DataError([Diagnostic(fault.code, fault.message, fault.hint, file=name)]) from None
+        return self._table(strip, self.model.compiled.answers(strip)), wrong
+
+    def _source(self, sheet: Sheet, name: str) -> StripSource:
+        """The strip with what each load means of its columns, found once for tables with the same columns."""
+        model = self.model
+        if sheet.names not in self._choices:
+            choices = tuple(load.choice(sheet) for load in model.loads)
+            key, problems = key_of(model.loads, choices, sheet)
+            if problems:
+                raise ProgramError(problems)
+            assert key is not None
+            self._choices[sheet.names] = choices, key
+        choices, key = self._choices[sheet.names]
+        return StripSource(sheet, model.loads, choices, key, name)
+
+    def _wrong(self, strip: StripGrid, *, lenient: bool) -> list[Diagnostic]:
+        if not strip.grid.lost and not strip.grid.spoiled and self.model.compiled.is_clean(strip):
+            return []
+        return bad_rows(strip, max(strip.length, 1) if lenient else SHOWN)
+
+    def _table(self, strip: StripGrid, found: Sequence[RowBounds]) -> pa.RecordBatch:
+        import pyarrow as pa
+
+        names = [strip.source.sheet.names[strip.source.key]]
+        columns: list[pa.Array] = [_as_written(one(strip.key))]
+        for name, query, bounds in zip(self.names, self.model.program.queries, found, strict=True):
+            lower, upper = bounds.lower.numpy(), bounds.upper.numpy()
+            names += [f"{name}_lower", f"{name}_upper", f"{name}_state"]
+            columns += [float64s(lower), float64s(upper), self._states(query, lower, upper)]
+        return pa.RecordBatch.from_arrays(columns, names=names)
+
+    def _states(self, query: Query, lower: np.ndarray, upper: np.ndarray) -> pa.Array:
+        import pyarrow as pa
+
+        states = np.empty(len(lower), np.int32)
+        for start in range(0, len(lower), LENGTH):  # what fits the cache
+            some = slice(start, start + LENGTH)
+            none = np.zeros(0, bool)
+            answers = Answers("", (), (), lower[some], upper[some], none, self.alpha, numeric=query.numeric)
+            states[some] = answers.states
+        return pa.DictionaryArray.from_arrays(int32s(states), strings(STATES))
+
+    # --- in other processes -------------------------------------------------------------------------------------------
+
+    def __getstate__(self) -> dict[str, object]:
+        return {"format": FORMAT, "lnnkit": __version__, "model": self.model, "alpha": self.alpha}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        if state.get("format") != FORMAT:
+            message = (
+                f"this scorer was written by lnnkit {state.get('lnnkit')} in format {state.get('format')}; "
+                f"lnnkit {__version__} reads format {FORMAT}"
+            )
+            raise Error([Diagnostic("no-model", message, "run one version of lnnkit in all processes")])
+        model, alpha = state["model"], state["alpha"]
+        assert isinstance(model, RowModel) and isinstance(alpha, float)
+        self.__init__(model, alpha)
+
+
+def _as_written(column: pa.Array) -> pa.Array:
+    """The names of rows as their stream has them; those of a text file as texts."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        return column.cast(pa.string())
+    return column.cast(pa.string()) if pa.types.is_binary(column.type) else column
+

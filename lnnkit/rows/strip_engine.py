@@ -17,19 +17,18 @@ from lnnkit.analysis.analyses import Known
 from lnnkit.answers.query_rows import answer
 from lnnkit.budget import allowed, too_large
 from lnnkit.check.program import CheckedProgram, Fact, Predicate
-from lnnkit.data.arrow import int64s
 from lnnkit.data.column import EntityColumn
 from lnnkit.data.entities import Entities
 from lnnkit.data.names import Names
 from lnnkit.data.table import FactTable
 from lnnkit.data.texts import Texts, texts_of
 from lnnkit.engine.inference import Fixpoint, TooLarge, infer
-from lnnkit.graph.lifted import LiftedGraph, Reference, Root
+from lnnkit.graph.lifted import LiftedGraph, Reference
 from lnnkit.graph.lifting import add_queries, build
 from lnnkit.rows.dense_answers import RowBounds
 from lnnkit.rows.dense_program import query_default
 from lnnkit.rows.needed_statements import Needed
-from lnnkit.rows.strip_facts import StripGrid, fact_tables
+from lnnkit.rows.strip_facts import StripGrid, fact_tables, some_rows
 from lnnkit.store.layout import asked_constants, constants
 from lnnkit.store.stated_facts import given_facts
 
@@ -154,16 +153,6 @@ class StripEngine:
         ground = replace(root, reference=Reference(root.reference.node, arguments), variables=(), sorts=())
         found = answer(fixpoint, lifted, ground, budget=allowed(None))
         return float(found.lower[0]), float(found.upper[0])
-
-
-def some_rows(strip: StripGrid, rows: np.ndarray) -> StripGrid:
-    """Some of the rows of a strip."""
-    picked = int64s(rows)
-    columns = {
-        position: [column[row] for row in rows.tolist()] if isinstance(column, list) else column.take(picked)
-        for position, column in strip.grid.columns.items()
-    }
-    return StripGrid(strip.source, replace(strip.grid, columns=columns, rows=strip.grid.rows[rows], texts={}))
 
 
 def _turns(codes: np.ndarray) -> np.ndarray | None:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
 from lnnkit.check.program import Fact
-from lnnkit.data.arrow import nulls, one, strings, view
+from lnnkit.data.arrow import int64s, nulls, one, strings, text_buffers, view
 from lnnkit.data.choose import Choice
-from lnnkit.data.facts import facts
+from lnnkit.data.facts import SHOWN, facts
 from lnnkit.data.grid import Grid, Sheet
 from lnnkit.data.load import denied
 from lnnkit.data.marks import without_marks
@@ -39,13 +39,12 @@ class StripSource:
     name: str
 
 
-@dataclass
+@dataclass(frozen=True)
 class StripGrid:
-    """The cells of a strip that are read. ``numbers`` are those of its rows in the source."""
+    """The cells of a strip that are read."""
 
     source: StripSource
     grid: Grid
-    bad: dict[int, list[Diagnostic]] = field(default_factory=dict)  # by the number of the row
 
     @property
     def length(self) -> int:
@@ -65,6 +64,54 @@ def read_strip(source: StripSource) -> StripGrid:
     return StripGrid(source, grid)
 
 
+def some_rows(strip: StripGrid, rows: np.ndarray) -> StripGrid:
+    """Some of the rows of a strip, by their places in it."""
+    picked = int64s(rows)
+    columns = {
+        position: [column[row] for row in rows.tolist()] if isinstance(column, list) else column.take(picked)
+        for position, column in strip.grid.columns.items()
+    }
+    grid = replace(strip.grid, columns=columns, rows=strip.grid.rows[rows], spoiled={}, lost=(), texts={})
+    return StripGrid(strip.source, grid)
+
+
+def bad_rows(strip: StripGrid, shown: int) -> list[Diagnostic]:
+    """What is wrong with the rows of a strip: of each kind the first ``shown``, then how many there are."""
+    found: dict[Diagnostic, Diagnostic] = {}
+    source = strip.source
+    if not source.loads:
+        return []
+    nameless = replace(source.choices[0], keys=(source.key,), values=(), where=())
+    looked = [(source.loads[0], nameless), *zip(source.loads, source.choices, strict=True)]
+    for load, choice in looked:
+        for finding in _facts(strip, load, choice, shown)[1]:
+            if finding.severity == "error":
+                found.setdefault(replace(finding, span=None), finding)
+    return list(found.values())
+
+
+def has_names(column: pa.Array | pa.ChunkedArray) -> bool:
+    """Whether each cell of a column is known to name an entity, without a close look."""
+    import pyarrow as pa
+
+    if column.null_count:
+        return False
+    if pa.types.is_integer(column.type):
+        return True
+    array = one(column)
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary
+    if pa.types.is_binary(array.type):
+        try:
+            array = array.cast(pa.string())
+        except pa.ArrowInvalid:
+            return False
+    if not (pa.types.is_string(array.type) or pa.types.is_large_string(array.type)):
+        return False
+    offsets, _ = text_buffers(array)
+    return bool((np.diff(offsets) > 0).all())
+
+
 def fact_tables(strip: StripGrid) -> tuple[list[FactTable], list[Diagnostic]]:
     """The facts that each load makes of the strip, and what is wrong with its rows."""
     tables: list[FactTable] = []
@@ -76,10 +123,12 @@ def fact_tables(strip: StripGrid) -> tuple[list[FactTable], list[Diagnostic]]:
     return tables, found
 
 
-def _facts(strip: StripGrid, load: RowLoad, choice: Choice) -> tuple[FactTable, list[Diagnostic]]:
+def _facts(
+    strip: StripGrid, load: RowLoad, choice: Choice, shown: int = SHOWN
+) -> tuple[FactTable, list[Diagnostic]]:
     grid = without_marks(_some(strip.grid, choice.wanted), load.table.missing)
     sheet, name = strip.source.sheet, strip.source.name
-    table, findings = facts(load.predicate, load.numeric, sheet, choice, grid, name, load.span)
+    table, findings = facts(load.predicate, load.numeric, sheet, choice, grid, name, load.span, shown)
     return (denied(table) if load.negated and not load.numeric else table), findings
 
 
@@ -223,7 +272,8 @@ def _meet(
 ) -> None:
     """Enter what a load says; facts about one atom meet, whatever the default of others."""
     given = torch.ones(len(lower), dtype=torch.bool) if there is None else torch.from_numpy(there)
-    low, high = _tensor(lower), _tensor(upper)
+    low = _tensor(lower)
+    high = low if upper is lower else _tensor(upper)
     known = columns.get(table.name)
     if known is None:
         columns[table.name] = Column(table, low, high, given)
