@@ -65,6 +65,19 @@ class RowScorer:
             found.append(name if name and name not in found else f"query{number}")
         return tuple(found)
 
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        """The columns of the stream that are read; None where the program picks them by their places."""
+        found: dict[str, None] = {}
+        for load in self.model.loads:
+            if load.table.read is None:
+                return None
+            for column in (*load.table.read, *(where.column for where in load.table.where)):
+                if not isinstance(column, str):
+                    return None
+                found[column] = None
+        return tuple(found)
+
     def scored(self, sheet: Sheet, name: str, *, lenient: bool = False) -> tuple[pa.RecordBatch, list[Diagnostic]]:
         """The answers for the rows of a sheet of the file ``name``, and what is wrong with the rows that are left out,
         if it is ``lenient``; else that is raised, as `DataError`."""
