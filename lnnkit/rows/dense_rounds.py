@@ -96,6 +96,7 @@ class DenseRun:
         self.program = program
         self.strip = strip
         self._silent: dict[int, Tensor] = {}  # by rule: the rows whose instance is arrested
+        self._truths: dict[str, Interval] = {}  # of comparisons, by their numbers as facts give them
         self._rounds = 0
 
     def infer(self) -> None:
@@ -144,7 +145,7 @@ class DenseRun:
                 if leaf == AUXILIARY:
                     found.append(((name, side), news & ~clash, value))
             return found
-        lower, upper = self._truth(rule, parts)
+        lower, upper = self._truths[name] = self._truth(rule, parts)
         for side, (news, value) in enumerate(((lower > _NOISE, lower), (upper < 1 - _NOISE, upper))):
             if modes[side]:
                 found.append(((name, side), news, value))
@@ -305,16 +306,23 @@ class DenseRun:
         assert comparison is not None
         if self._default(AUXILIARY, rule) != (0.0, 1.0):
             return moved
-        parts = self._parts_of_comparison(rule)
-        if parts is None:
-            return moved
-        truth = self._truth(rule, parts)
+        truth = self._truths.pop(rule.tables[AUXILIARY], None)  # before the first round nothing has moved its numbers
+        if truth is None:
+            parts = self._parts_of_comparison(rule)
+            if parts is None:
+                return moved
+            truth = self._truth(rule, parts)
         own = self.strip.column(rule.tables[AUXILIARY])
-        quiet = (own.lower == truth.lower) & (own.upper == truth.upper)
-        if comparison.partial:
-            inputs = [self.strip.column(rule.tables[leaf]) for leaf in rule.formula.leaves]
-            for column in inputs:
-                quiet &= column.lower == column.upper
+        keeps = rule.shape.modes[AUXILIARY]
+        quiet = own.lower == truth.lower if keeps[0] else own.lower <= truth.lower
+        quiet &= own.upper == truth.upper if keeps[1] else own.upper >= truth.upper
+        if comparison.partial:  # what is true, or false, has a value: that may say something of numbers
+            single = torch.ones(self.strip.length, dtype=torch.bool)
+            for leaf in rule.formula.leaves:
+                column = self.strip.column(rule.tables[leaf])
+                single &= column.lower == column.upper
+            least = tolerance(own.lower.dtype)
+            quiet &= single | ((own.lower <= least) & (own.upper >= 1 - least))
         return ~quiet if moved is None else moved & ~quiet
 
     def _picked(self, moved: Tensor | None) -> Tensor | None:

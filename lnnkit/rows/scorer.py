@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lnnkit import __version__
 from lnnkit.answer_table import STATES, Answers
 from lnnkit.check.program import Query
 from lnnkit.data.arrow import float64s, int32s, one, strings
@@ -138,13 +138,13 @@ class RowScorer:
     # --- in other processes -------------------------------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, object]:
-        return {"format": FORMAT, "lnnkit": __version__, "model": self.model, "alpha": self.alpha}
+        return {"format": FORMAT, "lnnkit": version("lnnkit"), "model": self.model, "alpha": self.alpha}
 
     def __setstate__(self, state: dict[str, object]) -> None:
         if state.get("format") != FORMAT:
             message = (
                 f"this scorer was written by lnnkit {state.get('lnnkit')} in format {state.get('format')}; "
-                f"lnnkit {__version__} reads format {FORMAT}"
+                f"lnnkit {version('lnnkit')} reads format {FORMAT}"
             )
             raise Error([Diagnostic("no-model", message, "run one version of lnnkit in all processes")])
         model, alpha = state["model"], state["alpha"]
