@@ -27,11 +27,12 @@ def require_known(path: Path) -> None:
 
 
 class OutputFile:
-    """A file that is written batch by batch. Left by an exception, nothing is at its place."""
+    """A file that is written batch by batch, in a ``folder`` beside its place until it is whole. Left by an exception,
+    nothing is at its place."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, folder: Path) -> None:
         self.path = path
-        self._partial = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}.part")
+        self._partial = folder / f"output.{secrets.token_hex(4)}.partial"
         self._writer: Any = None
         self._sink: Any = None
 
@@ -89,7 +90,7 @@ class BadRowsFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.count = 0
-        self._partial = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}.part")
+        self._partial = path.with_name(f".{path.name[:100]}.part")
 
     def __enter__(self) -> Self:
         self._file = self._partial.open("w", encoding="utf-8", newline="")

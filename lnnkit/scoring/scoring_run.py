@@ -59,13 +59,13 @@ def score(
     Raises `DataError` for a bad row, unless ``bad_rows`` takes them, and for a stream that cannot be read; `Error`
     where nothing more can be written, or a worker dies.
     """
+    parts = Parts.beside(output)
     try:
         require_known(output)
-        parts = Parts.beside(output)
         found = Scored(resumed=parts.prepare(_plan(scorer, stream, lenient=bad_rows is not None)))
         job = _Job(scorer, parts, lenient=bad_rows is not None)
         with ExitStack() as stack:
-            whole = stack.enter_context(OutputFile(output))
+            whole = stack.enter_context(OutputFile(output, parts.folder))
             left = stack.enter_context(BadRowsFile(bad_rows)) if bad_rows is not None else None
             done = _in_order(job, stream, workers)
             for number in done:
@@ -93,6 +93,8 @@ def score(
         message = f'"{problem.filename or output}" cannot be written: {reason}'
         hint = "what was decided is kept: make room, and run it again"
         raise Error([Diagnostic("unwritable-file", message, hint)]) from None
+    finally:
+        parts.remove_empty()
 
 
 def _plan(scorer: RowScorer, stream: RowStream, *, lenient: bool) -> str | None:
@@ -130,7 +132,7 @@ class _Job:
     def _found(self, unit: Unit) -> Iterator[tuple[pa.RecordBatch, list[BadRow]]]:
         for sheet, name in sheets(unit, self.scorer.columns):
             batch, wrong = self.scorer.scored(sheet, name, lenient=self.lenient)
-            yield batch, [BadRow.of(finding) for finding in wrong]
+            yield batch, sorted(map(BadRow.of, wrong), key=lambda each: each.row)
 
 
 def _in_order(job: _Job, stream: RowStream, workers: int) -> Iterator[int]:

@@ -108,5 +108,10 @@ class Parts:
     def _bad(self, number: int) -> Path:
         return self.folder / f"{number:08}.bad.json"
 
+    def remove_empty(self) -> None:
+        """Remove the folder if it holds no part."""
+        if self.folder.exists() and not any(self.folder.glob("*.arrow")):
+            self.remove()
+
     def remove(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
