@@ -59,6 +59,9 @@ def options(parser: argparse.ArgumentParser) -> None:
         help="a lower bound from A on counts as true, an upper bound up to 1 - A as false (default: 1)",
     )
     parser.add_argument(
+        "--why", action="store_true", help="add the statement that set each end: its name, or its line in the program"
+    )
+    parser.add_argument(
         "--workers", type=values.threads, default=1, metavar="N", help="processes that decide rows (default: 1)"
     )
     parser.add_argument(
@@ -118,7 +121,7 @@ def _scorer(arguments: argparse.Namespace, sort: str, place: str) -> tuple[RowSc
     if arguments.query is not None:
         kb.replace_queries(arguments.query)
     streams.findings(kb.warnings)
-    scorer = kb.scorer(sort, alpha=arguments.alpha, stream=None if place == "-" else place)
+    scorer = kb.scorer(sort, alpha=arguments.alpha, why=arguments.why, stream=None if place == "-" else place)
     first = scorer.model.loads[0].table
     return scorer, first.header, first.delimiter
 
@@ -158,4 +161,3 @@ def _summary(found: Scored, seconds: float) -> list[str]:
     if found.left_out:
         lines.append(f"  {found.left_out:,} bad row{'' if found.left_out == 1 else 's'} left out")
     return lines
-

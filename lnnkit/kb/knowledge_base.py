@@ -392,11 +392,14 @@ class KnowledgeBase:
         self.warnings += tuple(findings)
         self._session.change(checked)
 
-    def scorer(self, rows: str, *, alpha: float = 1.0, stream: str | Path | None = None) -> RowScorer:
+    def scorer(
+        self, rows: str, *, alpha: float = 1.0, why: bool = False, stream: str | Path | None = None
+    ) -> RowScorer:
         """What decides the entities of the sort ``rows`` one by one: a callable from Arrow record batches to record
         batches, which can be pickled, for the program's queries. The rows stand in for those of the table that the
         program loads about the sort (of several tables, the one with the file name of ``stream``), and have its
-        columns; what else the program knows goes along.
+        columns; what else the program knows goes along. With ``why``, each atom's answer names the statements that set
+        its two ends.
 
         Raises `ProgramError` where a statement that the queries need links two rows, and for a sort that it does not
         have.
@@ -405,7 +408,7 @@ class KnowledgeBase:
         from lnnkit.kb.row_scoring import scorer
 
         path = None if stream is None else Path(stream)
-        return scorer(self._theory, self.program, self.base, rows, alpha, path)
+        return scorer(self._theory, self.program, self.base, rows, alpha, path, why=why)
 
     def row_links(self, rows: str) -> list[Diagnostic]:
         """What keeps the entities of a sort from being decided one by one: each statement that the queries need and

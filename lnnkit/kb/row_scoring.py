@@ -20,14 +20,16 @@ from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 
 
-def scorer(theory: Theory, file: ast.Program, base: Path, rows: str, alpha: float, stream: Path | None) -> RowScorer:
+def scorer(
+    theory: Theory, file: ast.Program, base: Path, rows: str, alpha: float, stream: Path | None, *, why: bool
+) -> RowScorer:
     """What decides the rows of a sort one by one, for the program's queries. Raises `ProgramError` where rows are
     linked, `DataError` where another table about them is wrong."""
     model = row_model(theory, file, base, rows, stream)
     links = model.links()
     if links:
         raise ProgramError(links)
-    return RowScorer(model, float(alpha))
+    return RowScorer(model, float(alpha), why=why)
 
 
 def row_model(
@@ -49,7 +51,7 @@ def row_model(
         fault = problem.fault
         raise ProgramError([Diagnostic(fault.code, fault.message, fault.hint)]) from None
     if strict and not loads:
-        hint = f'load one, whose rows the stream stands in for: load P from "rows.parquet" (key, column)'
+        hint = 'load one, whose rows the stream stands in for: load P from "rows.parquet" (key, column)'
         raise ProgramError([Diagnostic("no-row-table", f"the program loads no table about the sort `{rows}`", hint)])
     if strict and not program.queries:
         hint = "add a query, or give one: -q 'P(X)'"

@@ -19,10 +19,12 @@ from lnnkit.rows.dense_state import Strip
 
 @dataclass(frozen=True, slots=True)
 class RowBounds:
-    """The bounds of one query, (n,) each: a row an answer."""
+    """The bounds of one query, (n,) each: a row an answer. ``setters``, if they were asked for, number the statements
+    that set each end: -1 where none did."""
 
     lower: Tensor
     upper: Tensor
+    setters: tuple[Tensor, Tensor] | None = None
 
 
 def answer_rows(query: DenseQuery, strip: Strip) -> RowBounds:
@@ -38,9 +40,7 @@ def answer_rows(query: DenseQuery, strip: Strip) -> RowBounds:
         apart = differ(value, default)
         if all_set(apart):
             return RowBounds(*value)
-        return RowBounds(
-            torch.where(apart, value.lower, default.lower), torch.where(apart, value.upper, default.upper)
-        )
+        return RowBounds(torch.where(apart, value.lower, default.lower), torch.where(apart, value.upper, default.upper))
 
 
 def _narrowed(value: Bounds) -> Bounds:

@@ -94,6 +94,20 @@ class DenseProgram:
     strata: tuple[tuple[frozenset[str], tuple[DenseRule, ...]], ...]
     queries: tuple[DenseQuery, ...]
 
+    @property
+    def statements(self) -> tuple[Formula, ...]:
+        """The formulas that may set a bound: of rules, and of completions."""
+        return tuple(rule.formula for rule in (*self.rules, *(each for _, own in self.strata for each in own)))
+
+    def first_defining(self, rules: Sequence[DenseRule]) -> int:
+        """The place among the ``statements`` of the first of the rules of a stratum."""
+        first = len(self.rules)
+        for _, own in self.strata:
+            if own is rules:
+                return first
+            first += len(own)
+        raise ValueError("no stratum has these rules")
+
 
 def dense_program(needs: Needed, program: CheckedProgram) -> DenseProgram | None:
     """The dense form of a row-local program; None where it has none."""
@@ -282,5 +296,3 @@ def _tables(needs: Needed, formulas: Sequence[Formula], queries: Sequence[DenseQ
 def _listened(query: DenseQuery) -> Iterator[str]:
     yield from query.heard
     yield from (each.reference.node for each in query.kin.relatives)
-
-

@@ -63,16 +63,22 @@ class _Moves:
 class _Inbox:
     """The greatest proposal for each end so far, and which rows hear of it."""
 
-    def __init__(self, strip: Strip) -> None:
+    def __init__(self, strip: Strip, setters: dict[Where, Tensor] | None = None) -> None:
         self.strip = strip
         self.found: dict[Where, tuple[Tensor, Tensor]] = {}
+        self._setters = setters
 
-    def add(self, where: Where, heard: Tensor, value: Tensor, *, rising: bool = False) -> None:
-        """Bounds for one end of a table, (n,), in those rows that hear them."""
+    def add(self, where: Where, heard: Tensor, value: Tensor, setter: int = -1, *, rising: bool = False) -> None:
+        """Bounds for one end of a table, (n,), in those rows that hear them. Of equal ones the first sets the end."""
         known = self.found.get(where)
         ends = self.strip.column(where[0]).end(where[1]) if known is None else known[1]
         better = torch.minimum if where[1] and not rising else torch.maximum
         met = torch.where(heard, better(ends, value), ends)
+        if self._setters is not None:
+            before = self._setters.get(where)
+            if before is None:
+                before = torch.full((self.strip.length,), -1, dtype=torch.int32)
+            self._setters[where] = torch.where(met != ends, setter, before)
         self.found[where] = (heard if known is None else known[0] | heard, met)
 
     def settle(self) -> _Moves:
@@ -92,9 +98,10 @@ class _Inbox:
 class DenseRun:
     """One strip on its way to the fixpoint."""
 
-    def __init__(self, program: DenseProgram, strip: Strip) -> None:
+    def __init__(self, program: DenseProgram, strip: Strip, *, why: bool = False) -> None:
         self.program = program
         self.strip = strip
+        self.setters: dict[Where, Tensor] | None = {} if why else None  # by end: the statement that set it
         self._silent: dict[int, Tensor] = {}  # by rule: the rows whose instance is arrested
         self._truths: dict[str, Interval] = {}  # of comparisons, by their numbers as facts give them
         self._rounds = 0
@@ -117,6 +124,13 @@ class DenseRun:
                 moves = self._complete(first=False)
                 if not moves:
                     return
+
+    def setters_of(self, table: str) -> tuple[Tensor, Tensor]:
+        """The statements that set the lower and the upper ends of a table, as `DenseProgram.statements` numbers them;
+        -1 where none did."""
+        assert self.setters is not None
+        none = torch.full((self.strip.length,), -1, dtype=torch.int32)
+        return self.setters.get((table, 0), none), self.setters.get((table, 1), none)
 
     # --- before the first round ---------------------------------------------------------------------------------------
 
@@ -227,7 +241,7 @@ class DenseRun:
     def _run(self, moves: _Moves | None) -> None:
         """Rounds until one changes nothing; the first looks at all rows unless only some have moved."""
         while True:
-            inbox = _Inbox(self.strip)
+            inbox = _Inbox(self.strip, self.setters)
             for number, rule in enumerate(self.program.rules):
                 rows = None if moves is None else moves.of(rule)
                 if moves is None or rows is not None:
@@ -247,7 +261,7 @@ class DenseRun:
         if moved is not None and not any_set(moved):
             return
         if rule.clause is not None:
-            moved = self._forward(rule, moved, inbox)
+            moved = self._forward(number, rule, moved, inbox)
             if moved is not None and not any_set(moved):
                 return
         if rule.comparison is not None:
@@ -269,9 +283,9 @@ class DenseRun:
             if own is not None:
                 heard = own.awake(heard)
             if any_set(heard):
-                inbox.add((column.table.name, side), heard, self._placed(rows, value))
+                inbox.add((column.table.name, side), heard, self._placed(rows, value), number)
 
-    def _forward(self, rule: DenseRule, moved: Tensor | None, inbox: _Inbox) -> Tensor | None:
+    def _forward(self, number: int, rule: DenseRule, moved: Tensor | None, inbox: _Inbox) -> Tensor | None:
         """Rows in which nothing is known of the consequent are told by one end of each atom of the antecedent. Returns
         the others."""
         assert rule.clause is not None
@@ -294,7 +308,7 @@ class DenseRun:
         if any_set(news):
             heard = column.awake(self._spread(rows, news))
             if any_set(heard):
-                inbox.add((column.table.name, side), heard, self._placed(rows, value))
+                inbox.add((column.table.name, side), heard, self._placed(rows, value), number)
         if every:
             return torch.zeros(self.strip.length, dtype=torch.bool)
         return ~some if moved is None else moved & ~some
@@ -394,6 +408,8 @@ class DenseRun:
         for column, some in zip(columns, open_rows, strict=True):
             column.put(0, torch.where(some, 0.0, column.lower))
             column.put(1, torch.where(some, 0.0, column.upper))
+            for side in (0, 1) if self.setters is not None else ():
+                self.setters.pop((column.table.name, side), None)
 
     def _exact(self, rules: Sequence[DenseRule], columns: Sequence[Column], open_rows: Sequence[Tensor]) -> bool:
         """Whether both ends of all that the rules read are one."""
@@ -414,9 +430,10 @@ class DenseRun:
         """Rounds to the least fixpoint. False where the two ends of what a rule says differ, though they may not if all
         is ``exact``. Raises `Unsettled`."""
         moves: _Moves | None = None
+        first = self.program.first_defining(rules)
         for _ in range(MOST):
-            inbox = _Inbox(self.strip)
-            for rule in rules:
+            inbox = _Inbox(self.strip, self.setters)
+            for number, rule in enumerate(rules, first):
                 moved = None if moves is None else moves.of(rule)
                 if moves is not None and (moved is None or not any_set(moved)):
                     continue
@@ -431,7 +448,7 @@ class DenseRun:
                     value = self._placed(rows, value)
                     heard = self._spread(rows, news) & _open(column) & (value > column.end(side) + _NOISE)
                     if any_set(heard):
-                        inbox.add((column.table.name, side), heard, value, rising=True)
+                        inbox.add((column.table.name, side), heard, value, number, rising=True)
             if not inbox.found:
                 return True
             moves = _Moves()
@@ -439,6 +456,8 @@ class DenseRun:
                 column = self.strip.column(name)
                 for each in (0, 1) if exact else (side,):
                     column.put(each, ends)
+                    if self.setters is not None and exact:
+                        self.setters[name, each] = self.setters[name, side]
                     moves.add((name, each), heard)
         raise Unsettled
 

@@ -72,9 +72,7 @@ def needed(program: CheckedProgram, supplied: Collection[str]) -> Needed:
             break
         asked |= completing
     completions = tuple((stratum, tuple(defining(lifted, stratum))) for stratum in strata)
-    return Needed(
-        lifted, world, atoms, analyses, shared, frozenset(observers), relevance, tuple(own), completions
-    )
+    return Needed(lifted, world, atoms, analyses, shared, frozenset(observers), relevance, tuple(own), completions)
 
 
 def defining(lifted: LiftedGraph, stratum: frozenset[str]) -> Iterator[Formula]:

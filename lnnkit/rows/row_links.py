@@ -7,7 +7,7 @@ would tell the next. An entity that only a row names must make no difference to 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -142,7 +142,9 @@ class _Links:
         if not isinstance(root.origin, Law):
             return root.origin
         graph = self.needs.lifted.graph
-        compared = {node for node in nx.descendants(graph, root.reference.node) if graph.nodes[node]["kind"] == "compare"}
+        compared = {
+            node for node in nx.descendants(graph, root.reference.node) if graph.nodes[node]["kind"] == "compare"
+        }
         for other in self.needs.lifted.statements:
             below = {other.reference.node, *nx.descendants(graph, other.reference.node)}
             if not isinstance(other.origin, Law) and below & (compared | {root.reference.node}):
@@ -188,7 +190,9 @@ class _Links:
             span, shown = _atom(statement, written)
             sort = self.rows.name
             message = f"by {_words(statement)}, one {sort} may change what others read of {shown}"
-            closing = f"load `{written}` as a closed predicate with one truth for each fact, which no rule can change, or "
+            closing = (
+                f"load `{written}` as a closed predicate with one truth for each fact, which no rule can change, or "
+            )
             hint = closing if written in self.rows.predicates and not neuron.numeric else ""
             yield Diagnostic(
                 "linked-rows", message, f"{hint}let nothing be derived that this statement could pass down", span
@@ -226,9 +230,7 @@ class _Links:
     def _neutral(self, formula: Formula, variable: int) -> bool:
         """Whether an entity of which no row in sight says anything makes no difference to the quantifier."""
         quantifier = next(
-            neuron
-            for neuron in formula.neurons
-            if neuron.inner >= 0 and variable in formula.blocks[neuron.inner].bound
+            neuron for neuron in formula.neurons if neuron.inner >= 0 and variable in formula.blocks[neuron.inner].bound
         )
         derived = self.needs.lifted.closed_derived
         values: list[Bounds] = []

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 
 import numpy as np
@@ -18,6 +18,7 @@ from lnnkit.rows.dense_state import Column, Strip
 from lnnkit.rows.needed_statements import Needed, needed
 from lnnkit.rows.row_links import RowSort, row_links
 from lnnkit.rows.row_loads import RowLoad
+from lnnkit.rows.setters import Setters
 from lnnkit.rows.strip_engine import StripEngine
 from lnnkit.rows.strip_facts import SideFacts, StripGrid, fact_columns, fact_tables, has_names, side_facts, some_rows
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -62,7 +63,9 @@ class RowModel:
         derived = {name for stratum in self.program.strata for name in stratum}
         found = {name for name, each in self.program.predicates.items() if each.closed and name not in derived}
         found -= {fact.predicate for fact in self.program.facts if fact.lower != fact.upper}
-        return found - {table.predicate for table in self.program.tables if not bool((table.lower == table.upper).all())}
+        return found - {
+            table.predicate for table in self.program.tables if not bool((table.lower == table.upper).all())
+        }
 
     @cached_property
     def needs(self) -> Needed:
@@ -89,6 +92,7 @@ class Compiled:
     def __init__(self, model: RowModel) -> None:
         self.model = model
         self.dense: DenseProgram | None = dense_program(model.needs, model.program)
+        self.setters = Setters(model.needs.lifted)
         own = {name for name, each in model.program.predicates.items() if model.sort in each.sorts}
         self.sides: tuple[SideFacts, ...] = ()
         self._columns: tuple[StripGrid, dict[str, Column], list[Diagnostic]] | None = None  # of the last strip
@@ -109,29 +113,47 @@ class Compiled:
         self._columns = strip, *fact_columns(strip, self.dense.tables, self.sides)
         return not any(finding.severity == "error" for finding in self._columns[2])
 
-    def answers(self, strip: StripGrid) -> list[RowBounds]:
-        """The bounds of each query, row by row; the rows are good."""
+    def answers(self, strip: StripGrid, *, why: bool = False) -> list[RowBounds]:
+        """The bounds of each query, row by row; the rows are good. With ``why``, those of an atom have its setters too:
+        numbers of `setters`."""
         if self.dense is None:
-            return self.engine.answers(strip)
+            return self.engine.answers(strip, self.setters if why else None)
         last, self._columns = self._columns, None
         if last is not None and last[0] is strip:
             columns = last[1]
         else:
             columns, _ = fact_columns(strip, self.dense.tables, self.sides)
-        parts = [self._part(strip, columns, start) for start in range(0, max(strip.length, 1), LENGTH)]
+        parts = [self._part(strip, columns, start, why=why) for start in range(0, max(strip.length, 1), LENGTH)]
         if len(parts) == 1:
             return parts[0]
-        return [
-            RowBounds(torch.cat([each.lower for each in own]), torch.cat([each.upper for each in own]))
-            for own in zip(*parts, strict=True)
-        ]
+        return [_joined(own) for own in zip(*parts, strict=True)]
 
-    def _part(self, strip: StripGrid, columns: Mapping[str, Column], start: int) -> list[RowBounds]:
+    def _part(self, strip: StripGrid, columns: Mapping[str, Column], start: int, *, why: bool) -> list[RowBounds]:
         assert self.dense is not None
         stop = min(start + LENGTH, strip.length)
         rows = Strip(stop - start, {name: column.part(start, stop) for name, column in columns.items()})
+        run = DenseRun(self.dense, rows, why=why)
         try:
-            DenseRun(self.dense, rows).infer()
+            run.infer()
         except Unsettled:
-            return self.engine.answers(some_rows(strip, np.arange(start, stop)))
-        return [answer_rows(query, rows) for query in self.dense.queries]
+            return self.engine.answers(some_rows(strip, np.arange(start, stop)), self.setters if why else None)
+        found = [answer_rows(query, rows) for query in self.dense.queries]
+        if why:
+            words = torch.tensor(
+                [self.setters.number(each) for each in self.dense.statements] + [-1], dtype=torch.int32
+            )
+            for place, query in enumerate(self.dense.queries):
+                if query.atom is not None:
+                    low, high = (words[each.long()] for each in run.setters_of(query.atom))
+                    ends = (high, low) if query.negated else (low, high)
+                    found[place] = replace(found[place], setters=ends)
+        return found
+
+
+def _joined(parts: Sequence[RowBounds]) -> RowBounds:
+    """Strips of one query, one behind the other."""
+    lower, upper = torch.cat([each.lower for each in parts]), torch.cat([each.upper for each in parts])
+    setters = [each.setters for each in parts if each.setters is not None]
+    if not setters:
+        return RowBounds(lower, upper)
+    return RowBounds(lower, upper, (torch.cat([low for low, _ in setters]), torch.cat([high for _, high in setters])))

@@ -41,9 +41,10 @@ class RowScorer:
     version of lnnkit whose scorers hold something else, it is refused.
     """
 
-    def __init__(self, model: RowModel, alpha: float = 1.0) -> None:
+    def __init__(self, model: RowModel, alpha: float = 1.0, *, why: bool = False) -> None:
         self.model = model
         self.alpha = alpha
+        self.why = why
         self._choices: dict[tuple[str, ...], tuple[tuple[Choice, ...], int]] = {}
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -93,7 +94,7 @@ class RowScorer:
         except Unreadable as problem:
             fault = problem.fault
             raise DataError([Diagnostic(fault.code, fault.message, fault.hint, file=name)]) from None
-        return self._table(strip, self.model.compiled.answers(strip)), wrong
+        return self._table(strip, self.model.compiled.answers(strip, why=self.why)), wrong
 
     def _source(self, sheet: Sheet, name: str) -> StripSource:
         """The strip with what each load means of its columns, found once for tables with the same columns."""
@@ -122,6 +123,9 @@ class RowScorer:
             lower, upper = bounds.lower.numpy(), bounds.upper.numpy()
             names += [f"{name}_lower", f"{name}_upper", f"{name}_state"]
             columns += [float64s(lower), float64s(upper), self._states(query, lower, upper)]
+            if self.why:
+                names += [f"{name}_lower_by", f"{name}_upper_by"]
+                columns += self._setters(bounds)
         return pa.RecordBatch.from_arrays(columns, names=names)
 
     def _states(self, query: Query, lower: np.ndarray, upper: np.ndarray) -> pa.Array:
@@ -135,10 +139,25 @@ class RowScorer:
             states[some] = answers.states
         return pa.DictionaryArray.from_arrays(int32s(states), strings(STATES))
 
+    def _setters(self, bounds: RowBounds) -> list[pa.Array]:
+        """The names of the statements that set each end; null where none did, and of compound queries."""
+        import pyarrow as pa
+
+        words = strings(self.model.compiled.setters.words)
+        if bounds.setters is None:
+            return [pa.nulls(len(bounds.lower), pa.string())] * 2
+        return [words.take(pa.array(each.numpy(), mask=each.numpy() < 0)) for each in bounds.setters]
+
     # --- in other processes -------------------------------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, object]:
-        return {"format": FORMAT, "lnnkit": version("lnnkit"), "model": self.model, "alpha": self.alpha}
+        return {
+            "format": FORMAT,
+            "lnnkit": version("lnnkit"),
+            "model": self.model,
+            "alpha": self.alpha,
+            "why": self.why,
+        }
 
     def __setstate__(self, state: dict[str, object]) -> None:
         if state.get("format") != FORMAT:
@@ -149,7 +168,7 @@ class RowScorer:
             raise Error([Diagnostic("no-model", message, "run one version of lnnkit in all processes")])
         model, alpha = state["model"], state["alpha"]
         assert isinstance(model, RowModel) and isinstance(alpha, float)
-        self.__init__(model, alpha)
+        self.__init__(model, alpha, why=bool(state["why"]))
 
 
 def _as_written(column: pa.Array) -> pa.Array:
@@ -159,4 +178,3 @@ def _as_written(column: pa.Array) -> pa.Array:
     if pa.types.is_dictionary(column.type):
         return column.cast(pa.string())
     return column.cast(pa.string()) if pa.types.is_binary(column.type) else column
-

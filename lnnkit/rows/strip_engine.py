@@ -23,11 +23,14 @@ from lnnkit.data.names import Names
 from lnnkit.data.table import FactTable
 from lnnkit.data.texts import Texts, texts_of
 from lnnkit.engine.inference import Fixpoint, TooLarge, infer
-from lnnkit.graph.lifted import LiftedGraph, Reference
+from lnnkit.formula.unfolding import AUXILIARY
+from lnnkit.graph.lifted import NUMBER, LiftedGraph, Reference, Root
 from lnnkit.graph.lifting import add_queries, build
+from lnnkit.graph.match import below_negations
 from lnnkit.rows.dense_answers import RowBounds
 from lnnkit.rows.dense_program import query_default
 from lnnkit.rows.needed_statements import Needed
+from lnnkit.rows.setters import Setters
 from lnnkit.rows.strip_facts import StripGrid, fact_tables, some_rows
 from lnnkit.store.layout import asked_constants, constants
 from lnnkit.store.stated_facts import given_facts
@@ -61,23 +64,33 @@ class StripEngine:
         self._lifted: LiftedGraph | None = None
         self._known = Known()
 
-    def answers(self, strip: StripGrid) -> list[RowBounds]:
-        """The bounds of each query, row by row. A name that several rows have is that of several entities. Raises
-        `BudgetError`."""
+    def answers(self, strip: StripGrid, setters: Setters | None = None) -> list[RowBounds]:
+        """The bounds of each query, row by row; of an atom with the numbers that ``setters`` give to the statements
+        that set them. A name that several rows have is that of several entities. Raises `BudgetError`."""
         texts = texts_of(strip.key, strip.source.sheet.title(strip.source.key))
         turns = _turns(texts.codes)
         if turns is None:
-            return self._together(strip, texts)
+            return self._together(strip, texts, setters)
         columns = [np.empty((2, strip.length)) for _ in self.program.queries]
+        numbers = [np.full((2, strip.length), -1, np.int32) for _ in self.program.queries]
         for turn in range(int(turns.max()) + 1):
             rows = np.flatnonzero(turns == turn)
             part = some_rows(strip, rows)
             own = texts_of(part.key, strip.source.sheet.title(strip.source.key))
-            for column, found in zip(columns, self._together(part, own), strict=True):
+            for column, number, found in zip(columns, numbers, self._together(part, own, setters), strict=True):
                 column[0, rows], column[1, rows] = found.lower.numpy(), found.upper.numpy()
-        return [RowBounds(torch.from_numpy(column[0]), torch.from_numpy(column[1])) for column in columns]
+                if found.setters is not None:
+                    number[0, rows], number[1, rows] = (each.numpy() for each in found.setters)
+        return [
+            RowBounds(
+                torch.from_numpy(column[0]),
+                torch.from_numpy(column[1]),
+                None if setters is None else (torch.from_numpy(number[0]), torch.from_numpy(number[1])),
+            )
+            for column, number in zip(columns, numbers, strict=True)
+        ]
 
-    def _together(self, strip: StripGrid, texts: Texts) -> list[RowBounds]:
+    def _together(self, strip: StripGrid, texts: Texts, setters: Setters | None) -> list[RowBounds]:
         if not strip.length:
             return [RowBounds(*[torch.empty(0, dtype=torch.float64)] * 2) for _ in self.program.queries]
         lifted = self._graph()
@@ -86,9 +99,7 @@ class StripEngine:
         named = FactTable(_ROW, (EntityColumn(texts.codes, texts.names),), ones, ones, rows, "")
         told, _ = fact_tables(strip)
         sides = [_among(table, self._places[table.predicate], texts.names) for table in self.sides]
-        about = [
-            fact for fact in self._about_rows if fact.arguments[self._places[fact.predicate]] in texts.names
-        ]
+        about = [fact for fact in self._about_rows if fact.arguments[self._places[fact.predicate]] in texts.names]
         program = replace(
             self.program,
             facts=(*self.program.facts, *about),
@@ -112,8 +123,12 @@ class StripEngine:
                 labelled=labelled,
                 unnamed=frozenset(asked),
             )
+            found = [self._rows(fixpoint, lifted, place, ids, entities) for place in range(len(lifted.queries))]
+            if setters is None:
+                return found
             return [
-                self._rows(fixpoint, lifted, place, ids, entities) for place in range(len(lifted.queries))
+                replace(bounds, setters=_setters(fixpoint, lifted, root, ids, setters))
+                for bounds, root in zip(found, lifted.queries, strict=True)
             ]
         except TooLarge as problem:
             raise too_large(problem, lifted) from None
@@ -123,9 +138,7 @@ class StripEngine:
             self._lifted = add_queries(build(replace(self.program, queries=())), self.program.queries)
         return self._lifted
 
-    def _rows(
-        self, fixpoint: Fixpoint, lifted: LiftedGraph, number: int, ids: Tensor, entities: Entities
-    ) -> RowBounds:
+    def _rows(self, fixpoint: Fixpoint, lifted: LiftedGraph, number: int, ids: Tensor, entities: Entities) -> RowBounds:
         """The answers in the order of the rows, those that are left out at the query's default."""
         root = lifted.queries[number]
         found = answer(fixpoint, lifted, root, budget=allowed(None))
@@ -153,6 +166,33 @@ class StripEngine:
         ground = replace(root, reference=Reference(root.reference.node, arguments), variables=(), sorts=())
         found = answer(fixpoint, lifted, ground, budget=allowed(None))
         return float(found.lower[0]), float(found.upper[0])
+
+
+def _setters(
+    fixpoint: Fixpoint, lifted: LiftedGraph, root: Root, ids: Tensor, setters: Setters
+) -> tuple[Tensor, Tensor] | None:
+    """The numbers of the statements that set both ends of each row's atom; None for a query that is no atom."""
+    reference, negated = below_negations(lifted.graph, root.reference)
+    if lifted.graph.nodes[reference.node]["kind"] not in ("predicate", NUMBER) or reference.arguments != (0,):
+        return None
+    grounding = fixpoint.space.grounding
+    table = grounding.atoms.tables[reference.node]
+    rows = grounding.atoms.find(table, [ids.numpy()], len(ids))
+    found: list[Tensor] = []
+    for side in (0, 1):
+        numbers = np.full(len(rows), -1, np.int32)
+        batches, leaves, instances = fixpoint.space.winners.winner(side, rows)
+        batches = np.where(rows == table.default_row, -1, batches)
+        for number, leaf in np.unique(np.stack([batches, leaves])[:, batches >= 0], axis=1).T.tolist():
+            batch = grounding.batches[number]
+            mine = np.flatnonzero((batches == number) & (leaves == leaf))
+            block = 0 if leaf == AUXILIARY else batch.formula.neurons[leaf].block
+            members = batch.blocks[block].member.take(instances[mine])
+            for own in np.unique(members).tolist():
+                formula = grounding.members[batch.members[own]].formula
+                numbers[mine[members == own]] = setters.number(formula)
+        found.append(torch.from_numpy(numbers))
+    return (found[1], found[0]) if negated else (found[0], found[1])
 
 
 def _turns(codes: np.ndarray) -> np.ndarray | None:
@@ -192,4 +232,3 @@ def _among(table: FactTable, place: int, names: Names) -> FactTable:
         upper=table.upper[keep],
         rows=table.rows[keep],
     )
-

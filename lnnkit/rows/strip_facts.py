@@ -123,9 +123,7 @@ def fact_tables(strip: StripGrid) -> tuple[list[FactTable], list[Diagnostic]]:
     return tables, found
 
 
-def _facts(
-    strip: StripGrid, load: RowLoad, choice: Choice, shown: int = SHOWN
-) -> tuple[FactTable, list[Diagnostic]]:
+def _facts(strip: StripGrid, load: RowLoad, choice: Choice, shown: int = SHOWN) -> tuple[FactTable, list[Diagnostic]]:
     grid = without_marks(_some(strip.grid, choice.wanted), load.table.missing)
     sheet, name = strip.source.sheet, strip.source.name
     table, findings = facts(load.predicate, load.numeric, sheet, choice, grid, name, load.span, shown)
@@ -195,9 +193,7 @@ def fact_columns(
     return columns, found
 
 
-def _plain(
-    strip: StripGrid, load: RowLoad, choice: Choice
-) -> tuple[np.ndarray, np.ndarray, np.ndarray | None] | None:
+def _plain(strip: StripGrid, load: RowLoad, choice: Choice) -> tuple[np.ndarray, np.ndarray, np.ndarray | None] | None:
     """The bounds of a column of floats that needs no second look; None for any other."""
     import pyarrow as pa
 
@@ -224,7 +220,7 @@ def _plain(
         if missing is None:
             return values, values, None
         return np.where(missing, -np.inf, values), np.where(missing, np.inf, values), None
-    return (values, values, None) if 0 <= low and high <= 1 else None
+    return (values, values, None) if low >= 0 and high <= 1 else None
 
 
 def _looked_up(
@@ -237,7 +233,9 @@ def _looked_up(
     there = mine >= 0
     if not there.any():
         return None
-    lower, upper = (np.where(there, ends.take(mine), end) for ends, end in zip((side.lower, side.upper), table.default, strict=True))
+    lower, upper = (
+        np.where(there, ends.take(mine), end) for ends, end in zip((side.lower, side.upper), table.default, strict=True)
+    )
     return lower, upper, there
 
 

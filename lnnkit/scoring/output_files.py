@@ -46,8 +46,7 @@ class OutputFile:
         suffix = self.path.suffix.lower()
         if suffix == ".csv":
             fields = [
-                pa.field(each.name, pa.string()) if pa.types.is_dictionary(each.type) else each
-                for each in batch.schema
+                pa.field(each.name, pa.string()) if pa.types.is_dictionary(each.type) else each for each in batch.schema
             ]
             batch = batch.cast(pa.schema(fields))
         if self._writer is None:

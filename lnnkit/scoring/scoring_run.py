@@ -104,7 +104,7 @@ def _plan(scorer: RowScorer, stream: RowStream, *, lenient: bool) -> str | None:
         return None
     model = scorer.model
     told = [each.span.source.text for each in (*model.program.assertions, *model.program.queries)]
-    told += [repr(model.program), repr(model.loads), repr(scorer.alpha), identity, str(lenient)]
+    told += [repr(model.program), repr(model.loads), repr((scorer.alpha, scorer.why)), identity, str(lenient)]
     return hashlib.sha256("\0".join(told).encode()).hexdigest()
 
 

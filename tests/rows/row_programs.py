@@ -123,7 +123,10 @@ class _Generator:
 
     def _regions(self) -> None:
         rng = self.rng
-        self.lines += ["predicate LivesIn(loan, region)" + rng.choice(["", " closed"]), "predicate Risky(region) closed"]
+        self.lines += [
+            "predicate LivesIn(loan, region)" + rng.choice(["", " closed"]),
+            "predicate Risky(region) closed",
+        ]
         self.columns["region"] = [rng.choice([None, *REGIONS]) for _ in range(self.rows)]
         self.lines.append('load LivesIn from "loans.parquet" (id, region) where region is not null')
         self.lines.append("predicate Near(region, region)")

@@ -58,8 +58,16 @@ def test_rows_that_are_decided_alone(text: str, tmp_path: Path) -> None:
         ("rule (exists Y: Risky(Y)) & Risky(X) -> Grant(X)\nquery Grant(X)\n", 1, ["exists Y", "ranges over all"]),
         ("query exists X: Risky(X)\n", 1, ["this query", "ranges over all"]),
         ("rule Risky(X) -> Panic\nrule Panic & Risky(X) -> Grant(X)\nquery Grant(X)\n", 1, ["one loan may change"]),
-        ("rule Risky(X) & LivesIn(X, R) -> Bad(R)\nrule LivesIn(X, R) & Bad(R) -> Grant(X)\nquery Grant(X)\n", 1, ["Bad"]),
-        ("rule (forall R: Bad(R)) & Risky(X) -> Grant(X)\nquery Grant(X)\n", 1, ["forall R", "each region that any loan"]),
+        (
+            "rule Risky(X) & LivesIn(X, R) -> Bad(R)\nrule LivesIn(X, R) & Bad(R) -> Grant(X)\nquery Grant(X)\n",
+            1,
+            ["Bad"],
+        ),
+        (
+            "rule (forall R: Bad(R)) & Risky(X) -> Grant(X)\nquery Grant(X)\n",
+            1,
+            ["forall R", "each region that any loan"],
+        ),
         ("rule Risky(X) -> Grant(X)\nquery LivesIn(X, R)\n", 2, ["an answer for each `R`"]),
         ("rule Risky(X) -> Grant(X)\nquery Bad(R)\n", 2, ["nothing about each loan"]),
     ],

@@ -93,9 +93,7 @@ def test_a_folder_and_csv_and_a_packed_csv(scorer: RowScorer, tmp_path: Path) ->
     assert read(tmp_path / "out.parquet").equals(expected(scorer))
 
 
-def test_csv_in_blocks_numbers_its_lines(
-    scorer: RowScorer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_csv_in_blocks_numbers_its_lines(scorer: RowScorer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lnnkit.scoring.line_blocks.BLOCK", 60)
     lines = ["id,risk,income,other", *(f'"l\n{row}",0.5,7,"a, ""b"""' for row in range(50)), "last,2,7,x"]
     (tmp_path / "loans.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -173,7 +171,12 @@ def test_parts_of_an_earlier_run_are_used_and_those_of_another_are_not(
     other = RowScorer(scorer.model, 0.9)
     assert score(scorer, RowStream(loans), tmp_path / "out.parquet").resumed == 4
     with pytest.raises(Enough):
-        score(scorer, RowStream(loans), tmp_path / "out.parquet", told=lambda _: told(done.clear() or done.extend([1] * 3)))
+        score(
+            scorer,
+            RowStream(loans),
+            tmp_path / "out.parquet",
+            told=lambda _: told(done.clear() or done.extend([1] * 3)),
+        )
     assert score(other, RowStream(loans), tmp_path / "out.parquet").resumed == 0
 
 
