@@ -73,7 +73,7 @@ PROGRAMS = {"ten": ("loan", "loans.parquet", TEN), "eligible": ("person", "peopl
 
 def make(work: str, rows: int, folder: Path) -> None:
     """The table and the program."""
-    sort, name, text = PROGRAMS[work]
+    _, name, text = PROGRAMS[work]
     (folder / f"{work}.lnn").write_text(text, encoding="utf-8")
     rng = np.random.default_rng(0)
     writer: pq.ParquetWriter | None = None

@@ -1,4 +1,4 @@
-"""A knowledge base as a scorer of rows: what is streamed, what is held, and what keeps rows from being decided alone."""
+"""A knowledge base as a scorer of rows: what is streamed, what is held, what links rows."""
 
 from __future__ import annotations
 

@@ -62,8 +62,9 @@ class DenseRule:
 
 @dataclass(frozen=True, slots=True)
 class DenseQuery:
-    """A query of one variable. The formula of ``shape`` is what stands beneath its negations, ``heard`` the shared neurons that it
-    is an instance of, ``kin`` the comparisons of its terms; ``default`` its value with every atom at its default."""
+    """A query of one variable. The formula of ``shape`` is what stands beneath its negations, ``heard`` the shared
+    neurons that it is an instance of, ``kin`` the comparisons of its terms; ``default`` its value with every atom at
+    its default."""
 
     shape: RuleShape
     negated: bool
@@ -111,8 +112,7 @@ class DenseProgram:
 
 def dense_program(needs: Needed, program: CheckedProgram) -> DenseProgram | None:
     """The dense form of a row-local program; None where it has none."""
-    roots = [root for root in needs.lifted.queries]
-    asked = [_positive(needs, root) for root in roots]
+    asked = [_positive(needs, root) for root in needs.lifted.queries]
     queried = [unfold(needs.lifted, root, world=needs.world) for root, _ in asked]
     definitions = _definitions(needs, [*needs.formulas, *queried])
     every = [*needs.formulas, *definitions, *queried]

@@ -39,7 +39,8 @@ def links(text: str, tmp_path: Path) -> list[Diagnostic]:
         "rule LivesIn(X, R) & Bad(R) -> Grant(X)\nquery Grant(X)\n",
         "rule Bad(R) & Next(R, T) -> Bad(T)\nfact Next(rome, oslo)\nrule LivesIn(X, R) & Bad(R) -> Grant(X)\n"
         "query Grant(X)\n",
-        "predicate Worse(region)\nrule (forall R: Bad(R) -> Worse(R)) & Risky(X) -> Odd(X)\nrule Risky(X) -> Grant(X)\nquery Grant(X)\n",
+        "predicate Worse(region)\nrule (forall R: Bad(R) -> Worse(R)) & Risky(X) -> Odd(X)\n"
+        "rule Risky(X) -> Grant(X)\nquery Grant(X)\n",
         # an entity of the sort is named alone
         "fact Risky(l7)\nrule Risky(X) -> Grant(X)\nquery Grant(X)\n",
     ],
