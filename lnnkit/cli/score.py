@@ -32,6 +32,9 @@ example:
 """
 
 
+_MANY = 100_000  # rows, from which on it is told how many are decided in a second
+
+
 def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rows",
@@ -151,7 +154,7 @@ def _progress(found: Scored, total: int | None, seconds: float) -> str:
 
 def _summary(found: Scored, seconds: float) -> list[str]:
     """What was done, and how many rows have each state."""
-    pace = f", {found.rows / seconds:,.0f} a second" if seconds > 1 else ""
+    pace = f", {found.rows / seconds:,.0f} a second" if found.rows >= _MANY else ""
     lines = [f"{found.rows:,} row{'' if found.rows == 1 else 's'} decided{pace}"]
     if found.resumed:
         lines[0] += f"; went on from {found.resumed:,} part{'' if found.resumed == 1 else 's'} of an earlier run"

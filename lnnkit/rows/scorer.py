@@ -55,6 +55,7 @@ class RowScorer:
         whole = isinstance(batch, pa.Table)
         table = batch if whole else pa.Table.from_batches([batch])
         found, _ = self.scored(arrow_sheet(table, SOURCE), SOURCE)
+        found = found.cast(pa.schema([pa.field(each.name, _plain(each.type)) for each in found.schema]))
         return pa.Table.from_batches([found]) if whole else found
 
     @property
@@ -169,6 +170,13 @@ class RowScorer:
         model, alpha = state["model"], state["alpha"]
         assert isinstance(model, RowModel) and isinstance(alpha, float)
         self.__init__(model, alpha, why=bool(state["why"]))
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    """Texts in the place of codes, which not every engine takes."""
+    import pyarrow as pa
+
+    return pa.string() if pa.types.is_dictionary(kind) else kind
 
 
 def _as_written(column: pa.Array) -> pa.Array:
