@@ -3,7 +3,7 @@ them. Only programs whose statements have one variable, a row, and no quantifier
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -186,11 +186,14 @@ def _rule(needs: Needed, formula: Formula) -> DenseRule:
 
 
 def _once(rules: Sequence[DenseRule], needs: Needed) -> tuple[DenseRule, ...]:
-    """The rules, those without ``reads`` that look at rows once: whatever they tell rests on what nobody moves."""
+    """The rules that have something to say in rounds; those without ``reads`` look at rows once: whatever they tell
+    rests on what nobody moves."""
     moved = {rule.tables[leaf] for rule in rules for leaf in rule.shape.targets}
     moved |= {name for names, _ in needs.strata for name in names}
     found: list[DenseRule] = []
     for rule in rules:
+        if _told_at_once(rule, moved, needs):
+            continue
         polarity = rule.shape.analysis.polarity
         read = {
             rule.tables[element.leaf]
@@ -203,6 +206,14 @@ def _once(rules: Sequence[DenseRule], needs: Needed) -> tuple[DenseRule, ...]:
         still = rule.formula.auxiliary is None and not rule.formula.heads and not read & moved
         found.append(replace(rule, reads=()) if still else rule)
     return tuple(found)
+
+
+def _told_at_once(rule: DenseRule, moved: Collection[str], needs: Needed) -> bool:
+    """Whether a comparison has said all before the first round: nothing moves its numbers, itself included."""
+    if not rule.formula.compares or {*rule.shape.targets} - {AUXILIARY}:
+        return False
+    numbers = {rule.tables[leaf] for leaf in rule.formula.leaves}
+    return not numbers & moved and needs.atoms.tables[rule.tables[AUXILIARY]].default == (0.0, 1.0)
 
 
 def _clause(shape: RuleShape) -> Clause | None:

@@ -17,7 +17,7 @@ from lnnkit.flags import all_set, any_set, where_set
 from lnnkit.formula.passes import upward
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.logic.bounds import Bounds, noise, tolerance
-from lnnkit.numeric import Interval, point
+from lnnkit.numeric import Comparison, Interval, point
 from lnnkit.rows.dense_program import DenseProgram, DenseRule
 from lnnkit.rows.dense_state import Column, Strip
 
@@ -211,17 +211,32 @@ class DenseRun:
         lower = torch.zeros(self.strip.length, dtype=torch.float64)
         upper = torch.ones(self.strip.length, dtype=torch.float64)
         for rows, single in parts:
+            if single and rows is not None and 2 * len(rows) >= self.strip.length:
+                self._truth_of_most(comparison, columns, rows, lower, upper)
+                continue
             inputs: list[Interval] = []
             for column in columns:
                 low = column.lower if rows is None else column.lower.index_select(0, rows)
-                high = column.upper if rows is None else column.upper.index_select(0, rows)
-                inputs.append(point(low) if single else Interval(low, high))
+                if single:
+                    inputs.append(point(low))
+                    continue
+                inputs.append(Interval(low, column.upper if rows is None else column.upper.index_select(0, rows)))
             found = comparison.truth(inputs)
             if rows is None:
                 return found
             lower.index_copy_(0, rows, found.lower)
             upper.index_copy_(0, rows, found.upper)
         return Interval(lower, upper)
+
+    def _truth_of_most(
+        self, comparison: Comparison, columns: Sequence[Column], rows: Tensor, lower: Tensor, upper: Tensor
+    ) -> None:
+        """Write the truth in most rows, whose numbers are single values; the others are worked out with any number, and
+        left as they are. To pick the rows would take longer."""
+        here = torch.zeros(self.strip.length, dtype=torch.bool).index_fill_(0, rows, True)
+        found = comparison.truth([point(torch.where(here, column.lower, 1.0)) for column in columns])
+        for ends, own in zip((lower, upper), found, strict=True):
+            torch.where(here, own, ends, out=ends)
 
     def _default(self, leaf: int, rule: DenseRule) -> tuple[float, float]:
         return self.program.tables[rule.tables[leaf]].default
@@ -408,8 +423,9 @@ class DenseRun:
         for column, some in zip(columns, open_rows, strict=True):
             column.put(0, torch.where(some, 0.0, column.lower))
             column.put(1, torch.where(some, 0.0, column.upper))
-            for side in (0, 1) if self.setters is not None else ():
-                self.setters.pop((column.table.name, side), None)
+            if self.setters is not None:
+                for side in (0, 1):
+                    self.setters.pop((column.table.name, side), None)
 
     def _exact(self, rules: Sequence[DenseRule], columns: Sequence[Column], open_rows: Sequence[Tensor]) -> bool:
         """Whether both ends of all that the rules read are one."""

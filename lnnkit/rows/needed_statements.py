@@ -14,7 +14,7 @@ from lnnkit.engine.start.speaking import comparing, speaking
 from lnnkit.formula.unfolding import AUXILIARY, Formula, unfold
 from lnnkit.graph.lifted import LiftedGraph, Root
 from lnnkit.graph.lifting import add_queries, build
-from lnnkit.join.instances.grounding import Grounding
+from lnnkit.join.instances.grounding import Grounding, Use
 from lnnkit.store.atoms import Atoms
 from lnnkit.store.domain import Domain
 from lnnkit.store.layout import asked_constants, constants, domain, predicate_tables
@@ -49,7 +49,7 @@ def needed(program: CheckedProgram, supplied: Collection[str]) -> Needed:
     lifted = add_queries(build(replace(program, queries=())), program.queries)
     world = _constants_alone(lifted)
     atoms = predicate_tables(lifted, world.stranger + 1)
-    grounding = Grounding(atoms, world, lambda *_: None)
+    grounding = Grounding(atoms, world, _allowing)
     defaults = {name: table.default for name, table in atoms.tables.items()}
     analyses = Analyses(defaults, frozenset(), world.open_sorts, Known(), lifted.closed_derived)
     shared = add_shared_tables(lifted, grounding, analyses)
@@ -73,6 +73,10 @@ def needed(program: CheckedProgram, supplied: Collection[str]) -> Needed:
         asked |= completing
     completions = tuple((stratum, tuple(defining(lifted, stratum))) for stratum in strata)
     return Needed(lifted, world, atoms, analyses, shared, frozenset(observers), relevance, tuple(own), completions)
+
+
+def _allowing(formula: Formula, count: int, use: Use = "evaluated") -> None:
+    """A guard that refuses nothing: nothing is grounded here."""
 
 
 def defining(lifted: LiftedGraph, stratum: frozenset[str]) -> Iterator[Formula]:

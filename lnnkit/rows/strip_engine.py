@@ -92,7 +92,8 @@ class StripEngine:
 
     def _together(self, strip: StripGrid, texts: Texts, setters: Setters | None) -> list[RowBounds]:
         if not strip.length:
-            return [RowBounds(*[torch.empty(0, dtype=torch.float64)] * 2) for _ in self.program.queries]
+            nothing = torch.empty(0, dtype=torch.float64)
+            return [RowBounds(nothing, nothing) for _ in self.program.queries]
         lifted = self._graph()
         rows = np.arange(strip.length, dtype=np.int64)
         ones = np.broadcast_to(1.0, strip.length)

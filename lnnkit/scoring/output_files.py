@@ -67,7 +67,8 @@ class OutputFile:
             import pyarrow.parquet as pq
 
             coded = [each.name for each in schema if pa.types.is_dictionary(each.type)]
-            return pq.ParquetWriter(self._partial, schema, use_dictionary=coded, write_statistics=coded or False)
+            codes: Any = coded  # pyarrow's stubs know a flag for all columns alone
+            return pq.ParquetWriter(self._partial, schema, use_dictionary=codes, write_statistics=False)
         self._sink = pa.OSFile(str(self._partial), "wb")
         return pa.ipc.new_file(self._sink, schema)
 
