@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import multiprocessing
+import os
 import pickle
+import signal
+import threading
+import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -143,7 +147,7 @@ def _in_order(job: _Job, stream: RowStream, workers: int) -> Iterator[int]:
         return
     context = multiprocessing.get_context("spawn")
     held = pickle.dumps(job)
-    with ProcessPoolExecutor(workers, context) as pool:
+    with ProcessPoolExecutor(workers, context, _begin) as pool:
         waiting: deque[Future[int] | int] = deque()
         try:
             for number, unit in enumerate(stream.units()):
@@ -160,6 +164,18 @@ def _in_order(job: _Job, stream: RowStream, workers: int) -> Iterator[int]:
 
 def _awaited(each: Future[int] | int) -> int:
     return each if isinstance(each, int) else each.result()
+
+
+def _begin() -> None:
+    """In each worker: Ctrl-C is for the process that started it, and without that it ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_follow, args=(os.getppid(),), daemon=True).start()
+
+
+def _follow(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import multiprocessing
 import os
 import random
 import shutil
@@ -123,6 +124,20 @@ def test_workers_write_the_same_file(scorer: RowScorer, loans: Path, tmp_path: P
     score(scorer, RowStream(loans), tmp_path / "one.parquet")
     score(scorer, RowStream(loans), tmp_path / "two.parquet", workers=2)
     assert (tmp_path / "one.parquet").read_bytes() == (tmp_path / "two.parquet").read_bytes()
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_is_one_clear_error(scorer: RowScorer, loans: Path, tmp_path: Path) -> None:
+    def told(found: object) -> None:
+        for each in multiprocessing.active_children():
+            each.kill()
+
+    with pytest.raises(lnnkit.Error, match="a worker ended before its rows were decided") as problem:
+        score(scorer, RowStream(loans), tmp_path / "out.parquet", workers=2, told=told)
+    assert [each.code for each in problem.value.diagnostics] == ["lost-worker"]
+    found = score(scorer, RowStream(loans), tmp_path / "out.parquet")
+    assert found.resumed >= 1
+    assert read(tmp_path / "out.parquet").equals(expected(scorer))
 
 
 def killed_until_done(scorer: RowScorer, stream: Path, output: Path, kills: int) -> int:
