@@ -287,6 +287,7 @@ class DenseRun:
         found = respond(rule.shape, self._reader(rule, rows), (None,))
         if any_set(found.bad):
             bad = self._spread(rows, found.bad)
+            bad = bad if moved is None else bad & moved  # all rows are worked out where most have moved
             self._silent[number] = bad if silent is None else silent | bad
         own = self.strip.column(rule.tables[AUXILIARY]) if rule.comparison is not None else None
         for (leaf, side), (news, value) in found.proposed.items():
@@ -295,6 +296,7 @@ class DenseRun:
                 continue
             column = self.strip.column(rule.tables[leaf])
             heard = column.awake(self._spread(rows, heard))
+            heard = heard if moved is None else heard & moved
             if own is not None:
                 heard = own.awake(heard)
             if any_set(heard):
