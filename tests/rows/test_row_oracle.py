@@ -59,20 +59,24 @@ def alike(one: Bounds, other: Bounds, *, exact: bool) -> bool:
     return all(a == b or math.isclose(a, b, rel_tol=1e-12, abs_tol=1e-12) for a, b in zip(one, other, strict=True))
 
 
-@pytest.mark.parametrize("seed", [0, 2, 5, 9])
+@pytest.mark.parametrize("seed", [0, 2])
 def test_rows_alone_answer_as_the_whole(seed: int, tmp_path: Path) -> None:
-    program = generate(seed, rows=12, reference=False)
+    program = generate(seed, rows=10, reference=False)
     assert differences(program, tmp_path, (1, 7, 1000)) in ([], None)
 
 
-@pytest.mark.parametrize("seed", [1, 3])
-def test_rows_alone_answer_as_the_whole_beside_other_tables(seed: int, tmp_path: Path) -> None:
-    program = generate(seed, rows=12, reference=True)
+def test_rows_alone_answer_as_the_whole_beside_other_tables(tmp_path: Path) -> None:
+    program = generate(1, rows=12, reference=True)
     assert differences(program, tmp_path, (7,)) in ([], None)
 
 
+def test_an_arrested_instance_stays_silent_where_most_other_rows_move(tmp_path: Path) -> None:
+    program = generate(2015, rows=24, reference=False)
+    assert differences(program, tmp_path, (1000,)) == []
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("block", range(8))
+@pytest.mark.parametrize("block", range(5))
 def test_many_programs(block: int, tmp_path: Path) -> None:
     compared = 0
     for seed in range(1000 + 10 * block, 1010 + 10 * block):
