@@ -135,8 +135,9 @@ def agree(work: str, folder: Path) -> float:
     apart = ", ".join(f"max(abs(a.{each} - b.{each}))" for each in ends)
     source = f"'{work}.1.out.parquet' a positional join '{work}.duckdb.parquet' b"
     os.chdir(folder)
-    (row,) = duckdb.sql(f"select {apart} from {source}").fetchall()
-    return max(row)
+    found = duckdb.sql(f"select {apart} from {source}")
+    assert found is not None
+    return max(found.fetchall()[0])
 
 
 def batch(folder: Path) -> float:

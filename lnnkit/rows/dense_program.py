@@ -3,7 +3,7 @@ them. Only programs whose statements have one variable, a row, and no quantifier
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 
 import torch
@@ -208,7 +208,7 @@ def _once(rules: Sequence[DenseRule], needs: Needed) -> tuple[DenseRule, ...]:
     return tuple(found)
 
 
-def _told_at_once(rule: DenseRule, moved: Collection[str], needs: Needed) -> bool:
+def _told_at_once(rule: DenseRule, moved: Set[str], needs: Needed) -> bool:
     """Whether a comparison has said all before the first round: nothing moves its numbers, itself included."""
     if not rule.formula.compares or {*rule.shape.targets} - {AUXILIARY}:
         return False

@@ -25,8 +25,8 @@ query Grant(X)
 ROWS = {"id": ["l1", "l2", "l2"], "risk": [1.0, 0.5, 1.0], "income": [500.0, 2000.0, None], "more": [1, 2, 3]}
 
 
-def scorer(text: str = TEXT, **more: bool) -> RowScorer:
-    return lnnkit.loads(text, streamed="loan").scorer("loan", **more)
+def scorer(text: str = TEXT, *, why: bool = False) -> RowScorer:
+    return lnnkit.loads(text, streamed="loan").scorer("loan", why=why)
 
 
 def test_a_row_is_an_entity_of_its_own_though_another_has_its_name() -> None:
