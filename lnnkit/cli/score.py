@@ -97,7 +97,7 @@ def command(arguments: argparse.Namespace) -> int:
     use_threads(1)
     began = time.monotonic()
     with ProgressLine("deciding rows", shown=shown) as line:
-        total = stream.rows if shown and place != STANDARD_INPUT and Path(place).exists() else None
+        total = _total(stream) if shown and place != STANDARD_INPUT else None
 
         def told(found: Scored) -> None:
             line.say(_progress(found, total, time.monotonic() - began))
@@ -135,6 +135,16 @@ def _stream(place: str, header: bool, delimiter: str | None) -> RowStream:
     if place == STANDARD_INPUT:
         return RowStream(Path("-"), standard_input=sys.stdin.buffer)
     return RowStream(Path(place), header, delimiter)
+
+
+def _total(stream: RowStream) -> int | None:
+    """How many rows there are, if that can be told."""
+    from lnnkit.data.table_fault import Unreadable
+
+    try:
+        return stream.rows
+    except (Unreadable, OSError, ValueError):  # said when it is read
+        return None
 
 
 def _rows(text: str) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lnnkit.data.source import nearest_file
+from lnnkit.data.source import nearest_name
 from lnnkit.data.table_fault import Unreadable
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def blocks(path: Path, compression: str | None, *, header: bool, quoting: bool) 
                 yield top, text, line
                 line += text.count(b"\n")
     except FileNotFoundError:
-        raise Unreadable("missing-file", f'no file "{path}"', nearest_file(path)) from None
+        raise missing(path) from None
     except (pa.ArrowException, OSError, ValueError) as error:
         raise Unreadable("unreadable-file", f'"{path}" cannot be read: {error}') from None
     if not begun:
@@ -56,6 +56,13 @@ def blocks(path: Path, compression: str | None, *, header: bool, quoting: bool) 
         yield top + b"\n", b"", line + 1
     elif rest:
         yield top, rest, line
+
+
+def missing(path: Path) -> Unreadable:
+    """The fault of a stream that is not there."""
+    near = nearest_name(path) if path.parent.is_dir() else None
+    hint = f'did you mean "{path.parent / near}"?' if near else "the path of a stream starts from the working folder"
+    return Unreadable("missing-file", f'no file "{path}"', hint)
 
 
 def _opened(path: Path, compression: str | None) -> Any:

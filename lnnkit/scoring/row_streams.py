@@ -12,9 +12,9 @@ from typing import IO, TYPE_CHECKING, Any
 from lnnkit.data.delimited import open_delimited
 from lnnkit.data.frames import UNNAMED_INDEX, arrow_sheet
 from lnnkit.data.grid import Grid, Sheet
-from lnnkit.data.source import RawTable, format_of, is_table, nearest_file
+from lnnkit.data.source import RawTable, format_of, is_table
 from lnnkit.data.table_fault import Fault, Unreadable
-from lnnkit.scoring.line_blocks import blocks
+from lnnkit.scoring.line_blocks import blocks, missing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -78,7 +78,7 @@ class RowStream:
                 raise Unreadable("missing-file", f'the folder "{self.path}" holds no table')
             return found
         if not self.path.exists():
-            raise Unreadable("missing-file", f'no file "{self.path}"', nearest_file(self.path))
+            raise missing(self.path)
         return [self.path]
 
     @property
@@ -117,7 +117,8 @@ def _row_groups(path: Path) -> Iterator[RowGroup]:
     first = 1
     for number in range(metadata.num_row_groups):
         rows = metadata.row_group(number).num_rows
-        yield RowGroup(path, number, first, rows)
+        if rows:
+            yield RowGroup(path, number, first, rows)
         first += rows
 
 
@@ -128,7 +129,7 @@ def _opened(path: Path) -> Any:
     try:
         return pq.ParquetFile(path, memory_map=True)
     except FileNotFoundError:
-        raise Unreadable("missing-file", f'no file "{path}"', nearest_file(path)) from None
+        raise missing(path) from None
     except (pa.ArrowException, OSError, ValueError) as error:
         raise Unreadable("unreadable-file", f'"{path}" is not a Parquet file: {error}') from None
 

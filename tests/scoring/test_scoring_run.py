@@ -213,10 +213,11 @@ def test_a_full_disk_leaves_what_was_written(
     assert score(scorer, RowStream(loans), tmp_path / "out.parquet").resumed == 3
 
 
-@pytest.mark.parametrize("name", ["missing.parquet", "empty.csv", "text.parquet"])
+@pytest.mark.parametrize("name", ["missing.parquet", "empty.csv", "text.parquet", "none.parquet"])
 def test_a_stream_that_cannot_be_read(scorer: RowScorer, tmp_path: Path, name: str) -> None:
     (tmp_path / "empty.csv").write_text("")
     (tmp_path / "text.parquet").write_text("no parquet")
+    pq.write_table(table(0), tmp_path / "none.parquet")
     with pytest.raises(lnnkit.DataError):
         score(scorer, RowStream(tmp_path / name), tmp_path / "out.parquet")
     assert not (tmp_path / "out.parquet").exists()
