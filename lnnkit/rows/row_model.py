@@ -24,7 +24,7 @@ from lnnkit.rows.strip_facts import SideFacts, StripGrid, fact_columns, fact_tab
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.span import Span
 
-LENGTH = 2**15  # rows of a strip of the dense program: what one statement needs of them fits the cache
+LENGTH = 2**16  # rows of a strip of the dense program: what one statement needs of them fits the cache
 
 
 @dataclass(frozen=True)
