@@ -72,8 +72,8 @@ def check(
     program's own. The checked program is None if there is an error. Findings are ordered by file and position.
     Statements that did not parse are not in ``program``, but its source still has them: names that they mention are not
     reported as unknown. Without ``read_data`` no data file is opened, and what depends on its contents (entities, the
-    arity of a predicate that only a ``load`` mentions) is not checked. Nor are the tables of predicates with an argument
-    of the sort that is ``streamed``: their rows come later.
+    arity of a predicate that only a ``load`` mentions) is not checked. Nor are the tables of predicates with an
+    argument of the sort that is ``streamed``: their rows come later.
     """
     merged = merge(program, base)
     symbols = gather(merged.entries, told=told)

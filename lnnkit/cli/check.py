@@ -34,7 +34,6 @@ def options(parser: argparse.ArgumentParser) -> None:
         help="text on standard error (default), or one JSON object on standard output",
     )
 
-
     parser.add_argument(
         "--rows",
         metavar="SORT",

@@ -11,8 +11,8 @@ from lnnkit.syntax.parse import parse
 
 def load(path: str | Path, *, streamed: str | None = None) -> KnowledgeBase:
     """The knowledge base of a ``.lnn`` file, or of a model file (``.safetensors``), with its exact values. Raises
-    `ProgramError` with every finding if the program has errors. Tables about the sort that is ``streamed`` are not read:
-    their rows come later (`KnowledgeBase.scorer`)."""
+    `ProgramError` with every finding if the program has errors. Tables about the sort that is ``streamed`` are not
+    read: their rows come later (`KnowledgeBase.scorer`)."""
     from lnnkit.data.files import read_program
     from lnnkit.data.model_file import is_model, read_values
 
@@ -28,9 +28,7 @@ def load(path: str | Path, *, streamed: str | None = None) -> KnowledgeBase:
     return kb
 
 
-def loads(
-    text: str, base: str | Path = ".", path: str = "<string>", *, streamed: str | None = None
-) -> KnowledgeBase:
+def loads(text: str, base: str | Path = ".", path: str = "<string>", *, streamed: str | None = None) -> KnowledgeBase:
     """The knowledge base of a program text. Its paths are relative to ``base``; findings are shown under ``path``.
     Tables about the sort that is ``streamed`` are not read."""
     program, findings = parse(text, path)
