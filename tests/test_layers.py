@@ -1,7 +1,7 @@
 """Imports point one way: the tree is the pipeline.
 
     syntax <- data <- check <- graph <- formula <- analysis <- store <- join <- trail <- engine <- answers
-           <- explain <- prove <- draw <- learn <- kb <- surfaces (cli, shell)
+           <- rows <- explain <- prove <- draw <- learn <- kb <- surfaces (cli, shell)
 
 Each stage may import itself and the stages before it. Beside them stand
 
@@ -16,6 +16,7 @@ Each stage may import itself and the stages before it. Beside them stand
 - ``report``: draws ``scores`` of training as a page, for ``fit`` and the command line.
 - ``draft``: a first program for tables, for the surfaces alone.
 - ``interchange``: other notations of logic -> programs, and checked programs -> such notations, for the surfaces alone.
+- ``scoring``: streams of rows through a scorer of ``rows`` into a file, for the surfaces alone.
 - ``highlighting`` (colours, from the grammar) and ``editor`` (what an editor asks of a text: pure functions over syntax
   trees and the checker's index) import no engine; ``language_server`` speaks the protocol, and infers through ``kb``.
 - ``budget`` (what ``kb`` allows ``engine``), ``computing`` (the precision and device that it is given), ``interrupt``
@@ -41,18 +42,19 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "lnnkit"
 CORE = ("formula", "analysis", "store", "join", "trail", "engine", "answers")
-STAGES = ("syntax", "data", "check", "graph", *CORE, "explain", "prove", "draw", "learn", "kb")
+STAGES = ("syntax", "data", "check", "graph", *CORE, "rows", "explain", "prove", "draw", "learn", "kb")
 LEAVES = ("logic", "numeric", "flags")
 SURFACES = ("cli", "shell", "sklearn", "__main__")
 VALUES = ("answer_table", "outcome", "plan", "scores")
 
 MAY: dict[str, set[str]] = {stage: set(STAGES[: place + 1]) for place, stage in enumerate(STAGES)}
-for _stage in (*CORE, "explain", "prove", "learn", "kb"):
+for _stage in (*CORE, "rows", "explain", "prove", "learn", "kb"):
     MAY[_stage] |= set(LEAVES)
-for _stage in ("answers", "explain", "prove", "draw", "learn", "kb"):
+for _stage in ("answers", "rows", "explain", "prove", "draw", "learn", "kb"):
     MAY[_stage] |= set(VALUES)
 for _stage in ("explain", "prove", "draw", "kb"):
     MAY[_stage] |= {"markup", "picture"}
+MAY["rows"] |= {"errors", "budget"}
 MAY["kb"] |= {"errors", "budget", "computing", "fit", "interrupt", "output"}
 MAY |= {leaf: {leaf, "flags"} for leaf in LEAVES}
 MAY["errors"] = {"syntax"}
@@ -68,15 +70,14 @@ MAY["budget"] = {"errors", "syntax", "check", "graph", *CORE}
 MAY["computing"] = {"errors", "syntax", "logic"}
 MAY["interrupt"] = {"engine"}
 MAY["output"] = {"errors", "syntax", "data"}
+MAY["scoring"] = {"scoring", "rows", "syntax", "data", "errors", "answer_table"}
 MAY["draft"] = {"draft", "syntax", "data"}
 MAY["interchange"] = {"interchange", "syntax", "data", "check", "errors"}
 MAY["highlighting"] = {"syntax", "highlighting"}
 MAY["editor"] = {"syntax", "data", "check", "highlighting", "editor"}
 MAY["language_server"] = {*MAY["kb"], "editor", "language_server", "lnnkit"}
-MAY |= {
-    surface: {*MAY["kb"], *SURFACES, "draft", "interchange", "highlighting", "language_server", "report", "lnnkit"}
-    for surface in SURFACES
-}
+OTHERS = ("draft", "interchange", "scoring", "highlighting", "language_server", "report", "lnnkit")
+MAY |= {surface: {*MAY["kb"], *SURFACES, *OTHERS} for surface in SURFACES}
 
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
@@ -118,6 +119,7 @@ def test_arrows_point_one_way(path: Path) -> None:
 
 KNOWLEDGE_BASE = (
     *("theory", "querying", "telling", "module_binding", "saving", "rested", "going_on", "session", "entity_prefixes"),
+    "row_scoring",
     *(
         "covering_fixpoints",
         "asking",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,9 +14,10 @@ from lnnkit.check.gather import gather
 from lnnkit.check.imports import logic_of, merge
 from lnnkit.check.kinds import kinds
 from lnnkit.check.learnables import learnables
+from lnnkit.check.nearest import nearest
 from lnnkit.check.negations import negations
 from lnnkit.check.predicates import predicates
-from lnnkit.check.program import CheckedProgram
+from lnnkit.check.program import ENTITY, CheckedProgram, Predicate
 from lnnkit.check.query_entities import asked
 from lnnkit.check.rules import rules
 from lnnkit.check.sorts import resolve_predicates, sorts
@@ -63,6 +64,7 @@ def check(
     *,
     read_data: bool = True,
     told: Sequence[FactTable] = (),
+    streamed: str | None = None,
 ) -> tuple[CheckedProgram | None, list[Diagnostic]]:
     """Check a parsed program whose paths are relative to ``base``.
 
@@ -70,14 +72,17 @@ def check(
     program's own. The checked program is None if there is an error. Findings are ordered by file and position.
     Statements that did not parse are not in ``program``, but its source still has them: names that they mention are not
     reported as unknown. Without ``read_data`` no data file is opened, and what depends on its contents (entities, the
-    arity of a predicate that only a ``load`` mentions) is not checked.
+    arity of a predicate that only a ``load`` mentions) is not checked. Nor are the tables of predicates with an
+    argument of the sort that is ``streamed``: their rows come later.
     """
     merged = merge(program, base)
     symbols = gather(merged.entries, told=told)
     complete = not merged.left_out.intersection(READING)
     symbols = replace(symbols, left_out=frozenset(merged.left_out), whole=merged.whole, complete=complete)
-    if read_data:
-        symbols, problems = read_tables(symbols)
+    if streamed is not None and not _of_sort(symbols, streamed):
+        symbols, problems = unread(symbols), [unknown_sort(streamed, resolve_predicates(unread(symbols)))]
+    elif read_data:
+        symbols, problems = read_tables(symbols, _of_sort(symbols, streamed))
     else:
         symbols, problems = unread(symbols), []
     symbols = replace(symbols, resolved=resolve_predicates(symbols))
@@ -85,6 +90,23 @@ def check(
     found = ordered(found, [program.span.source.path, *(each.span.source.path for each in symbols.statements())])
     failed = any(finding.severity == "error" for finding in found)
     return None if failed else assemble(symbols, logic_of(program.statements)), found
+
+
+def _of_sort(symbols: Symbols, sort: str | None) -> frozenset[str]:
+    """The predicates and numbers with an argument of a sort."""
+    if sort is None:
+        return frozenset()
+    resolved = resolve_predicates(unread(symbols))
+    return frozenset(name for name, predicate in resolved.items() if sort in predicate.sorts)
+
+
+def unknown_sort(name: str, predicates: Mapping[str, Predicate]) -> Diagnostic:
+    """The error for a sort that no predicate has."""
+    known = {sort for predicate in predicates.values() for sort in predicate.sorts}
+    near = nearest(name, known)
+    listed = ", ".join(sorted(known - {ENTITY})) or "none is declared, as in `predicate P(loan)`"
+    hint = f"did you mean `{near}`?" if near else f"the sorts of the program: {listed}"
+    return Diagnostic("unknown-sort", f"no predicate has an argument of the sort `{name}`", hint)
 
 
 def run(passes: Sequence[Pass], symbols: Symbols) -> list[Diagnostic]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,9 +21,13 @@ READING = frozenset({"load", "from"})
 """The words of such a statement, one of which stands where it did not parse."""
 
 
-def read_tables(symbols: Symbols) -> tuple[Symbols, list[Diagnostic]]:
-    """The program with its tables, and the findings about the files."""
-    wanted = [entry for entry in symbols.entries if isinstance(entry.statement, Reading)]
+def read_tables(symbols: Symbols, left: Collection[str] = ()) -> tuple[Symbols, list[Diagnostic]]:
+    """The program with its tables, and the findings about the files. Those of the predicates that are ``left`` stay
+    closed."""
+    every = [entry for entry in symbols.entries if isinstance(entry.statement, Reading)]
+    wanted = [entry for entry in every if _name(entry) not in left]
+    if len(wanted) < len(every):
+        symbols = unread(symbols)
     if not wanted:
         return symbols, []
     from lnnkit.data.load import read_table  # numpy and Arrow are loaded only by programs with data
@@ -31,7 +36,7 @@ def read_tables(symbols: Symbols) -> tuple[Symbols, list[Diagnostic]]:
     tables: list[FactTable] = []
     labels: list[FactTable] = []
     diagnostics: list[Diagnostic] = []
-    arities: dict[str, int] = {}
+    arities: dict[str, int] = dict(symbols.arities)
     complete = symbols.complete
     sheets = Sheets(_key(entry) for entry in wanted)
     for entry in wanted:
@@ -50,6 +55,11 @@ def read_tables(symbols: Symbols) -> tuple[Symbols, list[Diagnostic]]:
             (tables if isinstance(statement, ast.LoadStatement) else labels).append(result)
     read = replace(symbols, tables=tuple(tables), label_tables=tuple(labels), complete=complete, arities=arities)
     return read, _distinct(diagnostics)
+
+
+def _name(entry: Entry) -> str:
+    assert isinstance(entry.statement, Reading)
+    return entry.statement.name
 
 
 def _key(entry: Entry) -> tuple[Path, bool, str | None]:

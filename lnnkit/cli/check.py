@@ -5,10 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from lnnkit.cli import streams
-from lnnkit.cli.program_file import read
+from lnnkit.cli.program_file import Text, read
 from lnnkit.syntax.diagnostic import Diagnostic
+
+if TYPE_CHECKING:
+    from lnnkit.syntax.ast import Program
 
 SUMMARY = "say what is wrong with a program and its data"
 DESCRIPTION = """\
@@ -17,6 +21,7 @@ Nothing is inferred. Warnings alone leave the exit code at 0."""
 EXAMPLE = """\
 example:
   lnnkit check triage.lnn
+  lnnkit check triage.lnn --rows person    can each person be decided alone, as `lnnkit score` does?
   lnnkit check triage.lnn --format json | jq '.diagnostics[].message'
 """
 
@@ -29,21 +34,29 @@ def options(parser: argparse.ArgumentParser) -> None:
         help="text on standard error (default), or one JSON object on standard output",
     )
 
+    parser.add_argument(
+        "--rows",
+        metavar="SORT",
+        help="also say whether the entities of a sort can be decided one by one, or what links two of them; the tables "
+        "about them are not read",
+    )
+
 
 def command(arguments: argparse.Namespace) -> int:
-    found = diagnostics(arguments.file)
+    found = diagnostics(arguments.file, arguments.rows)
     if arguments.format == "json":
         streams.in_utf8()
         listed = [finding.as_dict() for finding in found]
         streams.write([json.dumps({"diagnostics": listed}, ensure_ascii=False), "\n"])
     else:
         streams.findings(found)
-        streams.write([f"{streams.printable(arguments.file)}: {_summary(found)}\n"])
+        alone = f"; each {arguments.rows} can be decided alone" if arguments.rows and not _count(found, "error") else ""
+        streams.write([f"{streams.printable(arguments.file)}: {_summary(found)}{alone}\n"])
     return 1 if _count(found, "error") else 0
 
 
-def diagnostics(file: str) -> list[Diagnostic]:
-    """All findings about a program, in the order of the text."""
+def diagnostics(file: str, rows: str | None = None) -> list[Diagnostic]:
+    """All findings about a program, in the order of the text; with a sort of ``rows``, what links two of them too."""
     source, found = read(file)
     if source is None:
         return found
@@ -51,8 +64,22 @@ def diagnostics(file: str) -> list[Diagnostic]:
     from lnnkit.syntax.parse import parse
 
     program, found = parse(source.text, source.path)
-    _, more = check(program, source.base)
-    return ordered([*found, *more], [source.path])
+    checked, more = check(program, source.base, streamed=rows)
+    found = [*found, *more]
+    if rows is not None and checked is not None and not _count(found, "error"):
+        found += _links(program, source, rows)
+    return ordered(found, [source.path])
+
+
+def _links(program: Program, source: Text, rows: str) -> list[Diagnostic]:
+    """What links two rows of a sort, in what the queries need."""
+    from lnnkit.errors import Error
+    from lnnkit.kb.knowledge_base import KnowledgeBase
+
+    try:
+        return KnowledgeBase(program, source.base, streamed=rows).row_links(rows)
+    except Error as problem:
+        return list(problem.diagnostics)
 
 
 def _count(found: Sequence[Diagnostic], severity: str) -> int:

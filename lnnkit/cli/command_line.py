@@ -20,6 +20,7 @@ from lnnkit.cli import (
     print_grammar,
     prove,
     run,
+    score,
     shell,
     show,
     train,
@@ -42,6 +43,7 @@ exit codes: 0 done, 1 the program, its data or its budget is wrong, 2 usage, 130
 
 COMMANDS = {
     "run": run,
+    "score": score,
     "shell": shell,
     "explain": explain,
     "prove": prove,

@@ -38,9 +38,16 @@ class _Doubt:
 
 
 def facts(
-    predicate: str, numeric: bool, sheet: Sheet, choice: Choice, grid: Grid, source: str, span: Span | None
+    predicate: str,
+    numeric: bool,
+    sheet: Sheet,
+    choice: Choice,
+    grid: Grid,
+    source: str,
+    span: Span | None,
+    shown: int = SHOWN,
 ) -> tuple[FactTable, list[Diagnostic]]:
-    """The valid rows as facts, and the faults of the others by column and kind: the first ``SHOWN`` rows, then a count.
+    """The valid rows as facts, and the faults of the others by column and kind: the first ``shown`` rows, then a count.
 
     Rows excluded by a ``where`` are not checked. Raises ``Unreadable`` if the type of a column fits no row at all.
     """
@@ -82,7 +89,7 @@ def facts(
         lower, upper = lower[mask], upper[mask]
     rows = grid.rows if mask is None else grid.rows[mask]
     table = FactTable(predicate, compacted(keys, mask), lower, upper, rows, source, span)
-    found = _listed(grid, doubts, source, span)
+    found = _listed(grid, doubts, source, span, shown)
     if not choice.listed and choice.values and not numeric and sheet.format:
         found = [_unasked(each, sheet, choice) for each in found]
     found += _warnings(table, sheet, choice, grid, keys, reals, keep, source, span)
@@ -219,9 +226,9 @@ def _key_fault(texts: Texts, sheet: Sheet, position: int) -> Callable[[int], Fau
     return fault
 
 
-def _listed(grid: Grid, doubts: list[_Doubt], source: str, span: Span | None) -> list[Diagnostic]:
+def _listed(grid: Grid, doubts: list[_Doubt], source: str, span: Span | None, shown: int) -> list[Diagnostic]:
     """The faults by column and kind; the group of the first faulty row comes first."""
-    groups = [*_whole_rows(grid), *(group for doubt in doubts if (group := _group(grid, doubt)))]
+    groups = [*_whole_rows(grid, shown), *(group for doubt in doubts if (group := _group(grid, doubt, shown)))]
     groups.sort(key=lambda group: group.rows[0][0])
     found: list[Diagnostic] = []
     for group in groups:
@@ -247,15 +254,15 @@ class _Group:
     others: str
 
 
-def _group(grid: Grid, doubt: _Doubt) -> _Group | None:
+def _group(grid: Grid, doubt: _Doubt, shown: int) -> _Group | None:
     import numpy as np
 
     rows = np.flatnonzero(doubt.rows)
-    named = [(int(grid.rows[row]), doubt.fault(row)) for row in rows[:SHOWN].tolist()]
+    named = [(int(grid.rows[row]), doubt.fault(row)) for row in rows[:shown].tolist()]
     return _Group(named, len(rows), doubt.others) if named else None
 
 
-def _whole_rows(grid: Grid) -> Iterator[_Group]:
+def _whole_rows(grid: Grid, shown: int) -> Iterator[_Group]:
     """Rows that could not be split into columns or read, grouped by the advice for them."""
     spoiled: Iterable[tuple[int, Fault]] = ((int(grid.rows[index]), fault) for index, fault in grid.spoiled.items())
     kinds: dict[tuple[str, str], list[tuple[int, Fault]]] = {}
@@ -263,7 +270,7 @@ def _whole_rows(grid: Grid) -> Iterator[_Group]:
         kinds.setdefault((fault.code, fault.hint), []).append((number, fault))
     for rows in kinds.values():
         rows.sort(key=lambda row: row[0])
-        yield _Group(rows[:SHOWN], len(rows), "like these")
+        yield _Group(rows[:shown], len(rows), "like these")
 
 
 def _warnings(

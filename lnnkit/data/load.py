@@ -56,7 +56,7 @@ def read_table(
         grid = without_marks(sheet.read(choice.wanted), table.missing)
         read, found = facts(predicate, numeric, sheet, choice, grid, source, span)
         read = replace(read, trust=1.0 if table.trust is None else float(table.trust))
-        return (_denied(read) if negated and not numeric else read), found
+        return (denied(read) if negated and not numeric else read), found
     except Unreadable as problem:
         fault = problem.fault
         in_file = span is None or fault.code not in STATEMENT_FAULTS
@@ -66,7 +66,7 @@ def read_table(
             sheets.done(path, table.header, table.delimiter)
 
 
-def _denied(table: FactTable) -> FactTable:
+def denied(table: FactTable) -> FactTable:
     """The facts of the negation: ``[1 - U, 1 - L]``; as for ``fact ~P``, a lower end is 1 only if ``U`` is 0."""
     import numpy as np
 

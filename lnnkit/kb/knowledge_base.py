@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from lnnkit.plan import Plan
     from lnnkit.prove.proved import Proved
     from lnnkit.prove.verdicts import Reading
+    from lnnkit.rows.scorer import RowScorer
 
 
 class KnowledgeBase:
@@ -55,13 +56,15 @@ class KnowledgeBase:
     errors.
     """
 
-    def __init__(self, program: ast.Program, base: Path, findings: Sequence[Diagnostic] = ()) -> None:
+    def __init__(
+        self, program: ast.Program, base: Path, findings: Sequence[Diagnostic] = (), *, streamed: str | None = None
+    ) -> None:
         self.program = program
         self.base = base
         self._home = base.resolve()
         self._told: tuple[FactTable, ...] = ()
         self._stated: tuple[Fact, ...] = ()
-        checked, more = check(program, base)
+        checked, more = check(program, base, streamed=streamed)
         findings = ordered([*findings, *more], [program.span.source.path])
         if checked is None or any(finding.severity == "error" for finding in findings):
             errors = [finding for finding in findings if finding.severity == "error"]
@@ -388,6 +391,32 @@ class KnowledgeBase:
         checked, findings = with_queries(self._theory, queries, "error" if complete else "warning")
         self.warnings += tuple(findings)
         self._session.change(checked)
+
+    def scorer(
+        self, rows: str, *, alpha: float = 1.0, why: bool = False, stream: str | Path | None = None
+    ) -> RowScorer:
+        """What decides the entities of the sort ``rows`` one by one: a callable from Arrow record batches to record
+        batches, which can be pickled, for the program's queries. The rows stand in for those of the table that the
+        program loads about the sort (of several tables, the one with the file name of ``stream``), and have its
+        columns; what else the program knows goes along. With ``why``, each atom's answer names the statements that set
+        its two ends.
+
+        Raises `ProgramError` where a statement that the queries need links two rows, and for a sort that it does not
+        have.
+        """
+        check_alpha(alpha)
+        from lnnkit.kb.row_scoring import scorer
+
+        path = None if stream is None else Path(stream)
+        return scorer(self._theory, self.program, self.base, rows, alpha, path, why=why)
+
+    def row_links(self, rows: str) -> list[Diagnostic]:
+        """What keeps the entities of a sort from being decided one by one: each statement that the queries need and
+        that links two of them, with both places. Empty where `scorer` takes them. Raises `ProgramError` for a sort that
+        the program does not have."""
+        from lnnkit.kb.row_scoring import row_model
+
+        return row_model(self._theory, self.program, self.base, rows, strict=False).links()
 
     # --- learning ---------------------------------------------------------------------------------------------------
 

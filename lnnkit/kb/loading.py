@@ -9,9 +9,10 @@ from lnnkit.kb.knowledge_base import KnowledgeBase
 from lnnkit.syntax.parse import parse
 
 
-def load(path: str | Path) -> KnowledgeBase:
+def load(path: str | Path, *, streamed: str | None = None) -> KnowledgeBase:
     """The knowledge base of a ``.lnn`` file, or of a model file (``.safetensors``), with its exact values. Raises
-    `ProgramError` with every finding if the program has errors."""
+    `ProgramError` with every finding if the program has errors. Tables about the sort that is ``streamed`` are not
+    read: their rows come later (`KnowledgeBase.scorer`)."""
     from lnnkit.data.files import read_program
     from lnnkit.data.model_file import is_model, read_values
 
@@ -19,7 +20,7 @@ def load(path: str | Path) -> KnowledgeBase:
     text, findings = read_program(path)
     if text is None:
         raise ProgramError(findings)
-    kb = loads(text, path.parent, str(path))
+    kb = loads(text, path.parent, str(path), streamed=streamed)
     values = read_values(path) if is_model(path) else {}
     if values:
         module = kb.module()
@@ -27,7 +28,8 @@ def load(path: str | Path) -> KnowledgeBase:
     return kb
 
 
-def loads(text: str, base: str | Path = ".", path: str = "<string>") -> KnowledgeBase:
-    """The knowledge base of a program text. Its paths are relative to ``base``; findings are shown under ``path``."""
+def loads(text: str, base: str | Path = ".", path: str = "<string>", *, streamed: str | None = None) -> KnowledgeBase:
+    """The knowledge base of a program text. Its paths are relative to ``base``; findings are shown under ``path``.
+    Tables about the sort that is ``streamed`` are not read."""
     program, findings = parse(text, path)
-    return KnowledgeBase(program, Path(base), findings)
+    return KnowledgeBase(program, Path(base), findings, streamed=streamed)

@@ -1,0 +1,176 @@
+"""``lnnkit score``: decide the rows of a stream one by one, into a file."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lnnkit.cli import option_values as values
+from lnnkit.cli import streams
+from lnnkit.cli.progress import ProgressLine
+from lnnkit.output import require_apart, require_writable
+
+if TYPE_CHECKING:
+    from lnnkit.rows.scorer import RowScorer
+    from lnnkit.scoring.row_streams import RowStream
+    from lnnkit.scoring.scoring_run import Scored
+
+SUMMARY = "decide the rows of a table of any size, one by one"
+DESCRIPTION = """\
+Answers the queries of a program for each row of a stream, in the order of the rows: its key, and for each query the
+bounds and the state. The rows stand in for those of the table that the program loads about a sort; tables of other
+sorts are read whole. Memory does not grow with the stream. A run that was ended goes on where it was when it is started
+again. FILE is a program, or a model file that `train` or `save` wrote."""
+EXAMPLE = """\
+example:
+  lnnkit score loans.lnn --rows loan=loans.parquet -o decisions.parquet
+  lnnkit score loans.lnn --rows loan=parts/ -o decisions.parquet --workers 8 --bad-rows left_out.csv
+  cat loans.arrows | lnnkit score trained.safetensors --rows loan=- -o decisions.csv
+"""
+
+
+_MANY = 100_000  # rows, from which on it is told how many are decided in a second
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--rows",
+        required=True,
+        type=_rows,
+        metavar="SORT=PATH",
+        help="the sort whose entities are decided, and the stream: a Parquet, CSV or TSV file, a folder of them, or - "
+        "for an Arrow stream on standard input",
+    )
+    parser.add_argument(
+        "-o", "--output", required=True, metavar="OUT", help="the file to write: .parquet, .csv or .arrow"
+    )
+    parser.add_argument(
+        "-q",
+        "--query",
+        action="append",
+        metavar="QUERY",
+        help="answer this instead of the program's own queries; may be given several times",
+    )
+    parser.add_argument(
+        "--alpha",
+        type=values.alpha,
+        default=1.0,
+        metavar="A",
+        help="a lower bound from A on counts as true, an upper bound up to 1 - A as false (default: 1)",
+    )
+    parser.add_argument(
+        "--why", action="store_true", help="add the statement that set each end: its name, or its line in the program"
+    )
+    parser.add_argument(
+        "--workers", type=values.threads, default=1, metavar="N", help="processes that decide rows (default: 1)"
+    )
+    parser.add_argument(
+        "--bad-rows",
+        metavar="FILE",
+        help="leave bad rows out and list them in this CSV, each with what is wrong (default: a bad row is an error)",
+    )
+    parser.add_argument(
+        "--quiet", action="store_true", help="show no progress; without a terminal there is none anyway"
+    )
+
+
+def command(arguments: argparse.Namespace) -> int:
+    from lnnkit.cli.threads import use_threads
+    from lnnkit.scoring.row_streams import STANDARD_INPUT
+    from lnnkit.scoring.scoring_run import score
+
+    sort, place = arguments.rows
+    output = Path(arguments.output)
+    require_writable(output)
+    shown = not arguments.quiet
+    with ProgressLine(f"reading {streams.printable(arguments.file, keep='')}", shown=shown):
+        scorer, header, delimiter = _scorer(arguments, sort, place)
+        stream = _stream(place, header, delimiter)
+    if place != STANDARD_INPUT:
+        require_apart(output, [Path(place)])
+    bad = None if arguments.bad_rows is None else Path(arguments.bad_rows)
+    if bad is not None:
+        require_writable(bad)
+    use_threads(1)
+    began = time.monotonic()
+    with ProgressLine("deciding rows", shown=shown) as line:
+        total = _total(stream) if shown and place != STANDARD_INPUT else None
+
+        def told(found: Scored) -> None:
+            line.say(_progress(found, total, time.monotonic() - began))
+
+        found = score(scorer, stream, output, workers=arguments.workers, bad_rows=bad, told=told)
+    for text in _summary(found, time.monotonic() - began):
+        streams.note(text)
+    return 0
+
+
+def _scorer(arguments: argparse.Namespace, sort: str, place: str) -> tuple[RowScorer, bool, str | None]:
+    """The scorer, and how the program's statements have its table: with a header or not, and a delimiter."""
+    from lnnkit.cli.program_file import STANDARD_INPUT, Text, read
+    from lnnkit.errors import ProgramError
+    from lnnkit.kb.loading import load, loads
+
+    if arguments.file == STANDARD_INPUT:
+        source, found = read(arguments.file)
+        if not isinstance(source, Text):
+            raise ProgramError(found)
+        kb = loads(source.text, source.base, source.path, streamed=sort)
+    else:
+        kb = load(arguments.file, streamed=sort)
+    if arguments.query is not None:
+        kb.replace_queries(arguments.query)
+    streams.findings(kb.warnings)
+    scorer = kb.scorer(sort, alpha=arguments.alpha, why=arguments.why, stream=None if place == "-" else place)
+    first = scorer.model.loads[0].table
+    return scorer, first.header, first.delimiter
+
+
+def _stream(place: str, header: bool, delimiter: str | None) -> RowStream:
+    from lnnkit.scoring.row_streams import STANDARD_INPUT, RowStream
+
+    if place == STANDARD_INPUT:
+        return RowStream(Path("-"), standard_input=sys.stdin.buffer)
+    return RowStream(Path(place), header, delimiter)
+
+
+def _total(stream: RowStream) -> int | None:
+    """How many rows there are, if that can be told."""
+    from lnnkit.data.table_fault import Unreadable
+
+    try:
+        return stream.rows
+    except (Unreadable, OSError, ValueError):  # said when it is read
+        return None
+
+
+def _rows(text: str) -> tuple[str, str]:
+    sort, mark, place = text.partition("=")
+    if not (sort and mark and place):
+        raise argparse.ArgumentTypeError(f"{text!r} names no stream: write SORT=PATH, as in loan=loans.parquet")
+    return sort, place
+
+
+def _progress(found: Scored, total: int | None, seconds: float) -> str:
+    pace = found.rows / seconds if seconds else 0.0
+    parts = [f"{found.rows:,} rows", f"{pace:,.0f} rows/s"]
+    if total and pace:
+        parts.append(f"{max(total - found.rows, 0) / pace:,.0f} s left")
+    return " · ".join(parts)
+
+
+def _summary(found: Scored, seconds: float) -> list[str]:
+    """What was done, and how many rows have each state."""
+    pace = f", {found.rows / seconds:,.0f} a second" if found.rows >= _MANY else ""
+    lines = [f"{found.rows:,} row{'' if found.rows == 1 else 's'} decided{pace}"]
+    if found.resumed:
+        lines[0] += f"; went on from {found.resumed:,} part{'' if found.resumed == 1 else 's'} of an earlier run"
+    for name, states in found.states.items():
+        counted = ", ".join(f"{count:,} {state.replace('_', ' ')}" for state, count in states.most_common())
+        lines.append(f"  {name}: {counted}")
+    if found.left_out:
+        lines.append(f"  {found.left_out:,} bad row{'' if found.left_out == 1 else 's'} left out")
+    return lines

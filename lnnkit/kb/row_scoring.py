@@ -1,0 +1,84 @@
+"""A knowledge base as a scorer of rows: what is streamed, what is held, what links rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from lnnkit.check.checker import unknown_sort
+from lnnkit.data.load import read_table
+from lnnkit.data.table import FactTable
+from lnnkit.data.table_fault import Unreadable
+from lnnkit.data.tell import TOLD
+from lnnkit.errors import DataError, ProgramError
+from lnnkit.kb.theory import Theory
+from lnnkit.rows.row_loads import RowLoad, row_loads, streamed
+from lnnkit.rows.row_model import RowModel
+from lnnkit.rows.scorer import RowScorer
+from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Diagnostic
+
+
+def scorer(
+    theory: Theory, file: ast.Program, base: Path, rows: str, alpha: float, stream: Path | None, *, why: bool
+) -> RowScorer:
+    """What decides the rows of a sort one by one, for the program's queries. Raises `ProgramError` where rows are
+    linked, `DataError` where another table about them is wrong."""
+    model = row_model(theory, file, base, rows, stream)
+    links = model.links()
+    if links:
+        raise ProgramError(links)
+    return RowScorer(model, float(alpha), why=why)
+
+
+def row_model(
+    theory: Theory, file: ast.Program, base: Path, rows: str, stream: Path | None = None, *, strict: bool = True
+) -> RowModel:
+    """The program about rows, with the tables of everything else. Unless ``strict`` it may have no query, and load
+    nothing about rows. Raises `ProgramError` and `DataError`."""
+    theory.require_evaluated()
+    program = theory.bound(theory.settled())
+    own = {name for name, each in program.predicates.items() if rows in each.sorts}
+    if not own:
+        raise ProgramError([unknown_sort(rows, program.predicates)])
+    loads, pairs = row_loads(file, base, program.predicates, rows)
+    others: list[RowLoad] = []
+    try:
+        if strict:
+            loads, others = streamed(loads, rows, stream)
+    except Unreadable as problem:
+        fault = problem.fault
+        raise ProgramError([Diagnostic(fault.code, fault.message, fault.hint)]) from None
+    if strict and not loads:
+        hint = 'load one, whose rows the stream stands in for: load P from "rows.parquet" (key, column)'
+        raise ProgramError([Diagnostic("no-row-table", f"the program loads no table about the sort `{rows}`", hint)])
+    if strict and not program.queries:
+        hint = "add a query, or give one: -q 'P(X)'"
+        raise ProgramError([Diagnostic("no-query", "there is nothing to score: the program has no query", hint)])
+    told = [table for table in program.tables if table.predicate in own and table.source.startswith(TOLD)]
+    lean = replace(
+        program,
+        tables=tuple(table for table in program.tables if table.predicate not in own),
+        label_tables=tuple(table for table in program.label_tables if table.predicate not in own),
+        labels=tuple(each for each in program.labels if each.predicate not in own),
+    )
+    return RowModel(lean, rows, tuple(loads), (*told, *_read(others)), pairs)
+
+
+def _read(loads: Iterable[RowLoad]) -> list[FactTable]:
+    """The tables about rows beside their stream, whole."""
+    tables: list[FactTable] = []
+    found: list[Diagnostic] = []
+    for load in loads:
+        folder = load.path.parent
+        table = replace(load.table, path=load.path.name)
+        read, findings = read_table(
+            load.predicate, load.arity, load.numeric, table, folder, load.span, negated=load.negated
+        )
+        found += [finding for finding in findings if finding.severity == "error"]
+        if read is not None:
+            tables.append(read)
+    if found:
+        raise DataError(found)
+    return tables

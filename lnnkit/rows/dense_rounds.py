@@ -1,0 +1,486 @@
+"""The rounds of a dense program over a strip of rows: what `lnnkit.engine` does, for all rows side by side.
+
+A round reads what the last one left; the greatest lower and the least upper end that is proposed wins; bounds that
+cross are arrested. No row hears of another, so the rounds of one are the same whatever rows stand beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from lnnkit.engine.response.respond import Read, completing, constant, entering, respond
+from lnnkit.flags import all_set, any_set, where_set
+from lnnkit.formula.passes import upward
+from lnnkit.formula.unfolding import AUXILIARY
+from lnnkit.logic.bounds import Bounds, noise, tolerance
+from lnnkit.numeric import Comparison, Interval, point
+from lnnkit.rows.dense_program import DenseProgram, DenseRule
+from lnnkit.rows.dense_state import Column, Strip
+
+MOST = 60  # rounds: rows that still move then go to the engine, which knows when to give up
+
+_NOISE = noise(torch.float64)
+_WORTHWHILE = 2  # rows are picked if they are fewer than one in so many
+
+Where = tuple[str, int]  # a table, and its lower (0) or upper (1) end
+
+
+class Unsettled(Exception):
+    """Some rows have not come to rest."""
+
+
+@dataclass(slots=True)
+class _Moves:
+    """Which rows moved in a round, by table and end."""
+
+    rows: dict[Where, Tensor] = field(default_factory=dict)
+
+    def add(self, where: Where, rows: Tensor) -> None:
+        known = self.rows.get(where)
+        self.rows[where] = rows if known is None else known | rows
+
+    def of(self, rule: DenseRule) -> Tensor | None:
+        """Those that a rule has to look at; None where there are none."""
+        found: Tensor | None = None
+        for where in rule.reads:
+            rows = self.rows.get(where)
+            if rows is not None:
+                found = rows if found is None else found | rows
+        return found
+
+    def join(self, other: _Moves) -> None:
+        for where, rows in other.rows.items():
+            self.add(where, rows)
+
+    def __bool__(self) -> bool:
+        return bool(self.rows)
+
+
+class _Inbox:
+    """The greatest proposal for each end so far, and which rows hear of it."""
+
+    def __init__(self, strip: Strip, setters: dict[Where, Tensor] | None = None) -> None:
+        self.strip = strip
+        self.found: dict[Where, tuple[Tensor, Tensor]] = {}
+        self._setters = setters
+
+    def add(self, where: Where, heard: Tensor, value: Tensor, setter: int = -1, *, rising: bool = False) -> None:
+        """Bounds for one end of a table, (n,), in those rows that hear them. Of equal ones the first sets the end."""
+        known = self.found.get(where)
+        ends = self.strip.column(where[0]).end(where[1]) if known is None else known[1]
+        better = torch.minimum if where[1] and not rising else torch.maximum
+        met = torch.where(heard, better(ends, value), ends)
+        if self._setters is not None:
+            before = self._setters.get(where)
+            if before is None:
+                before = torch.full((self.strip.length,), -1, dtype=torch.int32)
+            self._setters[where] = torch.where(met != ends, setter, before)
+        self.found[where] = (heard if known is None else known[0] | heard, met)
+
+    def settle(self) -> _Moves:
+        """Let the proposals into the bounds, and arrest what crosses."""
+        moves = _Moves()
+        for (name, side), (heard, ends) in self.found.items():
+            self.strip.column(name).put(side, ends)
+            moves.add((name, side), heard)
+        for name in {name for name, _ in self.found}:
+            crossed = self.strip.column(name).arrest()
+            if crossed is not None:
+                for side in (0, 1):
+                    moves.add((name, side), crossed)
+        return moves
+
+
+class DenseRun:
+    """One strip on its way to the fixpoint."""
+
+    def __init__(self, program: DenseProgram, strip: Strip, *, why: bool = False) -> None:
+        self.program = program
+        self.strip = strip
+        self.setters: dict[Where, Tensor] | None = {} if why else None  # by end: the statement that set it
+        self._silent: dict[int, Tensor] = {}  # by rule: the rows whose instance is arrested
+        self._truths: dict[str, Interval] = {}  # of comparisons, by their numbers as facts give them
+        self._rounds = 0
+
+    def infer(self) -> None:
+        """To the fixpoint. Raises `Unsettled`."""
+        with torch.no_grad():
+            for column in self.strip.columns.values():
+                column.arrest()
+            self._compare()
+            self._complete(first=True)
+            for rule in self.program.shared:
+                self._initialise(rule)
+            moves: _Moves | None = None
+            while True:
+                before = self._rounds
+                self._run(moves)
+                if not self.program.strata or self._rounds == before:
+                    return
+                moves = self._complete(first=False)
+                if not moves:
+                    return
+
+    def setters_of(self, table: str) -> tuple[Tensor, Tensor]:
+        """The statements that set the lower and the upper ends of a table, as `DenseProgram.statements` numbers them;
+        -1 where none did."""
+        assert self.setters is not None
+        none = torch.full((self.strip.length,), -1, dtype=torch.int32)
+        return self.setters.get((table, 0), none), self.setters.get((table, 1), none)
+
+    # --- before the first round ---------------------------------------------------------------------------------------
+
+    def _compare(self) -> None:
+        """Comparisons take the truth that their numbers give them; what contradicts it, and what they have to say to
+        their numbers, waits for a round."""
+        for rule in self.program.comparisons:
+            comparison = rule.comparison
+            if comparison is not None and not comparison.total and self._default(AUXILIARY, rule) != (0.0, 1.0):
+                self._initialise(rule)
+        inbox = _Inbox(self.strip)
+        for rule in self.program.comparisons:
+            for where, heard, value in self._first_truths(rule):
+                inbox.add(where, heard, value)
+        inbox.settle()
+
+    def _first_truths(self, rule: DenseRule) -> list[tuple[Where, Tensor, Tensor]]:
+        name, modes = rule.tables[AUXILIARY], rule.shape.modes[AUXILIARY]
+        found: list[tuple[Where, Tensor, Tensor]] = []
+        plain = self._default(AUXILIARY, rule) == (0.0, 1.0)
+        parts = self._parts_of_comparison(rule) if plain else None
+        if parts is None:
+            told = respond(rule.shape, self._reader(rule, None), (None,))
+            clash = told.bad | (told.root.lower > told.root.upper + _NOISE)
+            for (leaf, side), (news, value) in told.proposed.items():
+                if leaf == AUXILIARY:
+                    found.append(((name, side), news & ~clash, value))
+            return found
+        lower, upper = self._truths[name] = self._truth(rule, parts)
+        for side, (news, value) in enumerate(((lower > _NOISE, lower), (upper < 1 - _NOISE, upper))):
+            if modes[side]:
+                found.append(((name, side), news, value))
+        return found
+
+    def _parts_of_comparison(self, rule: DenseRule) -> list[tuple[Tensor | None, bool]] | None:
+        """The rows of a comparison by what is known of its numbers: all of them single values (True), or some that may
+        say something (False); of the rest nothing is known. None where all rows go together, as they are."""
+        inputs = [self.strip.column(rule.tables[leaf]) for leaf in rule.formula.leaves]
+        if not inputs or rule.comparison is None or rule.comparison.relation is None:
+            return None
+        points: Tensor | None = None
+        for column in inputs:
+            own = column.lower == column.upper
+            points = own if points is None else points & own
+        assert points is not None
+        if all_set(points):
+            return [(None, True)]
+        informed = self._informed(rule)
+        rest = ~points if informed is None else ~points & informed
+        parts: list[tuple[Tensor | None, bool]] = []
+        if any_set(points):
+            parts.append((where_set(points), True))
+        if any_set(rest):
+            parts.append((where_set(rest), False))
+        return parts
+
+    def _informed(self, rule: DenseRule) -> Tensor | None:
+        """The rows in which enough is known of the numbers for the comparison to be told something by them."""
+        known: dict[int, Tensor] = {}
+        for leaf in rule.formula.leaves:
+            column = self.strip.column(rule.tables[leaf])
+            known[leaf] = (column.lower > -torch.inf) | (column.upper < torch.inf)
+        found: Tensor | None = None
+        for own in rule.informing:
+            every: Tensor | None = None
+            for leaf in own:
+                every = known[leaf] if every is None else every & known[leaf]
+            if every is None:
+                return None
+            found = every if found is None else found | every
+        return torch.zeros(self.strip.length, dtype=torch.bool) if found is None else found
+
+    def _truth(self, rule: DenseRule, parts: Sequence[tuple[Tensor | None, bool]]) -> Interval:
+        """The truth of a comparison of whose own truth nothing is known."""
+        comparison, formula = rule.comparison, rule.formula
+        assert comparison is not None
+        columns = [self.strip.column(rule.tables[leaf]) for leaf in formula.neurons[formula.top].operands]
+        lower = torch.zeros(self.strip.length, dtype=torch.float64)
+        upper = torch.ones(self.strip.length, dtype=torch.float64)
+        for rows, single in parts:
+            if single and rows is not None and 2 * len(rows) >= self.strip.length:
+                self._truth_of_most(comparison, columns, rows, lower, upper)
+                continue
+            inputs: list[Interval] = []
+            for column in columns:
+                low = column.lower if rows is None else column.lower.index_select(0, rows)
+                if single:
+                    inputs.append(point(low))
+                    continue
+                inputs.append(Interval(low, column.upper if rows is None else column.upper.index_select(0, rows)))
+            found = comparison.truth(inputs)
+            if rows is None:
+                return found
+            lower.index_copy_(0, rows, found.lower)
+            upper.index_copy_(0, rows, found.upper)
+        return Interval(lower, upper)
+
+    def _truth_of_most(
+        self, comparison: Comparison, columns: Sequence[Column], rows: Tensor, lower: Tensor, upper: Tensor
+    ) -> None:
+        """Write the truth in most rows, whose numbers are single values; the others are worked out with any number, and
+        left as they are. To pick the rows would take longer."""
+        here = torch.zeros(self.strip.length, dtype=torch.bool).index_fill_(0, rows, True)
+        found = comparison.truth([point(torch.where(here, column.lower, 1.0)) for column in columns])
+        for ends, own in zip((lower, upper), found, strict=True):
+            torch.where(here, own, ends, out=ends)
+
+    def _default(self, leaf: int, rule: DenseRule) -> tuple[float, float]:
+        return self.program.tables[rule.tables[leaf]].default
+
+    def _initialise(self, rule: DenseRule) -> None:
+        """Give a shared neuron the bounds that its operands give it."""
+        formula = rule.formula
+        up = upward(formula, entering(self._reader(rule, None), formula), (None,))[formula.top]
+        lower, upper = up.lower.clamp(min=formula.lower), up.upper.clamp(max=formula.upper)
+        crossed = lower > upper + tolerance(lower.dtype)
+        column = self.strip.column(rule.tables[AUXILIARY])
+        column.put(0, torch.where(crossed, formula.lower, torch.minimum(lower, upper)))
+        column.put(1, torch.where(crossed, formula.upper, torch.maximum(lower, upper)))
+
+    # --- rounds -------------------------------------------------------------------------------------------------------
+
+    def _run(self, moves: _Moves | None) -> None:
+        """Rounds until one changes nothing; the first looks at all rows unless only some have moved."""
+        while True:
+            inbox = _Inbox(self.strip, self.setters)
+            for number, rule in enumerate(self.program.rules):
+                rows = None if moves is None else moves.of(rule)
+                if moves is None or rows is not None:
+                    self._look(number, rule, rows, inbox)
+            moves = inbox.settle()
+            if not moves:
+                return
+            self._rounds += 1
+            if self._rounds > MOST:
+                raise Unsettled
+
+    def _look(self, number: int, rule: DenseRule, moved: Tensor | None, inbox: _Inbox) -> None:
+        """Leave what a rule proposes in some rows, by the part of it that they take."""
+        silent = self._silent.get(number)
+        if silent is not None:
+            moved = ~silent if moved is None else moved & ~silent
+        if moved is not None and not any_set(moved):
+            return
+        if rule.clause is not None:
+            moved = self._forward(number, rule, moved, inbox)
+            if moved is not None and not any_set(moved):
+                return
+        if rule.comparison is not None:
+            moved = self._speaking(rule, moved)
+            if moved is not None and not any_set(moved):
+                return
+        rows = self._picked(moved)
+        found = respond(rule.shape, self._reader(rule, rows), (None,))
+        if any_set(found.bad):
+            bad = self._spread(rows, found.bad)
+            bad = bad if moved is None else bad & moved  # all rows are worked out where most have moved
+            self._silent[number] = bad if silent is None else silent | bad
+        own = self.strip.column(rule.tables[AUXILIARY]) if rule.comparison is not None else None
+        for (leaf, side), (news, value) in found.proposed.items():
+            heard = news & ~found.bad
+            if not any_set(heard):
+                continue
+            column = self.strip.column(rule.tables[leaf])
+            heard = column.awake(self._spread(rows, heard))
+            heard = heard if moved is None else heard & moved
+            if own is not None:
+                heard = own.awake(heard)
+            if any_set(heard):
+                inbox.add((column.table.name, side), heard, self._placed(rows, value), number)
+
+    def _forward(self, number: int, rule: DenseRule, moved: Tensor | None, inbox: _Inbox) -> Tensor | None:
+        """Rows in which nothing is known of the consequent are told by one end of each atom of the antecedent. Returns
+        the others."""
+        assert rule.clause is not None
+        target, side = rule.clause.target
+        column = self.strip.column(rule.tables[target])
+        blank = (column.lower == 0) & (column.upper == 1)
+        if column.table.default != (0.0, 1.0):
+            return moved
+        some = blank if moved is None else blank & moved
+        if not any_set(some):
+            return moved
+        rows = self._picked(some)
+        every = rows is None and all_set(some)
+        if rows is None and not every:
+            rows = where_set(some)
+        found = rule.clause.proposed(self._reader(rule, rows), self.strip.length if rows is None else len(rows))
+        if found is None:
+            return moved
+        news, value = found
+        if any_set(news):
+            heard = column.awake(self._spread(rows, news))
+            if any_set(heard):
+                inbox.add((column.table.name, side), heard, self._placed(rows, value), number)
+        if every:
+            return torch.zeros(self.strip.length, dtype=torch.bool)
+        return ~some if moved is None else moved & ~some
+
+    def _speaking(self, rule: DenseRule, moved: Tensor | None) -> Tensor | None:
+        """Without the rows in which a comparison has no more to say: its own truth is no tighter than its numbers have
+        made it, and these are single values."""
+        comparison = rule.comparison
+        assert comparison is not None
+        if self._default(AUXILIARY, rule) != (0.0, 1.0):
+            return moved
+        truth = self._truths.pop(rule.tables[AUXILIARY], None)  # before the first round nothing has moved its numbers
+        if truth is None:
+            parts = self._parts_of_comparison(rule)
+            if parts is None:
+                return moved
+            truth = self._truth(rule, parts)
+        own = self.strip.column(rule.tables[AUXILIARY])
+        keeps = rule.shape.modes[AUXILIARY]
+        quiet = own.lower == truth.lower if keeps[0] else own.lower <= truth.lower
+        quiet &= own.upper == truth.upper if keeps[1] else own.upper >= truth.upper
+        if comparison.partial:  # what is true, or false, has a value: that may say something of numbers
+            single = torch.ones(self.strip.length, dtype=torch.bool)
+            for leaf in rule.formula.leaves:
+                column = self.strip.column(rule.tables[leaf])
+                single &= column.lower == column.upper
+            least = tolerance(own.lower.dtype)
+            quiet &= single | ((own.lower <= least) & (own.upper >= 1 - least))
+        return ~quiet if moved is None else moved & ~quiet
+
+    def _picked(self, moved: Tensor | None) -> Tensor | None:
+        """The numbers of the rows to look at; None where it is cheaper to look at all."""
+        if moved is None or int(moved.count_nonzero()) * _WORTHWHILE >= self.strip.length:
+            return None
+        return where_set(moved)
+
+    def _spread(self, rows: Tensor | None, flags: Tensor) -> Tensor:
+        """Flags of picked rows among all."""
+        if rows is None:
+            return flags
+        return torch.zeros(self.strip.length, dtype=torch.bool).index_copy_(0, rows, flags)
+
+    def _placed(self, rows: Tensor | None, values: Tensor) -> Tensor:
+        """Values of picked rows among all; elsewhere they mean nothing."""
+        if rows is None:
+            return values
+        return torch.zeros(self.strip.length, dtype=values.dtype).index_copy_(0, rows, values)
+
+    def _reader(self, rule: DenseRule, rows: Tensor | None) -> Read:
+        formula = rule.formula
+        length = self.strip.length if rows is None else len(rows)
+
+        def read(index: int) -> Bounds:
+            if index != AUXILIARY and formula.neurons[index].fixed:
+                return constant(rule.shape, index, length, torch.float64)
+            column = self.strip.column(rule.tables[index])
+            lower, upper = column.bounds
+            if index in formula.heads:
+                given = column.given
+                if given is None:
+                    return Bounds(torch.zeros(length, dtype=torch.float64), torch.ones(length, dtype=torch.float64))
+                lower, upper = torch.where(given, lower, 0.0), torch.where(given, upper, 1.0)
+            if rows is None:
+                return Bounds(lower, upper)
+            return Bounds(lower.index_select(0, rows), upper.index_select(0, rows))
+
+        return read
+
+    # --- completion ---------------------------------------------------------------------------------------------------
+
+    def _complete(self, *, first: bool) -> _Moves:
+        """Complete every stratum, dependencies first; what moved."""
+        moves = _Moves()
+        for names, rules in self.program.strata:
+            columns = [self.strip.column(name) for name in sorted(names)]
+            open_rows = [_open(column) for column in columns]
+            old = [column.bounds for column in columns]
+            exact = first and self._exact(rules, columns, open_rows)
+            self._restart(columns, open_rows)
+            if not self._least_fixpoint(rules, exact=exact):
+                self._restart(columns, open_rows)
+                self._least_fixpoint(rules, exact=False)
+            if first:
+                continue
+            for column, some, before in zip(columns, open_rows, old, strict=True):
+                column.put(0, torch.where(some, torch.maximum(column.lower, before.lower), column.lower))
+                column.put(1, torch.where(some, torch.minimum(column.upper, before.upper), column.upper))
+                column.arrest()
+                low, high = column.bounds
+                changed = ((low - before.lower).abs() > _NOISE) | ((high - before.upper).abs() > _NOISE)
+                if any_set(changed):
+                    for side in (0, 1):
+                        moves.add((column.table.name, side), changed)
+        return moves
+
+    def _restart(self, columns: Sequence[Column], open_rows: Sequence[Tensor]) -> None:
+        for column, some in zip(columns, open_rows, strict=True):
+            column.put(0, torch.where(some, 0.0, column.lower))
+            column.put(1, torch.where(some, 0.0, column.upper))
+            if self.setters is not None:
+                for side in (0, 1):
+                    self.setters.pop((column.table.name, side), None)
+
+    def _exact(self, rules: Sequence[DenseRule], columns: Sequence[Column], open_rows: Sequence[Tensor]) -> bool:
+        """Whether both ends of all that the rules read are one."""
+        completed = dict(zip((column.table.name for column in columns), open_rows, strict=True))
+        for name in {name for rule in rules for name in rule.tables.values()}:
+            column = self.strip.column(name)
+            table = column.table
+            if table.numeric or table.default[0] != table.default[1]:
+                return False
+            apart = column.lower != column.upper
+            if name in completed:
+                apart &= ~completed[name]
+            if any_set(apart):
+                return False
+        return True
+
+    def _least_fixpoint(self, rules: Sequence[DenseRule], *, exact: bool) -> bool:
+        """Rounds to the least fixpoint. False where the two ends of what a rule says differ, though they may not if all
+        is ``exact``. Raises `Unsettled`."""
+        moves: _Moves | None = None
+        first = self.program.first_defining(rules)
+        for _ in range(MOST):
+            inbox = _Inbox(self.strip, self.setters)
+            for number, rule in enumerate(rules, first):
+                moved = None if moves is None else moves.of(rule)
+                if moves is not None and (moved is None or not any_set(moved)):
+                    continue
+                rows = self._picked(moved)
+                found = completing(rule.shape, self._reader(rule, rows), (None,))
+                for (head, side), (news, value) in found.proposed.items():
+                    if exact and side == 0:
+                        if any_set((value - found.proposed[head, 1][1]).abs() > _NOISE):
+                            return False
+                        continue
+                    column = self.strip.column(rule.tables[head])
+                    value = self._placed(rows, value)
+                    heard = self._spread(rows, news) & _open(column) & (value > column.end(side) + _NOISE)
+                    if any_set(heard):
+                        inbox.add((column.table.name, side), heard, value, number, rising=True)
+            if not inbox.found:
+                return True
+            moves = _Moves()
+            for (name, side), (heard, ends) in inbox.found.items():
+                column = self.strip.column(name)
+                for each in (0, 1) if exact else (side,):
+                    column.put(each, ends)
+                    if self.setters is not None and exact:
+                        self.setters[name, each] = self.setters[name, side]
+                    moves.add((name, each), heard)
+        raise Unsettled
+
+
+def _open(column: Column) -> Tensor:
+    """The rows of a closed derived predicate that no fact lists and that are not arrested."""
+    found = torch.ones(len(column.lower), dtype=torch.bool) if column.given is None else ~column.given
+    return column.awake(found)

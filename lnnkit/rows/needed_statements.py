@@ -1,0 +1,149 @@
+"""The statements that queries need, and which sides of which tables matter to them: found without any data."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from lnnkit.analysis.analyses import Analyses, Known
+from lnnkit.analysis.relevance import SIDES, Reading, Relevance, Side, decide
+from lnnkit.check.program import CheckedProgram
+from lnnkit.engine.start.asked import positive_queries, reading
+from lnnkit.engine.start.shared_neurons import SharedNeurons, add_observer_tables, add_shared_tables
+from lnnkit.engine.start.speaking import comparing, speaking
+from lnnkit.formula.unfolding import AUXILIARY, Formula, unfold
+from lnnkit.graph.lifted import LiftedGraph, Root
+from lnnkit.graph.lifting import add_queries, build
+from lnnkit.join.instances.grounding import Grounding, Use
+from lnnkit.store.atoms import Atoms
+from lnnkit.store.domain import Domain
+from lnnkit.store.layout import asked_constants, constants, domain, predicate_tables
+
+
+@dataclass(frozen=True)
+class Needed:
+    """What queries need of a program. ``readings`` are its statements, and the definitions of its shared neurons, in
+    canonical order; ``strata`` the closed derived predicates among what is needed, with the statements that define
+    them; ``observers`` the neurons that keep no bounds and that a query is an instance of."""
+
+    lifted: LiftedGraph
+    world: Domain
+    atoms: Atoms
+    analyses: Analyses
+    shared: SharedNeurons
+    observers: frozenset[str]
+    relevance: Relevance
+    readings: tuple[Reading, ...]
+    strata: tuple[tuple[frozenset[str], tuple[Formula, ...]], ...]
+
+    @property
+    def formulas(self) -> Iterator[Formula]:
+        """Those of statements, shared neurons, and completions."""
+        yield from (each.formula for each in self.readings)
+        for _, own in self.strata:
+            yield from own
+
+
+def needed(program: CheckedProgram, supplied: Collection[str]) -> Needed:
+    """What the program's queries need, whatever the facts are of the predicates and numbers that are ``supplied``."""
+    lifted = add_queries(build(replace(program, queries=())), program.queries)
+    world = _constants_alone(lifted)
+    atoms = predicate_tables(lifted, world.stranger + 1)
+    grounding = Grounding(atoms, world, _allowing)
+    defaults = {name: table.default for name, table in atoms.tables.items()}
+    analyses = Analyses(defaults, frozenset(), world.open_sorts, Known(), lifted.closed_derived)
+    shared = add_shared_tables(lifted, grounding, analyses)
+    statements = [
+        replace(unfold(lifted, root), key=root.origin.span.text)
+        for root in lifted.statements
+        if not lifted.graph.nodes[root.reference.node]["shared"]
+    ]
+    formulas = sorted((*statements, *shared.formulas), key=lambda formula: formula.key)
+    observers = add_observer_tables(lifted, grounding)
+    readings = [reading(formula, analyses, observers) for formula in formulas]
+    asked = _asked(lifted, world)
+    given = _given(lifted, atoms, supplied)
+    while True:
+        relevance = decide(readings, given, (), asked, ())
+        own = [each for each in readings if _is_needed(each, relevance)]
+        strata = [stratum for stratum in program.strata if stratum & (asked | _read(own))]
+        completing = {name for stratum in strata for name in _antecedents(lifted, stratum)}
+        if completing <= asked:
+            break
+        asked |= completing
+    completions = tuple((stratum, tuple(defining(lifted, stratum))) for stratum in strata)
+    return Needed(lifted, world, atoms, analyses, shared, frozenset(observers), relevance, tuple(own), completions)
+
+
+def _allowing(formula: Formula, count: int, use: Use = "evaluated") -> None:
+    """A guard that refuses nothing: nothing is grounded here."""
+
+
+def defining(lifted: LiftedGraph, stratum: frozenset[str]) -> Iterator[Formula]:
+    """The defining statements of a stratum, unfolded as their completion reads them: through shared neurons."""
+    for root in sorted(lifted.statements, key=lambda root: root.origin.span.text):
+        if root.defines & stratum:
+            formula = unfold(lifted, root, through_shared=True, through_comparisons=False)
+            heads = frozenset(leaf for leaf in formula.heads if formula.neurons[leaf].source in stratum)
+            yield replace(formula, heads=heads, key=root.origin.span.text)
+
+
+def _constants_alone(lifted: LiftedGraph) -> Domain:
+    """The world before any fact: the entities that statements and queries mention."""
+    stated = {text for texts in constants(lifted).values() for text in texts}
+    asked = asked_constants(lifted, lifted.queries) - stated
+    index = {text: place for place, text in enumerate(sorted(stated | asked))}
+    return domain(lifted, index, [], {}, asked)
+
+
+def _given(lifted: LiftedGraph, atoms: Atoms, supplied: Collection[str]) -> set[Side]:
+    """The sides on which some atom may differ from its default before the first round."""
+    found: set[Side] = {(name, side) for name in (*lifted.closed_derived, *supplied) for side in SIDES}
+    for name, table in atoms.tables.items():
+        if lifted.graph.has_node(name) and lifted.graph.nodes[name]["shared"]:
+            found |= {(name, side) for side, end in zip(SIDES, table.default, strict=True) if end != (side == "upper")}
+    return found
+
+
+def _asked(lifted: LiftedGraph, world: Domain) -> set[str]:
+    """The tables that queries read."""
+    found: set[str] = set()
+    for root in positive_queries(lifted):
+        formula = unfold(lifted, root, world=world)
+        found |= {formula.neurons[leaf].source for leaf in formula.leaves}
+        heard = speaking(lifted, world, root.reference)
+        found |= {each.node for each in heard if lifted.graph.nodes[each.node]["shared"]}
+        found |= {each.reference.node for each in comparing(lifted, world, root.reference).relatives}
+    return found
+
+
+def _antecedents(lifted: LiftedGraph, stratum: frozenset[str]) -> Iterator[str]:
+    for formula in defining(lifted, stratum):
+        yield from (formula.neurons[leaf].source for leaf in formula.leaves if leaf not in formula.heads)
+
+
+def _is_needed(seen: Reading, relevance: Relevance) -> bool:
+    """Whether an instance may move something that matters, or is heard by a query."""
+    if seen.observed:
+        return True
+    return any(sends(seen, relevance, leaf) for leaf in (*seen.formula.leaves, AUXILIARY))
+
+
+def sends(seen: Reading, relevance: Relevance, leaf: int) -> bool:
+    """Whether an instance may move a side that matters of the atom behind a leaf."""
+    return any(
+        send.leaf == leaf
+        and leaf not in seen.formula.heads
+        and relevance.mode(seen.table(leaf), send.side)
+        and any(relevance.available(seen, support) for support in send.supports)
+        for send in seen.analysis.sends
+    )
+
+
+def _read(readings: Sequence[Reading]) -> set[str]:
+    return {each.table(leaf) for each in readings for leaf in each.formula.leaves}
+
+
+def queries(needs: Needed) -> list[Root]:
+    """The queries, beneath their negations."""
+    return positive_queries(needs.lifted)

@@ -1,0 +1,324 @@
+"""Whether the rows of a sort can be decided one by one: what links two of them, with the two places.
+
+A statement that queries need may speak of one entity of the sort, and no quantifier may range over it. A statement
+about rows may read what is said of other entities, as long as no row can move a side of it that matters: else one row
+would tell the next. An entity that only a row names must make no difference to a quantifier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+import networkx as nx
+import torch
+
+from lnnkit.analysis.relevance import Reading
+from lnnkit.check.findings import place
+from lnnkit.check.program import ENTITY, Assertion, Predicate, Query, SameEntity
+from lnnkit.check.walk import nodes
+from lnnkit.formula.passes import neuron_upward
+from lnnkit.formula.unfolding import LEAF, Formula, unfold
+from lnnkit.graph.laws import Law
+from lnnkit.graph.lifted import Root
+from lnnkit.logic.bounds import Bounds
+from lnnkit.rows.needed_statements import Needed, queries, sends
+from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.printer import format_expression
+from lnnkit.syntax.span import Span
+
+Statement = Assertion | Query
+
+
+@dataclass(frozen=True)
+class RowSort:
+    """The sort whose entities are rows. ``exact`` predicates have one truth for each of their atoms, which nothing that
+    is inferred can narrow; with a row may come entities of the sorts that it ``brings``."""
+
+    name: str
+    predicates: Mapping[str, Predicate]
+    exact: frozenset[str] = frozenset()
+    brings: frozenset[str] = field(default=frozenset())
+
+
+def row_links(needs: Needed, rows: RowSort) -> list[Diagnostic]:
+    """What links rows, each statement once, and the queries that have no answer for each row. Empty where rows are
+    decided one by one."""
+    links = _Links(needs, rows)
+    found: dict[tuple[str, int], Diagnostic] = {}
+    for finding in (*links.of_queries(), *links.of_statements()):
+        span = finding.span
+        found.setdefault((span.source.path, span.start) if span else ("", 0), finding)
+    return list(found.values())
+
+
+class _Links:
+    def __init__(self, needs: Needed, rows: RowSort) -> None:
+        self.needs = needs
+        self.rows = rows
+        self.sorts: frozenset[str] = frozenset({rows.name})
+        if self._mixed():
+            self.sorts |= {ENTITY}
+
+    def _mixed(self) -> bool:
+        """Whether a place that any entity may take can hold a row."""
+        formulas = [*self.needs.formulas, *(unfold(self.needs.lifted, root) for root in queries(self.needs))]
+        return any(
+            isinstance(argument, int) and sort == ENTITY and formula.sorts[argument] == self.rows.name
+            for formula in formulas
+            for leaf in formula.leaves
+            for argument, sort in zip(
+                formula.neurons[leaf].arguments, self._place_sorts(formula.neurons[leaf].source), strict=True
+            )
+            if formula.neurons[leaf].source in self.rows.predicates
+        )
+
+    def _place_sorts(self, table: str) -> Sequence[str]:
+        return self.needs.lifted.graph.nodes[table]["sorts"]
+
+    # --- queries ------------------------------------------------------------------------------------------------------
+
+    def of_queries(self) -> Iterator[Diagnostic]:
+        for root in queries(self.needs):
+            query = root.origin
+            own = [name for name, sort in zip(root.variables, root.sorts, strict=True) if sort in self.sorts]
+            yield from self._of_root(root, unfold(self.needs.lifted, root))
+            if len(own) == len(root.variables) == 1:
+                continue
+            if len(own) == 1:
+                others = " and ".join(f"`{name}`" for name in root.variables if name not in own)
+                message = f"this query has an answer for each {others}, not one for each {self.rows.name}"
+                hint = f"bind {others} by a quantifier, or name an entity in its place"
+            elif not own:
+                message = f"this query asks nothing about each {self.rows.name}"
+                hint = f"ask for a formula with one variable, which stands for a {self.rows.name}"
+            else:
+                continue
+            yield Diagnostic("query-without-rows", message, hint, query.span)
+
+    # --- statements ---------------------------------------------------------------------------------------------------
+
+    def of_statements(self) -> Iterator[Diagnostic]:
+        for reading in self.needs.readings:
+            formula = reading.formula
+            if formula.auxiliary is None and formula.root is not None:
+                yield from self._of_root(formula.root, formula)
+            yield from self._moved(reading)
+        for _, own in self.needs.strata:
+            for formula in own:
+                if formula.root is not None:
+                    yield from self._of_root(formula.root, formula)
+
+    def _of_root(self, root: Root, formula: Formula) -> Iterator[Diagnostic]:
+        """A statement, or a query, that speaks of two rows, or of all of them."""
+        statement = self._statement(root)
+        for block in formula.blocks[1:]:
+            for variable in block.bound:
+                if formula.sorts[variable] in self.sorts:
+                    yield self._ranging(statement, formula, variable)
+                    return
+                if self._grows(formula, block.parent, variable) and not self._neutral(formula, variable):
+                    yield self._growing(statement, formula, variable)
+                    return
+        own = [name for name, sort in zip(root.variables, root.sorts, strict=True) if sort in self.sorts]
+        own += sorted(
+            {
+                argument
+                for leaf in formula.leaves
+                if formula.neurons[leaf].source in self.rows.predicates
+                for argument, sort in zip(
+                    formula.neurons[leaf].arguments, self._place_sorts(formula.neurons[leaf].source), strict=True
+                )
+                if isinstance(argument, str) and sort == self.rows.name
+            }
+        )
+        if len(own) > 1:
+            yield self._two(statement, own)
+
+    def _statement(self, root: Root) -> Statement:
+        """The statement that a root is, or that holds the comparisons that a law is about."""
+        if not isinstance(root.origin, Law):
+            return root.origin
+        graph = self.needs.lifted.graph
+        compared = {
+            node for node in nx.descendants(graph, root.reference.node) if graph.nodes[node]["kind"] == "compare"
+        }
+        for other in self.needs.lifted.statements:
+            below = {other.reference.node, *nx.descendants(graph, other.reference.node)}
+            if not isinstance(other.origin, Law) and below & (compared | {root.reference.node}):
+                return other.origin
+        return root.origin
+
+    def _two(self, statement: Statement, names: Sequence[str]) -> Diagnostic:
+        first, second = (_mention(statement, name) for name in names[:2])
+        what = _words(statement)
+        sort = self.rows.name
+        message = f"{what} speaks of two entities of the sort `{sort}`: "
+        message += f"{_shown(first, second.span)}, and {_shown(second, second.span)}"
+        hint = f"rows are decided one by one: let the statement speak of one {sort}, or run the program whole"
+        return Diagnostic("linked-rows", message, hint, second.span)
+
+    def _ranging(self, statement: Statement, formula: Formula, variable: int) -> Diagnostic:
+        name = formula.written.get(variable, "")
+        span, kind = _quantifier(statement, name)
+        message = f"in {_words(statement)}, `{kind} {name}` ranges over all entities of the sort `{self.rows.name}`"
+        hint = "rows are decided one by one: ask for this by `lnnkit run`, which reads all of them"
+        return Diagnostic("linked-rows", message, hint, span)
+
+    def _growing(self, statement: Statement, formula: Formula, variable: int) -> Diagnostic:
+        name, sort = formula.written.get(variable, ""), formula.sorts[variable]
+        span, kind = _quantifier(statement, name)
+        message = f"in {_words(statement)}, `{kind} {name}` ranges over each {sort} that any {self.rows.name} names"
+        hint = f"guard it by a closed predicate of the {self.rows.name}, as in `exists {name}: P(X, {name}) & ...`"
+        return Diagnostic("linked-rows", message, hint, span)
+
+    def _moved(self, reading: Reading) -> Iterator[Diagnostic]:
+        """A statement about a row that may move what is said of something else."""
+        formula = reading.formula
+        if not self._about_rows(formula, formula.top):
+            return
+        for leaf in formula.leaves:
+            neuron = formula.neurons[leaf]
+            if self._is_row_atom(formula, leaf) or neuron.source in self.rows.exact:
+                continue
+            if not sends(reading, self.needs.relevance, leaf):
+                continue
+            statement = self._holder(formula)
+            written = neuron.source if neuron.source in self.rows.predicates else "a comparison"
+            span, shown = _atom(statement, written)
+            sort = self.rows.name
+            message = f"by {_words(statement)}, one {sort} may change what others read of {shown}"
+            closing = (
+                f"load `{written}` as a closed predicate with one truth for each fact, which no rule can change, or "
+            )
+            hint = closing if written in self.rows.predicates and not neuron.numeric else ""
+            yield Diagnostic(
+                "linked-rows", message, f"{hint}let nothing be derived that this statement could pass down", span
+            )
+            return
+
+    def _holder(self, formula: Formula) -> Statement:
+        """The first statement that holds a formula."""
+        assert formula.root is not None
+        if formula.auxiliary is None:
+            return self._statement(formula.root)
+        graph = self.needs.lifted.graph
+        for root in (*self.needs.lifted.statements, *self.needs.lifted.queries):
+            below = {root.reference.node, *nx.descendants(graph, root.reference.node)}
+            if formula.auxiliary in below and not isinstance(root.origin, Law):
+                return root.origin
+        return formula.root.origin
+
+    def _about_rows(self, formula: Formula, top: int) -> bool:
+        return any(self._is_row_atom(formula, leaf) for leaf in formula.leaves)
+
+    def _is_row_atom(self, formula: Formula, leaf: int) -> bool:
+        neuron = formula.neurons[leaf]
+        return any(
+            formula.sorts[argument] in self.sorts if isinstance(argument, int) else sort == self.rows.name
+            for argument, sort in zip(neuron.arguments, self._place_sorts(neuron.source), strict=True)
+        )
+
+    # --- domains that grow with the rows ------------------------------------------------------------------------------
+
+    def _grows(self, formula: Formula, parent: int, variable: int) -> bool:
+        sort = formula.sorts[variable]
+        return sort == ENTITY or sort in self.rows.brings
+
+    def _neutral(self, formula: Formula, variable: int) -> bool:
+        """Whether an entity of which no row in sight says anything makes no difference to the quantifier."""
+        quantifier = next(
+            neuron for neuron in formula.neurons if neuron.inner >= 0 and variable in formula.blocks[neuron.inner].bound
+        )
+        derived = self.needs.lifted.closed_derived
+        values: list[Bounds] = []
+        for index, neuron in enumerate(formula.neurons):
+            operands = [values[operand] for operand in neuron.operands]
+            if neuron.kind == LEAF:
+                known = self.rows.predicates.get(neuron.source)
+                absent = (
+                    known is not None
+                    and known.closed
+                    and neuron.source not in derived
+                    and variable in neuron.arguments
+                    and self._is_row_atom(formula, index)
+                )
+                values.append(_bounds(0.0, 0.0 if absent else 1.0))
+            elif neuron.kind in ("true", "false"):
+                values.append(_bounds(*[float(neuron.kind == "true")] * 2))
+            elif neuron.kind in ("forall", "exists"):
+                lower, upper = (float(end) for end in operands[0])
+                sure = (lower, upper) == ((1.0, 1.0) if neuron.kind == "forall" else (0.0, 0.0))
+                values.append(operands[0] if sure else _bounds(0.0, 1.0))
+            elif operands and neuron.arithmetic is None:
+                values.append(neuron_upward(neuron, operands))
+            else:
+                values.append(_bounds(0.0, 1.0))
+        body = values[quantifier.operands[0]]
+        truth = float(quantifier.kind == "forall")
+        return float(body.lower) == float(body.upper) == truth
+
+
+def _bounds(lower: float, upper: float) -> Bounds:
+    return Bounds(torch.tensor([lower], dtype=torch.float64), torch.tensor([upper], dtype=torch.float64))
+
+
+# --- words and places -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Mention:
+    """A variable or an entity where it stands in a statement."""
+
+    name: str
+    span: Span
+    atom: str
+
+
+def _expressions(statement: Statement) -> Iterator[ast.Expression | SameEntity]:
+    return nodes(cast("ast.Expression", statement.formula))
+
+
+def _mention(statement: Statement, name: str) -> _Mention:
+    """The first mention of a variable or an entity."""
+    for node in _expressions(statement):
+        arguments: tuple[ast.Argument, ...] = ()
+        if isinstance(node, ast.Atom):
+            arguments = node.arguments
+        elif isinstance(node, SameEntity):
+            arguments = (node.left, node.right)
+        for argument in arguments:
+            if (argument.name if isinstance(argument, ast.Variable) else argument.text) == name:
+                atom = format_expression(node) if isinstance(node, ast.Atom) else ""
+                return _Mention(name, argument.span, atom)
+    return _Mention(name, statement.span, "")
+
+
+def _shown(mention: _Mention, beside: Span) -> str:
+    where = f"{place(mention.span, beside)}, column {mention.span.column}"
+    within = f" in `{mention.atom}`" if mention.atom else ""
+    return f"`{mention.name}`{within} ({where})"
+
+
+def _quantifier(statement: Statement, name: str) -> tuple[Span, str]:
+    for node in _expressions(statement):
+        if isinstance(node, (ast.Forall, ast.Exists)):
+            for variable in node.variables:
+                if variable.name == name:
+                    return variable.span, "forall" if isinstance(node, ast.Forall) else "exists"
+    return statement.span, "forall"
+
+
+def _atom(statement: Statement, table: str) -> tuple[Span, str]:
+    for node in _expressions(statement):
+        if isinstance(node, ast.Atom) and node.name == table:
+            return node.span, f"`{format_expression(node)}`"
+    return statement.span, table
+
+
+def _words(statement: Statement) -> str:
+    if isinstance(statement, Query):
+        return "this query"
+    return f"the {statement.kind} `{statement.name}`" if statement.name else f"this {statement.kind}"

@@ -1,0 +1,103 @@
+"""The ``load`` statements that a stream of rows stands in for, and how they choose its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lnnkit.check.imports import merge
+from lnnkit.check.program import Predicate
+from lnnkit.data.choose import Choice, choose
+from lnnkit.data.grid import Sheet
+from lnnkit.data.table_fault import Unreadable
+from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.printer import format_string
+from lnnkit.syntax.span import Span
+
+
+@dataclass(frozen=True, slots=True)
+class RowLoad:
+    """A statement that loads a predicate, or number, of rows. ``place`` is that of the row among its arguments;
+    ``path`` where the program says that the table is."""
+
+    predicate: str
+    arity: int
+    numeric: bool
+    place: int
+    table: ast.Table
+    negated: bool
+    span: Span
+    path: Path
+
+    def choice(self, sheet: Sheet) -> Choice:
+        """The columns that it means. Raises `Unreadable`."""
+        table = self.table
+        return choose(self.predicate, self.arity, self.numeric, sheet, table.read, table.where, table.missing)
+
+
+def row_loads(
+    program: ast.Program, base: Path, predicates: Mapping[str, Predicate], sort: str
+) -> tuple[list[RowLoad], dict[str, Span]]:
+    """The loads of a program, and of what it imports, of predicates with one argument of the sort; and those with
+    several, each with the place of a load of it."""
+    found: list[RowLoad] = []
+    pairs: dict[str, Span] = {}
+    for entry in merge(program, base).entries:
+        statement = entry.statement
+        if not isinstance(statement, ast.LoadStatement) or statement.name not in predicates:
+            continue
+        own = predicates[statement.name]
+        places = [place for place, each in enumerate(own.sorts) if each == sort]
+        if len(places) > 1:
+            pairs.setdefault(own.name, statement.span)
+        if len(places) == 1:
+            found.append(
+                RowLoad(
+                    own.name,
+                    own.arity,
+                    own.numeric,
+                    places[0],
+                    statement.table,
+                    statement.negated,
+                    statement.span,
+                    entry.base / statement.table.path,
+                )
+            )
+    return found, pairs
+
+
+def streamed(loads: Sequence[RowLoad], sort: str, stream: Path | None = None) -> tuple[list[RowLoad], list[RowLoad]]:
+    """The loads of the table that a ``stream`` stands in for, and those of other tables about the same entities, which
+    are read whole. Where there are several tables, the stream has the name of one of them. Raises `Unreadable`."""
+    paths = list(dict.fromkeys(load.path.resolve() for load in loads))
+    if len(paths) < 2:
+        return list(loads), []
+    own = [path for path in paths if stream is not None and path == stream.resolve()]
+    own = own or [path for path in paths if stream is not None and path.name == stream.name]
+    if len(own) != 1:
+        listed = " and ".join(format_string(path.name) for path in paths)
+        message = f"the program loads what it says of `{sort}` from {len(paths)} tables: {listed}"
+        hint = "put these columns into one table, or give the stream the file name of the one that it stands in for"
+        raise Unreadable("several-row-tables", message, hint)
+    return (
+        [load for load in loads if load.path.resolve() == own[0]],
+        [load for load in loads if load.path.resolve() != own[0]],
+    )
+
+
+def key_of(loads: Sequence[RowLoad], choices: Sequence[Choice], sheet: Sheet) -> tuple[int | None, list[Diagnostic]]:
+    """The position of the column that names the row, which all loads share, and what is wrong where they do not."""
+    keys = {choice.keys[load.place]: load for load, choice in zip(loads, choices, strict=True)}
+    if len(keys) < 2:
+        return next(iter(keys), None), []
+    (first, one), (second, other) = list(keys.items())[:2]
+    message = f"rows are named by {sheet.title(first)} in `{one.predicate}`, and by {sheet.title(second)} here"
+    hint = "a row is one entity: name it by one column in all statements that load it"
+    return None, [Diagnostic("linked-rows", message, hint, other.span)]
+
+
+def wanted(choices: Collection[Choice]) -> tuple[int, ...]:
+    """The columns that any of them reads."""
+    return tuple(dict.fromkeys(position for choice in choices for position in choice.wanted))

@@ -1,0 +1,159 @@
+"""A program about rows, compiled: what a scorer works with, and what it is made from again in another process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+
+import numpy as np
+import torch
+
+from lnnkit.check.program import CheckedProgram
+from lnnkit.data.table import FactTable
+from lnnkit.rows.dense_answers import RowBounds, answer_rows
+from lnnkit.rows.dense_program import DenseProgram, dense_program
+from lnnkit.rows.dense_rounds import DenseRun, Unsettled
+from lnnkit.rows.dense_state import Column, Strip
+from lnnkit.rows.needed_statements import Needed, needed
+from lnnkit.rows.row_links import RowSort, row_links
+from lnnkit.rows.row_loads import RowLoad
+from lnnkit.rows.setters import Setters
+from lnnkit.rows.strip_engine import StripEngine
+from lnnkit.rows.strip_facts import SideFacts, StripGrid, fact_columns, fact_tables, has_names, side_facts, some_rows
+from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.span import Span
+
+LENGTH = 2**16  # rows of a strip of the dense program: what one statement needs of them fits the cache
+
+
+@dataclass(frozen=True)
+class RowModel:
+    """A checked ``program`` with the queries that are asked, whose numbers are settled; the ``loads`` that the stream
+    stands in for, and the tables about rows that are read whole. ``pairs`` are the predicates of several rows that it
+    loads. Holds no file, and can be pickled."""
+
+    program: CheckedProgram
+    sort: str
+    loads: tuple[RowLoad, ...]
+    sides: tuple[FactTable, ...]
+    pairs: Mapping[str, Span] = field(default_factory=dict)
+
+    def __getstate__(self) -> dict[str, object]:
+        """The fields alone: what they are compiled to is made again where it is needed."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    @cached_property
+    def supplied(self) -> frozenset[str]:
+        """The predicates and numbers of which facts may speak."""
+        found = {table.predicate for table in (*self.program.tables, *self.sides)}
+        found |= {fact.predicate for fact in self.program.facts}
+        return frozenset(found | {load.predicate for load in self.loads} | self.pairs.keys())
+
+    @cached_property
+    def rows(self) -> RowSort:
+        """The sort, with what its stream and the other tables are known to say."""
+        predicates = self.program.predicates
+        own = {name for name, each in predicates.items() if self.sort in each.sorts}
+        brings = {sort for name in own & self.supplied for sort in predicates[name].sorts if sort != self.sort}
+        return RowSort(self.sort, predicates, frozenset(self._exact()) - own, frozenset(brings))
+
+    def _exact(self) -> set[str]:
+        """The closed predicates, derived by nothing, each of whose facts has one truth."""
+        derived = {name for stratum in self.program.strata for name in stratum}
+        found = {name for name, each in self.program.predicates.items() if each.closed and name not in derived}
+        found -= {fact.predicate for fact in self.program.facts if fact.lower != fact.upper}
+        return found - {
+            table.predicate for table in self.program.tables if not bool((table.lower == table.upper).all())
+        }
+
+    @cached_property
+    def needs(self) -> Needed:
+        return needed(self.program, self.supplied)
+
+    def links(self) -> list[Diagnostic]:
+        """What keeps rows from being decided one by one."""
+        found = row_links(self.needs, self.rows)
+        read = {neuron.source for formula in self.needs.formulas for neuron in formula.neurons}
+        for name in sorted(read & self.pairs.keys()) if not found else ():
+            message = f"each row of this table is about two entities of the sort `{self.sort}`"
+            hint = "rows are decided one by one: leave out what the queries need of it, or run the program whole"
+            found.append(Diagnostic("linked-rows", message, hint, self.pairs[name]))
+        return found
+
+    @cached_property
+    def compiled(self) -> Compiled:
+        return Compiled(self)
+
+
+class Compiled:
+    """What works out the answers of strips."""
+
+    def __init__(self, model: RowModel) -> None:
+        self.model = model
+        self.dense: DenseProgram | None = dense_program(model.needs, model.program)
+        self.setters = Setters(model.needs.lifted)
+        own = {name for name, each in model.program.predicates.items() if model.sort in each.sorts}
+        self.sides: tuple[SideFacts, ...] = ()
+        self._columns: tuple[StripGrid, dict[str, Column], list[Diagnostic]] | None = None  # of the last strip
+        if self.dense is not None:
+            facts = [fact for fact in model.program.facts if fact.predicate in own]
+            self.sides = tuple(side_facts(facts, model.sides, self.dense.tables))
+
+    @cached_property
+    def engine(self) -> StripEngine:
+        return StripEngine(self.model.program, self.model.sort, self.model.sides, self.model.needs)
+
+    def is_clean(self, strip: StripGrid) -> bool:
+        """Whether nothing is wrong with the names of rows, and with what they are said to be."""
+        if not has_names(strip.key):
+            return False
+        if self.dense is None:
+            return not any(finding.severity == "error" for finding in fact_tables(strip)[1])
+        self._columns = strip, *fact_columns(strip, self.dense.tables, self.sides)
+        return not any(finding.severity == "error" for finding in self._columns[2])
+
+    def answers(self, strip: StripGrid, *, why: bool = False) -> list[RowBounds]:
+        """The bounds of each query, row by row; the rows are good. With ``why``, those of an atom have its setters too:
+        numbers of `setters`."""
+        if self.dense is None:
+            return self.engine.answers(strip, self.setters if why else None)
+        last, self._columns = self._columns, None
+        if last is not None and last[0] is strip:
+            columns = last[1]
+        else:
+            columns, _ = fact_columns(strip, self.dense.tables, self.sides)
+        parts = [self._part(strip, columns, start, why=why) for start in range(0, max(strip.length, 1), LENGTH)]
+        if len(parts) == 1:
+            return parts[0]
+        return [_joined(own) for own in zip(*parts, strict=True)]
+
+    def _part(self, strip: StripGrid, columns: Mapping[str, Column], start: int, *, why: bool) -> list[RowBounds]:
+        assert self.dense is not None
+        stop = min(start + LENGTH, strip.length)
+        rows = Strip(stop - start, {name: column.part(start, stop) for name, column in columns.items()})
+        run = DenseRun(self.dense, rows, why=why)
+        try:
+            run.infer()
+        except Unsettled:
+            return self.engine.answers(some_rows(strip, np.arange(start, stop)), self.setters if why else None)
+        found = [answer_rows(query, rows) for query in self.dense.queries]
+        if why:
+            words = torch.tensor(
+                [self.setters.number(each) for each in self.dense.statements] + [-1], dtype=torch.int32
+            )
+            for place, query in enumerate(self.dense.queries):
+                if query.atom is not None:
+                    low, high = (words[each.long()] for each in run.setters_of(query.atom))
+                    ends = (high, low) if query.negated else (low, high)
+                    found[place] = replace(found[place], setters=ends)
+        return found
+
+
+def _joined(parts: Sequence[RowBounds]) -> RowBounds:
+    """Strips of one query, one behind the other."""
+    lower, upper = torch.cat([each.lower for each in parts]), torch.cat([each.upper for each in parts])
+    setters = [each.setters for each in parts if each.setters is not None]
+    if not setters:
+        return RowBounds(lower, upper)
+    return RowBounds(lower, upper, (torch.cat([low for low, _ in setters]), torch.cat([high for _, high in setters])))

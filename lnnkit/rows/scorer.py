@@ -1,0 +1,188 @@
+"""Batches of rows in, their answers out: a callable that any engine of tables can run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lnnkit.answer_table import STATES, Answers
+from lnnkit.check.program import Query
+from lnnkit.data.arrow import float64s, int32s, one, strings
+from lnnkit.data.choose import Choice
+from lnnkit.data.facts import SHOWN
+from lnnkit.data.frames import arrow_sheet
+from lnnkit.data.grid import Sheet
+from lnnkit.data.table_fault import Unreadable
+from lnnkit.errors import DataError, Error, ProgramError
+from lnnkit.rows.dense_answers import RowBounds
+from lnnkit.rows.row_loads import key_of
+from lnnkit.rows.row_model import LENGTH, RowModel
+from lnnkit.rows.strip_facts import StripGrid, StripSource, bad_rows, read_strip, some_rows
+from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Diagnostic
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FORMAT = 1
+"""Of what a pickled scorer holds."""
+
+SOURCE = "the batch"
+
+
+class RowScorer:
+    """Decides the rows of Arrow record batches one by one: ``scorer(batch)`` has a row for each of the batch's, in
+    their order, with the column that names it and, for each query, its lower and its upper bound and its state.
+
+    Made by `lnnkit.KnowledgeBase.scorer`. It holds no file and can be pickled; where the pickle was written by another
+    version of lnnkit whose scorers hold something else, it is refused.
+    """
+
+    def __init__(self, model: RowModel, alpha: float = 1.0, *, why: bool = False) -> None:
+        self.model = model
+        self.alpha = alpha
+        self.why = why
+        self._choices: dict[tuple[str, ...], tuple[tuple[Choice, ...], int]] = {}
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The answers for the rows of a batch (or of an Arrow table, which comes back as one). Raises `DataError` with
+        every bad row."""
+        import pyarrow as pa
+
+        whole = isinstance(batch, pa.Table)
+        table = batch if whole else pa.Table.from_batches([batch])
+        found, _ = self.scored(arrow_sheet(table, SOURCE), SOURCE)
+        found = found.cast(pa.schema([pa.field(each.name, _plain(each.type)) for each in found.schema]))
+        return pa.Table.from_batches([found]) if whole else found
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """How the columns of each query begin: with its predicate or number, or ``query2`` for a compound one."""
+        found: list[str] = []
+        for number, query in enumerate(self.model.program.queries, 1):
+            name = query.formula.name if isinstance(query.formula, ast.Atom) else ""
+            found.append(name if name and name not in found else f"query{number}")
+        return tuple(found)
+
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        """The columns of the stream that are read; None where the program picks them by their places."""
+        found: dict[str, None] = {}
+        for load in self.model.loads:
+            if load.table.read is None:
+                return None
+            for column in (*load.table.read, *(where.column for where in load.table.where)):
+                if not isinstance(column, str):
+                    return None
+                found[column] = None
+        return tuple(found)
+
+    def scored(self, sheet: Sheet, name: str, *, lenient: bool = False) -> tuple[pa.RecordBatch, list[Diagnostic]]:
+        """The answers for the rows of a sheet of the file ``name``, and what is wrong with the rows that are left out,
+        if it is ``lenient``; else that is raised, as `DataError`."""
+        try:
+            strip = read_strip(self._source(sheet, name))
+            wrong = self._wrong(strip, lenient=lenient)
+            if wrong and not lenient:
+                raise DataError(wrong)
+            if wrong:
+                rows = {finding.row for finding in wrong}
+                keep = np.array([row not in rows for row in strip.grid.rows.tolist()], bool)
+                strip = some_rows(strip, np.flatnonzero(keep))
+        except Unreadable as problem:
+            fault = problem.fault
+            raise DataError([Diagnostic(fault.code, fault.message, fault.hint, file=name)]) from None
+        return self._table(strip, self.model.compiled.answers(strip, why=self.why)), wrong
+
+    def _source(self, sheet: Sheet, name: str) -> StripSource:
+        """The strip with what each load means of its columns, found once for tables with the same columns."""
+        model = self.model
+        if sheet.names not in self._choices:
+            choices = tuple(load.choice(sheet) for load in model.loads)
+            key, problems = key_of(model.loads, choices, sheet)
+            if problems:
+                raise ProgramError(problems)
+            assert key is not None
+            self._choices[sheet.names] = choices, key
+        choices, key = self._choices[sheet.names]
+        return StripSource(sheet, model.loads, choices, key, name)
+
+    def _wrong(self, strip: StripGrid, *, lenient: bool) -> list[Diagnostic]:
+        if not strip.grid.lost and not strip.grid.spoiled and self.model.compiled.is_clean(strip):
+            return []
+        return bad_rows(strip, max(strip.length, 1) if lenient else SHOWN)
+
+    def _table(self, strip: StripGrid, found: Sequence[RowBounds]) -> pa.RecordBatch:
+        import pyarrow as pa
+
+        names = [strip.source.sheet.names[strip.source.key]]
+        columns: list[pa.Array] = [_as_written(one(strip.key))]
+        for name, query, bounds in zip(self.names, self.model.program.queries, found, strict=True):
+            lower, upper = bounds.lower.numpy(), bounds.upper.numpy()
+            names += [f"{name}_lower", f"{name}_upper", f"{name}_state"]
+            columns += [float64s(lower), float64s(upper), self._states(query, lower, upper)]
+            if self.why:
+                names += [f"{name}_lower_by", f"{name}_upper_by"]
+                columns += self._setters(bounds)
+        return pa.RecordBatch.from_arrays(columns, names=names)
+
+    def _states(self, query: Query, lower: np.ndarray, upper: np.ndarray) -> pa.Array:
+        import pyarrow as pa
+
+        states = np.empty(len(lower), np.int32)
+        for start in range(0, len(lower), LENGTH):  # what fits the cache
+            some = slice(start, start + LENGTH)
+            none = np.zeros(0, bool)
+            answers = Answers("", (), (), lower[some], upper[some], none, self.alpha, numeric=query.numeric)
+            states[some] = answers.states
+        return pa.DictionaryArray.from_arrays(int32s(states), strings(STATES))
+
+    def _setters(self, bounds: RowBounds) -> list[pa.Array]:
+        """The names of the statements that set each end; null where none did, and of compound queries."""
+        import pyarrow as pa
+
+        words = strings(self.model.compiled.setters.words)
+        if bounds.setters is None:
+            return [pa.nulls(len(bounds.lower), pa.string())] * 2
+        return [words.take(pa.array(each.numpy(), mask=each.numpy() < 0)) for each in bounds.setters]
+
+    # --- in other processes -------------------------------------------------------------------------------------------
+
+    def __getstate__(self) -> dict[str, object]:
+        return {
+            "format": FORMAT,
+            "lnnkit": version("lnnkit"),
+            "model": self.model,
+            "alpha": self.alpha,
+            "why": self.why,
+        }
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        if state.get("format") != FORMAT:
+            message = (
+                f"this scorer was written by lnnkit {state.get('lnnkit')} in format {state.get('format')}; "
+                f"lnnkit {version('lnnkit')} reads format {FORMAT}"
+            )
+            raise Error([Diagnostic("no-model", message, "run one version of lnnkit in all processes")])
+        model, alpha = state["model"], state["alpha"]
+        assert isinstance(model, RowModel) and isinstance(alpha, float)
+        self.__init__(model, alpha, why=bool(state["why"]))
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    """Texts in the place of codes, which not every engine takes."""
+    import pyarrow as pa
+
+    return pa.string() if pa.types.is_dictionary(kind) else kind
+
+
+def _as_written(column: pa.Array) -> pa.Array:
+    """The names of rows as their stream has them; those of a text file as texts."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        return column.cast(pa.string())
+    return column.cast(pa.string()) if pa.types.is_binary(column.type) else column

@@ -1,0 +1,235 @@
+"""Rows by the engine itself, a strip at a time: for programs that have no dense form.
+
+The strip's facts stand where those of the whole table would, beside the tables of everything else. Since no row hears
+of another, each has the answer that it has among all rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from lnnkit.analysis.analyses import Known
+from lnnkit.answers.query_rows import answer
+from lnnkit.budget import allowed, too_large
+from lnnkit.check.program import CheckedProgram, Fact, Predicate
+from lnnkit.data.column import EntityColumn
+from lnnkit.data.entities import Entities
+from lnnkit.data.names import Names
+from lnnkit.data.table import FactTable
+from lnnkit.data.texts import Texts, texts_of
+from lnnkit.engine.inference import Fixpoint, TooLarge, infer
+from lnnkit.formula.unfolding import AUXILIARY
+from lnnkit.graph.lifted import NUMBER, LiftedGraph, Reference, Root
+from lnnkit.graph.lifting import add_queries, build
+from lnnkit.graph.match import below_negations
+from lnnkit.rows.dense_answers import RowBounds
+from lnnkit.rows.dense_program import query_default
+from lnnkit.rows.needed_statements import Needed
+from lnnkit.rows.setters import Setters
+from lnnkit.rows.strip_facts import StripGrid, fact_tables, some_rows
+from lnnkit.store.layout import asked_constants, constants
+from lnnkit.store.stated_facts import given_facts
+
+_ROW = "a row"  # a predicate that every row has a label of: no program can name it
+_ROUNDS = 100_000
+
+
+class StripEngine:
+    """Answers a program's queries for strips of rows of a sort. ``sides`` are the tables about rows that are read
+    whole; those of other entities are the program's own."""
+
+    def __init__(self, program: CheckedProgram, sort: str, sides: Sequence[FactTable], needs: Needed) -> None:
+        predicates = {**program.predicates, _ROW: Predicate(_ROW, (sort,))}
+        self._about_rows = [each for each in program.facts if _names_row(each, program.predicates, sort)]
+        others = [each for each in program.facts if not _names_row(each, program.predicates, sort)]
+        labels = [each for each in program.labels if not _names_row(each, program.predicates, sort)]
+        own = {name for name, each in program.predicates.items() if sort in each.sorts}
+        self.program = replace(
+            program,
+            predicates=predicates,
+            facts=tuple(others),
+            labels=tuple(labels),
+            tables=tuple(table for table in program.tables if table.predicate not in own),
+            label_tables=tuple(table for table in program.label_tables if table.predicate not in own),
+        )
+        self.sort = sort
+        self.sides = sides
+        self.needs = needs
+        self._places = {name: each.sorts.index(sort) for name, each in program.predicates.items() if sort in each.sorts}
+        self._lifted: LiftedGraph | None = None
+        self._known = Known()
+
+    def answers(self, strip: StripGrid, setters: Setters | None = None) -> list[RowBounds]:
+        """The bounds of each query, row by row; of an atom with the numbers that ``setters`` give to the statements
+        that set them. A name that several rows have is that of several entities. Raises `BudgetError`."""
+        texts = texts_of(strip.key, strip.source.sheet.title(strip.source.key))
+        turns = _turns(texts.codes)
+        if turns is None:
+            return self._together(strip, texts, setters)
+        columns = [np.empty((2, strip.length)) for _ in self.program.queries]
+        numbers = [np.full((2, strip.length), -1, np.int32) for _ in self.program.queries]
+        for turn in range(int(turns.max()) + 1):
+            rows = np.flatnonzero(turns == turn)
+            part = some_rows(strip, rows)
+            own = texts_of(part.key, strip.source.sheet.title(strip.source.key))
+            for column, number, found in zip(columns, numbers, self._together(part, own, setters), strict=True):
+                column[0, rows], column[1, rows] = found.lower.numpy(), found.upper.numpy()
+                if found.setters is not None:
+                    number[0, rows], number[1, rows] = (each.numpy() for each in found.setters)
+        return [
+            RowBounds(
+                torch.from_numpy(column[0]),
+                torch.from_numpy(column[1]),
+                None if setters is None else (torch.from_numpy(number[0]), torch.from_numpy(number[1])),
+            )
+            for column, number in zip(columns, numbers, strict=True)
+        ]
+
+    def _together(self, strip: StripGrid, texts: Texts, setters: Setters | None) -> list[RowBounds]:
+        if not strip.length:
+            nothing = torch.empty(0, dtype=torch.float64)
+            return [RowBounds(nothing, nothing) for _ in self.program.queries]
+        lifted = self._graph()
+        rows = np.arange(strip.length, dtype=np.int64)
+        ones = np.broadcast_to(1.0, strip.length)
+        named = FactTable(_ROW, (EntityColumn(texts.codes, texts.names),), ones, ones, rows, "")
+        told, _ = fact_tables(strip)
+        sides = [_among(table, self._places[table.predicate], texts.names) for table in self.sides]
+        about = [fact for fact in self._about_rows if fact.arguments[self._places[fact.predicate]] in texts.names]
+        program = replace(
+            self.program,
+            facts=(*self.program.facts, *about),
+            tables=(*self.program.tables, *told, *sides),
+            label_tables=(*self.program.label_tables, named),
+        )
+        mentioned = {text for found in constants(lifted).values() for text in found}
+        asked = asked_constants(lifted, lifted.queries) - mentioned
+        entities, given, labelled = given_facts(program, mentioned | asked)
+        ids = labelled[self.sort][-1]
+        budget = allowed(None)
+        try:
+            fixpoint = infer(
+                lifted,
+                entities,
+                given,
+                budget=budget,
+                round_limit=_ROUNDS,
+                known=self._known,
+                record=False,
+                labelled=labelled,
+                unnamed=frozenset(asked),
+            )
+            found = [self._rows(fixpoint, lifted, place, ids, entities) for place in range(len(lifted.queries))]
+            if setters is None:
+                return found
+            return [
+                replace(bounds, setters=_setters(fixpoint, lifted, root, ids, setters))
+                for bounds, root in zip(found, lifted.queries, strict=True)
+            ]
+        except TooLarge as problem:
+            raise too_large(problem, lifted) from None
+
+    def _graph(self) -> LiftedGraph:
+        if self._lifted is None:
+            self._lifted = add_queries(build(replace(self.program, queries=())), self.program.queries)
+        return self._lifted
+
+    def _rows(self, fixpoint: Fixpoint, lifted: LiftedGraph, number: int, ids: Tensor, entities: Entities) -> RowBounds:
+        """The answers in the order of the rows, those that are left out at the query's default."""
+        root = lifted.queries[number]
+        found = answer(fixpoint, lifted, root, budget=allowed(None))
+        place = torch.full((len(entities) + 2,), -1, dtype=torch.int64)
+        place[found.columns[0].long()] = torch.arange(len(found.lower))
+        mine = place.index_select(0, ids.long())
+        absent = mine < 0
+        if not bool(absent.any()):
+            return RowBounds(found.lower.index_select(0, mine), found.upper.index_select(0, mine))
+        first = int(ids[absent.nonzero()[0]])
+        low, high = self._default(fixpoint, lifted, number, entities.names[first])
+        lower, upper = torch.full(ids.shape, low, dtype=torch.float64), torch.full(ids.shape, high, dtype=torch.float64)
+        there = ~absent
+        lower[there] = found.lower.index_select(0, mine[there])
+        upper[there] = found.upper.index_select(0, mine[there])
+        return RowBounds(lower, upper)
+
+    def _default(self, fixpoint: Fixpoint, lifted: LiftedGraph, number: int, name: str) -> tuple[float, float]:
+        """The value of a query with every atom at its default; one with quantifiers has it where it is left out."""
+        root = lifted.queries[number]
+        plain = query_default(self.needs, self.needs.lifted.queries[number])
+        if plain is not None:
+            return plain
+        arguments = tuple(name if isinstance(each, int) else each for each in root.reference.arguments)
+        ground = replace(root, reference=Reference(root.reference.node, arguments), variables=(), sorts=())
+        found = answer(fixpoint, lifted, ground, budget=allowed(None))
+        return float(found.lower[0]), float(found.upper[0])
+
+
+def _setters(
+    fixpoint: Fixpoint, lifted: LiftedGraph, root: Root, ids: Tensor, setters: Setters
+) -> tuple[Tensor, Tensor] | None:
+    """The numbers of the statements that set both ends of each row's atom; None for a query that is no atom."""
+    reference, negated = below_negations(lifted.graph, root.reference)
+    if lifted.graph.nodes[reference.node]["kind"] not in ("predicate", NUMBER) or reference.arguments != (0,):
+        return None
+    grounding = fixpoint.space.grounding
+    table = grounding.atoms.tables[reference.node]
+    rows = grounding.atoms.find(table, [ids.numpy()], len(ids))
+    found: list[Tensor] = []
+    for side in (0, 1):
+        numbers = np.full(len(rows), -1, np.int32)
+        batches, leaves, instances = fixpoint.space.winners.winner(side, rows)
+        batches = np.where(rows == table.default_row, -1, batches)
+        for number, leaf in np.unique(np.stack([batches, leaves])[:, batches >= 0], axis=1).T.tolist():
+            batch = grounding.batches[number]
+            mine = np.flatnonzero((batches == number) & (leaves == leaf))
+            block = 0 if leaf == AUXILIARY else batch.formula.neurons[leaf].block
+            members = batch.blocks[block].member.take(instances[mine])
+            for own in np.unique(members).tolist():
+                formula = grounding.members[batch.members[own]].formula
+                numbers[mine[members == own]] = setters.number(formula)
+        found.append(torch.from_numpy(numbers))
+    return (found[1], found[0]) if negated else (found[0], found[1])
+
+
+def _turns(codes: np.ndarray) -> np.ndarray | None:
+    """For each row how many before it have its name; None where no two have one."""
+    if len(codes) == 0 or int(np.bincount(codes).max()) == 1:
+        return None
+    order = np.argsort(codes, kind="stable")
+    ordered = codes[order]
+    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    counted = np.arange(len(codes)) - np.repeat(starts, np.diff(np.append(starts, len(codes))))
+    found = np.empty(len(codes), np.int64)
+    found[order] = counted
+    return found
+
+
+def _names_row(stated: Fact, predicates: Mapping[str, Predicate], sort: str) -> bool:
+    return sort in predicates[stated.predicate].sorts
+
+
+def _among(table: FactTable, place: int, names: Names) -> FactTable:
+    """Those facts of a table whose argument in a place is one of some names."""
+    import pyarrow.compute as pc
+
+    column = table.columns[place]
+    known = np.asarray(pc.is_in(column.names.arrow, value_set=names.arrow))  # pyright: ignore[reportAttributeAccessIssue]
+    keep = known[column.codes]
+    codes = [each.codes[keep] for each in table.columns]
+    used = np.zeros(len(column.names), bool)
+    for each in codes:
+        used[each] = True
+    renamed = np.cumsum(used, dtype=np.int32) - np.int32(1)
+    kept = column.names.some(used)
+    return replace(
+        table,
+        columns=tuple(EntityColumn(renamed.take(each), kept) for each in codes),
+        lower=table.lower[keep],
+        upper=table.upper[keep],
+        rows=table.rows[keep],
+    )

@@ -1,0 +1,290 @@
+"""A strip of a stream -> the facts of its rows: as columns for a dense program, or as tables for the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from lnnkit.check.program import Fact
+from lnnkit.data.arrow import int64s, nulls, one, strings, text_buffers, view
+from lnnkit.data.choose import Choice
+from lnnkit.data.facts import SHOWN, facts
+from lnnkit.data.grid import Grid, Sheet
+from lnnkit.data.load import denied
+from lnnkit.data.marks import without_marks
+from lnnkit.data.table import FactTable
+from lnnkit.data.texts import texts_of
+from lnnkit.rows.dense_program import DenseTable
+from lnnkit.rows.dense_state import Column, at_default
+from lnnkit.rows.row_loads import RowLoad, wanted
+from lnnkit.syntax.diagnostic import Diagnostic
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class StripSource:
+    """Some rows of a stream: their ``sheet``, the ``choices`` of the ``loads`` that read it, the position of their
+    ``key``, and the ``name`` of the file for findings."""
+
+    sheet: Sheet
+    loads: Sequence[RowLoad]
+    choices: Sequence[Choice]
+    key: int
+    name: str
+
+
+@dataclass(frozen=True)
+class StripGrid:
+    """The cells of a strip that are read."""
+
+    source: StripSource
+    grid: Grid
+
+    @property
+    def length(self) -> int:
+        return len(self.grid.rows)
+
+    @property
+    def key(self) -> pa.Array | pa.ChunkedArray:
+        """The column that names the rows."""
+        column = self.grid.columns[self.source.key]
+        assert not isinstance(column, list)
+        return column
+
+
+def read_strip(source: StripSource) -> StripGrid:
+    """The columns that are wanted of a strip, read once. Raises `Unreadable`."""
+    grid = source.sheet.read(tuple(dict.fromkeys((source.key, *wanted(source.choices)))))
+    return StripGrid(source, grid)
+
+
+def some_rows(strip: StripGrid, rows: np.ndarray) -> StripGrid:
+    """Some of the rows of a strip, by their places in it."""
+    picked = int64s(rows)
+    columns = {
+        position: [column[row] for row in rows.tolist()] if isinstance(column, list) else column.take(picked)
+        for position, column in strip.grid.columns.items()
+    }
+    grid = replace(strip.grid, columns=columns, rows=strip.grid.rows[rows], spoiled={}, lost=(), texts={})
+    return StripGrid(strip.source, grid)
+
+
+def bad_rows(strip: StripGrid, shown: int) -> list[Diagnostic]:
+    """What is wrong with the rows of a strip: of each kind the first ``shown``, then how many there are."""
+    found: dict[Diagnostic, Diagnostic] = {}
+    source = strip.source
+    if not source.loads:
+        return []
+    nameless = replace(source.choices[0], keys=(source.key,), values=(), where=())
+    looked = [(source.loads[0], nameless), *zip(source.loads, source.choices, strict=True)]
+    for load, choice in looked:
+        for finding in _facts(strip, load, choice, shown)[1]:
+            if finding.severity == "error":
+                found.setdefault(replace(finding, span=None), finding)
+    return list(found.values())
+
+
+def has_names(column: pa.Array | pa.ChunkedArray) -> bool:
+    """Whether each cell of a column is known to name an entity, without a close look."""
+    import pyarrow as pa
+
+    if column.null_count:
+        return False
+    if pa.types.is_integer(column.type):
+        return True
+    array = one(column)
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary
+    if pa.types.is_binary(array.type):
+        try:
+            array = array.cast(pa.string())
+        except pa.ArrowInvalid:
+            return False
+    if not (pa.types.is_string(array.type) or pa.types.is_large_string(array.type)):
+        return False
+    offsets, _ = text_buffers(array)
+    return bool((np.diff(offsets) > 0).all())
+
+
+def fact_tables(strip: StripGrid) -> tuple[list[FactTable], list[Diagnostic]]:
+    """The facts that each load makes of the strip, and what is wrong with its rows."""
+    tables: list[FactTable] = []
+    found: list[Diagnostic] = []
+    for load, choice in zip(strip.source.loads, strip.source.choices, strict=True):
+        table, findings = _facts(strip, load, choice)
+        tables.append(table)
+        found += findings
+    return tables, found
+
+
+def _facts(strip: StripGrid, load: RowLoad, choice: Choice, shown: int = SHOWN) -> tuple[FactTable, list[Diagnostic]]:
+    grid = without_marks(_some(strip.grid, choice.wanted), load.table.missing)
+    sheet, name = strip.source.sheet, strip.source.name
+    table, findings = facts(load.predicate, load.numeric, sheet, choice, grid, name, load.span, shown)
+    return (denied(table) if load.negated and not load.numeric else table), findings
+
+
+def _some(grid: Grid, positions: Sequence[int]) -> Grid:
+    return replace(grid, columns={position: grid.columns[position] for position in positions})
+
+
+@dataclass(frozen=True)
+class SideFacts:
+    """What other tables say of a predicate or number of some rows: ``keys``, their names, each once, and bounds."""
+
+    predicate: str
+    keys: pa.StringArray
+    lower: np.ndarray
+    upper: np.ndarray
+
+
+def side_facts(
+    stated: Sequence[Fact], sides: Sequence[FactTable], tables: Mapping[str, DenseTable]
+) -> Iterator[SideFacts]:
+    """The facts about rows that the program's text and other tables hold; those about one atom have met."""
+    met: dict[str, dict[str, tuple[float, float]]] = {}
+    told = [(fact.predicate, fact.arguments[0], fact.lower, fact.upper) for fact in stated if len(fact.arguments) == 1]
+    for table in sides:
+        if len(table.columns) == 1:
+            names = [table.predicate] * len(table)
+            told += zip(names, table.columns[0], table.lower.tolist(), table.upper.tolist(), strict=True)
+    for predicate, key, lower, upper in told:
+        if predicate in tables:
+            own = met.setdefault(predicate, {})
+            low, high = own.get(key, (lower, upper))
+            own[key] = max(low, lower), min(high, upper)
+    for predicate, own in met.items():
+        ends = np.array(list(own.values()), np.float64)
+        yield SideFacts(predicate, strings(tuple(own)), ends[:, 0], ends[:, 1])
+
+
+def fact_columns(
+    strip: StripGrid, tables: Mapping[str, DenseTable], sides: Sequence[SideFacts] = ()
+) -> tuple[dict[str, Column], list[Diagnostic]]:
+    """The bounds that the facts of a strip, and of other tables about its rows, give each table; its default where
+    there is none. What is wrong with rows comes beside it."""
+    columns: dict[str, Column] = {}
+    found: list[Diagnostic] = []
+    for load, choice in zip(strip.source.loads, strip.source.choices, strict=True):
+        table = tables.get(load.predicate)
+        if table is None:
+            continue
+        told = None if load.negated else _plain(strip, load, choice)
+        if told is None:
+            keyless = replace(choice, keys=())
+            facts_, findings = _facts(strip, load, keyless)
+            found += findings
+            told = _scattered(strip, facts_, table)
+        _meet(columns, table, *told)
+    for side in sides:
+        told = _looked_up(strip, side, tables[side.predicate])
+        if told is not None:
+            _meet(columns, tables[side.predicate], *told)
+    length = strip.length
+    for name, table in tables.items():
+        if name not in columns:
+            columns[name] = at_default(table, length)
+    return columns, found
+
+
+def _plain(strip: StripGrid, load: RowLoad, choice: Choice) -> tuple[np.ndarray, np.ndarray, np.ndarray | None] | None:
+    """The bounds of a column of floats that needs no second look; None for any other."""
+    import pyarrow as pa
+
+    if load.table.missing or choice.where or len(choice.values) != 1 or strip.grid.spoiled:
+        return None
+    column = strip.grid.columns[choice.values[0]]
+    if isinstance(column, list) or not pa.types.is_float64(column.type):
+        return None
+    array = one(column)
+    values = view(array, np.float64)
+    missing: np.ndarray | None = None
+    if array.null_count:
+        if not load.numeric:
+            return None
+        missing = nulls(array)
+        values = np.where(missing, 0.0, values)
+    if not len(values):
+        return values, values, None
+    low, high = float(values.min()), float(values.max())  # nan where any is
+    if load.numeric:
+        if not (np.isfinite(low) and np.isfinite(high)):
+            return None
+        values = values + 0.0  # no negative zero
+        if missing is None:
+            return values, values, None
+        return np.where(missing, -np.inf, values), np.where(missing, np.inf, values), None
+    return (values, values, None) if low >= 0 and high <= 1 else None
+
+
+def _looked_up(
+    strip: StripGrid, side: SideFacts, table: DenseTable
+) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """What another table says of each row; None where it says nothing of any."""
+    texts = texts_of(strip.key, strip.source.sheet.title(strip.source.key))
+    place = index_in(texts.names.arrow, side.keys)
+    mine = np.append(place, -1).take(texts.codes)
+    there = mine >= 0
+    if not there.any():
+        return None
+    lower, upper = (
+        np.where(there, ends.take(mine), end) for ends, end in zip((side.lower, side.upper), table.default, strict=True)
+    )
+    return lower, upper, there
+
+
+def index_in(texts: pa.StringArray, keys: pa.StringArray) -> np.ndarray:
+    """The place of each text among the keys, -1 where it is none."""
+    from pyarrow.compute import SetLookupOptions, call_function
+
+    found = call_function("index_in", [texts], SetLookupOptions(keys))
+    return np.where(nulls(found), -1, view(found, np.int32))
+
+
+def _scattered(
+    strip: StripGrid, told: FactTable, table: DenseTable
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """The bounds of facts among all rows, and which rows have one; None where all have."""
+    if len(told) == strip.length:
+        return np.asarray(told.lower), np.asarray(told.upper), None
+    places = np.searchsorted(strip.grid.rows, told.rows)
+    lower, upper = (np.full(strip.length, end) for end in table.default)
+    lower[places], upper[places] = told.lower, told.upper
+    there = np.zeros(strip.length, bool)
+    there[places] = True
+    return lower, upper, there
+
+
+def _meet(
+    columns: dict[str, Column],
+    table: DenseTable,
+    lower: np.ndarray,
+    upper: np.ndarray,
+    there: np.ndarray | None,
+) -> None:
+    """Enter what a load says; facts about one atom meet, whatever the default of others."""
+    given = torch.ones(len(lower), dtype=torch.bool) if there is None else torch.from_numpy(there)
+    low = _tensor(lower)
+    high = low if upper is lower else _tensor(upper)
+    known = columns.get(table.name)
+    if known is None:
+        columns[table.name] = Column(table, low, high, given)
+        return
+    assert known.given is not None
+    both = known.given & given
+    only = given & ~known.given
+    known.lower = torch.where(both, torch.maximum(known.lower, low), torch.where(only, low, known.lower))
+    known.upper = torch.where(both, torch.minimum(known.upper, high), torch.where(only, high, known.upper))
+    known.given = known.given | given
+
+
+def _tensor(values: np.ndarray) -> torch.Tensor:
+    if not values.flags.writeable or values.strides == (0,):
+        return torch.from_numpy(values.copy())
+    return torch.from_numpy(values)

@@ -1,0 +1,224 @@
+"""A stream of rows -> units: row groups of Parquet files, blocks of lines of CSV files, batches of an Arrow stream."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from lnnkit.data.delimited import open_delimited
+from lnnkit.data.frames import UNNAMED_INDEX, arrow_sheet
+from lnnkit.data.grid import Grid, Sheet
+from lnnkit.data.source import RawTable, format_of, is_table
+from lnnkit.data.table_fault import Fault, Unreadable
+from lnnkit.scoring.line_blocks import blocks, missing
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+BATCH = 1 << 17  # rows that are decided at a time
+STANDARD_INPUT = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class RowGroup:
+    """One row group of a Parquet file; ``first`` is the number of its first row, ``columns`` are those to read."""
+
+    path: Path
+    number: int
+    first: int
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Some whole lines of a CSV or TSV file behind its ``header``, the first of them that of number ``first``; where
+    the file has none, ``header`` is empty."""
+
+    path: Path
+    header: bytes
+    text: bytes
+    first: int
+    delimiter: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Batches:
+    """Some record batches, in the format of an Arrow stream; ``first`` is the number of their first row."""
+
+    data: bytes
+    first: int
+    name: str
+
+
+Unit = RowGroup | Lines | Batches
+
+
+@dataclass(frozen=True, slots=True)
+class RowStream:
+    """A Parquet or CSV file, a folder of such files in the order of their names, or an Arrow stream on standard input
+    (``-``). CSV files have a ``header`` or not, and a ``delimiter``, as the program's statements have it."""
+
+    path: Path
+    header: bool = True
+    delimiter: str | None = None
+    standard_input: IO[bytes] | None = None
+
+    @property
+    def files(self) -> list[Path]:
+        """The files, in order. Raises `Unreadable` where there is none."""
+        if self.standard_input is not None:
+            return []
+        if self.path.is_dir():
+            found = sorted(each for each in self.path.iterdir() if each.is_file() and is_table(each))
+            if not found:
+                raise Unreadable("missing-file", f'the folder "{self.path}" holds no table')
+            return found
+        if not self.path.exists():
+            raise missing(self.path)
+        return [self.path]
+
+    @property
+    def identity(self) -> str | None:
+        """What tells that the stream is the one of an earlier run; None where nothing does."""
+        if self.standard_input is not None:
+            return None
+        told = [(str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in self.files]
+        return hashlib.sha256(json.dumps([told, self.header, self.delimiter]).encode()).hexdigest()
+
+    @property
+    def rows(self) -> int | None:
+        """How many rows there are, where that can be told without reading them."""
+        import pyarrow.parquet as pq
+
+        if self.standard_input is not None or any(format_of(path)[0] != "parquet" for path in self.files):
+            return None
+        return sum(pq.read_metadata(path).num_rows for path in self.files)
+
+    def units(self) -> Iterator[Unit]:
+        """All units, in order. Raises `Unreadable`."""
+        if self.standard_input is not None:
+            yield from _batches(self.standard_input)
+            return
+        for path in self.files:
+            kind, compression = format_of(path)
+            if kind == "parquet":
+                yield from _row_groups(path)
+            else:
+                for header, text, first in blocks(path, compression, header=self.header, quoting=kind != "tsv"):
+                    yield Lines(path, header, text, first, self.delimiter)
+
+
+def _row_groups(path: Path) -> Iterator[RowGroup]:
+    metadata = _opened(path).metadata
+    first = 1
+    for number in range(metadata.num_row_groups):
+        rows = metadata.row_group(number).num_rows
+        if rows:
+            yield RowGroup(path, number, first, rows)
+        first += rows
+
+
+def _opened(path: Path) -> Any:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.ParquetFile(path, memory_map=True)
+    except FileNotFoundError:
+        raise missing(path) from None
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise Unreadable("unreadable-file", f'"{path}" is not a Parquet file: {error}') from None
+
+
+def _batches(stream: IO[bytes]) -> Iterator[Batches]:
+    import pyarrow as pa
+
+    name, first = "standard input", 1
+    try:
+        with pa.ipc.open_stream(stream) as reader:
+            held: list[pa.RecordBatch] = []
+            for batch in reader:
+                held.append(batch)
+                if sum(each.num_rows for each in held) >= BATCH:
+                    yield Batches(_in_bytes(held), first, name)
+                    first += sum(each.num_rows for each in held)
+                    held = []
+            if held:
+                yield Batches(_in_bytes(held), first, name)
+    except (pa.ArrowException, OSError) as error:
+        raise Unreadable("unreadable-file", f"standard input is no Arrow stream: {error}") from None
+
+
+def _in_bytes(batches: Sequence[pa.RecordBatch]) -> bytes:
+    import pyarrow as pa
+
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batches[0].schema) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+    return sink.getvalue().to_pybytes()
+
+
+# --- units -> sheets --------------------------------------------------------------------------------------------------
+
+
+def sheets(unit: Unit, wanted: Sequence[str] | None = None) -> Iterator[tuple[Sheet, str]]:
+    """The sheets of a unit, about `BATCH` rows each, with the name of its file. Of Parquet, only the columns that are
+    ``wanted`` are read, if they are told. Raises `Unreadable`."""
+    import pyarrow as pa
+
+    match unit:
+        case Lines():
+            raw = RawTable(unit.path, format_of(unit.path)[0], unit.header + unit.text)
+            sheet = open_delimited(raw, bool(unit.header), unit.delimiter)
+            behind = unit.first - (1 + unit.header.count(b"\n"))
+            yield replace(sheet, read=lambda positions: _moved(sheet.read(positions), behind)), str(unit.path)
+        case Batches():
+            with pa.ipc.open_stream(unit.data) as reader:
+                table = reader.read_all()
+            yield _numbered(arrow_sheet(table, unit.name), unit.first - 1), unit.name
+        case RowGroup():
+            yield from _of_row_group(unit, wanted)
+
+
+def _of_row_group(unit: RowGroup, wanted: Sequence[str] | None) -> Iterator[tuple[Sheet, str]]:
+    import pyarrow as pa
+
+    file, first = _opened(unit.path), unit.first
+    names = [name for name in file.schema_arrow.names if not UNNAMED_INDEX.fullmatch(name)]
+    plain = len(set(names)) == len(names) and not any("." in name for name in names)
+    try:
+        columns = [*wanted] if wanted is not None and plain and {*wanted} <= {*names} else None
+        for batch in file.iter_batches(BATCH, row_groups=[unit.number], columns=columns, use_threads=False):
+            held = pa.Table.from_batches([batch])
+            yield _numbered(_widened(arrow_sheet(held, f'"{unit.path}"'), names), first - 1), str(unit.path)
+            first += len(batch)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise Unreadable("unreadable-file", f'"{unit.path}" cannot be read: {error}') from None
+
+
+def _widened(sheet: Sheet, names: Sequence[str]) -> Sheet:
+    """A sheet of some columns, which are numbered as those of the whole file."""
+    if list(sheet.names) == list(names):
+        return sheet
+    places = {name: place for place, name in enumerate(sheet.names)}
+
+    def read(positions: Sequence[int]) -> Grid:
+        grid = sheet.read([places[names[position]] for position in positions])
+        return replace(grid, columns={position: grid.columns[places[names[position]]] for position in positions})
+
+    return replace(sheet, names=tuple(names), read=read)
+
+
+def _numbered(sheet: Sheet, before: int) -> Sheet:
+    return replace(sheet, read=lambda positions: _moved(sheet.read(positions), before))
+
+
+def _moved(grid: Grid, by: int) -> Grid:
+    """The grid with the numbers of its rows so much greater."""
+    lost: list[tuple[int, Fault]] = [(number + by, fault) for number, fault in grid.lost]
+    return replace(grid, rows=grid.rows + by, lost=tuple(lost)) if by else grid

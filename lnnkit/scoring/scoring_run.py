@@ -1,0 +1,191 @@
+"""One run: the units of a stream decided here or by workers, and their parts put together in order as they come."""
+
+from __future__ import annotations
+
+import hashlib
+import multiprocessing
+import os
+import pickle
+import signal
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lnnkit.answer_table import STATES
+from lnnkit.data.arrow import view
+from lnnkit.data.table_fault import Unreadable
+from lnnkit.errors import DataError, Error
+from lnnkit.rows.scorer import RowScorer
+from lnnkit.scoring.output_files import BadRowsFile, OutputFile, require_known
+from lnnkit.scoring.row_streams import RowStream, Unit, sheets
+from lnnkit.scoring.unit_parts import BadRow, Parts
+from lnnkit.syntax.diagnostic import Diagnostic
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_AHEAD = 2  # units that wait for each worker
+
+
+@dataclass
+class Scored:
+    """How far a run has come: the ``rows`` that are decided, those ``left_out``, how many parts an earlier run had
+    left, and for each query how many rows have each state."""
+
+    rows: int = 0
+    left_out: int = 0
+    resumed: int = 0
+    states: dict[str, Counter[str]] = field(default_factory=dict)
+
+
+def score(
+    scorer: RowScorer,
+    stream: RowStream,
+    output: Path,
+    *,
+    workers: int = 1,
+    bad_rows: Path | None = None,
+    told: Callable[[Scored], None] = lambda _: None,
+) -> Scored:
+    """Decide the rows of a stream, in their order, into a file. Parts stand beside it until it is whole; a later run
+    of the same goes on from them. ``told`` hears after each unit.
+
+    Raises `DataError` for a bad row, unless ``bad_rows`` takes them, and for a stream that cannot be read; `Error`
+    where nothing more can be written, or a worker dies.
+    """
+    parts = Parts.beside(output)
+    try:
+        require_known(output)
+        found = Scored(resumed=parts.prepare(_plan(scorer, stream, lenient=bad_rows is not None)))
+        job = _Job(scorer, parts, lenient=bad_rows is not None)
+        with ExitStack() as stack:
+            whole = stack.enter_context(OutputFile(output, parts.folder))
+            left = stack.enter_context(BadRowsFile(bad_rows)) if bad_rows is not None else None
+            done = _in_order(job, stream, workers)
+            for number in done:
+                for batch in parts.read(number):
+                    whole.write(batch)
+                    found.rows += batch.num_rows
+                    _count(found, batch)
+                if left is not None:
+                    left.write(parts.bad(number))
+                    found.left_out = left.count
+                told(found)
+            if not found.rows and not found.left_out:
+                raise Unreadable("no-rows", "the stream has no rows")
+        parts.remove()
+        return found
+    except Unreadable as problem:
+        fault = problem.fault
+        raise DataError([Diagnostic(fault.code, fault.message, fault.hint)]) from None
+    except BrokenProcessPool:
+        message = "a worker ended before its rows were decided: it was killed, or there was no memory left"
+        hint = "what was decided is kept: run it again, with fewer workers where memory is short"
+        raise Error([Diagnostic("lost-worker", message, hint)]) from None
+    except OSError as problem:
+        reason = problem.strerror or str(problem)
+        message = f'"{problem.filename or output}" cannot be written: {reason}'
+        hint = "what was decided is kept: make room, and run it again"
+        raise Error([Diagnostic("unwritable-file", message, hint)]) from None
+    finally:
+        parts.remove_empty()
+
+
+def _plan(scorer: RowScorer, stream: RowStream, *, lenient: bool) -> str | None:
+    """What tells that an earlier run was one of the same program over the same stream."""
+    identity = stream.identity
+    if identity is None:
+        return None
+    model = scorer.model
+    told = [each.span.source.text for each in (*model.program.assertions, *model.program.queries)]
+    told += [repr(model.program), repr(model.loads), repr((scorer.alpha, scorer.why)), identity, str(lenient)]
+    return hashlib.sha256("\0".join(told).encode()).hexdigest()
+
+
+def _count(found: Scored, batch: pa.RecordBatch) -> None:
+    for name in batch.schema.names:
+        if name.endswith("_state"):
+            indices = batch.column(name).indices
+            counted = np.bincount(view(indices, np.int32), minlength=len(STATES)).tolist()
+            own = found.states.setdefault(name.removesuffix("_state"), Counter())
+            own.update({state: count for state, count in zip(STATES, counted, strict=True) if count})
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What a worker does with each unit."""
+
+    scorer: RowScorer
+    parts: Parts
+    lenient: bool
+
+    def do(self, number: int, unit: Unit) -> int:
+        self.parts.write(number, self._found(unit))
+        return number
+
+    def _found(self, unit: Unit) -> Iterator[tuple[pa.RecordBatch, list[BadRow]]]:
+        for sheet, name in sheets(unit, self.scorer.columns):
+            batch, wrong = self.scorer.scored(sheet, name, lenient=self.lenient)
+            yield batch, sorted(map(BadRow.of, wrong), key=lambda each: each.row)
+
+
+def _in_order(job: _Job, stream: RowStream, workers: int) -> Iterator[int]:
+    """The numbers of the units, in order, each when its part is there."""
+    if workers == 1:
+        for number, unit in enumerate(stream.units()):
+            yield number if job.parts.has(number) else job.do(number, unit)
+        return
+    context = multiprocessing.get_context("spawn")
+    held = pickle.dumps(job)
+    with ProcessPoolExecutor(workers, context, _begin) as pool:
+        waiting: deque[Future[int] | int] = deque()
+        try:
+            for number, unit in enumerate(stream.units()):
+                waiting.append(number if job.parts.has(number) else pool.submit(_do, held, number, unit))
+                if len(waiting) >= _AHEAD * workers:
+                    yield _awaited(waiting.popleft())
+            while waiting:
+                yield _awaited(waiting.popleft())
+        finally:
+            for each in waiting:
+                if isinstance(each, Future):
+                    each.cancel()
+
+
+def _awaited(each: Future[int] | int) -> int:
+    return each if isinstance(each, int) else each.result()
+
+
+def _begin() -> None:
+    """In each worker: Ctrl-C is for the process that started it, and without that it ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_follow, args=(os.getppid(),), daemon=True).start()
+
+
+def _follow(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
+
+
+@cache
+def _held(job: bytes) -> _Job:
+    """The job, made once in each worker."""
+    import torch
+
+    torch.set_num_threads(1)
+    return pickle.loads(job)
+
+
+def _do(job: bytes, number: int, unit: Unit) -> int:
+    return _held(job).do(number, unit)

@@ -1,0 +1,89 @@
+"""Rows decided one by one, in strips of any size, against `ask` on the whole table."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+import lnnkit
+from lnnkit.rows.scorer import RowScorer
+from tests.rows.row_programs import RowProgram, generate, write
+
+Bounds = tuple[float, float]
+
+
+def whole(program: RowProgram, folder: Path) -> tuple[list[dict[str, Bounds]], lnnkit.KnowledgeBase] | None:
+    """What the engine answers on the whole table; None where only containment is promised."""
+    write(program, folder)
+    kb = lnnkit.loads(program.text, folder)
+    if kb.infer().status != "converged":
+        return None
+    return [{each.bindings["X"]: (each.lower, each.upper) for each in answers} for answers in kb.answers()], kb
+
+
+def row_by_row(scorer: RowScorer, program: RowProgram, size: int) -> list[dict[str, Bounds]]:
+    found: list[dict[str, Bounds]] = [{} for _ in scorer.names]
+    for start in range(0, program.table.num_rows, size):
+        part = scorer(program.table.slice(start, size))
+        for own, name in zip(found, scorer.names, strict=True):
+            ends = zip(part[f"{name}_lower"].to_pylist(), part[f"{name}_upper"].to_pylist(), strict=True)
+            own.update(zip(part["id"].to_pylist(), ends, strict=True))
+    return found
+
+
+def differences(program: RowProgram, folder: Path, sizes: tuple[int, ...]) -> list[str] | None:
+    """Where rows decided alone differ from the whole; None where nothing is promised."""
+    known = whole(program, folder)
+    if known is None:
+        return None
+    expected, kb = known
+    scorer = kb.scorer("loan")
+    found: list[str] = []
+    for size in sizes:
+        for query, own, got in zip(scorer.names, expected, row_by_row(scorer, program, size), strict=True):
+            at_default = {bounds for key, bounds in got.items() if key not in own}
+            if len(at_default) > 1:
+                found.append(f"{query}: rows without an answer have {at_default}")
+            for key, bounds in own.items():
+                if not alike(got[key], bounds, exact=not program.rounded):
+                    found.append(f"{query}({key}) in strips of {size}: {got[key]}, whole {bounds}")
+    return found
+
+
+def alike(one: Bounds, other: Bounds, *, exact: bool) -> bool:
+    """Bit for bit, unless the last digits hang on how many rows a kernel of torch works out together."""
+    if exact or one == other:
+        return one == other
+    return all(a == b or math.isclose(a, b, rel_tol=1e-12, abs_tol=1e-12) for a, b in zip(one, other, strict=True))
+
+
+@pytest.mark.parametrize("seed", [0, 2])
+def test_rows_alone_answer_as_the_whole(seed: int, tmp_path: Path) -> None:
+    program = generate(seed, rows=10, reference=False)
+    assert differences(program, tmp_path, (1, 7, 1000)) in ([], None)
+
+
+def test_rows_alone_answer_as_the_whole_beside_other_tables(tmp_path: Path) -> None:
+    program = generate(1, rows=12, reference=True)
+    assert differences(program, tmp_path, (7,)) in ([], None)
+
+
+def test_an_arrested_instance_stays_silent_where_most_other_rows_move(tmp_path: Path) -> None:
+    program = generate(2015, rows=24, reference=False)
+    assert differences(program, tmp_path, (1000,)) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(5))
+def test_many_programs(block: int, tmp_path: Path) -> None:
+    compared = 0
+    for seed in range(1000 + 10 * block, 1010 + 10 * block):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        program = generate(seed, size=6, rows=24)
+        found = differences(program, folder, (5, 1000))
+        assert found in ([], None), f"seed {seed}: {found}\n{program.text}"
+        compared += found is not None
+    assert compared >= 5

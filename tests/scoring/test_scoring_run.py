@@ -1,0 +1,230 @@
+"""Streams into files: in any form, by any number of workers, killed and run again."""
+
+from __future__ import annotations
+
+import io
+import multiprocessing
+import os
+import random
+import shutil
+import signal
+import time
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv as pv
+import pyarrow.parquet as pq
+import pytest
+
+import lnnkit
+from lnnkit.rows.scorer import RowScorer
+from lnnkit.scoring import row_streams
+from lnnkit.scoring.row_streams import RowStream
+from lnnkit.scoring.scoring_run import score
+from lnnkit.scoring.unit_parts import Parts
+
+TEXT = """sort loan
+predicate Risky(loan)
+number income(loan)
+load Risky from "loans.parquet" (id, risk)
+load income from "loans.parquet" (id, income)
+rule Risky(X) & income(X) < 1000 -> ~Grant(X)
+rule income(X) >= 500 -> Grant(X)
+query Grant(X)
+query Grant(X) | Risky(X)
+"""
+ROWS = 1000
+
+
+def table(rows: int = ROWS) -> pa.Table:
+    rng = random.Random(0)
+    return pa.table(
+        {
+            "id": [f"l{row}" for row in range(rows)],
+            "risk": [rng.choice([0.0, 1.0, rng.random()]) for _ in range(rows)],
+            "income": [rng.choice([None, float(rng.randint(0, 2000))]) for _ in range(rows)],
+            "other": ["x"] * rows,
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def scorer() -> RowScorer:
+    return lnnkit.loads(TEXT, streamed="loan").scorer("loan")
+
+
+@pytest.fixture
+def loans(tmp_path: Path) -> Path:
+    path = tmp_path / "loans.parquet"
+    pq.write_table(table(), path, row_group_size=100)
+    return path
+
+
+def expected(scorer: RowScorer) -> pa.Table:
+    found = scorer(table())
+    return found.cast(pa.schema([pa.field(each.name, _plain(each.type)) for each in found.schema]))
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    return pa.string() if pa.types.is_dictionary(kind) else kind
+
+
+def read(path: Path) -> pa.Table:
+    found = pq.read_table(path)
+    return found.cast(pa.schema([pa.field(each.name, _plain(each.type)) for each in found.schema]))
+
+
+def test_a_parquet_file_row_by_row_in_order(scorer: RowScorer, loans: Path, tmp_path: Path) -> None:
+    found = score(scorer, RowStream(loans), tmp_path / "out.parquet")
+    assert found.rows == ROWS
+    assert sum(found.states["Grant"].values()) == ROWS
+    assert read(tmp_path / "out.parquet").equals(expected(scorer))
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["loans.parquet", "out.parquet"]
+
+
+def test_a_folder_and_csv_and_a_packed_csv(scorer: RowScorer, tmp_path: Path) -> None:
+    folder = tmp_path / "loans"
+    folder.mkdir()
+    whole = table()
+    pv.write_csv(whole.slice(0, 300), folder / "a.csv")
+    pq.write_table(whole.slice(300, 300), folder / "b.parquet")
+    with pa.CompressedOutputStream(str(folder / "c.csv.gz"), "gzip") as sink:
+        pv.write_csv(whole.slice(600), sink)
+    score(scorer, RowStream(folder), tmp_path / "out.parquet")
+    assert read(tmp_path / "out.parquet").equals(expected(scorer))
+
+
+def test_csv_in_blocks_numbers_its_lines(scorer: RowScorer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lnnkit.scoring.line_blocks.BLOCK", 60)
+    lines = ["id,risk,income,other", *(f'"l\n{row}",0.5,7,"a, ""b"""' for row in range(50)), "last,2,7,x"]
+    (tmp_path / "loans.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with pytest.raises(lnnkit.DataError) as problem:
+        score(scorer, RowStream(tmp_path / "loans.csv"), tmp_path / "out.csv")
+    (finding,) = problem.value.diagnostics
+    assert (finding.line, finding.code) == (102, "bad-truth")
+    left = tmp_path / "left.csv"
+    found = score(scorer, RowStream(tmp_path / "loans.csv"), tmp_path / "out.csv", bad_rows=left)
+    assert (found.rows, found.left_out) == (50, 1)
+    assert "102" in left.read_text(encoding="utf-8")
+    assert pv.read_csv(tmp_path / "out.csv", parse_options=pv.ParseOptions(newlines_in_values=True)).num_rows == 50
+
+
+def test_an_arrow_stream(scorer: RowScorer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(row_streams, "BATCH", 64)
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, table().schema) as writer:
+        writer.write_table(table(), max_chunksize=50)
+    stream = RowStream(Path("-"), standard_input=io.BytesIO(sink.getvalue()))
+    score(scorer, stream, tmp_path / "out.parquet")
+    assert read(tmp_path / "out.parquet").equals(expected(scorer))
+
+
+@pytest.mark.slow
+def test_workers_write_the_same_file(scorer: RowScorer, loans: Path, tmp_path: Path) -> None:
+    score(scorer, RowStream(loans), tmp_path / "one.parquet")
+    score(scorer, RowStream(loans), tmp_path / "two.parquet", workers=2)
+    assert (tmp_path / "one.parquet").read_bytes() == (tmp_path / "two.parquet").read_bytes()
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_is_one_clear_error(scorer: RowScorer, loans: Path, tmp_path: Path) -> None:
+    def told(found: object) -> None:
+        for each in multiprocessing.active_children():
+            each.kill()
+
+    with pytest.raises(lnnkit.Error, match="a worker ended before its rows were decided") as problem:
+        score(scorer, RowStream(loans), tmp_path / "out.parquet", workers=2, told=told)
+    assert [each.code for each in problem.value.diagnostics] == ["lost-worker"]
+    found = score(scorer, RowStream(loans), tmp_path / "out.parquet")
+    assert found.resumed >= 1
+    assert read(tmp_path / "out.parquet").equals(expected(scorer))
+
+
+def killed_until_done(scorer: RowScorer, stream: Path, output: Path, kills: int) -> int:
+    """Run in a child that is killed at random moments so often, and then let finish; how often it was killed midway."""
+    rng = random.Random(0)
+    met = 0
+    for number in range(kills + 1):
+        child = os.fork()
+        if not child:
+            score(scorer, RowStream(stream), output)
+            os._exit(0)
+        if number < kills:
+            time.sleep(rng.random() * 0.08)
+            os.kill(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+        met += os.WIFSIGNALED(status)
+        if not os.WIFSIGNALED(status) and number < kills:
+            shutil.copy(output, output.with_suffix(".done"))
+    return met
+
+
+@pytest.mark.parametrize("kills", [4, pytest.param(100, marks=pytest.mark.slow)])
+def test_a_killed_run_goes_on_to_the_same_file(scorer: RowScorer, loans: Path, tmp_path: Path, kills: int) -> None:
+    score(scorer, RowStream(loans), tmp_path / "whole.parquet")
+    killed_until_done(scorer, loans, tmp_path / "out.parquet", kills)
+    assert (tmp_path / "out.parquet").read_bytes() == (tmp_path / "whole.parquet").read_bytes()
+    assert [each.name for each in tmp_path.glob(".out*")] == []
+
+
+def test_parts_of_an_earlier_run_are_used_and_those_of_another_are_not(
+    scorer: RowScorer, loans: Path, tmp_path: Path
+) -> None:
+    done: list[int] = []
+
+    class Enough(Exception):
+        pass
+
+    def told(found: object) -> None:
+        done.append(1)
+        if len(done) == 4:
+            raise Enough
+
+    with pytest.raises(Enough):
+        score(scorer, RowStream(loans), tmp_path / "out.parquet", told=told)
+    assert not (tmp_path / "out.parquet").exists()
+    other = RowScorer(scorer.model, 0.9)
+    assert score(scorer, RowStream(loans), tmp_path / "out.parquet").resumed == 4
+    with pytest.raises(Enough):
+        score(
+            scorer,
+            RowStream(loans),
+            tmp_path / "out.parquet",
+            told=lambda _: told(done.clear() or done.extend([1] * 3)),
+        )
+    assert score(other, RowStream(loans), tmp_path / "out.parquet").resumed == 0
+
+
+def test_a_full_disk_leaves_what_was_written(
+    scorer: RowScorer, loans: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = Parts.write
+
+    def full(self: Parts, number: int, found: object) -> None:
+        if number == 3:
+            raise OSError(28, "No space left on device")
+        write(self, number, found)  # pyright: ignore[reportArgumentType]
+
+    monkeypatch.setattr(Parts, "write", full)
+    with pytest.raises(lnnkit.Error, match="No space left on device") as problem:
+        score(scorer, RowStream(loans), tmp_path / "out.parquet")
+    assert [each.code for each in problem.value.diagnostics] == ["unwritable-file"]
+    monkeypatch.setattr(Parts, "write", write)
+    assert score(scorer, RowStream(loans), tmp_path / "out.parquet").resumed == 3
+
+
+@pytest.mark.parametrize("name", ["missing.parquet", "empty.csv", "text.parquet", "none.parquet"])
+def test_a_stream_that_cannot_be_read(scorer: RowScorer, tmp_path: Path, name: str) -> None:
+    (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "text.parquet").write_text("no parquet")
+    pq.write_table(table(0), tmp_path / "none.parquet")
+    with pytest.raises(lnnkit.DataError):
+        score(scorer, RowStream(tmp_path / name), tmp_path / "out.parquet")
+    assert not (tmp_path / "out.parquet").exists()
+    assert not Parts.beside(tmp_path / "out.parquet").folder.exists()
+
+
+def test_a_column_that_is_not_there(scorer: RowScorer, tmp_path: Path) -> None:
+    pq.write_table(table().drop_columns(["risk"]), tmp_path / "loans.parquet")
+    with pytest.raises(lnnkit.DataError, match='no column "risk"'):
+        score(scorer, RowStream(tmp_path / "loans.parquet"), tmp_path / "out.parquet")
