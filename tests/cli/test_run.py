@@ -18,7 +18,7 @@ import pytest
 import lnnkit.kb
 from lnnkit.cli import main
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 TRIAGE = """\
 predicate Contact(person, person) closed
 load Contact from "contacts.csv"
