@@ -371,6 +371,7 @@ def test_standard_input(program) -> None:
     assert out.startswith("Infected(anna)\n  [1, 1]  true\n")
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_is_quiet(program) -> None:
     facts = "".join(f"fact A(some-entity-{i})\n" for i in range(3000))
     process = start("run", program(f"{facts}query A(X)\n"))
@@ -384,6 +385,7 @@ def test_a_closed_pipe_is_quiet(program) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.slow
 def test_a_full_disk(triage: str) -> None:
     with open("/dev/full", "w") as full:
         process = start("run", triage, stdout=full)

@@ -69,7 +69,7 @@ def test_what_cannot_be_trained_is_said(
 def test_frozen_rules_are_named(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = str(program.with_name("trained.lnn"))
     _, _, err = run(capsys, "train", str(program), "-o", out, "--freeze", "r")
-    assert "hint: `only` and `freeze` leave out all that learn: r\n" in err
+    assert "hint: `only` and `freeze` exclude every rule that learns: r\n" in err
     program.write_text("fact A(x)\naxiom a: A(X) -> B(X)\nlabel B(x)\n", encoding="utf-8")
     _, _, err = run(capsys, "train", str(program), "-o", out)
     assert "hint: axioms and imported rules learn nothing" in err
