@@ -18,9 +18,15 @@ def in_blocks(seeds: range, size: int, plain: int) -> list[object]:
     ]
 
 
-def at_length(cases: Sequence[object], plain: int) -> list[object]:
-    """The ``cases`` as parameters; all after the first ``plain`` are marked slow."""
-    return [case if place < plain else pytest.param(case, marks=pytest.mark.slow) for place, case in enumerate(cases)]
+def at_length(cases: Sequence[object], plain: int, several: bool = False) -> list[object]:
+    """The ``cases`` as parameters; all after the first ``plain`` are marked slow. With ``several`` each is a tuple of
+    values, one for each name."""
+
+    def slow(case: object) -> object:
+        values = case if several and isinstance(case, tuple) else (case,)
+        return pytest.param(*values, marks=pytest.mark.slow)
+
+    return [case if place < plain else slow(case) for place, case in enumerate(cases)]
 
 
 def all_but(share: float, block: Sequence[int]) -> int:

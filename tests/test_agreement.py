@@ -42,20 +42,24 @@ def test_quantifiers_that_stand_for_themselves(block: range) -> None:
 
 @pytest.mark.parametrize(
     ("seed", "size"),
-    [
-        (10002269, 6),  # two rules under one negation: a neuron with two uses
-        (24001355, 6),
-        (24003863, 6),
-        (16000258, 5),  # a query about a neuron inside one that is shared
-        (16000273, 2),
-        (18003076, 5),
-        (18003440, 3),
-        (10004615, 6),  # an implication or an equivalence that is shared: its row may know less than its default
-        (12000931, 10),
-        (20002088, 7),  # rules that are swept together, of which each compares entities of its own
-        (12000073, 8),  # an equivalence jumps where its operands meet
-        (16001063, 6),  # a flat piece of a Goedel implication, left by rounding alone
-    ],
+    at_length(
+        [
+            (10002269, 6),  # two rules under one negation: a neuron with two uses
+            (24001355, 6),
+            (24003863, 6),
+            (16000258, 5),  # a query about a neuron inside one that is shared
+            (16000273, 2),
+            (18003076, 5),
+            (18003440, 3),
+            (10004615, 6),  # an implication or an equivalence that is shared: its row may know less than its default
+            (12000931, 10),
+            (20002088, 7),  # rules that are swept together, of which each compares entities of its own
+            (12000073, 8),  # an equivalence jumps where its operands meet
+            (16001063, 6),  # a flat piece of a Goedel implication, left by rounding alone
+        ],
+        plain=4,
+        several=True,
+    ),
 )
 def test_what_was_once_wrong(seed: int, size: int) -> None:
     program = generate(seed, size, MODES[seed % 3]).program

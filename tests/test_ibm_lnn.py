@@ -433,6 +433,7 @@ def test_defect_12_an_import_has_no_side_effects(tmp_path: Path) -> None:
     assert logging.getLogger("lnnkit").handlers == []
 
 
+@pytest.mark.slow
 def test_a_cycle_that_gains_ever_less_ends_and_says_so() -> None:
     """A -> B, B -> A at w = .999: after 400 steps there is no fixpoint and no word of it."""
     kb = lnnkit.loads("axiom (A@0.999 -> B)\naxiom (B@0.999 -> A)\nfact A in [0.5, 1]")

@@ -82,7 +82,7 @@ def _variable_like_entity(mention: Mention, entity: str) -> Diagnostic:
 def _one_letter(mention: Mention, complete: bool) -> Diagnostic:
     name = mention.name
     message = f"`{name}` is read as an entity, but no fact or table mentions it"
-    hint = f"a variable starts upper-case: `{name.upper()}`; an entity of that name is quoted: {format_string(name)}"
+    hint = f"a variable starts upper-case: `{name.upper()}`; quote an entity of that name: {format_string(name)}"
     make = error if complete else warning
     return make("lower-case-variable", mention.span, message, hint)
 
@@ -98,7 +98,7 @@ def _unknown(mention: Mention, symbols: Symbols | None) -> Diagnostic:
         "unknown-entity",
         mention.span,
         message,
-        f"{hint}An entity that is meant to be new is quoted: {format_string(name)}",
+        f"{hint}Quote an entity that is new: {format_string(name)}",
     )
 
 

@@ -291,7 +291,7 @@ def _mixed(
         hint = f"a number cannot be an argument: {given}, compare `{format_expression(own)}`"
     elif isinstance(number, ast.Number):
         name = _short(entity)
-        hint = f'an entity of that name is quoted: `"{_short(number)}"`; a number of `{name}` is applied: `age({name})`'
+        hint = f'quote an entity of that name: `"{_short(number)}"`; a number of `{name}` is applied: `age({name})`'
     elif isinstance(number, ast.Atom) and number.arguments:
         other = f"{format_predicate(number.name)}({_short(entity)})"
         hint = "compare two numbers" + (f", as `{other}`" if other != _short(number) else "") + ", or two entities"

@@ -23,7 +23,7 @@ def hypothetical(session: Session, bounds: Mapping[str, float | tuple[float, flo
     """A session in which the given atoms have these bounds instead of those that their facts give. Raises
     `ProgramError` for a key that is not an atom, ``ValueError`` for invalid bounds."""
     if not isinstance(bounds, Mapping):
-        raise TypeError(f"bounds must be a mapping from atoms; got {type(bounds).__name__}")
+        raise TypeError(f"bounds must be a mapping from atoms, not {type(bounds).__name__}")
     facts = [_assumption(session.theory, text, value) for text, value in bounds.items()]
     origins = session.theory.origins()
     found = _saying(session, facts, origins)

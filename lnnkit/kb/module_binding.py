@@ -35,8 +35,8 @@ def binding(
     names = tuple(classes) or tuple(map(str, range(shape)))
     wanted = 1 if arity == 1 else len(names)
     if shape != wanted:
-        message = f"the module gives {shape} numbers a row for `{name}`, which takes {wanted}"
-        raise Error([Diagnostic("unbound", message, "let its last layer be that wide")])
+        message = f"the module gives {shape} numbers for each input of `{name}`, which needs {wanted}"
+        raise Error([Diagnostic("unbound", message, "change the width of its last layer")])
     return Binding(name, module, stacked, tuple(inputs), names if arity == 2 else (), predicate.numeric)
 
 
@@ -49,7 +49,7 @@ def _require_module(name: str, module: object) -> None:
     if isinstance(module, torch.nn.Module):
         return
     if isinstance(module, type) and issubclass(module, torch.nn.Module):
-        raise _refused(name, f"the class `{module.__name__}`", f"make a module of it first: `{module.__name__}(...)`")
+        raise _refused(name, f"the class `{module.__name__}`", f"create an instance first: `{module.__name__}(...)`")
     if callable(module):
         hint = (
             "only the weights of a torch module are trained: put it into the `forward` of a `torch.nn.Module` that "

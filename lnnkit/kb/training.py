@@ -50,7 +50,7 @@ def trained_rules(
     learning = {name for each in learner.module.parameters_of_program for name in each.rules}
     if not trained & learning and not theory.bindings:
         listed = ", ".join(sorted(learning))
-        hint = f"`only` and `freeze` leave out all that learn: {listed}" if learning else _TEACHES_NOTHING
+        hint = f"`only` and `freeze` exclude every rule that learns: {listed}" if learning else _TEACHES_NOTHING
         raise Error([Diagnostic("nothing-to-learn", "no rule is left to train", hint)])
     return trained
 
@@ -85,7 +85,7 @@ def fit(
     except TooLarge as problem:
         raise too_large(problem, session.graph()) from None
     except Infeasible as problem:
-        hint = "take a threshold nearer to 1, give the rule fewer operands, or train it without"
+        hint = "choose an alpha nearer to 1, give the rule fewer operands, or train it without `classical`"
         raise Error([Diagnostic("not-classical", str(problem), hint)]) from None
     except Unstarted as problem:
         raise ProgramError([_unstarted(problem.parameter)]) from None

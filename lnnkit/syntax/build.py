@@ -184,13 +184,13 @@ class Builder:
         token = cast(Token, branch)
         if token.type == "SKIP":
             message = f"`{self.text(token)}` stands for a column that is not read"
-            raise self._fault("bad-column", message, token, f'name the column; one called so is quoted: "{token}"')
+            raise self._fault("bad-column", message, token, f'name the column; quote a column of that name: "{token}"')
         if token.type != "NUMBER":
             return self._name(token)
         number = self._number(token).value
         if not isinstance(number, int) or number < 1:
             message = f"a column's position is a whole number from 1, not `{self.text(token)}`"
-            raise self._fault("bad-column", message, token, f'a column called so is quoted: "{self.text(token)}"')
+            raise self._fault("bad-column", message, token, f'quote a column of that name: "{self.text(token)}"')
         return number
 
     def _condition(self, branch: Branch) -> ast.Where:
@@ -246,7 +246,7 @@ class Builder:
     def _without_trust(self, branch: Branch) -> None:
         for clause in self._parts(branch):
             if isinstance(clause, Tree) and clause.data == "trust":
-                message = "labels have no trust: it says which facts are repaired first"
+                message = "labels cannot have a trust, which ranks facts for repairs"
                 raise self._fault("bad-trust", message, clause, "take it out")
 
     # --- expressions --------------------------------------------------------------------------------------------
@@ -514,7 +514,7 @@ class Builder:
             kind = "reserved for later" if text in AGGREGATES else "a function of the language"
             hint = f'choose another name, or quote it: "{text}"'
             if text in AGGREGATES:
-                hint = f'a predicate of that name is quoted: "{text}"; {AGGREGATE_HINT}'
+                hint = f'quote a predicate of that name: "{text}"; {AGGREGATE_HINT}'
             raise self._fault("reserved-name", f"`{text}` is {kind}", token, hint)
 
     def _alone(self, branch: Branch, operator: Branch) -> None:

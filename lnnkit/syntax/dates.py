@@ -43,8 +43,8 @@ def date_hint(text: str) -> str:
     """What to write for a date among numbers; the language has no type for dates yet."""
     number = days(text)
     if number is None:
-        return "write the days since 1970-01-01, as `18262` for 2020-01-01, and give all dates so"
-    return f"write `{number:.15g}`, the days since 1970-01-01, and give all dates so"
+        return "write the days since 1970-01-01, as `18262` for 2020-01-01, and use that unit for all dates"
+    return f"write `{number:.15g}`, the days since 1970-01-01, and use that unit for all dates"
 
 
 def date_as_number(text: str, span: Span) -> Diagnostic:

@@ -10,6 +10,7 @@ import pytest
 
 from lnnkit.check import check, check_query
 from lnnkit.syntax.parse import parse
+from tests.blocks import at_length
 from tests.check.checking import checked
 from tests.check.test_programs import blocks
 
@@ -30,7 +31,7 @@ def mutant(rng: random.Random) -> str:
     return "\n".join(lines) + "\n"
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", at_length(range(4), plain=1))
 def test_mutants(seed: int) -> None:
     rng = random.Random(seed)
     for _ in range(150):

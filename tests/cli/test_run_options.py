@@ -103,7 +103,7 @@ def test_a_variable_that_some_queries_have(ranked: str, capsys: pytest.CaptureFi
         (["--limit", "-1"], "must be a whole number of at least 0 (0 shows all); got '-1'"),
         (["--limit", "all"], "0 shows all"),
         (["--only", "tru"], "the states are contradiction, true, false, unknown, likely_true, likely_false, number"),
-        (["--only", ""], "is no state"),
+        (["--only", ""], "unknown state"),
         (["--sort"], "expected one argument"),
     ],
 )

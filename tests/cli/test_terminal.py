@@ -136,6 +136,7 @@ def test_long_work_shows_where_it_is(long: str) -> None:
     assert text.splitlines()[-1].startswith("interrupted while closed `Reach` was completed, with ")
 
 
+@pytest.mark.slow
 def test_a_second_ctrl_c_ends_at_once(long: str) -> None:
     terminal = Terminal("run", long)
     terminal.until(b"completing, round ")
@@ -154,7 +155,7 @@ def test_a_second_ctrl_c_ends_at_once(long: str) -> None:
     ("options", "settings", "drawn", "coloured"),
     [
         ([], {}, True, True),
-        ([], {"NO_COLOR": "1"}, True, False),
+        pytest.param([], {"NO_COLOR": "1"}, True, False, marks=pytest.mark.slow),
         (["--quiet"], {}, False, False),
         pytest.param([], {"TERM": "dumb"}, False, False, marks=pytest.mark.slow),
     ],
@@ -193,6 +194,7 @@ def test_no_colour_in_long_work(long: str) -> None:
     assert b"\x1b[36m" not in terminal.ended().terminal
 
 
+@pytest.mark.slow
 def test_short_work_shows_nothing(small: str) -> None:
     """Nor is rich imported for it."""
     terminal = Terminal("run", small, patience=30)  # on a busy machine, half a second is short

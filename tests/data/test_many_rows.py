@@ -105,6 +105,7 @@ def test_rows_of_one_width_and_others() -> None:
     assert told([("a", "b"), ("c",)]).errors == [("bad-row", 2)]
 
 
+@pytest.mark.slow
 def test_large_tables_are_read_without_pandas(tmp_path: Path) -> None:
     script = """
 import sys

@@ -29,7 +29,7 @@ def holds(operator: str, sign: int) -> bool:
 
 @pytest.mark.parametrize("text", ["age(X) {} 65", "pay(X) {} age(X)", "age(X) {} 2 * pay(X) - 3"])
 @pytest.mark.parametrize("way", ["rule Told(X) -> {}", "axiom {}", "rule {} <-> Told(X)"])
-@pytest.mark.parametrize("operator", at_length(OPERATORS, plain=3))
+@pytest.mark.parametrize("operator", at_length(OPERATORS, plain=1))
 def test_what_follows_from_one(text: str, way: str, operator: str) -> None:
     """A query is as true as the signs of the difference that are left make it, whatever the numbers are."""
     kb = lnnkit.loads(f"{DECLARED}predicate Told(person)\nfact Told(anna)\n{way.format(text.format(operator))}\n")

@@ -101,16 +101,20 @@ def test_a_gap_says_something_of_what_is_unknown() -> None:
 
 @pytest.mark.parametrize(
     ("seed", "size", "mode"),
-    [
-        (17, 6, "free"),
-        (1166, 3, "free"),
-        (1641, 4, "crisp"),
-        (10019, 6, "free"),
-        (21652, 5, "fuzzy"),
-        (22541, 6, "free"),
-        (41333, 6, "free"),
-        (41615, 6, "free"),
-    ],
+    at_length(
+        [
+            (17, 6, "free"),
+            (1166, 3, "free"),
+            (1641, 4, "crisp"),
+            (10019, 6, "free"),
+            (21652, 5, "fuzzy"),
+            (22541, 6, "free"),
+            (41333, 6, "free"),
+            (41615, 6, "free"),
+        ],
+        plain=3,
+        several=True,
+    ),
 )
 def test_what_random_programs_found(seed: int, size: int, mode: str) -> None:
     assert not disagreements(generate(seed, size, mode).program)

@@ -150,7 +150,7 @@ MISTAKES = [
     ("fact-formula", "fact P(anna)⟦,⟧ P(bob)", "`fact`"),
     ("fact-formula", "fact P(X) ⟦->⟧ Q(X)", "rule"),
     ("fact-formula", "fact age(anna) ⟦>⟧ 5", "in [5, inf]"),
-    ("fact-formula", "fact A(anna) ⟦>=⟧ 0.3", "`in [0.3, 1]` of a truth"),
+    ("fact-formula", "fact A(anna) ⟦>=⟧ 0.3", "`in [0.3, 1]` for a truth"),
     ("truth-as-value", "fact A(anna) = ⟦TRUE⟧", "= 1"),
     ("learnable-space", "rule age(X) > ? ⟦cut⟧ -> P(X)", "?cut"),
     ("learnable-form", "rule age(X) > ⟦?=50⟧ -> P(X)", "?50"),

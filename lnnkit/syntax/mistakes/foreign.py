@@ -120,7 +120,7 @@ def semicolon(fault: Fault) -> Diagnostic | None:
     if not fault.rest[1:].strip():
         return fault.report("semicolon", "a statement ends with its line, not with `;`", "remove the `;`")
     return fault.report(
-        "semicolon", "`;` is not an operator", "write `|` for or; another statement takes a line of its own"
+        "semicolon", "`;` is not an operator", "write `|` for or; put another statement on its own line"
     )
 
 

@@ -22,7 +22,7 @@ def rule_name(fault: Fault) -> Diagnostic | None:
         return None
     name = " ".join([*(lexeme.text for lexeme in words), *match[1].split()])
     hint = f'write `{name.replace(" ", "-")}:` or `"{name}":`'
-    return fault.report("rule-name", f"a name of several words: `{name}`", hint)
+    return fault.report("rule-name", f"a name must be one word, not `{name}`", hint)
 
 
 def reserved(fault: Fault) -> Diagnostic | None:

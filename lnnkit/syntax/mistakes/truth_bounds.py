@@ -143,7 +143,9 @@ def fact_formula(fault: Fault) -> Diagnostic | None:
         upward = compared[1][0] in ">≥"
         number = f"[{compared[2]}, inf]" if upward else f"[-inf, {compared[2]}]"
         truth = f"[{compared[2]}, 1]" if upward else f"[0, {compared[2]}]"
-        hint = f"write `in {number}` of a number" + (f", `in {truth}` of a truth" if float(compared[2]) <= 1 else "")
+        hint = f"write `in {number}` for a number" + (
+            f", `in {truth}` for a truth value" if float(compared[2]) <= 1 else ""
+        )
         return fault.report("fact-formula", f"a {word} gives bounds, not a comparison", hint)
     if fault.token in ("OR", "IMPLIES", "IFF", "XOR", "QUANTIFIER", "COMPARE"):
         return fault.report(

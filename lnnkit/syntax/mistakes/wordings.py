@@ -85,7 +85,7 @@ def attribute(fault: Fault) -> Diagnostic | None:
     if fault.keyword not in _FORMULA_KEYWORDS or not previous.text[:1].isupper():
         return None
     hint, end = f"write `{found[1]}({previous.text})`", fault.start + found.end()
-    message = "an attribute is a number or a predicate of its own"
+    message = "there are no dotted attributes: each is a number or a predicate"
     return fault.report("dotted-attribute", message, hint, previous.start, end)
 
 

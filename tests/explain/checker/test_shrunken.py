@@ -124,7 +124,13 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.parametrize("text", PROGRAMS.values(), ids=PROGRAMS)
+LONG = ("a limit that keeps itself up", "a limit of a quantifier's row")  # thousands of rounds
+
+
+@pytest.mark.parametrize(
+    "text",
+    [pytest.param(text, id=name, marks=pytest.mark.slow if name in LONG else ()) for name, text in PROGRAMS.items()],
+)
 def test_every_atom(text: str) -> None:
     kb = lnnkit.loads(text)
     atoms = list(known_atoms(kb))

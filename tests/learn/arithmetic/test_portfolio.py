@@ -11,6 +11,7 @@ from torch.autograd import gradcheck
 
 from lnnkit.learn.arithmetic.portfolio import Found, search
 from lnnkit.learn.arithmetic.templates import TEMPLATES, Template, TemplateProblem, cleared_start, spread_of
+from tests.blocks import at_length
 
 FEATURES, PROBLEMS, ROWS = 10, 6, 256
 NAMES = [f"x{place}" for place in range(FEATURES)]
@@ -46,7 +47,7 @@ def generator() -> torch.Generator:
 
 
 @pytest.mark.parametrize("span", [(1.0, 2.0), (0.1, 0.2), (-2.0, 2.0), (-2.0, -1.0)], ids=str)
-@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("operation", at_length(OPERATIONS, plain=3))
 def test_an_operator_is_found(operation: str, span: tuple[float, float]) -> None:
     if operation == "sqrt" and span[0] < 0:
         span = (10.0, 20.0)
@@ -66,7 +67,7 @@ def test_the_text_of_what_was_found(operation: str) -> None:
     assert {each.text(NAMES) for each in found} <= {wanted, swapped(wanted)}
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("operation", at_length(OPERATIONS, plain=3))
 def test_an_operator_is_found_through_noise(operation: str) -> None:
     clean = target(operation, x := examples(1, 2))
     drawn = torch.randn(clean.shape, dtype=clean.dtype, generator=torch.Generator().manual_seed(4))

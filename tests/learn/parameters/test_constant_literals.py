@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import lnnkit
+from tests.blocks import at_length
 
 ROWS = 40
 AGES = [20 + row for row in range(ROWS)]
@@ -35,14 +36,18 @@ def codes(found: lnnkit.Fit) -> list[str]:
 
 @pytest.mark.parametrize(
     ("body", "left"),
-    [
-        ("income(X) > ?low=-1000 & age(X) >= ?cut=40", "age(X) >= ?cut=40"),
-        ("age(X) >= ?cut=40 & ~(income(X) < ?low=-1000)", "age(X) >= ?cut=40"),
-        ("income(X) > ?-1000 & age(X) >= ?40", "age(X) >= ?40"),
-        ("income(X) > ?high=90000 | age(X) >= ?cut=40", "age(X) >= ?cut=40"),
-        ("(income(X) > ?low=-1000 | age(X) > ?old=50) & age(X) >= ?cut=40", "age(X) >= ?cut=40"),
-        ("-5000 < income(X) < ?high=90000 & age(X) >= ?cut=40", "age(X) >= ?cut=40"),
-    ],
+    at_length(
+        [
+            ("income(X) > ?low=-1000 & age(X) >= ?cut=40", "age(X) >= ?cut=40"),
+            ("age(X) >= ?cut=40 & ~(income(X) < ?low=-1000)", "age(X) >= ?cut=40"),
+            ("income(X) > ?-1000 & age(X) >= ?40", "age(X) >= ?40"),
+            ("income(X) > ?high=90000 | age(X) >= ?cut=40", "age(X) >= ?cut=40"),
+            ("(income(X) > ?low=-1000 | age(X) > ?old=50) & age(X) >= ?cut=40", "age(X) >= ?cut=40"),
+            ("-5000 < income(X) < ?high=90000 & age(X) >= ?cut=40", "age(X) >= ?cut=40"),
+        ],
+        plain=3,
+        several=True,
+    ),
 )
 def test_a_literal_that_tells_nothing_apart_is_named_and_dropped(body: str, left: str, tmp_path: Path) -> None:
     kb = program(f"rule r: {body} -> Good(X)")

@@ -208,7 +208,9 @@ def test_a_crisp_comparison_is_trained_as_a_soft_one(sign: str) -> None:
         "axiom size(X) > 3 -> Big(X)",  # where nothing is big at first, no rule tells anything
         "rule size(X) > 3 & size(X) < 12 -> Big(X)",
         "rule size(X) > ?t -> Big(X)",
-        "number area(image)\naxiom area(X) = size(X) * 2 + 1\naxiom area(X) > 7 -> Big(X)",
+        pytest.param(
+            "number area(image)\naxiom area(X) = size(X) * 2 + 1\naxiom area(X) > 7 -> Big(X)", marks=pytest.mark.slow
+        ),
     ],
 )
 def test_a_number_is_learned_from_labels_of_what_follows(rules: str) -> None:

@@ -20,7 +20,7 @@ from benchmarks.tables.crossvalidation import crossvalidated, folds
 from benchmarks.tables.data import TABLES, Rows, read, with_gaps
 from lnnkit.sklearn import RuleClassifier
 
-DATA = Path(os.environ.get("LNNKIT_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
+DATA = Path(os.environ.get("LNNKIT_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))
 
 
 def needs(name: str) -> pytest.MarkDecorator:

@@ -69,7 +69,7 @@ def test_what_cannot_be_trained_is_said(
 def test_frozen_rules_are_named(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = str(program.with_name("trained.lnn"))
     _, _, err = run(capsys, "train", str(program), "-o", out, "--freeze", "r")
-    assert "hint: `only` and `freeze` leave out all that learn: r\n" in err
+    assert "hint: `only` and `freeze` exclude every rule that learns: r\n" in err
     program.write_text("fact A(x)\naxiom a: A(X) -> B(X)\nlabel B(x)\n", encoding="utf-8")
     _, _, err = run(capsys, "train", str(program), "-o", out)
     assert "hint: axioms and imported rules learn nothing" in err
@@ -91,7 +91,7 @@ def test_usage(program: Path, capsys: pytest.CaptureFixture[str], option: list[s
 
 @pytest.mark.parametrize(
     ("options", "told"),
-    [(["--threads", "100000"], "too many threads"), (["--seed", str(10**30)], "a whole number of 64 bits")],
+    [(["--threads", "100000"], "must be at most 1,024"), (["--seed", str(10**30)], "must fit 64 bits")],
 )
 def test_options_beyond_all_measure_are_refused(
     options: list[str], told: str, capsys: pytest.CaptureFixture[str]
@@ -107,14 +107,14 @@ def test_no_file_overwrites_another(tmp_path: Path, capsys: pytest.CaptureFixtur
     before = program.read_text(), table.read_text()
     out, other = str(tmp_path / "t.lnn"), str(tmp_path / "a.csv")
     for options, said in (
-        (["-o", out, "--report", str(tmp_path / "x.pdf")], "x.pdf is a page, and ends in .html or .htm"),
-        (["-o", out, "--report", out], "is a page, and ends in .html or .htm"),
+        (["-o", out, "--report", str(tmp_path / "x.pdf")], "must end in .html or .htm; got "),
+        (["-o", out, "--report", out], "must end in .html or .htm"),
         (["-o", out, "--checkpoint", out], "the same file"),
         (["-o", out, "--checkpoint", str(program)], "overwrite the program"),
-        (["-o", other], "neither .lnn nor .safetensors"),
+        (["-o", other], "must end in .lnn or .safetensors"),
         (["-o", out, "--checkpoint", other], "read by the program"),
-        (["-o", out, "--slack", "1"], "--slack is about the rules that --classical names"),
-        (["-o", out, "--alpha", "0.8"], "--alpha is about the rules that --classical names"),
+        (["-o", out, "--slack", "1"], "--slack needs --classical"),
+        (["-o", out, "--alpha", "0.8"], "--alpha needs --classical"),
     ):
         assert main(["train", str(program), "--epochs", "1", *options]) in (1, 2)
         assert said in capsys.readouterr().err

@@ -14,8 +14,8 @@ from tests.numeric_programs import generate
 from tests.oracle import Fact, Formula, Predicate, Program, Result, Statement, run
 from tests.oracle.network import Network, ground_term
 from tests.oracle.program import Box, operands, subformulas, weights
+from tests.oracle.test_oracle import atom, both, implies, negate
 from tests.programs import to_text
-from tests.test_oracle import atom, both, implies, negate
 
 INF = math.inf
 Real = Any  # z3's operators are typed too loosely to say more

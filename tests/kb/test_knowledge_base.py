@@ -198,7 +198,7 @@ def test_alpha() -> None:
 def test_limits_are_counts(name: str, limit: Any) -> None:
     kb = lnnkit.loads(TRIAGE)
     for call in (kb.infer, kb.plan):
-        with pytest.raises(ValueError, match=f"{name} is {limit!r}"):
+        with pytest.raises(ValueError, match=f"{name} must be a whole number of at least 0; got {limit!r}"):
             call(**{name: limit})
 
 

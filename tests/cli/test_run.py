@@ -18,7 +18,7 @@ import pytest
 import lnnkit.kb
 from lnnkit.cli import main
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 TRIAGE = """\
 predicate Contact(person, person) closed
 load Contact from "contacts.csv"
@@ -371,6 +371,7 @@ def test_standard_input(program) -> None:
     assert out.startswith("Infected(anna)\n  [1, 1]  true\n")
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_is_quiet(program) -> None:
     facts = "".join(f"fact A(some-entity-{i})\n" for i in range(3000))
     process = start("run", program(f"{facts}query A(X)\n"))
@@ -384,6 +385,7 @@ def test_a_closed_pipe_is_quiet(program) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.slow
 def test_a_full_disk(triage: str) -> None:
     with open("/dev/full", "w") as full:
         process = start("run", triage, stdout=full)
