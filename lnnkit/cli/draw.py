@@ -63,8 +63,7 @@ def command(arguments: argparse.Namespace) -> int:
     if form == "png" and arguments.output is None and sys.stdout is not None and sys.stdout.isatty():
         streams.note("lnnkit draw: error: PNG is not for a terminal: -o names a file")
         return 2
-    with ProgressLine(f"reading {streams.printable(arguments.file, keep='')}", shown=True):
-        kb = load(arguments.file)
+    kb = load(arguments.file, shown=True)
     with ProgressLine("drawing", shown=True) as line, kb.watched(line):
         picture = kb.draw(arguments.atom, formulas=arguments.formulas, depth=arguments.depth, most=arguments.most)
         made = {"svg": picture.to_svg, "png": picture.to_png, "dot": picture.to_dot, "html": picture.to_html}[form]()
