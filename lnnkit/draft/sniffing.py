@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from lnnkit.data.numbers import NUMERAL
 from lnnkit.data.source import RawTable
 
-_SAMPLE = 1 << 16
+_SAMPLE = 1 << 16  # bytes, and rows, from which the layout is guessed: a limit of work
 _ROWS = 100
 _MARKS = (",", ";", "\t", "|")
 _YEAR = re.compile(r"(?:19|20)\d\d")

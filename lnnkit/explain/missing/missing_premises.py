@@ -29,11 +29,12 @@ from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 
 SIDES: tuple[Side, Side] = ("lower", "upper")
+# Limits of work, not of correctness: each way is verified by one inference, which takes long above _LARGE atoms.
 _LOOKED_AT = 20  # instances of one statement
 _ALTERNATIVES = 3  # ways by one instance: through other rows of its quantifiers
-_MANY, _FEW = 10, 2
-_LARGE = 20_000  # atoms, of which an inference takes long
-_NEAREST = 6  # rows of a quantifier, unless it takes more
+_MANY, _FEW = 10, 2  # second ways by one statement, below and above
+_LARGE = 20_000  # atoms
+_NEAREST = 6  # rows of a quantifier that are tried first; all if these are not enough
 
 
 class Lacking:

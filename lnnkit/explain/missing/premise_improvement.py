@@ -15,11 +15,10 @@ from lnnkit.explain.provenance.ground_text import Argument
 from lnnkit.explain.provenance.instance_reads import Read, values_of
 from lnnkit.explain.provenance.instance_view import Sight
 
-_GRID = 33  # truths that are tried at once where the least that is needed is looked for,
-_FINER = 4  # and so often, each time between two of them
-_LARGE, _COARSE = 1000, 5  # of so many rows of a quantifier, fewer truths are tried at first
-_HARDLY = 1 - 1e-4  # less than to the full
-_ALONE = 32  # premises that are tried each by itself
+_GRID, _FINER = 33, 4  # each refinement divides the interval by 32: the fourth finds a truth to 1e-6
+_LARGE, _COARSE = 1000, 5  # 33 variants of 1,000 rows are evaluated at once; of more rows, 5 variants at first
+_HARDLY = 1 - 1e-4  # stands for any degree below 1; above the tolerance of 1e-9
+_ALONE = 32  # premises tried one by one; a limit of work, one evaluation of the instance each
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from lnnkit.explain.provenance.instance_view import Sight
 from lnnkit.graph.lifted import COMPARISON
 from lnnkit.logic.bounds import tolerance
 
-_EXCLUDED = 1e-2  # of a literal; a row that lacks fewer comes first whatever they are
-_APART = 1e-3
+_EXCLUDED = 1e-2  # per excluded premise. Ordering only: 99 of these stay below one missing literal, which costs 1,
+_APART = 1e-3  # and the distance of a premise from its goal, at most this, stays below one excluded premise
 
 
 @dataclass(frozen=True)

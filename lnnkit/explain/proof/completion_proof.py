@@ -23,7 +23,7 @@ from lnnkit.explain.provenance.regrounding import assemble
 from lnnkit.formula.unfolding import Formula
 from lnnkit.logic.bounds import tolerance
 
-_MOST = 2000  # instances that are looked at one by one
+_MOST = 2000  # instances examined one by one; of more, the explanation says that it did not see all
 
 
 @dataclass(slots=True)

@@ -22,8 +22,8 @@ from lnnkit.learn.starting.least_squares_fit import fitted_to_labels
 from lnnkit.learn.starting.threshold_starts import Start
 from lnnkit.learn.starting.variance_reduction import Proposal
 
-_PASSES = 3
-_GAIN = 1e-9
+_PASSES = 3  # over the comparisons; ends earlier when a pass changes nothing
+_GAIN = 1e-9  # of the loss: more than rounding
 
 
 class Judge(Protocol):
@@ -66,8 +66,8 @@ def chosen(
     return now, best
 
 
-_FAR = 1e15
-_SAME = 1e-12
+_FAR = 1e15  # a constant beyond all data
+_SAME = 1e-12  # of the loss: rounding
 _ORDERS = frozenset({">", ">=", "<", "<="})
 
 
