@@ -35,7 +35,7 @@ from lnnkit.explain.checker.instance_evaluation import (
     upward,
 )
 from lnnkit.explain.proof.proof import Proof, Step
-from lnnkit.explain.provenance.fact_sources import Origins
+from lnnkit.explain.provenance.fact_sources import FactSources
 from lnnkit.syntax import ast
 
 _EPS = 1e-9  # of a truth: rounding in double precision, also of proofs written and read again
@@ -51,7 +51,7 @@ class World:
 
     program: CheckedProgram
     sorts: Mapping[str, Sequence[str]]
-    origins: Origins
+    origins: FactSources
     starts: Mapping[str, float]
 
     @cached_property

@@ -23,7 +23,7 @@ _SCANNED = 1 << 14  # rows; a larger table is sorted once instead of scanned for
 _NOWHERE = Span(Source("", ""), 0, 0)
 
 
-class Origins:
+class FactSources:
     """The facts of a program by atom."""
 
     def __init__(self, program: CheckedProgram) -> None:
