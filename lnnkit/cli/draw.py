@@ -67,8 +67,7 @@ def command(arguments: argparse.Namespace) -> int:
         from lnnkit.picture.png_writer import require_png
 
         require_png()
-    with ProgressLine(f"reading {streams.printable(arguments.file, keep='')}", shown=True):
-        kb = load(arguments.file)
+    kb = load(arguments.file, shown=True)
     with ProgressLine("drawing", shown=True) as line, kb.watched(line):
         picture = kb.draw(arguments.atom, formulas=arguments.formulas, depth=arguments.depth, most=arguments.most)
         made = {"svg": picture.to_svg, "png": picture.to_png, "dot": picture.to_dot, "html": picture.to_html}[form]()

@@ -6,10 +6,10 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from lnnkit.cli import option_values as values
 from lnnkit.cli import streams
 from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import ProgressLine
+from lnnkit.cli.shared_options import add_max_groundings, add_quiet, add_threads
 from lnnkit.cli.threads import use_threads
 
 if TYPE_CHECKING:
@@ -34,18 +34,13 @@ _OF_NUMBERS = ("n", "rmse", "mae", "r2", "coverage")
 
 def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=("table", "json"), default="table", help="how to print the scores")
-    parser.add_argument(
-        "--max-groundings", type=values.count, metavar="N", help="refuse more than N instances of a rule"
-    )
-    parser.add_argument("--threads", type=values.threads, default=1, metavar="N", help="threads to compute with")
-    parser.add_argument(
-        "--quiet", action="store_true", help="show no progress; without a terminal there is none anyway"
-    )
+    add_max_groundings(parser)
+    add_threads(parser)
+    add_quiet(parser)
 
 
 def command(arguments: argparse.Namespace) -> int:
-    with ProgressLine(f"reading {streams.printable(arguments.file, keep='')}", shown=not arguments.quiet):
-        kb = load(arguments.file)
+    kb = load(arguments.file, shown=not arguments.quiet)
     streams.findings(kb.warnings)
     use_threads(arguments.threads)
     with ProgressLine("inferring", shown=not arguments.quiet) as line, kb.watched(line):

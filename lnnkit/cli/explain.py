@@ -72,8 +72,7 @@ def command(arguments: argparse.Namespace) -> int:
     if arguments.atom is None and arguments.why_not is not None:
         streams.note("lnnkit explain: error: --why-not needs an atom")
         return 2
-    with ProgressLine(f"reading {streams.printable(arguments.file, keep='')}", shown=True):
-        kb = load(arguments.file)
+    kb = load(arguments.file, shown=True)
     about: tuple[Diagnostic, ...] = ()
     explanation = None
     text, found = "", {}

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lnnkit.cli import streams
+from lnnkit.cli.progress import ProgressLine
 from lnnkit.errors import ProgramError
 from lnnkit.syntax.diagnostic import Diagnostic
 
@@ -38,16 +40,17 @@ def read(file: str) -> tuple[Text | None, list[Diagnostic]]:
     return Text(text, str(path), path.parent), found
 
 
-def load(file: str) -> KnowledgeBase:
-    """The knowledge base of FILE. Raises `ProgramError` with every finding."""
+def load(file: str, *, shown: bool = True) -> KnowledgeBase:
+    """The knowledge base of FILE, with progress if ``shown``. Raises `ProgramError` with every finding."""
     from lnnkit import kb
 
-    if file != STANDARD_INPUT:
-        return kb.load(file)
-    source, found = _standard_input()
-    if source is None:
-        raise ProgramError(found)
-    return kb.loads(source.text, source.base, path=source.path)
+    with ProgressLine(f"reading {streams.printable(file, keep='')}", shown=shown):
+        if file != STANDARD_INPUT:
+            return kb.load(file)
+        source, found = _standard_input()
+        if source is None:
+            raise ProgramError(found)
+        return kb.loads(source.text, source.base, path=source.path)
 
 
 def _standard_input() -> tuple[Text | None, list[Diagnostic]]:

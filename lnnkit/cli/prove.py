@@ -68,8 +68,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    with ProgressLine(f"reading {streams.printable(arguments.file, keep='')}", shown=True):
-        kb = load(arguments.file)
+    kb = load(arguments.file, shown=True)
     streams.findings(kb.warnings)
     with ProgressLine("proving", shown=True) as line, kb.watched(line):
         found = _proved(kb, arguments, _told(line))

@@ -12,6 +12,7 @@ from lnnkit.cli import streams
 from lnnkit.cli.painting import paint_for
 from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import STOPPING, ProgressLine
+from lnnkit.cli.shared_options import add_max_groundings, add_quiet, add_threads
 from lnnkit.cli.threads import use_threads
 from lnnkit.computing import is_device
 from lnnkit.interrupt import Interruption, is_pythons_own
@@ -81,16 +82,9 @@ def options(parser: argparse.ArgumentParser) -> None:
         metavar="STATES",
         help="show the answers of these states alone, as in --only true,likely_true",
     )
-    parser.add_argument(
-        "--max-groundings",
-        type=values.count,
-        metavar="N",
-        help="refuse to make more than N instances of one rule or query (default: what half of the free memory holds)",
-    )
+    add_max_groundings(parser)
     parser.add_argument("--max-rounds", type=values.count, metavar="N", help="stop after N rounds (default: 100,000)")
-    parser.add_argument(
-        "--threads", type=values.threads, default=1, metavar="N", help="threads to compute with (default: 1)"
-    )
+    add_threads(parser)
     parser.add_argument(
         "--precision",
         choices=("single", "double"),
@@ -105,9 +99,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="print what was joined for each rule, in which order and with how many rows, instead of the answers",
     )
-    parser.add_argument(
-        "--quiet", action="store_true", help="show no progress; without a terminal there is none anyway"
-    )
+    add_quiet(parser)
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -115,8 +107,7 @@ def command(arguments: argparse.Namespace) -> int:
         streams.note("lnnkit run: error: --plan does not support csv; use --format table or json")
         return 2
     shown = not arguments.quiet
-    with ProgressLine(f"reading {streams.printable(arguments.file, keep='')}", shown=shown):
-        kb = load(arguments.file)
+    kb = load(arguments.file, shown=shown)
     if arguments.query is not None:
         kb.replace_queries(arguments.query, complete=True)
     if wrong := _unsortable(kb, arguments.sort):

@@ -8,7 +8,6 @@ import sys
 from lnnkit import __version__
 from lnnkit.cli import streams
 from lnnkit.cli.program_file import STANDARD_INPUT, load
-from lnnkit.cli.progress import ProgressLine
 from lnnkit.cli.run import ON_TERMINAL
 
 SUMMARY = "ask, state facts and see why, at a prompt"
@@ -39,8 +38,7 @@ def command(arguments: argparse.Namespace) -> int:
 
     kb = None
     if arguments.file is not None:
-        with ProgressLine(f"reading {streams.printable(arguments.file, keep='')}", shown=True):
-            kb = load(arguments.file)
+        kb = load(arguments.file, shown=True)
         streams.findings(kb.warnings)
     state = opened(kb, ON_TERMINAL if at_terminal else 0)
     if not at_terminal:

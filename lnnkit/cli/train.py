@@ -13,6 +13,7 @@ from lnnkit.cli import streams
 from lnnkit.cli.evaluate import table
 from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import STOPPING, ProgressLine
+from lnnkit.cli.shared_options import add_max_groundings, add_quiet, add_threads
 from lnnkit.cli.threads import use_threads
 from lnnkit.data.model_file import is_model
 from lnnkit.interrupt import Interruption, is_pythons_own
@@ -87,13 +88,9 @@ def options(parser: argparse.ArgumentParser) -> None:
         help="write a page here: rules before and after, scores, charts; needs lnnkit[report]",
     )
     parser.add_argument("--format", choices=("table", "json"), default="table", help="how to print the scores")
-    parser.add_argument(
-        "--max-groundings", type=values.count, metavar="N", help="refuse more than N instances of a rule"
-    )
-    parser.add_argument("--threads", type=values.threads, default=1, metavar="N", help="threads to compute with")
-    parser.add_argument(
-        "--quiet", action="store_true", help="show no progress; without a terminal there is none anyway"
-    )
+    add_max_groundings(parser)
+    add_threads(parser)
+    add_quiet(parser)
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -105,8 +102,7 @@ def command(arguments: argparse.Namespace) -> int:
 
         require_matplotlib()
     shown = not arguments.quiet
-    with ProgressLine(f"reading {streams.printable(arguments.file, keep='')}", shown=shown):
-        kb = load(arguments.file)
+    kb = load(arguments.file, shown=shown)
     for path in filter(None, (arguments.output, arguments.report, arguments.checkpoint)):
         require_apart(path, kb.files)
     streams.findings(finding for finding in kb.warnings if finding.code not in ("untrained", "untrained-relation"))

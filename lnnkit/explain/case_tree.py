@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from lnnkit.answer_table import TruthState, finite, formatter, number_state, state_in_words, truth_state
-from lnnkit.explain.proof.explained import TOLERANCE
 from lnnkit.explain.proof.explanation import Explanation
+from lnnkit.explain.proof.proof_data import TOLERANCE
 from lnnkit.syntax.diagnostic import Diagnostic
 
 

@@ -13,15 +13,15 @@ from lnnkit.engine.inference import Budget, Fixpoint
 from lnnkit.explain.checker.proof_checker import World
 from lnnkit.explain.conflict.conflict import Conflict, Inconsistent
 from lnnkit.explain.conflict.conflict_search import conflicts
-from lnnkit.explain.missing.missing_premises import Lacking
+from lnnkit.explain.missing.missing_premises import MissingPremises
 from lnnkit.explain.missing.verified_ways import Added
 from lnnkit.explain.missing.why_not import WhyNot
 from lnnkit.explain.proof.explanation import Explanation
 from lnnkit.explain.proof.proof import Proof
 from lnnkit.explain.proof.prover import Prover
 from lnnkit.explain.proof.query_proof import prove_formula
-from lnnkit.explain.provenance.bound_history import Timeline
-from lnnkit.explain.provenance.fact_sources import Origins
+from lnnkit.explain.provenance.bound_history import BoundHistory
+from lnnkit.explain.provenance.fact_sources import FactSources
 from lnnkit.flags import any_set
 from lnnkit.graph.initial_parameters import starts
 from lnnkit.graph.lifted import TERMS, LiftedGraph, Root
@@ -98,13 +98,13 @@ class Explainer:
         return World(self._program, named, self._origins, starts(self._fixpoint.prepared.lifted.program.assertions))
 
     @cached_property
-    def _origins(self) -> Origins:
-        return Origins(self._program)
+    def _origins(self) -> FactSources:
+        return FactSources(self._program)
 
     @cached_property
-    def _lacking(self) -> Lacking:
-        return Lacking(self._fixpoint.prepared, self._prover.readings, self._prover.wording)
+    def _lacking(self) -> MissingPremises:
+        return MissingPremises(self._fixpoint.prepared, self._prover.readings, self._prover.wording)
 
     @cached_property
     def _prover(self) -> Prover:
-        return Prover(self._fixpoint, Timeline(self._history), self._origins, self._names)
+        return Prover(self._fixpoint, BoundHistory(self._history), self._origins, self._names)

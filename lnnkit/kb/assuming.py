@@ -10,7 +10,7 @@ from numbers import Real
 
 from lnnkit.check.program import Fact
 from lnnkit.explain.missing.hypothetical_facts import assumption, tightens
-from lnnkit.explain.provenance.fact_sources import Origins
+from lnnkit.explain.provenance.fact_sources import FactSources
 from lnnkit.kb.querying import asked, no_atom
 from lnnkit.kb.session import Session, Source
 from lnnkit.kb.theory import Theory
@@ -52,13 +52,13 @@ def _assumption(theory: Theory, text: str, value: float | tuple[float, float]) -
 
 
 def _saying(
-    session: Session, facts: Sequence[Fact], origins: Origins, assumable: frozenset[str] = frozenset()
+    session: Session, facts: Sequence[Fact], origins: FactSources, assumable: frozenset[str] = frozenset()
 ) -> Session:
     """A session in which these facts replace all that is stated about their atoms."""
     return session.about(session.theory.assuming(facts, origins), session.graph(), assumable)
 
 
-def _source_without(session: Session, facts: Sequence[Fact], origins: Origins) -> Source | None:
+def _source_without(session: Session, facts: Sequence[Fact], origins: FactSources) -> Source | None:
     """A session without any fact about these atoms, so that whatever is assumed of them later tightens it. It is made
     when they are assumed for the second time, since whoever moves a slider asks again and again."""
     atoms = frozenset((fact.predicate, fact.arguments) for fact in facts)

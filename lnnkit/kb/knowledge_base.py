@@ -452,10 +452,9 @@ class KnowledgeBase:
         listen: Callable[[Epoch], bool | None] | None = None,
     ) -> Fit:
         """Fit the learnable values of the rules to the labels (see `lnnkit.learn.parameters.rule_parameters` for which
-        are
-        learned, and `lnnkit.learn.fitting.objective` for the loss). The values kept are those with the least loss on
-        the share of the labels held out for ``validation`` (on all labels if there are too few), with as few digits as
-        cost nothing.
+        are learned, and `lnnkit.learn.fitting.objective` for the loss). The values kept are those with the least loss
+        on the share of the labels held out for ``validation`` (on all labels if there are too few), with as few digits
+        as cost nothing.
 
         ``rate`` is the learning rate of Adam, ``module_rate`` that of bound modules. A step uses ``batch`` labels
         (default: all). Training stops after ``patience`` epochs without improvement. There are ``restarts`` runs, of

@@ -14,7 +14,7 @@ from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
-    from lnnkit.explain.provenance.fact_sources import Origins
+    from lnnkit.explain.provenance.fact_sources import FactSources
     from lnnkit.learn.learner import Learner
     from lnnkit.learn.replay.neural_predicates import Binding, NotFinite
 
@@ -30,7 +30,7 @@ class Theory:
         self.bindings: tuple[Binding, ...] = ()
         self.assumed: tuple[Fact, ...] = ()
         self._borrowed: frozenset[str] = frozenset()  # predicates whose modules are those of what this is a copy of
-        self._origins: tuple[CheckedProgram, object, Origins] | None = None  # of a program and its modules
+        self._origins: tuple[CheckedProgram, object, FactSources] | None = None  # of a program and its modules
 
     def learning(self) -> Learner:
         """The learner of its rules."""
@@ -87,14 +87,14 @@ class Theory:
         if not self.bindings:
             return program
         from lnnkit.explain.missing.hypothetical_facts import with_facts
-        from lnnkit.explain.provenance.fact_sources import Origins
+        from lnnkit.explain.provenance.fact_sources import FactSources
         from lnnkit.learn.replay.neural_predicates import NotFinite, bound
 
         try:
             found = bound(program, self.bindings)
         except NotFinite as problem:
             raise not_finite(problem) from None
-        return with_facts(found, Origins(found), self.assumed) if self.assumed else found
+        return with_facts(found, FactSources(found), self.assumed) if self.assumed else found
 
     @property
     def named(self) -> CheckedProgram:
@@ -105,13 +105,13 @@ class Theory:
 
         return with_atoms(self.checked, self.bindings)
 
-    def origins(self) -> Origins:
+    def origins(self) -> FactSources:
         """Where each fact about an atom comes from."""
-        from lnnkit.explain.provenance.fact_sources import Origins
+        from lnnkit.explain.provenance.fact_sources import FactSources
 
         version = tuple(each.version for each in self.bindings)
         if self._origins is None or self._origins[0] is not self.checked or self._origins[1] != version:
-            self._origins = self.checked, version, Origins(self.bound(self.checked))
+            self._origins = self.checked, version, FactSources(self.bound(self.checked))
         return self._origins[2]
 
     def written(self) -> ast.Program:
@@ -120,7 +120,7 @@ class Theory:
 
     # --- what else it may say ---------------------------------------------------------------------------------------
 
-    def assuming(self, facts: Sequence[Fact], origins: Origins) -> Theory:
+    def assuming(self, facts: Sequence[Fact], origins: FactSources) -> Theory:
         """A copy in which these facts replace all that is stated about their atoms. It learns independently."""
         from lnnkit.explain.missing.hypothetical_facts import with_facts
 

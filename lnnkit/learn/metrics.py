@@ -11,8 +11,8 @@ from lnnkit.learn.replay.recorded_inference import Trace
 from lnnkit.logic.bounds import tolerance
 from lnnkit.scores import NumberScore, Score, Scores
 
-_BINS = 10
-_LEAST = 1e-15
+_BINS = 10  # of the expected calibration error, as is usual (Guo et al. 2017 take 15)
+_LEAST = 1e-15  # truths are clipped for the logarithm
 
 
 def scores(found: Trace, own: Labels, told: Told, which: Tensor | None = None) -> Scores:

@@ -11,7 +11,7 @@ import numpy as np
 from lnnkit.check.program import CheckedProgram
 from lnnkit.data.names import Names
 from lnnkit.engine.inference import Fixpoint
-from lnnkit.explain.provenance.origins import Origins
+from lnnkit.explain.provenance.fact_sources import FactSources
 from lnnkit.prove.truth_functions import Box
 
 _NOISE = 1e-12  # two ends that are so near are one
@@ -23,7 +23,7 @@ class KnownValues:
     other, or what is derived does. In ``classical`` logic what is true to any degree is true."""
 
     def __init__(
-        self, fixpoint: Fixpoint, names: Names, program: CheckedProgram, origins: Origins, *, classical: bool
+        self, fixpoint: Fixpoint, names: Names, program: CheckedProgram, origins: FactSources, *, classical: bool
     ) -> None:
         self._classical = classical
         self.program = program

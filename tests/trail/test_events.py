@@ -7,7 +7,7 @@ import pytest
 
 import lnnkit
 from lnnkit.engine.bounds_state import State
-from lnnkit.explain.provenance.bound_history import Timeline
+from lnnkit.explain.provenance.bound_history import BoundHistory
 from lnnkit.trail.events import Trail
 from tests.blocks import at_length
 from tests.programs import MODES, generate, to_text
@@ -33,7 +33,7 @@ def history_of(kb: lnnkit.KnowledgeBase) -> Trail:
 def test_the_last_event_of_each_bound_is_its_bound(seed: int) -> None:
     kb = lnnkit.loads(to_text(generate(seed, 1 + seed % 4, MODES[seed % 3]).program))
     kb.infer()
-    state, timeline = state_of(kb), Timeline(history_of(kb))
+    state, timeline = state_of(kb), BoundHistory(history_of(kb))
     for row in range(len(state.lower)):
         for side in (0, 1):
             event = timeline.at(row, side)

@@ -35,12 +35,13 @@ from lnnkit.explain.checker.instance_evaluation import (
     upward,
 )
 from lnnkit.explain.proof.proof import Proof, Step
-from lnnkit.explain.provenance.fact_sources import Origins
+from lnnkit.explain.provenance.fact_sources import FactSources
 from lnnkit.syntax import ast
 
-_EPS = 1e-9
-_TRIED = 1000  # assignments of the variables of a formula that are tried to see it as an instance of another
-_MOST = 100_000  # assignments of one rule's variables that are tried one by one
+_EPS = 1e-9  # of a truth: rounding in double precision, also of proofs written and read again
+# Limits of work. A proof that would need more is reported as not verified, never as verified.
+_TRIED = 1000  # assignments tried to recognise a formula as an instance of another
+_MOST = 100_000  # assignments of one rule's variables
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class World:
 
     program: CheckedProgram
     sorts: Mapping[str, Sequence[str]]
-    origins: Origins
+    origins: FactSources
     starts: Mapping[str, float]
 
     @cached_property

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from lnnkit.explain.conflict.conflict_members import Inconsistent, Loosened, Member, StatedFact, bounds_of
 from lnnkit.explain.render.proof_text import format_bound
 
-_DEARER = {"fact": 1.0, "rule": 2.0, "axiom": 4.0}
-_NEARLY = 1 - 2**-13
-_FARTHEST = 2.0**60  # no number is let out farther, but left out
+_DEARER = {"fact": 1.0, "rule": 2.0, "axiom": 4.0}  # an order of preference: a fact is given up before a rule
+_NEARLY = 1 - 2**-13  # bisection stops at 2 ** -13 of the range, which shows as four digits
+_FARTHEST = 2.0**60  # the bound of the search; a number that would have to move farther is removed instead
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from lnnkit.check.program import CheckedProgram, Fact
 from lnnkit.data.column import EntityColumn
-from lnnkit.explain.provenance.fact_sources import Origins, fact_text
+from lnnkit.explain.provenance.fact_sources import FactSources, fact_text
 from lnnkit.syntax.span import Source, Span
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def assumption(predicate: str, arguments: Sequence[str], lower: float, upper: fl
     return Fact(predicate, tuple(arguments), lower, upper, Span(Source(ASSUMED, text), 0, len(text)))
 
 
-def with_facts(program: CheckedProgram, origins: Origins, facts: Sequence[Fact]) -> CheckedProgram:
+def with_facts(program: CheckedProgram, origins: FactSources, facts: Sequence[Fact]) -> CheckedProgram:
     """The program with these facts in place of all that it says of their atoms."""
     atoms = {(fact.predicate, fact.arguments) for fact in facts}
     kept = tuple(fact for fact in program.facts if (fact.predicate, fact.arguments) not in atoms)
@@ -40,7 +40,7 @@ def with_facts(program: CheckedProgram, origins: Origins, facts: Sequence[Fact])
     return replace(program, facts=(*kept, *facts), tables=tables)
 
 
-def tightens(origins: Origins, fact: Fact) -> bool:
+def tightens(origins: FactSources, fact: Fact) -> bool:
     """Whether a fact says all that the program's facts say of its atom, or more."""
     said = origins.of(fact.predicate, fact.arguments)
     return all(fact.lower >= each.lower and fact.upper <= each.upper for each in said)

@@ -13,13 +13,13 @@ from lnnkit.check.program import Assertion
 from lnnkit.engine.start.prepared import Prepared
 from lnnkit.explain.missing.comparison_values import known_numbers
 from lnnkit.explain.missing.nearest_instances import Literal, nearest
-from lnnkit.explain.missing.premise_improvement import Attempt, Wanted
-from lnnkit.explain.missing.unmet_premises import Instance, Premises
+from lnnkit.explain.missing.premise_improvement import PremiseImprovement, Wanted
+from lnnkit.explain.missing.unmet_premises import Instance, UnmetPremises
 from lnnkit.explain.missing.verified_ways import Added, chosen
 from lnnkit.explain.missing.why_not import Missing, Way, WhyNot
 from lnnkit.explain.proof.proof import Side
-from lnnkit.explain.provenance.bound_sources import Readings
-from lnnkit.explain.provenance.ground_text import Argument, Wording
+from lnnkit.explain.provenance.bound_sources import BoundSources
+from lnnkit.explain.provenance.ground_text import Argument, GroundText
 from lnnkit.explain.provenance.regrounding import assemble
 from lnnkit.explain.render.proof_text import set_apart
 from lnnkit.formula.unfolding import Formula, unfold
@@ -29,21 +29,22 @@ from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 
 SIDES: tuple[Side, Side] = ("lower", "upper")
+# Limits of work, not of correctness: each way is verified by one inference, which takes long above _LARGE atoms.
 _LOOKED_AT = 20  # instances of one statement
 _ALTERNATIVES = 3  # ways by one instance: through other rows of its quantifiers
-_MANY, _FEW = 10, 2
-_LARGE = 20_000  # atoms, of which an inference takes long
-_NEAREST = 6  # rows of a quantifier, unless it takes more
+_MANY, _FEW = 10, 2  # second ways by one statement, below and above
+_LARGE = 20_000  # atoms
+_NEAREST = 6  # rows of a quantifier that are tried first; all if these are not enough
 
 
-class Lacking:
+class MissingPremises:
     """Looks at the statements that speak of an atom."""
 
-    def __init__(self, prepared: Prepared, readings: Readings, wording: Wording) -> None:
+    def __init__(self, prepared: Prepared, readings: BoundSources, wording: GroundText) -> None:
         self._prepared = prepared
         self._grounding = prepared.grounding
         self._wording = wording
-        self._premises = Premises(prepared, readings, wording)
+        self._premises = UnmetPremises(prepared, readings, wording)
         self._eps = tolerance(prepared.state.dtype)
         self._formulas = [
             unfold(prepared.lifted, root, through_shared=True, through_comparisons=False)
@@ -116,9 +117,9 @@ class Lacking:
     ) -> Iterator[Way]:
         """The nearest way, and those through other rows of its quantifiers."""
         generic = self._grounding.domain.generic
-        sight = assemble(self._grounding, formula, {**bindings, **dict.fromkeys(free, generic)}, free)
+        view = assemble(self._grounding, formula, {**bindings, **dict.fromkeys(free, generic)}, free)
         known: dict[int, Argument] = {v: self._wording.names[entity] for v, entity in bindings.items()}
-        instance = Instance(sight, leaf, own, known, frozenset(free))
+        instance = Instance(view, leaf, own, known, frozenset(free))
         attempt = self._attempt(instance, ends, side, goal)
         for _ in range(_ALTERNATIVES):
             best = attempt.best(leaf, side)
@@ -132,27 +133,29 @@ class Lacking:
                 return
             attempt = replace(attempt, wanted=[each for each in attempt.wanted if id(each) not in inner])
 
-    def _attempt(self, instance: Instance, ends: Sequence[tuple[int, int]], side: int, goal: float) -> Attempt:
+    def _attempt(
+        self, instance: Instance, ends: Sequence[tuple[int, int]], side: int, goal: float
+    ) -> PremiseImprovement:
         """Where an equivalence reads both ends of an operand, that which leads further; with the nearest rows of
         quantifiers only, if they lead as far as all."""
         reads = self._premises.reads(instance)
 
-        def through(nearest: int | None) -> Attempt:
+        def through(nearest: int | None) -> PremiseImprovement:
             tried = [
-                Attempt(instance.sight, reads, self._premises.wanted(instance, reads, some, nearest))
+                PremiseImprovement(instance.view, reads, self._premises.wanted(instance, reads, some, nearest))
                 for some in _one_end_each(ends)
             ]
             return max(tried, key=lambda one: _signed(one.best(instance.target, side), side))
 
         near = through(_NEAREST)
-        if not instance.sight.inner or _signed(near.best(instance.target, side), side) >= _signed(goal, side):
+        if not instance.view.inner or _signed(near.best(instance.target, side), side) >= _signed(goal, side):
             return near
         every = through(None)
         further = _signed(every.best(instance.target, side), side) > _signed(near.best(instance.target, side), side)
         return every if further else near
 
     def _way(self, instance: Instance, reach: float, least: Sequence[tuple[Wanted, float]]) -> Way:
-        formula = instance.sight.formula
+        formula = instance.view.formula
         assert formula.root is not None and isinstance(formula.root.origin, Assertion)
         names = formula.root.variables
         said = {names[v]: str(entity) for v, entity in instance.known.items() if v < len(names)}

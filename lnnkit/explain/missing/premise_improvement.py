@@ -13,13 +13,12 @@ from lnnkit.explain.proof.quickxplain import minimal
 from lnnkit.explain.provenance.bound_sources import Reading
 from lnnkit.explain.provenance.ground_text import Argument
 from lnnkit.explain.provenance.instance_reads import Read, values_of
-from lnnkit.explain.provenance.instance_view import Sight
+from lnnkit.explain.provenance.instance_view import InstanceView
 
-_GRID = 33  # truths that are tried at once where the least that is needed is looked for,
-_FINER = 4  # and so often, each time between two of them
-_LARGE, _COARSE = 1000, 5  # of so many rows of a quantifier, fewer truths are tried at first
-_HARDLY = 1 - 1e-4  # less than to the full
-_ALONE = 32  # premises that are tried each by itself
+_GRID, _FINER = 33, 4  # each refinement divides the interval by 32: the fourth finds a truth to 1e-6
+_LARGE, _COARSE = 1000, 5  # 33 variants of 1,000 rows are evaluated at once; of more rows, 5 variants at first
+_HARDLY = 1 - 1e-4  # stands for any degree below 1; above the tolerance of 1e-9
+_ALONE = 32  # premises tried one by one; a limit of work, one evaluation of the instance each
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +42,10 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Attempt:
+class PremiseImprovement:
     """An instance with what it ``reads``, and the premises that may be met better."""
 
-    sight: Sight
+    view: InstanceView
     reads: Sequence[Read]
     wanted: Sequence[Wanted]
 
@@ -110,7 +109,7 @@ class Attempt:
             for each in self.wanted
             for value in sorted(values)[:_GRID]
         }
-        large = any(len(own.rows) > _LARGE for own in self.sight.inner)
+        large = any(len(own.rows) > _LARGE for own in self.view.inner)
         even = np.linspace(0.0, 1.0, _COARSE if large else _GRID).tolist()
         return sorted({*even, *(degree for degree in at if 0 < degree < 1)})
 
@@ -120,8 +119,8 @@ class Attempt:
 
     def _says(self, ways: Sequence[Sequence[tuple[Wanted, float]]], leaf: int, side: int) -> list[float]:
         """What it says in each of several ways: nothing where no truth of its atoms could satisfy it."""
-        values = values_of(self.sight, [self._with(way) for way in ways])
-        said, bad = self.sight.says(values, leaf, 0, side), self.sight.contradictory(values)
+        values = values_of(self.view, [self._with(way) for way in ways])
+        said, bad = self.view.says(values, leaf, 0, side), self.view.contradictory(values)
         return torch.where(bad, float(side), said).tolist()
 
     def _with(self, met: Sequence[tuple[Wanted, float]]) -> list[Read]:

@@ -6,23 +6,23 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from lnnkit.explain.provenance.instance_view import Sight
+from lnnkit.explain.provenance.instance_view import InstanceView
 
 
-def row_ranks(sight: Sight, costs: Mapping[int, np.ndarray]) -> list[np.ndarray]:
+def row_ranks(view: InstanceView, costs: Mapping[int, np.ndarray]) -> list[np.ndarray]:
     """For each inner block the place of each row among those of one parent, by what it lacks: its own ``costs`` (by
     block) and those of its best rows in the blocks beneath. A row's place comes after that of its parent."""
-    blocks = sight.formula.blocks
+    blocks = view.formula.blocks
     total = {number: costs[number].copy() for number in range(1, len(blocks))}
     for number in reversed(range(1, len(blocks))):
         parent = blocks[number].parent
         if parent:
             best = np.full(len(total[parent]), np.inf)
-            np.minimum.at(best, sight.inner[number - 1].parent, total[number])
+            np.minimum.at(best, view.inner[number - 1].parent, total[number])
             total[parent] += np.where(np.isfinite(best), best, 0.0)
     found: list[np.ndarray] = []
     for number in range(1, len(blocks)):
-        own = sight.inner[number - 1]
+        own = view.inner[number - 1]
         order = np.lexsort((np.arange(len(own.parent)), total[number], own.parent))
         start = np.searchsorted(own.parent[order], own.parent[order], "left")
         rank = np.empty(len(order), np.int64)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from lnnkit.explain.missing.why_not import Way
 
-_LISTED = 10
-_NEARLY = 1e-6  # what a way gives is found by bisection
+_LISTED = 10  # ways shown, what a screen holds
+_NEARLY = 1e-6  # the precision to which the improvement of premises is searched
 
 
 @dataclass(frozen=True, slots=True)

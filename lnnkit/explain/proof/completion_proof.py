@@ -14,16 +14,16 @@ import numpy as np
 from lnnkit.engine.start.prepared import Prepared
 from lnnkit.explain.proof.quickxplain import minimal_at_once
 from lnnkit.explain.proof.universal_proofs import for_every_entity
-from lnnkit.explain.provenance.bound_history import Timeline
-from lnnkit.explain.provenance.bound_sources import Completed, Reading, Readings
-from lnnkit.explain.provenance.ground_text import Argument, Wording
+from lnnkit.explain.provenance.bound_history import BoundHistory
+from lnnkit.explain.provenance.bound_sources import BoundSources, Completed, Reading
+from lnnkit.explain.provenance.ground_text import Argument, GroundText
 from lnnkit.explain.provenance.instance_reads import Read, leaf_reads, values_of
-from lnnkit.explain.provenance.instance_view import Sight
+from lnnkit.explain.provenance.instance_view import InstanceView
 from lnnkit.explain.provenance.regrounding import assemble
 from lnnkit.formula.unfolding import Formula
 from lnnkit.logic.bounds import tolerance
 
-_MOST = 2000  # instances that are looked at one by one
+_MOST = 2000  # instances examined one by one; of more, the explanation says that it did not see all
 
 
 @dataclass(slots=True)
@@ -39,10 +39,10 @@ class Held:
         return self.looked <= _MOST
 
 
-class Completions:
+class CompletionProofs:
     """Looks at the rules that define a completed predicate."""
 
-    def __init__(self, prepared: Prepared, timeline: Timeline, readings: Readings, wording: Wording) -> None:
+    def __init__(self, prepared: Prepared, timeline: BoundHistory, readings: BoundSources, wording: GroundText) -> None:
         self._prepared = prepared
         self._grounding = prepared.grounding
         self._timeline = timeline
@@ -111,7 +111,7 @@ class _Search:
     """Through the instances of one rule with one head."""
 
     def __init__(
-        self, rules: Completions, formula: Formula, head: int, source: Completed, tick: int, found: Held
+        self, rules: CompletionProofs, formula: Formula, head: int, source: Completed, tick: int, found: Held
     ) -> None:
         self._rules = rules
         self._formula = formula
@@ -126,9 +126,9 @@ class _Search:
         self._found.looked += 1
         if not self._found.all_seen or (self._blanket and self._has_row(bindings)):
             return
-        sight, reads = self._look(bindings)
-        if self._holds(sight, reads):
-            self._keep(sight, reads)
+        view, reads = self._look(bindings)
+        if self._holds(view, reads):
+            self._keep(view, reads)
             return
         free = [v for v in self._formula.blocks[0].variables if v not in bindings]
         if not free:  # what the engine knows does not hold it back: nothing is hidden from whoever checks it
@@ -144,7 +144,7 @@ class _Search:
                 if default.source is None:
                     continue
                 read = Read(leaf, (0,), side, default)
-                if self._holds(sight, [*reads, read]):
+                if self._holds(view, [*reads, read]):
                     generators.append((len(self._matching(leaf, bindings)), leaf, read))
         if not generators:
             variable = free[0]
@@ -152,16 +152,16 @@ class _Search:
                 self.run({**bindings, variable: entity})
             return
         _, leaf, read = min(generators, key=lambda each: each[:2])
-        self._keep(sight, [*reads, read])
+        self._keep(view, [*reads, read])
         for more in self._matching(leaf, bindings):
             self.run({**bindings, **more})
 
-    def _look(self, bindings: Mapping[int, int]) -> tuple[Sight, list[Read]]:
+    def _look(self, bindings: Mapping[int, int]) -> tuple[InstanceView, list[Read]]:
         """The instance, and what it reads as far as its variables are bound."""
         generic = self._rules._grounding.domain.generic
         free = {v for v in self._formula.blocks[0].variables if v not in bindings}
         every = {**bindings, **dict.fromkeys(free, generic)}
-        sight = assemble(self._rules._grounding, self._formula, every, free)
+        view = assemble(self._rules._grounding, self._formula, every, free)
         reads: list[Read] = []
         for leaf in self._leaves:
             neuron = self._formula.neurons[leaf]
@@ -170,20 +170,20 @@ class _Search:
             about = self._arguments(leaf, bindings)
             for side in (0, 1):
                 reads += leaf_reads(
-                    self._rules._grounding, self._rules._readings, sight, leaf, side, self._tick, lambda _, a=about: a
+                    self._rules._grounding, self._rules._readings, view, leaf, side, self._tick, lambda _, a=about: a
                 )
-        return sight, reads
+        return view, reads
 
-    def _holds(self, sight: Sight, reads: Sequence[Read]) -> bool:
-        return self._hold(sight, [reads])[0]
+    def _holds(self, view: InstanceView, reads: Sequence[Read]) -> bool:
+        return self._hold(view, [reads])[0]
 
-    def _hold(self, sight: Sight, ways: Sequence[Sequence[Read]]) -> list[bool]:
+    def _hold(self, view: InstanceView, ways: Sequence[Sequence[Read]]) -> list[bool]:
         """Whether each of several ways to read holds the head back."""
-        least = sight.least(values_of(sight, ways), self._head)
+        least = view.least(values_of(view, ways), self._head)
         return (least <= self._source.value + self._rules._eps).tolist()
 
-    def _keep(self, sight: Sight, reads: Sequence[Read]) -> None:
-        every = for_every_entity(self._rules._grounding, reads, lambda ways: self._hold(sight, ways))
+    def _keep(self, view: InstanceView, reads: Sequence[Read]) -> None:
+        every = for_every_entity(self._rules._grounding, reads, lambda ways: self._hold(view, ways))
         kept = minimal_at_once(reads, every)
         self._found.readings += [(read.reading, self._formula, read.leaf) for read in kept]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from lnnkit.answer_table import finite
 from lnnkit.explain.checker.proof_checker import World, faults
 from lnnkit.explain.proof.proof import Proof, Step
-from lnnkit.explain.proof.proof_data import Explained, uses
+from lnnkit.explain.proof.proof_data import ProofData, uses
 from lnnkit.explain.render.proof_graph import proof_graph
 from lnnkit.explain.render.proof_page import fragment, page
 from lnnkit.explain.render.proof_text import lines
@@ -18,7 +18,7 @@ _NESTED = 100  # steps within steps in one JSON value: readers of JSON have stac
 
 
 @dataclass(frozen=True)
-class Explanation(Explained):
+class Explanation(ProofData):
     """Why ``atom`` has its bounds. ``steps`` are numbered; ``lower`` and ``upper`` are the bounds.
 
     It prints as a tree in which what is used twice stands once; ``as_dict`` is for JSON, ``to_dot`` for Graphviz,

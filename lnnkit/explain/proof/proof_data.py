@@ -14,7 +14,7 @@ TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
-class Explained:
+class ProofData:
     """Why ``atom`` has its bounds. ``steps`` are numbered; ``lower`` and ``upper`` are the bounds. ``warnings`` are
     those about what was asked."""
 

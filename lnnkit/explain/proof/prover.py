@@ -10,17 +10,17 @@ import numpy as np
 from lnnkit.analysis.leaf_polarity import Polarity
 from lnnkit.check.program import Assertion
 from lnnkit.engine.inference import Fixpoint
-from lnnkit.explain.proof.completion_proof import Completions
+from lnnkit.explain.proof.completion_proof import CompletionProofs
 from lnnkit.explain.proof.proof import Premise, Proof, Side, Step
 from lnnkit.explain.proof.proof_steps import Steps
 from lnnkit.explain.proof.quickxplain import minimal, minimal_at_once
 from lnnkit.explain.proof.universal_proofs import Enough, for_every_entity
-from lnnkit.explain.provenance.bound_history import Event, Timeline
-from lnnkit.explain.provenance.bound_sources import Completed, Listed, Reading, Readings, Sent, Source, Unlisted
-from lnnkit.explain.provenance.fact_sources import Origins
-from lnnkit.explain.provenance.ground_text import Argument, Wording, names_within
+from lnnkit.explain.provenance.bound_history import BoundHistory, Event
+from lnnkit.explain.provenance.bound_sources import BoundSources, Completed, Listed, Reading, Sent, Source, Unlisted
+from lnnkit.explain.provenance.fact_sources import FactSources
+from lnnkit.explain.provenance.ground_text import Argument, GroundText, names_within
 from lnnkit.explain.provenance.instance_reads import Read, leaf_reads, values_of
-from lnnkit.explain.provenance.instance_view import Sight, Sights
+from lnnkit.explain.provenance.instance_view import InstanceView, InstanceViews
 from lnnkit.explain.provenance.regrounding import assemble
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
 from lnnkit.graph.lifted import Root
@@ -38,16 +38,16 @@ _NOWHERE = Span(Text("", ""), 0, 0)
 class Prover:
     """Proves bounds of one fixpoint. What it finds out of the history it keeps for the next proof."""
 
-    def __init__(self, fixpoint: Fixpoint, history: Timeline, origins: Origins, names: Sequence[str]) -> None:
+    def __init__(self, fixpoint: Fixpoint, history: BoundHistory, origins: FactSources, names: Sequence[str]) -> None:
         self._fixpoint = fixpoint
         self._prepared = fixpoint.prepared
         self._grounding = fixpoint.prepared.grounding
         self._eps = tolerance(fixpoint.prepared.state.dtype)
-        self.wording = Wording(fixpoint.prepared, names)
-        self.readings = Readings(fixpoint.prepared, history, origins, self.wording)
+        self.wording = GroundText(fixpoint.prepared, names)
+        self.readings = BoundSources(fixpoint.prepared, history, origins, self.wording)
         self._timeline = history
-        self._sights = Sights(self._grounding)
-        self._completions = Completions(fixpoint.prepared, history, self.readings, self.wording)
+        self._views = InstanceViews(self._grounding)
+        self._completions = CompletionProofs(fixpoint.prepared, history, self.readings, self.wording)
         self._strata = len(fixpoint.prepared.strata)
         self._needed: dict[object, tuple[int, ...]] = {}
 
@@ -76,30 +76,30 @@ class Prover:
 
     def prove_contradiction(self, batch: int, row: int, tick: int) -> Proof:
         """That an instance which was arrested at ``tick`` cannot be satisfied."""
-        sight, _ = self._sights.of(batch, AUXILIARY, row)
-        formula = sight.formula
+        view, _ = self._views.of(batch, AUXILIARY, row)
+        formula = view.formula
         leaves = (*formula.leaves, *((AUXILIARY,) if formula.auxiliary is not None else ()))
         reads: list[Read] = []
         for leaf in leaves:
 
             def arguments(place: int, leaf: int = leaf) -> tuple[Argument, ...]:
-                return self._arguments(batch, sight, leaf, place)
+                return self._arguments(batch, view, leaf, place)
 
             for side in (0, 1):
-                reads += self._leaf(sight, leaf, side, tick, arguments)
+                reads += self._leaf(view, leaf, side, tick, arguments)
         reads.sort(key=_age)
 
         def bad(ways: Sequence[Sequence[Read]]) -> list[bool]:
-            return sight.contradictory(values_of(sight, ways)).tolist()
+            return view.contradictory(values_of(view, ways)).tolist()
 
         steps = Steps()
         kept = self._minimal(reads, bad)
         origin = None if formula.root is None else formula.root.origin
         stated = origin if formula.auxiliary is None and isinstance(origin, Assertion) else None
-        instance = self.wording.instance(formula, sight.bindings)
+        instance = self.wording.instance(formula, view.bindings)
         assert formula.root is not None
         names = enumerate(formula.root.variables)
-        bindings = {name: self.wording.names[sight.bindings[v]] for v, name in names} if stated else {}
+        bindings = {name: self.wording.names[view.bindings[v]] for v, name in names} if stated else {}
         premises = self.premises(steps, formula, kept)
         truth = (formula.lower, formula.upper)
         step = Step(instance, "lower", truth[0], "contradiction", stated, instance, truth, bindings, premises)
@@ -178,10 +178,10 @@ class Prover:
             arguments = [self.wording.names[entity] for entity in entities]
             return self._initial(steps, table, arguments, event.side, event.value, event.tick)
         assert event.kind is Kind.SENT, event
-        sight, place = self._sights.of(event.batch, event.leaf, event.instance)
-        reads = self._reads(event, sight)
-        kept = self._necessary(event, sight, place, reads)
-        formula = sight.formula
+        view, place = self._views.of(event.batch, event.leaf, event.instance)
+        reads = self._reads(event, view)
+        kept = self._necessary(event, view, place, reads)
+        formula = view.formula
         assert formula.root is not None
         origin = formula.root.origin
         stated = formula.auxiliary is None and isinstance(origin, Assertion)
@@ -191,9 +191,9 @@ class Prover:
             event.value,
             "statement" if stated else "neuron",
             origin if stated and isinstance(origin, Assertion) else None,
-            self.wording.instance(formula, sight.bindings),
+            self.wording.instance(formula, view.bindings),
             (formula.lower, formula.upper),
-            self._bindings(event, sight, place) if stated else {},
+            self._bindings(event, view, place) if stated else {},
             self.premises(steps, formula, kept),
         )
 
@@ -221,15 +221,15 @@ class Prover:
             place: self._grounding.domain.index[a] if isinstance(a, str) else self._grounding.domain.generic
             for place, a in enumerate(arguments)
         }
-        sight = assemble(self._grounding, formula, ids)
-        reads = self.upward_reads(formula, sight, arguments, side, tick)
-        premises = self.premises(steps, formula, self.upward_needed(sight, reads, side, value))
+        view = assemble(self._grounding, formula, ids)
+        reads = self.upward_reads(formula, view, arguments, side, tick)
+        premises = self.premises(steps, formula, self.upward_needed(view, reads, side, value))
         return Step(conclusion, SIDES[side], value, "neuron", formula=conclusion, premises=premises)
 
     def upward_reads(
         self,
         formula: Formula,
-        sight: Sight,
+        view: InstanceView,
         outer: Sequence[Argument],
         side: int,
         tick: int,
@@ -241,12 +241,12 @@ class Prover:
         for leaf in formula.leaves:
             about = self.wording.pattern(formula, leaf, dict(enumerate(outer)))
             for end in ends[signs[leaf]] if leaf in signs else ():
-                found += self._leaf(sight, leaf, end, tick, lambda _, about=about: about)
+                found += self._leaf(view, leaf, end, tick, lambda _, about=about: about)
         return found
 
-    def upward_needed(self, sight: Sight, reads: Sequence[Read], side: int, value: float) -> Sequence[Read]:
+    def upward_needed(self, view: InstanceView, reads: Sequence[Read], side: int, value: float) -> Sequence[Read]:
         def enough(ways: Sequence[Sequence[Read]]) -> list[bool]:
-            got, slack = sight.upward(values_of(sight, ways))[side], self._slack(value)
+            got, slack = view.upward(values_of(view, ways))[side], self._slack(value)
             return (got <= value + slack if side else got >= value - slack).tolist()
 
         return self._minimal(reads, enough)
@@ -264,9 +264,9 @@ class Prover:
 
     # --- what an instance read --------------------------------------------------------------------------------------
 
-    def _reads(self, event: Event, sight: Sight) -> list[Read]:
+    def _reads(self, event: Event, view: InstanceView) -> list[Read]:
         """All that an instance read for an event and that said anything."""
-        formula = sight.formula
+        formula = view.formula
         found: list[Read] = []
         every = list(self._grounding.reads(event.batch, event.leaf, event.side))
         inner = event.leaf != AUXILIARY and formula.neurons[event.leaf].block
@@ -277,36 +277,36 @@ class Prover:
         if formula.compares:  # a number that stands in it twice is narrowed by its own ends
             every = [(leaf, (0, 1)) for leaf in (*formula.leaves, AUXILIARY)]
         for leaf, sides in every:
-            if leaf in formula.heads and (sight.completes or not self.readings.is_given(int(sight.rows[leaf][0]))):
+            if leaf in formula.heads and (view.completes or not self.readings.is_given(int(view.rows[leaf][0]))):
                 continue
 
             def arguments(place: int, leaf: int = leaf) -> tuple[Argument, ...]:
-                return self._arguments(event.batch, sight, leaf, place)
+                return self._arguments(event.batch, view, leaf, place)
 
             for side in sides:
-                found += self._leaf(sight, leaf, side, event.tick, arguments)
+                found += self._leaf(view, leaf, side, event.tick, arguments)
         return found
 
     def _leaf(
-        self, sight: Sight, leaf: int, side: int, tick: int, arguments: Callable[[int], tuple[Argument, ...]]
+        self, view: InstanceView, leaf: int, side: int, tick: int, arguments: Callable[[int], tuple[Argument, ...]]
     ) -> list[Read]:
-        return leaf_reads(self._grounding, self.readings, sight, leaf, side, tick, arguments)
+        return leaf_reads(self._grounding, self.readings, view, leaf, side, tick, arguments)
 
-    def _arguments(self, batch: int, sight: Sight, leaf: int, place: int) -> tuple[Argument, ...]:
+    def _arguments(self, batch: int, view: InstanceView, leaf: int, place: int) -> tuple[Argument, ...]:
         """What a leaf is about at one row of its block; entities that are not named stay variables."""
-        formula = sight.formula
+        formula = view.formula
         if leaf == AUXILIARY:
-            return tuple(self.wording.names[sight.bindings[v]] for v in formula.blocks[0].variables)
+            return tuple(self.wording.names[view.bindings[v]] for v in formula.blocks[0].variables)
         block = formula.neurons[leaf].block
-        ids = sight.bindings if block == 0 else self._sights.inner_bindings(batch, sight, block, place)
+        ids = view.bindings if block == 0 else self._views.inner_bindings(batch, view, block, place)
         known = {v: self.wording.names[id_] for v, id_ in ids.items() if id_ < self._grounding.domain.generic}
         return self.wording.pattern(formula, leaf, known)
 
-    def _necessary(self, event: Event, sight: Sight, place: int, reads: Sequence[Read]) -> list[Read]:
+    def _necessary(self, event: Event, view: InstanceView, place: int, reads: Sequence[Read]) -> list[Read]:
         """Those that the instance needed to say what it said; earlier ones where there is a choice."""
         key: object = None
-        if not sight.inner:
-            same = tuple(int(rows[0]) for leaf, rows in sight.rows.items() if sight.formula.neurons[leaf].kind != LEAF)
+        if not view.inner:
+            same = tuple(int(rows[0]) for leaf, rows in view.rows.items() if view.formula.neurons[leaf].kind != LEAF)
             shown = tuple((each.leaf, each.side, each.reading.value) for each in reads)
             key = (event.batch, event.leaf, event.side, event.value, shown, same)
             if key in self._needed:
@@ -315,11 +315,11 @@ class Prover:
         target = event.leaf, place, event.side
 
         def said(ways: Sequence[Sequence[Read]]) -> list[bool]:
-            got = sight.says(values_of(sight, ways), *target)
+            got = view.says(values_of(view, ways), *target)
             slack = self._slack(event.value)
             return (got <= event.value + slack if event.side else got >= event.value - slack).tolist()
 
-        every = for_every_entity(self._grounding, reads, said) if sight.inner else said
+        every = for_every_entity(self._grounding, reads, said) if view.inner else said
         kept = {id(each) for each in minimal_at_once(sorted(reads, key=_age), every)}
         positions = tuple(position for position, each in enumerate(reads) if id(each) in kept)
         if key is not None:
@@ -333,17 +333,17 @@ class Prover:
         assert table is not None and entities is not None
         return self.wording.conclusion(table, [self.wording.names[entity] for entity in entities])
 
-    def _bindings(self, event: Event, sight: Sight, place: int) -> dict[str, str]:
+    def _bindings(self, event: Event, view: InstanceView, place: int) -> dict[str, str]:
         """The entities of the statement's variables, and those of quantified ones around the atom that it tells."""
-        formula = sight.formula
+        formula = view.formula
         assert formula.root is not None
         names = self.wording.names
-        found = {name: names[sight.bindings[v]] for v, name in enumerate(formula.root.variables)}
+        found = {name: names[view.bindings[v]] for v, name in enumerate(formula.root.variables)}
         block = 0 if event.leaf == AUXILIARY else formula.neurons[event.leaf].block
         if block:
             named = names_within(formula)
-            inner = self._sights.inner_bindings(event.batch, sight, block, place)
-            found |= {named.get(v, f"X{v}"): names[id_] for v, id_ in inner.items() if v not in sight.bindings}
+            inner = self._views.inner_bindings(event.batch, view, block, place)
+            found |= {named.get(v, f"X{v}"): names[id_] for v, id_ in inner.items() if v not in view.bindings}
         return found
 
 

@@ -30,7 +30,7 @@ from lnnkit.syntax.printer import format_expression
 def prove_formula(prover: Prover, prepared: Prepared, lifted: LiftedGraph, root: Root) -> Proof:
     """Both bounds of a formula without free variables, a query of ``lifted``."""
     formula = unfold(lifted, root, world=prepared.grounding.domain)
-    sight = assemble(prepared.grounding, formula, {})
+    view = assemble(prepared.grounding, formula, {})
     whole = unfold(lifted, root, through_shared=True)
     names = names_within(whole)
     conclusion = as_expression(whole, {}, names, logic=lifted.program.logic)
@@ -42,12 +42,12 @@ def prove_formula(prover: Prover, prepared: Prepared, lifted: LiftedGraph, root:
     steps = Steps()
     ends: list[int] = []
     for side in (0, 1):
-        reads = prover.upward_reads(formula, sight, (), side, END)
-        value = float(sight.upward(values_of(sight, [reads]))[side][0])
+        reads = prover.upward_reads(formula, view, (), side, END)
+        value = float(view.upward(values_of(view, [reads]))[side][0])
         own, own_value = (1 - side, 1 - value) if negated else (side, value)
         stronger = told.more(steps, own, own_value)
         if stronger is None:
-            premises = prover.premises(steps, formula, prover.upward_needed(sight, reads, side, value))
+            premises = prover.premises(steps, formula, prover.upward_needed(view, reads, side, value))
             if isinstance(conclusion, ast.Atom) and len(premises) == 1:  # a unit that passes a number on
                 ends.append(premises[0].step)
                 continue

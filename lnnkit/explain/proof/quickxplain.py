@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-_AT_ONCE = 64  # parts that are judged together
+_AT_ONCE = 64  # parts judged by one batched evaluation; a limit of memory, the result does not depend on it
 
 Item = TypeVar("Item")
 

@@ -17,7 +17,7 @@ from lnnkit.explain.provenance.ground_text import Argument
 from lnnkit.explain.provenance.instance_reads import Read
 from lnnkit.join.instances.grounding import Grounding
 
-_ALL = 5  # of so many defaults all parts are tried, of more no greater ones than pairs
+_ALL = 5  # up to so many defaults all 32 subsets are tried, of more only pairs: a limit of work
 
 Enough = Callable[[Sequence[Sequence[Read]]], Sequence[bool]]
 _Blanket = tuple[int, str, tuple[Argument, ...]]  # a leaf, its table, and what it is about

@@ -30,7 +30,7 @@ class Event:
     instance: int
 
 
-class Timeline:
+class BoundHistory:
     """Events by row and side. Nothing is sorted before it is first asked for."""
 
     def __init__(self, history: Trail) -> None:

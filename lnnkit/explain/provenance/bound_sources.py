@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from lnnkit.engine.start.prepared import Prepared
 from lnnkit.explain.proof.proof import Given
-from lnnkit.explain.provenance.bound_history import END, Event, Timeline
-from lnnkit.explain.provenance.fact_sources import Origins
-from lnnkit.explain.provenance.ground_text import Argument, Wording
+from lnnkit.explain.provenance.bound_history import END, BoundHistory, Event
+from lnnkit.explain.provenance.fact_sources import FactSources
+from lnnkit.explain.provenance.ground_text import Argument, GroundText
 from lnnkit.logic.bounds import tolerance
 from lnnkit.store.atoms import FALSE, TRUE, UNKNOWN
 from lnnkit.trail.events import Kind
@@ -62,10 +62,10 @@ class Reading:
     source: Source | None
 
 
-class Readings:
+class BoundSources:
     """Looks bounds up by atom row, or by arguments where an atom has no row."""
 
-    def __init__(self, prepared: Prepared, timeline: Timeline, origins: Origins, wording: Wording) -> None:
+    def __init__(self, prepared: Prepared, timeline: BoundHistory, origins: FactSources, wording: GroundText) -> None:
         self._prepared = prepared
         self._timeline = timeline
         self._origins = origins

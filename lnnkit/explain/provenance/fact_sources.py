@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
     from lnnkit.data.table import FactTable
 
-_SCANNED = 1 << 14  # a smaller table is searched row by row
+_SCANNED = 1 << 14  # rows; a larger table is sorted once instead of scanned for each question
 _NOWHERE = Span(Source("", ""), 0, 0)
 
 
-class Origins:
+class FactSources:
     """The facts of a program by atom."""
 
     def __init__(self, program: CheckedProgram) -> None:

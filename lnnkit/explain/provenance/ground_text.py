@@ -22,7 +22,7 @@ Argument = str | ast.Variable
 NOWHERE = Span(Source("", ""), 0, 0)
 
 
-class Wording:
+class GroundText:
     """``names`` has the text of each entity id."""
 
     def __init__(self, prepared: Prepared, names: Sequence[str]) -> None:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from lnnkit.explain.provenance.bound_sources import Reading, Readings
+from lnnkit.explain.provenance.bound_sources import BoundSources, Reading
 from lnnkit.explain.provenance.ground_text import Argument
-from lnnkit.explain.provenance.instance_view import Sight
+from lnnkit.explain.provenance.instance_view import InstanceView
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.join.instances.grounding import Grounding
 from lnnkit.logic.bounds import Bounds
@@ -30,8 +30,8 @@ class Read:
 
 def leaf_reads(
     grounding: Grounding,
-    readings: Readings,
-    sight: Sight,
+    readings: BoundSources,
+    view: InstanceView,
     leaf: int,
     side: int,
     tick: int,
@@ -39,11 +39,11 @@ def leaf_reads(
 ) -> list[Read]:
     """What is read of a leaf and says anything. ``arguments`` are those at a place where the atom has no row."""
     found: list[Read] = []
-    if not len(sight.rows[leaf]):  # of a quantifier over a sort that nobody is in
+    if not len(view.rows[leaf]):  # of a quantifier over a sort that nobody is in
         return found
-    table = sight.table(leaf)
+    table = view.table(leaf)
     default_row = grounding.atoms.tables[table].default_row
-    rows, inverse = np.unique(sight.rows[leaf], return_inverse=True)
+    rows, inverse = np.unique(view.rows[leaf], return_inverse=True)
     order = np.argsort(inverse, kind="stable")
     ends = np.cumsum(np.bincount(inverse, minlength=len(rows)))
     for row, places in zip(rows.tolist(), np.split(order, ends[:-1]), strict=True):
@@ -60,15 +60,15 @@ def leaf_reads(
     return found
 
 
-def values_of(sight: Sight, ways: Sequence[Sequence[Read]]) -> dict[int, Bounds]:
+def values_of(view: InstanceView, ways: Sequence[Sequence[Read]]) -> dict[int, Bounds]:
     """What the leaves read, for each of several ways: bounds that are not among them say nothing."""
     found: dict[int, Bounds] = {}
-    for leaf, rows in sight.rows.items():
+    for leaf, rows in view.rows.items():
         shape = (len(ways), len(rows))
-        numeric = leaf != AUXILIARY and sight.formula.neurons[leaf].numeric
+        numeric = leaf != AUXILIARY and view.formula.neurons[leaf].numeric
         silent = (-math.inf, math.inf) if numeric else (0.0, 1.0)
         lower, upper = (torch.full(shape, end, dtype=torch.float64) for end in silent)
-        if leaf != AUXILIARY and sight.formula.neurons[leaf].kind == "same":
+        if leaf != AUXILIARY and view.formula.neurons[leaf].kind == "same":
             fixed = torch.from_numpy(rows)
             lower[:] = (fixed == TRUE).double()
             upper[:] = ((fixed == TRUE) | (fixed == UNKNOWN)).double()

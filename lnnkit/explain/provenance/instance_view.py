@@ -34,7 +34,7 @@ class Inner:
 
 
 @dataclass(frozen=True)
-class Sight:
+class InstanceView:
     """An instance of a ``formula``. ``bindings`` gives its free variables' entities; ``rows`` the atom rows behind each
     leaf, one a row of the leaf's block; ``inner`` the rows of the blocks after the first. ``completes``: it completes a
     closed predicate."""
@@ -118,14 +118,14 @@ def _variants(read: Mapping[int, Bounds]) -> int:
     return next(iter(read.values())).lower.shape[0] if read else 1
 
 
-class Sights:
+class InstanceViews:
     """Finds the instances of a grounding again."""
 
     def __init__(self, grounding: Grounding) -> None:
         self._grounding = grounding
         self._batches: dict[int, _Columns] = {}
 
-    def of(self, number: int, leaf: int, instance: int) -> tuple[Sight, int]:
+    def of(self, number: int, leaf: int, instance: int) -> tuple[InstanceView, int]:
         """The instance behind row ``instance`` of the block of ``leaf``, and the place of that row in it."""
         columns = self._batches.get(number)
         if columns is None:
@@ -152,15 +152,15 @@ class Sights:
         for each, row in zip(way[1:], rows_on_way[1:], strict=True):
             own = inner[each - 1]
             place = int(np.flatnonzero((own.rows == row) & (own.parent == place))[0])
-        return Sight(member.formula, bindings, rows, inner, batch.completes), place
+        return InstanceView(member.formula, bindings, rows, inner, batch.completes), place
 
-    def inner_bindings(self, number: int, sight: Sight, block: int, place: int) -> dict[int, int]:
+    def inner_bindings(self, number: int, view: InstanceView, block: int, place: int) -> dict[int, int]:
         """The entities of all variables at one row of an inner block; those of virtual rows are none that exist."""
         batch = self._grounding.batches[number]
-        found = dict(sight.bindings)
+        found = dict(view.bindings)
         for each in reversed(batch.formula.path(block)[1:]):
-            row = int(sight.inner[each - 1].rows[place])
-            place = int(sight.inner[each - 1].parent[place])
+            row = int(view.inner[each - 1].rows[place])
+            place = int(view.inner[each - 1].parent[place])
             own = batch.blocks[each]
             member = self._grounding.members[batch.members[int(own.member[row])]]
             assert not isinstance(member, DeltaRule)

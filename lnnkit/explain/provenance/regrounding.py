@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence, Set
 import numpy as np
 
 from lnnkit.check.program import ENTITY
-from lnnkit.explain.provenance.instance_view import Inner, Sight
+from lnnkit.explain.provenance.instance_view import Inner, InstanceView
 from lnnkit.formula.unfolding import LEAF, Formula
 from lnnkit.join.instances.grounding import Grounding
 from lnnkit.store.atoms import FALSE, TRUE, UNKNOWN
@@ -15,7 +15,7 @@ from lnnkit.store.atoms import FALSE, TRUE, UNKNOWN
 
 def assemble(
     grounding: Grounding, formula: Formula, bindings: Mapping[int, int], free: Set[int] = frozenset()
-) -> Sight:
+) -> InstanceView:
     """The instance for these entities of the formula's free variables (an id that nobody has stands for any entity).
     Equalities of ``free`` variables are unknown."""
     columns: list[dict[int, np.ndarray]] = [{v: np.array([bindings[v]], np.int32) for v in formula.blocks[0].variables}]
@@ -39,7 +39,7 @@ def assemble(
         for index, neuron in enumerate(formula.neurons)
         if neuron.kind in (LEAF, "same")
     }
-    return Sight(formula, bindings, rows, tuple(inner))
+    return InstanceView(formula, bindings, rows, tuple(inner))
 
 
 def _members(grounding: Grounding, sort: str) -> np.ndarray:

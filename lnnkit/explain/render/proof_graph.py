@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 
 from lnnkit.explain.proof.proof import Proof, Step
-from lnnkit.explain.proof.proof_data import Explained
+from lnnkit.explain.proof.proof_data import ProofData
 from lnnkit.explain.render.proof_text import RELATION, because, format_bound, subject
 from lnnkit.picture.boxes import Arrow, Box, Drawing
 
@@ -13,7 +13,7 @@ _GIVEN = ("fact", "closed", "open", "stated")
 _WIDTH = 44  # letters of a line
 
 
-def proof_graph(explanation: Explained, depth: int | None = None) -> Drawing:
+def proof_graph(explanation: ProofData, depth: int | None = None) -> Drawing:
     """A box for each step that is no more than ``depth`` from an end; arrows lead from what a step rests on to it."""
     proof = explanation.proof
     levels = {number: level for number, level in _levels(proof).items() if depth is None or level <= depth}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from lnnkit.answer_table import format_bounds, state_in_words
 from lnnkit.explain.proof.proof import Step
-from lnnkit.explain.proof.proof_data import Explained, uses
+from lnnkit.explain.proof.proof_data import ProofData, uses
 from lnnkit.explain.render.proof_text import because, format_bound, subject
 from lnnkit.markup.templating import document, rendered
 
@@ -44,12 +44,12 @@ class _Row:
         return because(self.step)
 
 
-def page(explanation: Explained, depth: int | None = None) -> str:
+def page(explanation: ProofData, depth: int | None = None) -> str:
     """A whole document."""
     return document(explanation.atom, fragment(explanation, depth))
 
 
-def fragment(explanation: Explained, depth: int | None = None) -> Markup:
+def fragment(explanation: ProofData, depth: int | None = None) -> Markup:
     """The same to be put into a page."""
     return rendered(
         "proof.html",
@@ -61,7 +61,7 @@ def fragment(explanation: Explained, depth: int | None = None) -> Markup:
     )
 
 
-def _rows(explanation: Explained, depth: int | None) -> Iterator[_Row]:
+def _rows(explanation: ProofData, depth: int | None) -> Iterator[_Row]:
     """Both sides, without recursion: what is to be written next lies on a stack."""
     proof = explanation.proof
     repeated = {number for number, count in enumerate(uses(proof)) if count > 1}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lnnkit.answer_table import format_bounds, state_in_words
 from lnnkit.check.walk import nodes
 from lnnkit.explain.proof.proof import Step
-from lnnkit.explain.proof.proof_data import Explained, uses
+from lnnkit.explain.proof.proof_data import ProofData, uses
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 
@@ -29,7 +29,7 @@ class Line:
         return f"{self.rails}{self.conclusion}{gap}{self.reason}".rstrip()
 
 
-def lines(explanation: Explained, depth: int | None = None) -> Iterator[Line]:
+def lines(explanation: ProofData, depth: int | None = None) -> Iterator[Line]:
     """The bounds, then the tree of each side that says anything, then the statements that were used."""
     bounds = format_bounds(explanation.lower, explanation.upper)
     state = state_in_words(explanation.state, explanation.contested)
@@ -51,7 +51,7 @@ def lines(explanation: Explained, depth: int | None = None) -> Iterator[Line]:
 
 
 def _tree(
-    explanation: Explained,
+    explanation: ProofData,
     top: int,
     depth: int | None,
     repeated: set[int],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, Self
 
@@ -28,24 +27,6 @@ class Problem(Protocol):
     def select(self, problems: Tensor) -> Self:
         """Only these problems, by number."""
         ...
-
-
-@dataclass(frozen=True)
-class FunctionProblem:
-    """Any differentiable ``function`` of one problem's parameters and data, ``[parameters], [...] -> [rows]``, as a
-    problem for each row of ``data``, ``[problems, ...]``."""
-
-    function: Callable[[Tensor, Tensor], Tensor]
-    data: Tensor
-
-    def residuals(self, parameters: Tensor) -> Tensor:
-        return torch.vmap(self.function)(parameters, self.data)
-
-    def jacobian(self, parameters: Tensor) -> Tensor:
-        return torch.vmap(torch.func.jacrev(self.function))(parameters, self.data)
-
-    def select(self, problems: Tensor) -> Self:
-        return type(self)(self.function, self.data[problems])
 
 
 @dataclass(frozen=True)

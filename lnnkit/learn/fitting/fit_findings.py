@@ -18,7 +18,7 @@ from lnnkit.learn.replay.soft_supports import supports
 from lnnkit.syntax.diagnostic import Diagnostic
 
 _MET = 1e-6  # a loss that is as good as none
-_GAIN = 1e-9
+_GAIN = 1e-9  # of the loss: more than rounding
 _NAMED = 3  # atoms, or rules
 
 

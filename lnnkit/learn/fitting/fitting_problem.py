@@ -25,12 +25,14 @@ from lnnkit.learn.parameters.rule_parameters import Parameter, at, rule_names
 from lnnkit.learn.replay.neural_predicates import Binding, bound
 from lnnkit.learn.replay.recorded_inference import Trace, label_queries, mentioned, trace
 from lnnkit.learn.replay.supplied_comparisons import comparison_queries
-from lnnkit.learn.starting.candidates import Offer, offers, solved_for
+from lnnkit.learn.starting.candidates import ComparisonCandidates, offers, solved_for
 from lnnkit.learn.starting.comparison_examples import nearest
 from lnnkit.learn.starting.threshold_starts import Start, starts
 from lnnkit.scores import Scores
 
-_SHARE = 0.3  # of its spread: what a threshold moves while a weight moves by 1
+# Of its spread, what a threshold moves while a weight moves by 1. Accuracies as in gradient_descent.py, of thresholds
+# that start far off and of placed ones: 0.730 and 0.953; with 0.1, 0.723 and 0.953; with 1.0, 0.810 and 0.945.
+_SHARE = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +150,7 @@ class Fitting:
         found = {name: start.value for name, start in self._starts.items()}
         return found | {each.name: each.start for each in self.parameters if each.start is not None}
 
-    def offers(self, started: Mapping[str, float]) -> list[Offer]:
+    def offers(self, started: Mapping[str, float]) -> list[ComparisonCandidates]:
         """What the training labels propose for parameters that are not ``started``."""
         program = bound(self._program, self.bindings)
         own = self.labels.some(self.split.train)

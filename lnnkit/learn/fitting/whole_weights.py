@@ -22,7 +22,7 @@ from lnnkit.learn.parameters.rule_parameters import Parameter
 from lnnkit.learn.starting.weight_grid import grid
 from lnnkit.scores import Scores
 
-_NOTHING = 1e-9
+_NOTHING = 1e-9  # of a loss or an accuracy: rounding
 
 
 def whole_weights(

@@ -9,8 +9,9 @@ import numpy as np
 from sklearn import config_context
 from sklearn.linear_model import LogisticRegression
 
-PENALTIES = (300.0, 100.0, 30.0, 10.0, 3.0, 1.0)  # in rows
-_WIDE = 400  # terms that take part
+# Measured as in weighted_rules.py, from 0.775.
+PENALTIES = (300.0, 100.0, 30.0, 10.0, 3.0, 1.0)  # in rows; 30 alone: 0.777, 10 alone: 0.780, 100, 10 and 1: 0.774
+_WIDE = 400  # terms that take part; 100: 0.780
 
 
 def regression(

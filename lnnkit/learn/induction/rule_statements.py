@@ -12,7 +12,7 @@ from lnnkit.syntax.printer import format_statement
 from lnnkit.syntax.span import Source, Span
 
 _NOWHERE = Span(Source("", ""), 0, 0)
-_DIGITS = 4
+_DIGITS = 4  # of a weight: those on the grid are whole hundredths for a span of 8, and no rule's span is near 800
 
 
 def statements(rule: Induced, columns: Sequence[TableColumn], target: str, sort: str = "row") -> list[str]:

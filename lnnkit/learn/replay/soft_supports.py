@@ -19,7 +19,7 @@ from lnnkit.learn.replay.recorded_inference import Trace
 from lnnkit.learn.replay.replay import Replay
 from lnnkit.store.atoms import AtomTable
 
-_LEAST = 1e-9
+_LEAST = 1e-9  # keeps log(1 - v) finite
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from lnnkit.learn.labels import Labels
 from lnnkit.learn.parameters.rule_parameters import Parameter, at
 from lnnkit.learn.starting.comparison_examples import Examples, examples, nearest, with_labels
 from lnnkit.learn.starting.least_squares_fit import equation_proposals
-from lnnkit.learn.starting.variance_reduction import Proposal, signs, told_by_cells, told_by_cut, told_by_value
+from lnnkit.learn.starting.variance_reduction import Candidate, signs, told_by_cells, told_by_cut, told_by_value
 from lnnkit.learn.starting.weight_grid import Grid, grid
 from lnnkit.numeric.nac import SATURATED
 from lnnkit.numeric.nsr import READOUTS, RELATIONS, RelationName
@@ -43,14 +43,14 @@ def proposals(
     truth: Tensor,
     started: Mapping[str, float],
     generator: torch.Generator,
-) -> list[Proposal]:
+) -> list[Candidate]:
     """For the parameters of a comparison that are not among those ``started``, the most telling first. ``truth`` has
     what each label says. There are none where nothing tells where a constant may start."""
     unstarted = [name for name in (*own.names, *own.relation) if name not in started]
     weights = grid(own.units, unstarted)
     constants = [name for name in own.constants if name in unstarted]
     relations: tuple[RelationName | None, ...] = RELATIONS if set(own.relation) & set(unstarted) else (None,)
-    found: list[Proposal] = []
+    found: list[Candidate] = []
     for each in shown:
         if own.sign == "=" and (weights.names or constants):
             found += equation_proposals(each, truth, started, weights, constants, generator)
@@ -61,7 +61,7 @@ def proposals(
         best, _ = weights.best(lambda candidates: torch.zeros(len(candidates)), most, generator)
         for row in best.tolist():
             found += [
-                Proposal(dict(zip(weights.names, row, strict=True)) | _readout(own, name), 0.0) for name in relations
+                Candidate(dict(zip(weights.names, row, strict=True)) | _readout(own, name), 0.0) for name in relations
             ]
     return sorted(found, key=lambda each: -round(each.gain, 9))
 
@@ -104,7 +104,7 @@ class _Proposing:
         self._cut = cut
         self._relations = relations
 
-    def found(self, generator: torch.Generator) -> list[Proposal]:
+    def found(self, generator: torch.Generator) -> list[Candidate]:
         most = _BEST if self._relations == (None,) else _BEST_RELATED
         best, gains = self._weights.best(lambda candidates: self._told(candidates)[0], most, generator)
         own, made = self._shown.comparison, []
@@ -117,7 +117,7 @@ class _Proposing:
                     continue
                 values[self._constant] = float(self._told(row[None])[1])
                 spreads[self._constant] = float(known.std()) if len(known) > 1 else 1.0
-            made += [Proposal(values | _readout(own, name), gain, spreads) for name in self._possible()]
+            made += [Candidate(values | _readout(own, name), gain, spreads) for name in self._possible()]
         return made
 
     def _possible(self) -> Sequence[RelationName | None]:
@@ -165,12 +165,12 @@ class _Proposing:
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class ComparisonCandidates:
     """A comparison, what the data show of it, and what is proposed for it."""
 
     comparison: LearnedComparison
     shown: Sequence[Examples]
-    proposals: Sequence[Proposal] = ()
+    proposals: Sequence[Candidate] = ()
 
 
 def offers(
@@ -180,12 +180,12 @@ def offers(
     labels: Labels,
     mentioned: set[str],
     seed: int,
-) -> list[Offer]:
+) -> list[ComparisonCandidates]:
     """Proposals for each comparison that holds parameters without a value among those ``started``; what tells the
     labels most comes first, and what follows is proposed by what that leaves of them."""
     waiting = list(_waiting(program, parameters, started, labels, mentioned))
     rest = labels.truth
-    known, found = dict(started), list[Offer]()
+    known, found = dict(started), list[ComparisonCandidates]()
     while waiting:
         generator = torch.Generator().manual_seed(seed)
         offered = [_proposed(each, rest, known, generator) for each in waiting]
@@ -207,7 +207,9 @@ def solved_for(program: CheckedProgram, parameters: Sequence[Parameter]) -> froz
     return frozenset(name for each in learned if each is not None for name in each.constants)
 
 
-def _proposed(offer: Offer, truth: Tensor, started: Mapping[str, float], generator: torch.Generator) -> list[Proposal]:
+def _proposed(
+    offer: ComparisonCandidates, truth: Tensor, started: Mapping[str, float], generator: torch.Generator
+) -> list[Candidate]:
     """For a comparison; where its relation is to be found, or an equation solved, with its constants where they start,
     and elsewhere: which relation holds at a start tells little of where it holds best."""
     own = offer.comparison
@@ -226,7 +228,7 @@ def _waiting(
     started: Mapping[str, float],
     labels: Labels,
     mentioned: set[str],
-) -> Iterator[Offer]:
+) -> Iterator[ComparisonCandidates]:
     zeros = {each.name: started.get(each.name, 0.0) for each in parameters}
     lifted = build(at(program, zeros))
     graph = lifted.graph
@@ -236,10 +238,10 @@ def _waiting(
         own = learned_comparison(graph, node, zeros) if data["kind"] == "compare" else None
         if own is not None and not started.keys() >= {*own.names, *own.relation}:
             told = nearest(lifted, (node,), labels.of_arity(len(graph.nodes[node]["sorts"])))
-            yield Offer(own, examples(graph, node, own, facts, index, labels, told))
+            yield ComparisonCandidates(own, examples(graph, node, own, facts, index, labels, told))
 
 
-def _less(own: Offer, known: Mapping[str, float], rest: Tensor) -> Tensor:
+def _less(own: ComparisonCandidates, known: Mapping[str, float], rest: Tensor) -> Tensor:
     """What a comparison with these values leaves of the labels' truth."""
     rest = rest.clone()
     for shown in own.shown:

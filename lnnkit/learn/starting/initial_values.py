@@ -17,13 +17,13 @@ from lnnkit.learn.fitting.fitting_problem import Fitting, Unstarted
 from lnnkit.learn.fitting.whole_weights import no_worse
 from lnnkit.learn.parameters.constraints import Constraints
 from lnnkit.learn.parameters.rule_parameters import Parameter
-from lnnkit.learn.starting.candidates import Offer
+from lnnkit.learn.starting.candidates import ComparisonCandidates
 from lnnkit.learn.starting.least_squares_fit import fitted_to_labels
 from lnnkit.learn.starting.threshold_starts import Start
-from lnnkit.learn.starting.variance_reduction import Proposal
+from lnnkit.learn.starting.variance_reduction import Candidate
 
-_PASSES = 3
-_GAIN = 1e-9
+_PASSES = 3  # over the comparisons; ends earlier when a pass changes nothing
+_GAIN = 1e-9  # of the loss: more than rounding
 
 
 class Judge(Protocol):
@@ -33,13 +33,13 @@ class Judge(Protocol):
 
 
 def chosen(
-    parameters: Sequence[Parameter], start: Tensor, offered: Sequence[Sequence[Proposal]], judge: Judge
-) -> tuple[Tensor, list[Proposal]]:
+    parameters: Sequence[Parameter], start: Tensor, offered: Sequence[Sequence[Candidate]], judge: Judge
+) -> tuple[Tensor, list[Candidate]]:
     """``start`` with the values of one proposal for each comparison, and these. Each is chosen with the others as they
     stand, in turn, until none changes."""
     place = {each.name: number for number, each in enumerate(parameters)}
 
-    def put(values: Tensor, proposal: Proposal) -> Tensor:
+    def put(values: Tensor, proposal: Candidate) -> Tensor:
         values = values.clone()
         for name, value in proposal.values.items():
             values[place[name]] = value
@@ -66,8 +66,8 @@ def chosen(
     return now, best
 
 
-_FAR = 1e15
-_SAME = 1e-12
+_FAR = 1e15  # a constant beyond all data
+_SAME = 1e-12  # of the loss: rounding
 _ORDERS = frozenset({">", ">=", "<", "<="})
 
 
@@ -133,7 +133,7 @@ def _solved(fitting: Fitting, start: Tensor) -> Tensor:
     return solved if judge(solved) < judge(start) else start
 
 
-def _told(offer: Offer, start: Tensor, judge: Judge, names: list[str]) -> bool:
+def _told(offer: ComparisonCandidates, start: Tensor, judge: Judge, names: list[str]) -> bool:
     """Whether the loss depends on the comparison at all: on which proposal is taken, on whether it always holds, and on
     whether its units compute anything."""
     tried = [proposal.values for proposal in offer.proposals]
@@ -152,7 +152,9 @@ def _told(offer: Offer, start: Tensor, judge: Judge, names: list[str]) -> bool:
     return only
 
 
-def _freed(fitting: Fitting, offered: list[Offer], start: Mapping[str, float]) -> Iterator[dict[str, float]]:
+def _freed(
+    fitting: Fitting, offered: list[ComparisonCandidates], start: Mapping[str, float]
+) -> Iterator[dict[str, float]]:
     """For each comparison by order that has units, all values with its own fitted to labels."""
     truth = fitting.labels.truth[fitting.split.train]
     for each in offered:

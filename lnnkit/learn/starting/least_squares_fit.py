@@ -19,7 +19,7 @@ from lnnkit.learn.arithmetic.levenberg_marquardt import minimise
 from lnnkit.learn.arithmetic.rounding import EXACT, by_chance
 from lnnkit.learn.arithmetic.templates import spread_of
 from lnnkit.learn.starting.comparison_examples import Examples
-from lnnkit.learn.starting.variance_reduction import Proposal
+from lnnkit.learn.starting.variance_reduction import Candidate
 from lnnkit.learn.starting.weight_grid import Grid
 
 _SHARPER = (0.5, 0.25, 0.12, 0.06, 0.03, 0.015)  # of the spread of the differences: the scales that soften a comparison
@@ -155,7 +155,7 @@ def equation_proposals(
     weights: Grid,
     constants: Sequence[str],
     generator: torch.Generator,
-) -> list[Proposal]:
+) -> list[Candidate]:
     """For the weights and the constants of an equation: with whole weights where they fit, else without and with. Where
     rows have labels, of those whose label is true; there ``truth`` (labels,) says so."""
     if shown.labelled:
@@ -199,10 +199,10 @@ def equation_proposals(
     return made[:1] if float(whole.loss[place]) <= limit else made[::-1]
 
 
-def _proposal(names: Sequence[str], values: Tensor, loss: float, constant: float, rows: int) -> Proposal:
+def _proposal(names: Sequence[str], values: Tensor, loss: float, constant: float, rows: int) -> Candidate:
     """What it explains counts as if every row were a label that is told by so much of its square."""
     told = max(0.0, 1 - loss / constant) if constant > 0 else 1.0
-    return Proposal(dict(zip(names, values.tolist(), strict=True)), rows * told / 4)
+    return Candidate(dict(zip(names, values.tolist(), strict=True)), rows * told / 4)
 
 
 def _constant_loss(problem: EquationProblem) -> float:

@@ -16,7 +16,7 @@ from lnnkit.numeric import same
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class Candidate:
     """Values of parameters, what they tell of the labels (the sum of squares that they explain), and the spread of what
     each constant is compared with."""
 

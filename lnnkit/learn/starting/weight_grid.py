@@ -32,7 +32,7 @@ these all but shut it, leave it half open, and all but open it at 1."""
 MOST = 4096
 """So many combinations are all tried."""
 
-_CLIMBS = 24
+_CLIMBS = 24  # random starts beside one for each operand; a limit of work
 _COSTS = {0.0: 0.0, 1.0: 1.0, -1.0: 1.1, 2.0: 2.0, -2.0: 2.1, 0.5: 4.0, -0.5: 4.1}
 
 Scored = Callable[[Tensor], Tensor]

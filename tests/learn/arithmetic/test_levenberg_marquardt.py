@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Self
+
 import numpy as np
 import pytest
 import torch
 from scipy.optimize import least_squares
 from torch import Tensor
 
-from lnnkit.learn.arithmetic.levenberg_marquardt import FunctionProblem, begin, minimise, step
+from lnnkit.learn.arithmetic.levenberg_marquardt import begin, minimise, step
 
 PLACES = torch.linspace(-2, 2, 30, dtype=torch.float64)
 
@@ -17,6 +21,24 @@ def curve(parameters: Tensor, wanted: Tensor) -> Tensor:
     """A bump on a slope, against what was measured at `PLACES`."""
     height, middle, width, slope = parameters
     return height * torch.exp(-(((PLACES - middle) / width.exp()) ** 2)) + slope * PLACES - wanted
+
+
+@dataclass(frozen=True)
+class FunctionProblem:
+    """Any differentiable ``function`` of one problem's parameters and data, ``[parameters], [...] -> [rows]``, as a
+    problem for each row of ``data``, ``[problems, ...]``."""
+
+    function: Callable[[Tensor, Tensor], Tensor]
+    data: Tensor
+
+    def residuals(self, parameters: Tensor) -> Tensor:
+        return torch.vmap(self.function)(parameters, self.data)
+
+    def jacobian(self, parameters: Tensor) -> Tensor:
+        return torch.vmap(torch.func.jacrev(self.function))(parameters, self.data)
+
+    def select(self, problems: Tensor) -> Self:
+        return type(self)(self.function, self.data[problems])
 
 
 def problems(count: int, noise: float) -> tuple[FunctionProblem, Tensor]:

@@ -1,0 +1,28 @@
+"""Options that several commands have: the same name, meaning and help in each."""
+
+from __future__ import annotations
+
+import argparse
+
+from lnnkit.cli import option_values as values
+
+
+def add_max_groundings(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--max-groundings",
+        type=values.count,
+        metavar="N",
+        help="refuse to make more than N instances of one rule or query (default: what half of the free memory holds)",
+    )
+
+
+def add_threads(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--threads", type=values.threads, default=1, metavar="N", help="threads to compute with (default: 1)"
+    )
+
+
+def add_quiet(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--quiet", action="store_true", help="show no progress; without a terminal there is none anyway"
+    )
