@@ -54,9 +54,8 @@ def test_an_atom_and_its_negation(logic: str) -> None:
 
 
 def test_with_entities_and_free_variables() -> None:
-    text = (
-        "axiom P(X) -> A(X) | B(X)\naxiom A(X) -> C(X)\naxiom B(X) -> C(X)\nfact P(anna)\nfact P(bob)\nfact Q(cleo)\n"
-    )
+    text = "axiom P(X) -> A(X) | B(X)\naxiom A(X) -> C(X)\naxiom B(X) -> C(X)\n"
+    text += "fact P(anna)\nfact P(bob)\nfact Q(cleo)\n"
     found = lnnkit.loads(text + "query Q(X)\n").ask("C(X)", cases=1, classical=True)
     assert [(answer.bindings["X"], answer.state) for answer in found] == [("anna", "true"), ("bob", "true")]
 
@@ -242,28 +241,25 @@ def crisp_faults(seed: int, depth: int) -> tuple[list[str], int, int]:
         values = {world[atom] for world in worlds}
         entailed += len(values) == 1
         settled += answer.lower == answer.upper
-        found += [
-            f"{seed} {atom} is not {answer.lower, answer.upper}\n{text}"
-            for v in values
-            if not answer.lower <= v <= answer.upper
-        ]
+        excluded = [value for value in values if not answer.lower <= value <= answer.upper]
+        found += [f"{seed} {atom} in {answer.lower, answer.upper} excludes {value}\n{text}" for value in excluded]
     return found, entailed, settled
 
 
 def crisp_worlds(logic: str, formulas: Sequence[Formula], lowers: Sequence[float]) -> Iterator[dict[str, float]]:
     for row in itertools.product((0.0, 1.0), repeat=len(ATOMS)):
-        world = dict(zip(ATOMS, row, strict=True))
+        world: dict[str, float] = dict(zip(ATOMS, row, strict=True))
         if all(truth(f, logic, world) >= lower for f, lower in zip(formulas, lowers, strict=True)):
             yield world
 
 
 def test_some_planted_worlds() -> None:
-    found = [faults_of(seed, 1) for seed in range(9)]
+    found = [faults_of(seed, 1) for seed in range(3)]
     assert [each for faults, _ in found for each in faults] == []
 
 
 def test_some_crisp_worlds() -> None:
-    found = [crisp_faults(seed, 1) for seed in range(9)]
+    found = [crisp_faults(seed, 1) for seed in range(3)]
     assert [each for faults, _, _ in found for each in faults] == []
 
 

@@ -48,7 +48,7 @@ for _stage in (*CORE, "explain", "learn", "kb"):
     MAY[_stage] |= set(LEAVES)
 for _stage in ("answers", "explain", "picture", "learn", "kb"):
     MAY[_stage] |= set(VALUES)
-MAY["kb"] |= {"errors", "budget", "computing", "fit", "interrupt", "output"}
+MAY["kb"] |= {"interchange", "errors", "budget", "computing", "fit", "interrupt", "output"}
 MAY |= {leaf: {leaf, "flags"} for leaf in LEAVES}
 MAY["errors"] = {"syntax"}
 MAY["answer_table"] = {"syntax", "data"}
@@ -114,6 +114,7 @@ KNOWLEDGE_BASE = (
         "trying",
         "explaining",
         "deciding_cases",
+        "exporting",
         "asking_by_cases",
         "drawing",
         "constant_findings",

@@ -13,6 +13,7 @@ from lnnkit.cli import (
     draw,
     evaluate,
     explain,
+    export_program,
     fmt,
     import_program,
     init,
@@ -51,6 +52,7 @@ COMMANDS = {
     "eval": evaluate,
     "init": init,
     "import": import_program,
+    "export": export_program,
     "lsp": lsp,
     "grammar": print_grammar,
 }

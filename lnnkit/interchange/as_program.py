@@ -49,6 +49,7 @@ def program_for(
     stated, functions = relations_for(stated, least=1 if unique_names or not equations else 0)
     _note_functions(functions, liberties)
     stated = [replace(each, formula=_evaluated(each.formula)) for each in stated]
+    stated = [each for each in stated if each.role == "query" or each.formula != fol.Constant(True)]
     names = names_for(stated, liberties)
     _note_unique_names(stated, names, liberties)
     writer = _Writer(names, frozenset(_facts_entities(stated)))
@@ -141,6 +142,12 @@ def _evaluated(formula: fol.Formula) -> fol.Formula:
             return fol.Constant(_text(left) == _text(right))
         return formula
     inner = tuple([_evaluated(part) for part in fol.parts(formula)])
+    if isinstance(formula, fol.Not) and isinstance(inner[0], fol.Constant):
+        return fol.Constant(not inner[0].value)
+    if isinstance(formula, fol.And):
+        inner = tuple([each for each in inner if each != fol.Constant(True)])
+        if len(inner) < 2:
+            return inner[0] if inner else fol.Constant(True)
     if isinstance(formula, fol.Quantified) and formula.variable not in fol.free_variables(inner[0]):
         return inner[0]
     return fol.rebuilt(formula, inner)

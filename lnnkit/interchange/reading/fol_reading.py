@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from lark import Token, Tree
 
 from lnnkit.interchange import first_order as fol
-from lnnkit.interchange.fol_tokens import Word, Words, bracketed, fol_parser, settled, words_of
 from lnnkit.interchange.liberties import Liberties, Unreadable
-from lnnkit.interchange.token_feeding import Unfit, fed, inside
+from lnnkit.interchange.reading.fol_tokens import Word, Words, bracketed, fol_parser, settled, words_of
+from lnnkit.interchange.reading.token_feeding import Unfit, fed, inside
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.span import Source, Span
 

@@ -13,7 +13,7 @@ from lark import Lark, Token, Tree
 
 from lnnkit.interchange import first_order as fol
 from lnnkit.interchange.liberties import Liberties, Unreadable
-from lnnkit.interchange.token_feeding import Unfit, fed, inside
+from lnnkit.interchange.reading.token_feeding import Unfit, fed, inside
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.grammar import grammar_file
 from lnnkit.syntax.span import Source, Span

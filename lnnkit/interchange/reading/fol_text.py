@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from lnnkit.interchange.first_order import Stated
-from lnnkit.interchange.fol_reading import Line, read_line
-from lnnkit.interchange.fol_tokens import words_of
 from lnnkit.interchange.liberties import Liberties, Unreadable
+from lnnkit.interchange.reading.fol_reading import Line, read_line
+from lnnkit.interchange.reading.fol_tokens import words_of
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.span import Source
 
