@@ -58,8 +58,8 @@ def program_for(
     notes = tuple(liberties.found)
     general = [note for note in notes if not any(_within(note, each) for each in stated)]
     if notes:
-        count = f"{len(notes)} liberties were" if len(notes) > 1 else "One liberty was"
-        head[1:1] = [f"# {count} taken; each stands above what it is about, as `note`."]
+        several = f"{len(notes)} liberties were taken; each stands as `note` above what it is about."
+        head[1:1] = [f"# {several}" if len(notes) > 1 else "# One liberty was taken; it stands below as `note`."]
         head[2:2] = [f"# note: {_told(each)}" for each in general]
     return ImportedProgram("\n".join([*head, "", *body]) + "\n", notes)
 
