@@ -13,8 +13,8 @@ _Symbol = tuple[str, int]
 
 
 def with_attributes(stated: Sequence[fol.Stated]) -> list[fol.Stated]:
-    """The formulas with numbers as attributes, and equations between numbers as comparisons. Raises `ProgramError` where
-    an individual stands for a number."""
+    """The formulas with numbers as attributes, and equations between numbers as comparisons. Raises `ProgramError`
+    where an individual stands for a number."""
     found: set[_Symbol] = set()
     while True:
         before = len(found)

@@ -12,8 +12,10 @@ from copy import copy
 from dataclasses import dataclass, replace
 
 from lnnkit.answers.query_rows import answer
+from lnnkit.budget import allowed
 from lnnkit.check.program import Assertion, Query
-from lnnkit.engine.inference import Budget
+from lnnkit.engine.inference import Budget, TooLarge
+from lnnkit.errors import BudgetError
 from lnnkit.explain.case_tree import Case, CaseNode, CaseSplit, as_crisp
 from lnnkit.explain.explanation import Explanation
 from lnnkit.kb.case_splits import OPEN, Assumed, Binding, Split, Splits, crisp
@@ -24,7 +26,8 @@ from lnnkit.kb.session import Session, Source
 TRIED = 64  # splits at one place
 FOLLOWED = 6  # of them, into which further splits are made
 INFERENCES = 4000  # for one question
-_ROWS = 200  # instances of one disjunction
+_ROWS = 200  # instances of one disjunction that are split
+_INSTANCES = 2000  # that are asked for
 _UNLIMITED = Budget(instances=2**62)
 
 
@@ -83,13 +86,31 @@ class Deciding:
         self._rounds_to_crisp = classical and not query.numeric and crisp(query.formula)
         start = session.about(theory, session.graph())
         start.recording = True
-        self.start = self._place(start, frozenset())
+        self.disjunctions = self.splits.disjunctions
+        try:
+            self.start = self._place(start, frozenset())
+        except BudgetError:  # they have too many instances to be asked for
+            self.disjunctions = ()
+            self.start = self._place(start, frozenset())
+        self._widen(start)
         self.consistent = not self.start.contradictory
 
     def decided(self, depth: int) -> CaseNode | None:
         """What cases within cases, ``depth`` deep, make of the question; None where no case is left: the program has no
         world, though inference alone finds no contradiction."""
         return self._node(self.start, depth)
+
+    def _widen(self, session: Session) -> None:
+        """Ask for disjunctions with variables too, where these may be few entities."""
+        domain = self.start.rested.fixpoint.prepared.grounding.domain
+        few: list[Query] = []
+        for query in self.splits.wide_disjunctions:
+            _, root = self.start.rested.explainer.root(query)
+            if math.prod(len(domain.sorts[sort]) for sort in root.sorts) <= _INSTANCES:
+                few.append(query)
+        if few:
+            self.disjunctions = (*self.disjunctions, *few)
+            self.start = self._place(session, frozenset())
 
     # --- search -------------------------------------------------------------------------------------------------
 
@@ -161,9 +182,12 @@ class Deciding:
     def _rows(self, place: _Place) -> Iterator[tuple[Query, Binding, float]]:
         """The instances of disjunctions that are known to be above 0."""
         names = place.rested.names
-        for query in self.splits.disjunctions:
+        for query in self.disjunctions:
             lifted, root = place.rested.explainer.root(query)
-            found = answer(place.rested.fixpoint, lifted, root, budget=_UNLIMITED)
+            try:
+                found = answer(place.rested.fixpoint, lifted, root, budget=allowed(place.session.most))
+            except TooLarge:
+                continue
             for row in range(min(_ROWS, len(found.lower))):
                 if float(found.lower[row]) > OPEN:
                     entities = [names[int(column[row])] for column in found.columns]
@@ -173,7 +197,7 @@ class Deciding:
 
     def _place(self, session: Session, halved: frozenset[str]) -> _Place:
         self.effort.left -= 1
-        rested = session.rest((self.query, *(each for each in self.splits.disjunctions if each != self.query)))
+        rested = session.rest((self.query, *(each for each in self.disjunctions if each != self.query)))
         lifted, root = rested.explainer.root(self.query)
         found = answer(rested.fixpoint, lifted, root, budget=_UNLIMITED)
         return _Place(session, rested, float(found.lower[0]), float(found.upper[0]), halved)

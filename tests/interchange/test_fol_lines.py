@@ -93,8 +93,16 @@ def test_all_errors_are_found_at_once_or_left_out() -> None:
 TPTP = [
     ("fof(a, axiom, ![X] : (p(X) => q(X))).", ["axiom a: p(X) -> q(X)"], []),
     ("cnf(c, axiom, p(X) | ~ q(X, 'New York')).", ['axiom c: p(X) | ~q(X, "New York")'], []),
-    ("fof(a, axiom, p <= q). % words\n/* a\nblock */ fof(b, axiom, ~(p ~& q)).", ["axiom a: q -> p", "axiom b: ~~(p & q)"], []),
-    ("cnf(a, axiom, p(b)).\ncnf(n, negated_conjecture, ~p(b)).\ncnf(m, negated_conjecture, q).", ['fact p("b")', 'query ~(~p(b) & q)'], ["negated-conjecture"]),
+    (
+        "fof(a, axiom, p <= q). % words\n/* a\nblock */ fof(b, axiom, ~(p ~& q)).",
+        ["axiom a: q -> p", "axiom b: ~~(p & q)"],
+        [],
+    ),
+    (
+        "cnf(a, axiom, p(b)).\ncnf(n, negated_conjecture, ~p(b)).\ncnf(m, negated_conjecture, q).",
+        ['fact p("b")', 'query ~(~p(b) & q)'],
+        ["negated-conjecture"],
+    ),
     ("fof(a, axiom, p(\"x\") & ~p(x)).", ['fact p("\\"x\\"")', 'fact ~p("x")'], ["nearly-same-names"]),
     ("fof(a, plain, p, file('x', y), [z(\"foo, bar\")]).", ["fact p"], ["plain-formula"]),
 ]  # fmt: skip
