@@ -69,9 +69,9 @@ def test_some_open_worlds() -> None:
 
 @pytest.mark.slow
 def test_many_open_worlds() -> None:
-    fates = Counter(map(compared, range(100, 300)))
+    fates = Counter(map(compared, range(100, 120)))
     assert fates["different"] == 0
-    assert fates["same"] >= 180, fates
+    assert fates["same"] >= 17, fates
 
 
 # --- closed worlds, by expansion --------------------------------------------------------------------------------------
@@ -158,7 +158,7 @@ def test_some_closed_worlds() -> None:
 
 @pytest.mark.slow
 def test_many_closed_worlds() -> None:
-    assert closed_faults(range(100, 400)) == []
+    assert closed_faults(range(100, 160)) == []
 
 
 # --- by hand ----------------------------------------------------------------------------------------------------------

@@ -109,16 +109,16 @@ def test_some_problems_of_tptp() -> None:
 
 @pytest.mark.slow
 def test_many_theories_of_first_order_logic() -> None:
-    fates, wrong = tally([judged_fol(seed) for seed in range(1000, 1500)])
+    fates, wrong = tally([judged_fol(seed) for seed in range(1000, 1060)])
     assert wrong == []
-    assert fates["same"] >= 450, fates
+    assert fates["same"] >= 55, fates
 
 
 @pytest.mark.slow
 def test_many_problems_of_tptp() -> None:
-    fates, wrong = tally([judged_tptp(seed) for seed in range(1000, 1400)])
+    fates, wrong = tally([judged_tptp(seed) for seed in range(1000, 1060)])
     assert wrong == []
-    assert fates["same"] >= 340, fates
+    assert fates["same"] >= 54, fates
 
 
 def test_the_names_of_predicates_of_tptp_are_those_of_the_generator() -> None:
