@@ -72,6 +72,14 @@ def test_a_number_that_is_one_of_three() -> None:
     assert bounds(text, 'Even("a")', cases=1) == (1.0, 1.0)  # a comparison has no truth between
 
 
+def test_a_case_that_is_left_alone_is_not_split_again() -> None:
+    """`x(a) > 1` holds, so the other case is none; it was split again and again until nothing was left to spend."""
+    text = "number x(entity)\nfact x(a) in [1, 3]\naxiom x(a) = 1 | x(a) = 2 | x(a) = 3\naxiom x(a) > 1\nfact P(a)\n"
+    found = lnnkit.loads(text).ask("x(a)", cases=1)
+    assert [(answer.lower, answer.upper) for answer in found] == [(2.0, 3.0)]
+    assert found.warnings == ()
+
+
 def test_a_program_without_a_world_is_reported() -> None:
     text = "axiom A | B\naxiom A -> C\naxiom B -> C\naxiom A -> D\naxiom B -> D\naxiom C & D -> false\n"
     found = lnnkit.loads(text).ask("A", cases=1, classical=True)

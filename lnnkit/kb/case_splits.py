@@ -63,13 +63,13 @@ class Assumed:
 
 @dataclass(frozen=True)
 class Split:
-    """Cases that leave none out; ``ground`` is the disjunction that says so, if one does; else they are those of one
-    ``atom``, or of a comparison."""
+    """Cases that leave none out; ``ground`` is the disjunction that says so, if one does. ``key`` is what is split: a
+    disjunction, an atom or a comparison."""
 
     text: str
+    key: str
     cases: tuple[Assumed, ...]
     ground: Query | None = None
-    atom: str = ""
 
 
 class Splits:
@@ -133,13 +133,11 @@ class Splits:
                     waiting.extend((each, distance + 1) for each in _patterns(assertion.formula, binding))
         return found, statements
 
-    def at(
-        self, rested: Rested, rows: Sequence[tuple[Query, Binding, float]], halved: frozenset[str]
-    ) -> Iterator[Split]:
+    def at(self, rested: Rested, rows: Sequence[tuple[Query, Binding, float]], done: frozenset[str]) -> Iterator[Split]:
         """The splits that something may follow from where atoms have the bounds of a fixpoint; ``rows`` are the
         instances of the disjunctions, each with its lower bound. Disjunctions come first, what was asked last, and what
-        is near to the question before what is far. Where truths are any from 0 to 1 an atom that is already ``halved``
-        is not split again: that would go on for ever."""
+        is near to the question before what is far. What was ``done`` on the way is not split again: that would tell
+        nothing, or go on for ever."""
         near: list[tuple[tuple[int, int, int], Split]] = []
         for disjunction, binding, lower in rows:
             split = self._by_operand(rested, disjunction, binding, lower)
@@ -148,12 +146,12 @@ class Splits:
         for pattern, distance in self.reached.items():
             for atom in self._expanded(rested, pattern):
                 split = self._by_truth(rested, atom)
-                if split is not None and split.atom not in halved:
+                if split is not None:
                     near.append(((1 if distance else 3, 2, distance), split))
         near += [((2, 2, 0), self._by_comparison(comparison)) for comparison in self._comparisons]
         seen: set[tuple[Assumed, ...]] = set()
         for _, split in sorted(near, key=lambda each: each[0]):
-            if split.cases not in seen:
+            if split.cases not in seen and split.key not in done:
                 seen.add(split.cases)
                 yield split
 
@@ -180,7 +178,7 @@ class Splits:
         if least <= OPEN or len(cases) < 2 or not self._all_sayable(rested, cases):
             return None
         ground = Query(formula, format_expression(formula), query.logic, _NOWHERE)
-        return Split(f"{ground.text} >= {lower:.6g}", tuple(cases), ground)
+        return Split(f"{ground.text} >= {lower:.6g}", ground.text, tuple(cases), ground)
 
     def _by_truth(self, rested: Rested, atom: ast.Atom) -> Split | None:
         bounds = rested.explainer.bounds(atom)
@@ -192,11 +190,12 @@ class Splits:
         cases = tuple([self._assumed(atom, *each, self.program.logic) for each in ends])
         shown = format_expression(atom)
         text = f"{shown}, which is 0 or 1" if self.classical else f"{shown}, below and above {middle:.6g}"
-        return Split(text, cases, atom=shown)
+        return Split(text, shown, cases)
 
     def _by_comparison(self, comparison: ast.Comparison) -> Split:
         cases = [self._assumed(comparison, end, end, self.program.logic) for end in (1.0, 0.0)]
-        return Split(f"{format_expression(comparison)}, which holds or not", tuple(cases))
+        shown = format_expression(comparison)
+        return Split(f"{shown}, which holds or not", shown, tuple(cases))
 
     @cached_property
     def _comparisons(self) -> tuple[ast.Comparison, ...]:

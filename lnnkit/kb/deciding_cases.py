@@ -44,14 +44,14 @@ class Effort:
 
 @dataclass(frozen=True)
 class _Place:
-    """A fixpoint in which something is assumed, and what it says of the question. ``halved`` are the atoms whose range
-    was split on the way here."""
+    """A fixpoint in which something is assumed, and what it says of the question. ``done`` is what was
+    split on the way here."""
 
     session: Session
     rested: Rested
     lower: float
     upper: float
-    halved: frozenset[str] = frozenset()
+    done: frozenset[str] = frozenset()
 
     @property
     def contradictory(self) -> bool:
@@ -174,7 +174,7 @@ class Deciding:
         return self.consistent and place.contradictory
 
     def _candidates(self, place: _Place) -> Iterator[Split]:
-        for count, split in enumerate(self.splits.at(place.rested, list(self._rows(place)), place.halved)):
+        for count, split in enumerate(self.splits.at(place.rested, list(self._rows(place)), place.done)):
             if count == TRIED:
                 return
             yield split
@@ -195,16 +195,16 @@ class Deciding:
 
     # --- inference ----------------------------------------------------------------------------------------------
 
-    def _place(self, session: Session, halved: frozenset[str]) -> _Place:
+    def _place(self, session: Session, done: frozenset[str]) -> _Place:
         self.effort.left -= 1
         rested = session.rest((self.query, *(each for each in self.disjunctions if each != self.query)))
         lifted, root = rested.explainer.root(self.query)
         found = answer(rested.fixpoint, lifted, root, budget=_UNLIMITED)
-        return _Place(session, rested, float(found.lower[0]), float(found.upper[0]), halved)
+        return _Place(session, rested, float(found.lower[0]), float(found.upper[0]), done)
 
     def _assuming(self, place: _Place, split: Split, case: Assumed) -> _Place:
         session, theory = place.session, place.session.theory
-        halved = place.halved | {split.atom} if split.atom else place.halved
+        done = place.done | {split.key}
         if case.facts:
             said = copy(theory)
             said.checked = replace(theory.checked, facts=(*theory.checked.facts, *case.facts))
@@ -214,7 +214,7 @@ class Deciding:
             program = theory.bound(theory.settled())
             axiom = Assertion("axiom", None, case.formula, case.lower, case.upper, case.logic, case.span)
             found = session.about(theory.about(replace(program, assertions=(*program.assertions, axiom))))
-        return self._place(found, halved)
+        return self._place(found, done)
 
 
 def _settled(node: CaseNode) -> bool:
