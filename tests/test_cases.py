@@ -129,6 +129,13 @@ def test_a_case_that_is_none_shows_its_conflict() -> None:
     assert explanation.verify() == []
 
 
+def test_a_case_is_proved_from_what_it_assumes() -> None:
+    """Of C at least 0.85 propagation shows 0.7: the proof of that case is the assumption."""
+    explanation = lnnkit.loads("axiom (A@0.5 | B){bias: 1.2}\naxiom A -> C\naxiom B -> C\n").explain("C", cases=1)
+    assert explanation.lower == pytest.approx(0.775)  # A = B = C = 0.8 is a world
+    assert explanation.verify() == []
+
+
 def test_bounds_that_say_too_much_are_found() -> None:
     from dataclasses import replace
 

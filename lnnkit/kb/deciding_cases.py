@@ -21,7 +21,7 @@ from lnnkit.explain.explanation import Explanation
 from lnnkit.kb.case_splits import OPEN, Assumed, Binding, Split, Splits, crisp
 from lnnkit.kb.explaining import conflicts
 from lnnkit.kb.rested import Rested
-from lnnkit.kb.session import Session, Source
+from lnnkit.kb.session import Session
 
 TRIED = 64  # splits at one place
 FOLLOWED = 6  # of them, into which further splits are made
@@ -208,8 +208,7 @@ class Deciding:
         if case.facts:
             said = copy(theory)
             said.checked = replace(theory.checked, facts=(*theory.checked.facts, *case.facts))
-            found = session.about(said, session.graph())
-            found.source = Source(session, theory.checked, case.facts)
+            found = session.about(said, session.graph())  # anew: where it goes on, proofs miss what is assumed
         else:
             program = theory.bound(theory.settled())
             axiom = Assertion("axiom", None, case.formula, case.lower, case.upper, case.logic, case.span)

@@ -13,7 +13,7 @@ import z3
 import lnnkit
 from lnnkit.check.checker import check
 from tests.interchange.judging import Meaning, of_program
-from tests.interchange.random_formulas import LOWER, Source, Spelling, Tree, meant, tptp
+from tests.interchange.random_formulas import CONSTANTS, LOWER, Source, Spelling, Tree, meant, tptp
 
 FUNCTIONS = {"f": 1, "mother": 1, "g": 2}
 MEANT = ("function-as-relation", "unique-names", "nearly-same-names", "another-name")  # what the judge knows of
@@ -66,13 +66,15 @@ def judged_fol(seed: int) -> tuple[str, str]:
 
 
 def aliases(imported: lnnkit.ImportedProgram, meaning: Meaning) -> list[Any]:
-    """What the notes say of names that are dropped: the judge is told that they name the same."""
-    found = []
+    """What the notes say of names that are dropped: the judge is told that they name the same, all others apart."""
+    found, dropped = [], set()
     for note in imported.notes:
         if note.code == "another-name":
             other, one = note.message.split("`")[1::2][:2]
             found.append(meaning.constant(other) == meaning.constant(one))
-    return found
+            dropped.add(other)
+    kept = [meaning.constant(name) for name in CONSTANTS if name not in dropped]
+    return [*found, z3.Distinct(*kept)] if dropped and len(kept) > 1 else found
 
 
 def judged_tptp(seed: int) -> tuple[str, str]:
