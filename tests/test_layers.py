@@ -55,7 +55,7 @@ for _stage in ("answers", "rows", "explain", "prove", "draw", "learn", "kb"):
 for _stage in ("explain", "prove", "draw", "kb"):
     MAY[_stage] |= {"markup", "picture"}
 MAY["rows"] |= {"errors", "budget"}
-MAY["kb"] |= {"errors", "budget", "computing", "fit", "interrupt", "output"}
+MAY["kb"] |= {"interchange", "errors", "budget", "computing", "fit", "interrupt", "output"}
 MAY |= {leaf: {leaf, "flags"} for leaf in LEAVES}
 MAY["errors"] = {"syntax"}
 MAY["markup"] = {"markup", "errors", "syntax"}
@@ -133,6 +133,7 @@ KNOWLEDGE_BASE = (
         "trying",
         "explaining",
         "deciding_cases",
+        "exporting",
         "asking_by_cases",
         "proving",
         "drawing",

@@ -13,6 +13,7 @@ from lnnkit.cli import (
     draw,
     evaluate,
     explain,
+    export_program,
     fmt,
     import_program,
     init,
@@ -55,6 +56,7 @@ COMMANDS = {
     "eval": evaluate,
     "init": init,
     "import": import_program,
+    "export": export_program,
     "lsp": lsp,
     "grammar": print_grammar,
 }
@@ -70,7 +72,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         raise SystemExit(2)
     if given[0].endswith(".lnn"):
         parser.error(f"name a command first, as in `lnnkit run {given[0]}`")
-    if named == "explain":
+    if named in ("explain", "run"):
         given = _settled(given)
     if named is not None and "--" not in given:  # by itself: only so can options stand between FILE and ATOM
         return by_name[named].parse_intermixed_args(given[1:])
@@ -111,8 +113,14 @@ def _parsers(names: Iterable[str]) -> tuple[argparse.ArgumentParser, dict[str, a
 
 
 def _settled(given: list[str]) -> list[str]:
-    """The arguments with the default of a bare ``--why-not`` written out, since the next word may be FILE or ATOM."""
+    """The arguments with the defaults of a bare ``--why-not`` and ``--cases`` written out: what follows them may be
+    FILE or ATOM."""
+    defaults = {"--why-not": "true", "--cases": "1"}
     return [
-        f"{text}=true" if text == "--why-not" and after not in explain.STATES else text
+        f"{text}={defaults[text]}" if text in defaults and not _is_value(text, after) else text
         for text, after in itertools.pairwise([*given, ""])
     ]
+
+
+def _is_value(option: str, text: str) -> bool:
+    return text in explain.STATES if option == "--why-not" else text.isdecimal()

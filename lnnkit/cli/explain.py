@@ -31,6 +31,7 @@ example:
   lnnkit explain triage.lnn 'AtRisk(dora)' --depth 2
   lnnkit explain triage.lnn 'AtRisk(dora)' --format html > why.html
   lnnkit explain triage.lnn 'AtRisk(emil)' --why-not
+  lnnkit explain triage.lnn 'AtRisk(emil)' --cases
   lnnkit explain triage.lnn --minimal
 """
 STATES = ("true", "false")
@@ -61,6 +62,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         default="text",
         help="a tree to read (default), one JSON object, a standalone page, or a graph for Graphviz",
     )
+    values.add_cases(parser, "bounds")
     parser.add_argument("--alpha", type=values.alpha, default=1.0, metavar="A", help="what counts as true (default: 1)")
 
 
@@ -71,6 +73,14 @@ def command(arguments: argparse.Namespace) -> int:
         return 2
     if arguments.atom is None and arguments.why_not is not None:
         streams.note("lnnkit explain: error: --why-not needs an atom")
+        return 2
+    wrong = values.unfit_cases(arguments)
+    if arguments.cases and (arguments.atom is None or arguments.why_not is not None):
+        wrong = "--cases goes with an atom that is explained"
+    elif arguments.cases and arguments.format not in ("text", "json"):
+        wrong = f"--format {arguments.format} does not support --cases; text and json do"
+    if wrong:
+        streams.note(f"lnnkit explain: error: {wrong}")
         return 2
     kb = load(arguments.file, shown=True)
     about: tuple[Diagnostic, ...] = ()
@@ -85,6 +95,14 @@ def command(arguments: argparse.Namespace) -> int:
             why_not = kb.why_not(arguments.atom, side=side, goal=goal)
             about = why_not.warnings
             text, found = str(why_not), why_not.as_dict()
+        elif arguments.cases:
+            depth = arguments.depth
+            by_cases = kb.explain(
+                arguments.atom, alpha=arguments.alpha, cases=arguments.cases, classical=arguments.classical
+            )
+            about = by_cases.warnings
+            text = by_cases.text(depth)
+            found = by_cases.as_dict(depth) if arguments.format == "json" else {}
         else:
             explanation = kb.explain(arguments.atom, alpha=arguments.alpha)
             about = explanation.warnings

@@ -86,7 +86,7 @@ class CaseExplanation:
         return {"atom": self.atom, "state": self.state, "reading": reading, **_as_dict(self.root, depth)}
 
     def verify(self) -> list[str]:
-        """What does not hold of a proof, or of the bounds that the cases are said to agree on. Empty where all does."""
+        """What does not hold of a proof, or of what the cases are said to agree on. Empty where all does."""
         return list(_faults(self.root, self.classical and not self.numeric))
 
     def __str__(self) -> str:

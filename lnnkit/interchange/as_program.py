@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from lnnkit.errors import ProgramError
 from lnnkit.interchange import first_order as fol
 from lnnkit.interchange.function_relations import Functions, relations_for
 from lnnkit.interchange.liberties import Liberties
@@ -21,6 +22,7 @@ from lnnkit.syntax.identifiers import is_name, normalise
 from lnnkit.syntax.printer import format_statement
 from lnnkit.syntax.span import Source, Span
 
+DEEPEST = 140
 _NOWHERE = Span(Source("<import>", ""), 0, 0)
 
 
@@ -42,25 +44,36 @@ def program_for(
 ) -> ImportedProgram:
     """The program that says what ``stated`` says. Unless names are unique, those of a text with equations become
     relations: two of them may name one individual."""
+    _require_shallow(stated)
     stated = with_attributes(stated)
     equations = any(isinstance(leaf, fol.Equal) for each in stated for leaf in fol.leaves(each.formula))
     if unique_names:
         stated = _with_one_name(stated, liberties)
     stated, functions = relations_for(stated, least=1 if unique_names or not equations else 0)
+    _require_shallow(stated)
     _note_functions(functions, liberties)
+    _note_unique_names(stated, liberties)
     stated = [replace(each, formula=_evaluated(each.formula)) for each in stated]
+    stated = [each for each in stated if each.role == "query" or each.formula != fol.Constant(True)]
     names = names_for(stated, liberties)
-    _note_unique_names(stated, names, liberties)
     writer = _Writer(names, frozenset(_facts_entities(stated)))
     body = [line for each in stated for line in writer.lines(each, liberties.found)]
     head = [f"# {title}", *_declarations(names, stated, glosses or {})]
     notes = tuple(liberties.found)
     general = [note for note in notes if not any(_within(note, each) for each in stated)]
     if notes:
-        count = f"{len(notes)} liberties were" if len(notes) > 1 else "One liberty was"
-        head[1:1] = [f"# {count} taken; each stands above what it is about, as `note`."]
+        several = f"{len(notes)} liberties were taken; each stands as `note` above what it is about."
+        head[1:1] = [f"# {several}" if len(notes) > 1 else "# One liberty was taken; it stands below as `note`."]
         head[2:2] = [f"# note: {_told(each)}" for each in general]
     return ImportedProgram("\n".join([*head, "", *body]) + "\n", notes)
+
+
+def _require_shallow(stated: Sequence[fol.Stated]) -> None:
+    """Raises `ProgramError` for formulas that nest deeper than the language allows."""
+    deep = [each for each in stated if fol.depth(each.formula) > DEEPEST]
+    if deep:
+        message = f"this formula nests more than {DEEPEST} operators"
+        raise ProgramError([Diagnostic("too-deep", message, "cut it into several", each.span) for each in deep])
 
 
 # --- liberties with the whole text ----------------------------------------------------------------------------------
@@ -122,10 +135,13 @@ def _note_functions(functions: Functions, liberties: Liberties) -> None:
         liberties.note_at("function-as-relation", message, "", functions.met[name, arity])
 
 
-def _note_unique_names(stated: Sequence[fol.Stated], names: Names, liberties: Liberties) -> None:
+def _note_unique_names(stated: Sequence[fol.Stated], liberties: Liberties) -> None:
     """Without equations nothing follows from names being apart: any model has a copy in which they are."""
-    equations = [leaf for each in stated for leaf in fol.leaves(each.formula) if isinstance(leaf, fol.Equal)]
-    if equations and len(names.constants) > 1:
+    leaves = [leaf for each in stated for leaf in fol.leaves(each.formula)]
+    equations = [leaf for leaf in leaves if isinstance(leaf, fol.Equal)]
+    terms = [part for leaf in leaves for term in fol.terms_of(leaf) for part in fol.subterms(term)]
+    constants = {term.name for term in terms if isinstance(term, fol.Application) and not term.arguments}
+    if equations and len(constants) > 1:
         place = next((each for each in equations if each.span is not None), equations[0])
         message = "different names are taken to be of different individuals"
         liberties.note_at("unique-names", message, "where two may be one, use one name for both", place.span)
@@ -141,6 +157,12 @@ def _evaluated(formula: fol.Formula) -> fol.Formula:
             return fol.Constant(_text(left) == _text(right))
         return formula
     inner = tuple([_evaluated(part) for part in fol.parts(formula)])
+    if isinstance(formula, fol.Not) and isinstance(inner[0], fol.Constant):
+        return fol.Constant(not inner[0].value)
+    if isinstance(formula, fol.And):
+        inner = tuple([each for each in inner if each != fol.Constant(True)])
+        if len(inner) < 2:
+            return inner[0] if inner else fol.Constant(True)
     if isinstance(formula, fol.Quantified) and formula.variable not in fol.free_variables(inner[0]):
         return inner[0]
     return fol.rebuilt(formula, inner)

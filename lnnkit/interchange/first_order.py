@@ -166,6 +166,25 @@ def parts(formula: Formula) -> tuple[Formula, ...]:
     return ()
 
 
+def depth(formula: Formula) -> int:
+    """How many operators stand within each other, those of terms among them."""
+    deepest, waiting = 0, [(formula, 0)]
+    while waiting:
+        node, level = waiting.pop()
+        deepest = max(deepest, level)
+        if isinstance(node, Atom | Equal | Compare):
+            terms = [(term, level + 1) for term in terms_of(node)]
+            while terms:
+                term, below = terms.pop()
+                deepest = max(deepest, below)
+                if isinstance(term, Application | Attribute):
+                    terms += [(each, below + 1) for each in term.arguments]
+                elif isinstance(term, Sum):
+                    terms += [(term.left, below + 1), (term.right, below + 1)]
+        waiting += [(part, level + 1) for part in parts(node)]
+    return deepest
+
+
 def rebuilt(formula: Formula, inner: tuple[Formula, ...]) -> Formula:
     """The same with other operands."""
     match formula:

@@ -9,12 +9,12 @@ from typing import Literal, get_args
 
 from lnnkit.errors import ProgramError
 from lnnkit.interchange.as_program import ImportedProgram, program_for
-from lnnkit.interchange.benchmark_files import Example, example_of
-from lnnkit.interchange.deduction_reading import read_deduction
-from lnnkit.interchange.fol_text import read_fol
 from lnnkit.interchange.liberties import Liberties
-from lnnkit.interchange.prontoqa_reading import read_prontoqa
-from lnnkit.interchange.tptp_reading import read_tptp
+from lnnkit.interchange.reading.benchmark_files import Example, example_of
+from lnnkit.interchange.reading.deduction_reading import read_deduction
+from lnnkit.interchange.reading.fol_text import read_fol
+from lnnkit.interchange.reading.prontoqa_reading import read_prontoqa
+from lnnkit.interchange.reading.tptp_reading import read_tptp
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.span import as_source
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from lnnkit.errors import ProgramError
 from lnnkit.interchange import first_order as fol
+from lnnkit.syntax.diagnostic import Diagnostic
 
 _Symbol = tuple[str, int]
 
 
 def with_attributes(stated: Sequence[fol.Stated]) -> list[fol.Stated]:
-    """The formulas with numbers as attributes, and equations between numbers as comparisons."""
+    """The formulas with numbers as attributes, and equations between numbers as comparisons. Raises `ProgramError`
+    where an individual stands for a number."""
     found: set[_Symbol] = set()
     while True:
         before = len(found)
@@ -55,6 +58,12 @@ def _rewritten(formula: fol.Formula, found: set[_Symbol]) -> fol.Formula:
 def _number(term: fol.Term, found: set[_Symbol]) -> fol.Term:
     if isinstance(term, fol.Sum):
         return replace(term, left=_number(term.left, found), right=_number(term.right, found))
-    if isinstance(term, fol.Application) and _symbol(term) in found:
+    if isinstance(term, fol.Application) and not term.quoted and _symbol(term) in found:
         return fol.Attribute(term.name, term.arguments, term.span)
+    if not isinstance(term, fol.Number):
+        shown = term.name if isinstance(term, fol.Variable | fol.Application | fol.Attribute) else "this"
+        span = term.span if isinstance(term, fol.Variable | fol.Application | fol.Attribute) else None
+        message = f"`{shown}` is an individual, and stands for a number here"
+        hint = "name a number that it has, as in `age(x) > 5`"
+        raise ProgramError([Diagnostic("individual-as-number", message, hint, span)])
     return term

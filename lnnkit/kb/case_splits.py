@@ -26,6 +26,7 @@ from lnnkit.syntax.span import Source, Span
 
 OPEN = 1e-9  # bounds that are no further apart are one
 _EXPANDED = 16  # entities that a variable is tried as
+_DISJUNCTIONS, _WIDE = 64, 8  # that are asked for
 _PATTERNS = 400  # patterns of atoms that a question is followed to
 _NOWHERE = Span(Source(ASSUMED, ""), 0, 0)
 
@@ -62,13 +63,13 @@ class Assumed:
 
 @dataclass(frozen=True)
 class Split:
-    """Cases that leave none out; ``ground`` is the disjunction that says so, if one does; else they are those of one
-    ``atom``, or of a comparison."""
+    """Cases that leave none out; ``ground`` is the disjunction that says so, if one does. ``key`` is what is split: a
+    disjunction, an atom or a comparison."""
 
     text: str
+    key: str
     cases: tuple[Assumed, ...]
     ground: Query | None = None
-    atom: str = ""
 
 
 class Splits:
@@ -79,16 +80,27 @@ class Splits:
         self.query = query
         self.classical = classical
 
-    @cached_property
+    @property
     def disjunctions(self) -> tuple[Query, ...]:
-        """Disjunctions of statements that the question can depend on, to be asked for with free variables."""
+        """Disjunctions of statements that the question can depend on, about named entities; nearest first."""
+        return tuple([query for query in self._disjunctions if _is_ground(query.formula)])[:_DISJUNCTIONS]
+
+    @property
+    def wide_disjunctions(self) -> tuple[Query, ...]:
+        """Those in which a variable may be any entity."""
+        return tuple([query for query in self._disjunctions if not _is_ground(query.formula)])[:_WIDE]
+
+    @cached_property
+    def _disjunctions(self) -> list[Query]:
         found: dict[tuple[str, LogicName], Query] = {}
-        for assertion in self._statements:
+        for assertion, binding in self._followed[1]:
             for node in nodes(assertion.formula):  # type: ignore[arg-type]  # a SameEntity is a leaf
                 if isinstance(node, ast.Or) and _plain(node):
-                    text = format_expression(node)
-                    found.setdefault((text, assertion.logic), Query(node, text, assertion.logic, _NOWHERE))
-        return tuple(found.values())
+                    known = {name: entity for name, entity in binding.items() if entity is not None}
+                    formula = grounded(node, known)
+                    text = format_expression(formula)
+                    found.setdefault((text, assertion.logic), Query(formula, text, assertion.logic, _NOWHERE))
+        return list(found.values())
 
     @property
     def reached(self) -> Mapping[Pattern, int]:
@@ -98,16 +110,17 @@ class Splits:
     @property
     def _statements(self) -> Sequence[Assertion]:
         """The statements that the question can depend on, nearest first."""
-        return self._followed[1]
+        return list({id(assertion): assertion for assertion, _ in self._followed[1]}.values())
 
     @cached_property
-    def _followed(self) -> tuple[dict[Pattern, int], list[Assertion]]:
+    def _followed(self) -> tuple[dict[Pattern, int], list[tuple[Assertion, Mapping[str, str | None]]]]:
+        """The atoms that the question can depend on, and the statements by which, with what their variables are."""
         by_name: defaultdict[str, list[Assertion]] = defaultdict(list)
         for assertion in self.program.assertions:
             for name in dict.fromkeys(name for name, _ in _patterns(assertion.formula, {})):
                 by_name[name].append(assertion)
         found: dict[Pattern, int] = {}
-        statements: dict[int, Assertion] = {}
+        statements: list[tuple[Assertion, Mapping[str, str | None]]] = []
         waiting = deque([(each, 0) for each in _patterns(self.query.formula, {})])
         while waiting and len(found) < _PATTERNS:
             pattern, distance = waiting.popleft()
@@ -116,17 +129,15 @@ class Splits:
             found[pattern] = distance
             for assertion in by_name[pattern[0]]:
                 for binding in _meetings(assertion.formula, pattern):
-                    statements.setdefault(id(assertion), assertion)
+                    statements.append((assertion, binding))
                     waiting.extend((each, distance + 1) for each in _patterns(assertion.formula, binding))
-        return found, list(statements.values())
+        return found, statements
 
-    def at(
-        self, rested: Rested, rows: Sequence[tuple[Query, Binding, float]], halved: frozenset[str]
-    ) -> Iterator[Split]:
+    def at(self, rested: Rested, rows: Sequence[tuple[Query, Binding, float]], done: frozenset[str]) -> Iterator[Split]:
         """The splits that something may follow from where atoms have the bounds of a fixpoint; ``rows`` are the
         instances of the disjunctions, each with its lower bound. Disjunctions come first, what was asked last, and what
-        is near to the question before what is far. Where truths are any from 0 to 1 an atom that is already ``halved``
-        is not split again: that would go on for ever."""
+        is near to the question before what is far. What was ``done`` on the way is not split again: that would tell
+        nothing, or go on for ever."""
         near: list[tuple[tuple[int, int, int], Split]] = []
         for disjunction, binding, lower in rows:
             split = self._by_operand(rested, disjunction, binding, lower)
@@ -135,12 +146,12 @@ class Splits:
         for pattern, distance in self.reached.items():
             for atom in self._expanded(rested, pattern):
                 split = self._by_truth(rested, atom)
-                if split is not None and split.atom not in halved:
+                if split is not None:
                     near.append(((1 if distance else 3, 2, distance), split))
         near += [((2, 2, 0), self._by_comparison(comparison)) for comparison in self._comparisons]
         seen: set[tuple[Assumed, ...]] = set()
         for _, split in sorted(near, key=lambda each: each[0]):
-            if split.cases not in seen:
+            if split.cases not in seen and split.key not in done:
                 seen.add(split.cases)
                 yield split
 
@@ -157,8 +168,8 @@ class Splits:
         least = threshold(query.logic, lower, len(formula.operands))
         cases: list[Assumed] = []
         for operand in formula.operands:
-            crisp = self.classical or _two_valued(operand)
-            needed = 1.0 if crisp and least > OPEN else least
+            sharp = _two_valued(operand) or (self.classical and crisp(operand))
+            needed = 1.0 if sharp and least > OPEN else least
             known = _literal_bounds(rested, operand)
             if known is not None and known[0] >= needed - OPEN:
                 return None  # it is so already
@@ -167,7 +178,7 @@ class Splits:
         if least <= OPEN or len(cases) < 2 or not self._all_sayable(rested, cases):
             return None
         ground = Query(formula, format_expression(formula), query.logic, _NOWHERE)
-        return Split(f"{ground.text} >= {lower:.6g}", tuple(cases), ground)
+        return Split(f"{ground.text} >= {lower:.6g}", ground.text, tuple(cases), ground)
 
     def _by_truth(self, rested: Rested, atom: ast.Atom) -> Split | None:
         bounds = rested.explainer.bounds(atom)
@@ -179,11 +190,12 @@ class Splits:
         cases = tuple([self._assumed(atom, *each, self.program.logic) for each in ends])
         shown = format_expression(atom)
         text = f"{shown}, which is 0 or 1" if self.classical else f"{shown}, below and above {middle:.6g}"
-        return Split(text, cases, atom=shown)
+        return Split(text, shown, cases)
 
     def _by_comparison(self, comparison: ast.Comparison) -> Split:
         cases = [self._assumed(comparison, end, end, self.program.logic) for end in (1.0, 0.0)]
-        return Split(f"{format_expression(comparison)}, which holds or not", tuple(cases))
+        shown = format_expression(comparison)
+        return Split(f"{shown}, which holds or not", shown, tuple(cases))
 
     @cached_property
     def _comparisons(self) -> tuple[ast.Comparison, ...]:
@@ -328,8 +340,8 @@ def _entities(atom: ast.Atom) -> tuple[str, ...]:
     return tuple(each.text for each in atom.arguments if isinstance(each, ast.Constant))
 
 
-def _is_ground(formula: ast.Expression) -> bool:
-    atoms = [node for node in nodes(formula) if isinstance(node, ast.Atom)]
+def _is_ground(formula: ast.Expression | SameEntity) -> bool:
+    atoms = [node for node in nodes(formula) if isinstance(node, ast.Atom)]  # type: ignore[arg-type]  # as above
     return all(isinstance(each, ast.Constant) for atom in atoms for each in atom.arguments)
 
 

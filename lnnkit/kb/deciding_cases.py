@@ -12,19 +12,22 @@ from copy import copy
 from dataclasses import dataclass, replace
 
 from lnnkit.answers.query_rows import answer
+from lnnkit.budget import allowed
 from lnnkit.check.program import Assertion, Query
-from lnnkit.engine.inference import Budget
+from lnnkit.engine.inference import Budget, TooLarge
+from lnnkit.errors import BudgetError
 from lnnkit.explain.case_tree import Case, CaseNode, CaseSplit, as_crisp
 from lnnkit.explain.proof.explanation import Explanation
 from lnnkit.kb.case_splits import OPEN, Assumed, Binding, Split, Splits, crisp
 from lnnkit.kb.explaining import conflicts
 from lnnkit.kb.rested import Rested
-from lnnkit.kb.session import Session, Source
+from lnnkit.kb.session import Session
 
 TRIED = 64  # splits at one place
 FOLLOWED = 6  # of them, into which further splits are made
 INFERENCES = 4000  # for one question
-_ROWS = 200  # instances of one disjunction
+_ROWS = 200  # instances of one disjunction that are split
+_INSTANCES = 2000  # that are asked for
 _UNLIMITED = Budget(instances=2**62)
 
 
@@ -41,14 +44,14 @@ class Effort:
 
 @dataclass(frozen=True)
 class _Place:
-    """A fixpoint in which something is assumed, and what it says of the question. ``halved`` are the atoms whose range
-    was split on the way here."""
+    """A fixpoint in which something is assumed, and what it says of the question. ``done`` is what was
+    split on the way here."""
 
     session: Session
     rested: Rested
     lower: float
     upper: float
-    halved: frozenset[str] = frozenset()
+    done: frozenset[str] = frozenset()
 
     @property
     def contradictory(self) -> bool:
@@ -83,13 +86,31 @@ class Deciding:
         self._rounds_to_crisp = classical and not query.numeric and crisp(query.formula)
         start = session.about(theory, session.graph())
         start.recording = True
-        self.start = self._place(start, frozenset())
+        self.disjunctions = self.splits.disjunctions
+        try:
+            self.start = self._place(start, frozenset())
+        except BudgetError:  # they have too many instances to be asked for
+            self.disjunctions = ()
+            self.start = self._place(start, frozenset())
+        self._widen(start)
         self.consistent = not self.start.contradictory
 
     def decided(self, depth: int) -> CaseNode | None:
         """What cases within cases, ``depth`` deep, make of the question; None where no case is left: the program has no
         world, though inference alone finds no contradiction."""
         return self._node(self.start, depth)
+
+    def _widen(self, session: Session) -> None:
+        """Ask for disjunctions with variables too, where these may be few entities."""
+        domain = self.start.rested.fixpoint.prepared.grounding.domain
+        few: list[Query] = []
+        for query in self.splits.wide_disjunctions:
+            _, root = self.start.rested.explainer.root(query)
+            if math.prod(len(domain.sorts[sort]) for sort in root.sorts) <= _INSTANCES:
+                few.append(query)
+        if few:
+            self.disjunctions = (*self.disjunctions, *few)
+            self.start = self._place(session, frozenset())
 
     # --- search -------------------------------------------------------------------------------------------------
 
@@ -153,7 +174,7 @@ class Deciding:
         return self.consistent and place.contradictory
 
     def _candidates(self, place: _Place) -> Iterator[Split]:
-        for count, split in enumerate(self.splits.at(place.rested, list(self._rows(place)), place.halved)):
+        for count, split in enumerate(self.splits.at(place.rested, list(self._rows(place)), place.done)):
             if count == TRIED:
                 return
             yield split
@@ -161,9 +182,12 @@ class Deciding:
     def _rows(self, place: _Place) -> Iterator[tuple[Query, Binding, float]]:
         """The instances of disjunctions that are known to be above 0."""
         names = place.rested.names
-        for query in self.splits.disjunctions:
+        for query in self.disjunctions:
             lifted, root = place.rested.explainer.root(query)
-            found = answer(place.rested.fixpoint, lifted, root, budget=_UNLIMITED)
+            try:
+                found = answer(place.rested.fixpoint, lifted, root, budget=allowed(place.session.most))
+            except TooLarge:
+                continue
             for row in range(min(_ROWS, len(found.lower))):
                 if float(found.lower[row]) > OPEN:
                     entities = [names[int(column[row])] for column in found.columns]
@@ -171,26 +195,25 @@ class Deciding:
 
     # --- inference ----------------------------------------------------------------------------------------------
 
-    def _place(self, session: Session, halved: frozenset[str]) -> _Place:
+    def _place(self, session: Session, done: frozenset[str]) -> _Place:
         self.effort.left -= 1
-        rested = session.rest((self.query, *(each for each in self.splits.disjunctions if each != self.query)))
+        rested = session.rest((self.query, *(each for each in self.disjunctions if each != self.query)))
         lifted, root = rested.explainer.root(self.query)
         found = answer(rested.fixpoint, lifted, root, budget=_UNLIMITED)
-        return _Place(session, rested, float(found.lower[0]), float(found.upper[0]), halved)
+        return _Place(session, rested, float(found.lower[0]), float(found.upper[0]), done)
 
     def _assuming(self, place: _Place, split: Split, case: Assumed) -> _Place:
         session, theory = place.session, place.session.theory
-        halved = place.halved | {split.atom} if split.atom else place.halved
+        done = place.done | {split.key}
         if case.facts:
             said = copy(theory)
             said.checked = replace(theory.checked, facts=(*theory.checked.facts, *case.facts))
-            found = session.about(said, session.graph())
-            found.source = Source(session, theory.checked, case.facts)
+            found = session.about(said, session.graph())  # anew: where it goes on, proofs miss what is assumed
         else:
             program = theory.bound(theory.settled())
             axiom = Assertion("axiom", None, case.formula, case.lower, case.upper, case.logic, case.span)
             found = session.about(theory.about(replace(program, assertions=(*program.assertions, axiom))))
-        return self._place(found, halved)
+        return self._place(found, done)
 
 
 def _settled(node: CaseNode) -> bool:

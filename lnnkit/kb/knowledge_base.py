@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from lnnkit.explain.missing.why_not import WhyNot
     from lnnkit.explain.proof.explanation import Explanation
     from lnnkit.fit import Fit
+    from lnnkit.kb.exporting import ExportFormat
     from lnnkit.learn.parameters.program_module import ProgramModule
     from lnnkit.picture.picture import Picture
     from lnnkit.plan import Plan
@@ -283,6 +284,29 @@ class KnowledgeBase:
         from lnnkit.kb.explaining import explanation
 
         return replace(explanation(self._session, found, alpha), warnings=tuple(findings))
+
+    def export(
+        self, formulas: Sequence[str] | None = None, *, format: ExportFormat = "smt2", alpha: float = 1.0
+    ) -> str:
+        """What the program says in first-order logic, and the questions, for other provers: SMT-LIB (``smt2``) or
+        TPTP's ``fof`` (``tptp``).
+
+        Statements of truth ``alpha`` or more are formulas; entities are distinct, closed sorts enumerated, open ones
+        open, numbers reals. ``formulas`` have no free variables (default: the program's queries). Of SMT-LIB's checks
+        `unsat` says that a question follows. Raises `ProgramError` for what has no place in it.
+        """
+        return self.exported(formulas, format=format, alpha=alpha)[0]
+
+    def exported(
+        self, formulas: Sequence[str] | None = None, *, format: ExportFormat = "smt2", alpha: float = 1.0
+    ) -> tuple[str, list[Diagnostic]]:
+        """The text of `export`, and what was left out of it."""
+        check_alpha(alpha)
+        if format not in ("smt2", "tptp"):
+            raise ValueError(f"format is {format!r}; it is 'smt2' or 'tptp'")
+        from lnnkit.kb.exporting import exported
+
+        return exported(self._theory, [formulas] if isinstance(formulas, str) else formulas, format, alpha)
 
     def why_not(self, atom: str, *, side: Literal["lower", "upper"] = "lower", goal: float | None = None) -> WhyNot:
         """What keeps an atom from being true (``side`` upper: from being false), or from reaching ``goal``: the

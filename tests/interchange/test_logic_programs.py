@@ -161,6 +161,6 @@ def test_some_chains() -> None:
 
 
 @pytest.mark.slow
-def test_all_chains() -> None:
-    fates = compare_chains(examples("ProntoQA"))
-    assert (fates[True], fates[False], fates[None]) == (314, 157, 29)
+def test_many_chains() -> None:
+    fates = compare_chains(examples("ProntoQA")[::10])
+    assert fates.total() == 50 and fates[True] and fates[False]

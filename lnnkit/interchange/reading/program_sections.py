@@ -10,7 +10,7 @@ from functools import cache
 from lark import Lark, Token, Tree
 
 from lnnkit.interchange.liberties import Unreadable
-from lnnkit.interchange.token_feeding import Unfit, fed
+from lnnkit.interchange.reading.token_feeding import Unfit, fed
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.grammar import grammar_file
 from lnnkit.syntax.span import Source, Span

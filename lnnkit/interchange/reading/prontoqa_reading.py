@@ -9,7 +9,7 @@ from lark import Token, Tree
 
 from lnnkit.interchange import first_order as fol
 from lnnkit.interchange.liberties import Liberties, Unreadable
-from lnnkit.interchange.program_sections import Entry, entries, parsed
+from lnnkit.interchange.reading.program_sections import Entry, entries, parsed
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.span import Source, Span
 

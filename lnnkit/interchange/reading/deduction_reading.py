@@ -15,8 +15,8 @@ from lark import Token, Tree
 
 from lnnkit.interchange.as_program import ImportedProgram
 from lnnkit.interchange.liberties import Unreadable
-from lnnkit.interchange.program_sections import Entry, entries, parsed
-from lnnkit.interchange.token_feeding import inside
+from lnnkit.interchange.reading.program_sections import Entry, entries, parsed
+from lnnkit.interchange.reading.token_feeding import inside
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_statement

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from lnnkit.interchange.first_order import Stated
-from lnnkit.interchange.fol_reading import Line, read_line
-from lnnkit.interchange.fol_tokens import words_of
 from lnnkit.interchange.liberties import Liberties, Unreadable
+from lnnkit.interchange.reading.fol_reading import Line, read_line
+from lnnkit.interchange.reading.fol_tokens import words_of
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.span import Source
 
 _HEADING = re.compile(r"(?:#+\s*|\*\*)?([A-Za-z][A-Za-z \-]*?)(?:\*\*)?\s*(:?)(?:\*\*)?")
 _INLINE_HEADING = re.compile(
-    r"(?:\*\*)?(premises?|conclusions?|query|queries|goal|claims?|hypothesis)(?:\*\*)?\s*:(?:\*\*)?\s*",
+    r"(?:\*\*)?(premises?|conclusions?|query|queries|goal|claims?|hypothesis)(?:\s*\d+)?(?:\*\*)?\s*:(?:\*\*)?\s*",
     re.IGNORECASE,
 )
 _PREMISES = ("premise", "premises", "facts", "rules", "axioms", "assumptions", "knowledge", "policy", "background")
@@ -28,7 +28,7 @@ _IGNORED = ("constants", "variables", "explanation", "reasoning", "first-order-l
 _COMMENT = re.compile(r"(?:#|//|%|--\s)")
 _NUMBERING = re.compile(r"(?:\(?\d{1,3}[.):]\s+|\(\d{1,3}\)\s*|[•*·‣]\s+)")
 _DASH = re.compile(r"[-–—]\s+")
-_TITLE = re.compile(r"([^\W\d_][\w-]*):(?![-:=])\s+(?=\S)")
+_TITLE = re.compile(r"([^\W\d_][\w-]*(?: \d+)?):(?![-:=])\s+(?=\S)")
 _ASKED = re.compile(r"(?:⊢|⊨|\|-|\|=|∴|\?-|\?|therefore,?\s|query\s)\s*", re.I)
 _GLOSS = re.compile(r"\s*(?::::*|#|//)\s*")
 _JOINED = ("AND", "OR", "XOR", "IMPLIES", "IFF")

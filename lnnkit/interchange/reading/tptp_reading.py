@@ -13,12 +13,13 @@ from lark import Lark, Token, Tree
 
 from lnnkit.interchange import first_order as fol
 from lnnkit.interchange.liberties import Liberties, Unreadable
-from lnnkit.interchange.token_feeding import Unfit, fed, inside
+from lnnkit.interchange.reading.token_feeding import Unfit, fed, inside
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.grammar import grammar_file
 from lnnkit.syntax.span import Source, Span
 
 _STATED = ("axiom", "hypothesis", "definition", "assumption", "lemma", "theorem", "corollary", "plain")
+_NAMES = ("NAME", "QUOTED", "NUMBER")
 _TYPED = ("tff", "thf", "tcf", "tpi", "ntf", "txf")
 
 
@@ -34,9 +35,11 @@ def read_tptp(source: Source, liberties: Liberties) -> tuple[list[fol.Stated], l
     stated: list[fol.Stated] = []
     denied: list[fol.Stated] = []
     errors: list[Diagnostic] = []
-    for tokens in _statements(source.text):
+    statements = list(_statements(source.text))
+    names = {_unquoted(str(each)) for tokens in statements for each in tokens if each.type in _NAMES}
+    for tokens in statements:
         try:
-            found = _statement(source, tokens, liberties)
+            found = _statement(source, tokens, liberties, frozenset(names))
         except Unreadable as problem:
             errors.append(problem.diagnostic)
             continue
@@ -67,7 +70,7 @@ def _statements(text: str) -> Iterator[list[Token]]:
         yield found
 
 
-def _statement(source: Source, tokens: Sequence[Token], liberties: Liberties) -> fol.Stated:
+def _statement(source: Source, tokens: Sequence[Token], liberties: Liberties, names: frozenset[str]) -> fol.Stated:
     span = Span(source, tokens[0].start_pos or 0, tokens[-1].end_pos or 0)
     head = str(tokens[0])
     if head == "include":
@@ -85,7 +88,7 @@ def _statement(source: Source, tokens: Sequence[Token], liberties: Liberties) ->
     children = inside(_parsed(source, tokens), "LPAR", "RPAR", "COMMA")
     name, role, tree = str(children[1]), children[2], children[3]
     assert isinstance(role, Token) and isinstance(tree, Tree)
-    formula = _Builder(source).formula(tree)
+    formula = _Builder(source, names).formula(tree)
     free = fol.free_variables(formula)
     if free and head == "fof":
         first = next(iter(free.values()))
@@ -139,10 +142,12 @@ def _unquoted(text: str) -> str:
 
 
 class _Builder:
-    """A statement's tree on its way to a formula."""
+    """A statement's tree on its way to a formula. A distinct object such as ``"x"`` keeps its quotes where something of
+    the text has the same name."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, names: frozenset[str]) -> None:
         self.source = source
+        self.names = names
 
     def formula(self, node: Tree[Token] | Token) -> fol.Formula:
         assert isinstance(node, Tree)
@@ -192,7 +197,8 @@ class _Builder:
             case "NUMBER":
                 return fol.Application(str(head), (), True, span)
             case "DISTINCT":
-                return fol.Application(_unquoted(str(head)), (), True, span)
+                name = _unquoted(str(head))
+                return fol.Application(str(head) if name in self.names else name, (), True, span)
             case "DEFINED":
                 raise Unreadable(
                     _at(self.source, head, "defined-function", f"`{head}` has no counterpart in a program")

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from lark import Token, Tree
 
 from lnnkit.interchange import first_order as fol
-from lnnkit.interchange.fol_tokens import Word, Words, bracketed, fol_parser, settled, words_of
 from lnnkit.interchange.liberties import Liberties, Unreadable
-from lnnkit.interchange.token_feeding import Unfit, fed, inside
+from lnnkit.interchange.reading.fol_tokens import Word, Words, bracketed, fol_parser, settled, words_of
+from lnnkit.interchange.reading.token_feeding import Unfit, fed, inside
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.span import Source, Span
 
@@ -36,6 +36,14 @@ class Line:
 
 def read_line(source: Source, line: Line, liberties: Liberties) -> fol.Stated:
     """The formula of a line, closed. Raises `Unreadable`."""
+    try:
+        return _read_line(source, line, liberties)
+    except RecursionError:
+        message = "this formula nests too deep"
+        raise Unreadable(_fault("too-deep", message, "cut it into several", source, line.start, line.end)) from None
+
+
+def _read_line(source: Source, line: Line, liberties: Liberties) -> fol.Stated:
     found: list[Diagnostic] = []
     words = words_of(source, line.start, line.end)
     _require_formula(source, words, line)
@@ -103,7 +111,8 @@ def _unexpected(source: Source, word: Word, accepted: set[str]) -> Diagnostic:
     elif word.kind == "QUANTIFIER" or "NAME" in accepted:
         message, hint = f"`{word.text}` cannot stand here: a formula or a name is due", ""
     else:
-        message, hint = f"`{word.text}` cannot stand here", ""
+        hint = "put each formula on a line of its own" if word.kind == "COMMA" else ""
+        message = f"`{word.text}` cannot stand here"
     return _fault("syntax", message, hint, source, word.start, max(word.end, word.start + 1))
 
 
@@ -257,7 +266,7 @@ class _Builder:
     def _atom(self, node: Tree[Token], bound: frozenset[str]) -> fol.Formula:
         name, *rest = inside(node, "LPAR", "RPAR", "COMMA")
         assert isinstance(name, Token)
-        arguments = tuple([self.term(each, bound) for each in rest])
+        arguments = tuple([self._argument(each, bound) for each in rest])
         if str(name) in bound and not arguments:
             raise self.unreadable("variable-as-formula", f"the variable `{name}` is no formula", "", name)
         return fol.Atom(str(name), arguments, self.span(name))
@@ -281,6 +290,13 @@ class _Builder:
         message = "a formula cannot stand within a term"
         raise self.unreadable("formula-as-term", message, "write an atom for each of its parts", node)
 
+    def _argument(self, node: Tree[Token] | Token, bound: frozenset[str]) -> fol.Term:
+        found = self.term(node, bound)
+        if isinstance(found, fol.Sum):
+            message = "arithmetic cannot stand in the place of an individual"
+            raise self.unreadable("arithmetic-argument", message, "name the individual", node)
+        return found
+
     def _literal(self, token: Token) -> fol.Term:
         span = self.span(token)
         if token.type == "NUMBER":
@@ -292,7 +308,7 @@ class _Builder:
     def _application(self, node: Tree[Token], bound: frozenset[str]) -> fol.Term:
         name, *rest = inside(node, "LPAR", "RPAR", "COMMA")
         assert isinstance(name, Token)
-        arguments = tuple([self.term(each, bound) for each in rest])
+        arguments = tuple([self._argument(each, bound) for each in rest])
         text = str(name)
         if not arguments and (text in bound or text in self.quantified or _LIKE_VARIABLE.fullmatch(text)):
             return fol.Variable(text, self.span(name))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lark import Lark, Token, Tree
+from lark.exceptions import UnexpectedToken
 
 
 class Unfit(Exception):
@@ -20,14 +21,14 @@ def fed(parser: Lark, tokens: Sequence[Token], start: str) -> Tree[Token]:
     """The tree of some tokens. Raises `Unfit`."""
     state = parser.parse_interactive("", start=start)
     for index, token in enumerate(tokens):
-        accepted = state.accepts()
-        if token.type not in accepted:
-            raise Unfit(index, accepted)
-        state.feed_token(token)
-    accepted = state.accepts()
-    if "$END" not in accepted:
-        raise Unfit(None, accepted)
-    return state.feed_eof(tokens[-1] if tokens else None)
+        try:
+            state.feed_token(token)
+        except UnexpectedToken:
+            raise Unfit(index, state.accepts()) from None
+    try:
+        return state.feed_eof(tokens[-1] if tokens else None)
+    except UnexpectedToken:
+        raise Unfit(None, state.accepts()) from None
 
 
 def inside(tree: Tree[Token], *kinds: str) -> list[Tree[Token] | Token]:

@@ -1,0 +1,1 @@
+"""A checked program -> its classical reading, and that as text for other provers."""

@@ -1,0 +1,185 @@
+"""Lines as people and language models write them, each with the statements that it becomes and the liberties taken."""
+
+from __future__ import annotations
+
+import pytest
+
+import lnnkit
+from lnnkit.interchange.importing import format_of, import_text
+
+READ = [
+    ("∀xP(x)→Q(x)", ["axiom P(X) -> Q(X)"], ["run-together", "scope-extended"]),
+    ("∀x (P(x)) → Q(x)", ["axiom P(X) -> Q(X)"], ["scope-extended"]),
+    ("forall x: P(x) => ~Q(x)", ["axiom P(X) -> ~Q(X)"], []),
+    ("all x (P(x) -> -Q(x)).", ["axiom P(X) -> ~Q(X)"], []),
+    ("(∀x)(∃y)(R(x,y))", ["axiom forall X: exists Y: R(X, Y)"], []),
+    ("forall(x, P(x) -> exists(y, R(x,y)))", ["axiom P(X) -> exists Y: R(X, Y)"], []),
+    (r"$\forall x\, (P(x) \to Q(x))$", ["axiom P(X) -> Q(X)"], []),
+    ("∀x y (R(x, y) && P(y) || Q(x))", ["axiom R(X, Y) & P(Y) | Q(X)"], ["precedence"]),
+    ("∃x P(x) → Q(a)", ['axiom (exists X: P(X)) -> Q("a")'], ["quantifier-scope"]),
+    ("∃!x P(x)", ["axiom exists X: P(X) & forall X1: P(X1) -> X1 = X"], []),
+    ("P(a) ⊕ Q(a) ⊕ R(a)", ['axiom (P("a") xor Q("a")) xor R("a")'], ["connective-chain"]),
+    ("A → B → C", ["axiom A -> B -> C"], ["connective-chain"]),
+    ("Code(burger) ∧ Mac(burger))", ["fact Code(burger)", "fact Mac(burger)"], ["bracket-dropped"]),
+    ("∀x (P(x) → (Q(x) ∨ R(x))", ["axiom P(X) -> Q(X) | R(X)"], ["bracket-added"]),
+    ("Superhero(captain america)", ['fact Superhero("captain america")'], ["name-of-words"]),
+    ("Is Big(anna) and not Very Tall(bob)", ['fact "Is Big"(anna)', 'fact ~"Very Tall"(bob)'], ["name-of-words"] * 2),
+    ("P(x) → Q(x)", ["axiom P(X) -> Q(X)"], ["free-variable"]),
+    ("DiedIn(mao, y1976)", ["fact DiedIn(mao, y1976)"], []),
+    ("P(a) v Q(b)", ['axiom P("a") | Q("b")'], ["letter-as-or"]),
+    ("∀x ∀x P(x)", ["axiom forall X: P(X)"], ["unused-variable"]),
+    ("P(a)\nP(a, b)", ['fact P("a")', 'fact P_2("a", "b")'], ["kept-apart"]),
+    ("Women(ann)\nwomen(ann)", ["fact Women(ann)", "fact women(ann)"], ["nearly-same-names"]),
+    ("Superman = clark\nFlies(clark)", ['fact Flies("Superman")'], ["another-name"]),
+    ("P(c) → a = b", ['axiom P("c") -> false'], ["unique-names"]),
+    ("age(tom) > 5 → Old(tom)", ['axiom age("tom") > 5 -> Old("tom")'], []),
+    ("age(tom) = 5", ["fact age(tom) = 5"], []),
+    ("- P(ann)\n- ¬P(bob)", ["fact P(ann)", "fact ~P(bob)"], ["dash-as-bullet"]),
+    ("1. P(ann) ::: words", ["fact P(ann)"], []),
+    ("P(ann) ∧\nQ(bob)", ["fact P(ann)", "fact Q(bob)"], []),
+    ("**Premises:**\nP(ann)\n**Conclusion:**\n¬P(bob)", ["fact P(ann)", 'query ~P("bob")'], []),
+    ("Premise 1: P(ann)\nConclusion 1: P(bob)", ["fact P(ann)", 'query P("bob")'], []),
+    ("∴ P(ann)", ['query P("ann")'], []),
+]
+
+
+def statements(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line.startswith(("axiom", "fact", "query"))]
+
+
+@pytest.mark.parametrize(("line", "expected", "liberties"), READ, ids=[line for line, _, _ in READ])
+def test_what_a_line_becomes(line: str, expected: list[str], liberties: list[str]) -> None:
+    imported = lnnkit.from_fol(line)
+    assert statements(imported.text) == expected
+    assert [note.code for note in imported.notes] == liberties
+    assert all(f"# note: {note.message}" in imported.text for note in imported.notes)
+    assert all(note.severity == "warning" for note in imported.notes)
+    lnnkit.loads(imported.text)
+
+
+REFUSED = [
+    ("Country(x) Nearby(x)", "syntax", 12),
+    ("All men are mortal.", "no-formula", 1),
+    ("P(a ∧ b)", "formula-as-term", 3),
+    ("P(1 + 2)", "arithmetic-argument", 3),
+    ("∀x (x > 5 → Big(x))", "individual-as-number", 5),
+    ("P ⊢ Q", "entails-within", 3),
+    ("∀x∈S P(x)", "stray-character", 3),
+    ("∀x (x)", "variable-as-formula", 5),
+    ("P ∧", "syntax", 3),
+    ("P(a), Q(b)", "syntax", 5),
+    ("¬" * 500 + "P", "too-deep", 1),
+]
+
+
+@pytest.mark.parametrize(("line", "code", "column"), REFUSED, ids=[code for _, code, _ in REFUSED])
+def test_what_cannot_be_read(line: str, code: str, column: int) -> None:
+    with pytest.raises(lnnkit.ProgramError) as problem:
+        lnnkit.from_fol(f"Good(ann)\n{line}\n", "claims.txt")
+    (found,) = problem.value.diagnostics
+    assert (found.code, found.path, found.line, found.column) == (code, "claims.txt", 2, column)
+
+
+def test_all_errors_are_found_at_once_or_left_out() -> None:
+    text = "P(ann)\nQ(ann) Q(bob)\nall of this is prose\nR(ann)\n"
+    with pytest.raises(lnnkit.ProgramError) as problem:
+        lnnkit.from_fol(text)
+    assert [each.line for each in problem.value.diagnostics] == [2, 3]
+    imported = lnnkit.from_fol(text, skip_errors=True)
+    assert statements(imported.text) == ["fact P(ann)", "fact R(ann)"]
+    assert [note.message.startswith("left out") for note in imported.notes] == [True, True]
+
+
+TPTP = [
+    ("fof(a, axiom, ![X] : (p(X) => q(X))).", ["axiom a: p(X) -> q(X)"], []),
+    ("cnf(c, axiom, p(X) | ~ q(X, 'New York')).", ['axiom c: p(X) | ~q(X, "New York")'], []),
+    (
+        "fof(a, axiom, p <= q). % words\n/* a\nblock */ fof(b, axiom, ~(p ~& q)).",
+        ["axiom a: q -> p", "axiom b: ~~(p & q)"],
+        [],
+    ),
+    (
+        "cnf(a, axiom, p(b)).\ncnf(n, negated_conjecture, ~p(b)).\ncnf(m, negated_conjecture, q).",
+        ['fact p("b")', 'query ~(~p(b) & q)'],
+        ["negated-conjecture"],
+    ),
+    ("fof(a, axiom, p(\"x\") & ~p(x)).", ['fact p("\\"x\\"")', 'fact ~p("x")'], ["nearly-same-names"]),
+    ("fof(a, plain, p, file('x', y), [z(\"foo, bar\")]).", ["fact p"], ["plain-formula"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected", "liberties"), TPTP)
+def test_what_tptp_becomes(text: str, expected: list[str], liberties: list[str]) -> None:
+    imported = lnnkit.from_tptp(text)
+    assert [each.replace('p("b")', "p(b)") for each in statements(imported.text)] == [
+        each.replace('p("b")', "p(b)") for each in expected
+    ]
+    assert [note.code for note in imported.notes] == liberties
+    lnnkit.loads(imported.text)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("include('Axioms/SET001.ax').", "include"),
+        ("tff(a, type, p: $i).", "unsupported-language"),
+        ("fof(a, axiom, p & q | r).", "syntax"),
+        ("fof(a, axiom, ![X] : p(X) => q(X)).", "unbound-variable"),
+        ("fof(a, unknown, p).", "unknown-role"),
+        ("fof(a, axiom, p($sum(1, 2))).", "defined-function"),
+        ("hello.", "syntax"),
+    ],
+)
+def test_what_of_tptp_is_refused(text: str, code: str) -> None:
+    with pytest.raises(lnnkit.ProgramError) as problem:
+        lnnkit.from_tptp(text)
+    assert [each.code for each in problem.value.diagnostics] == [code]
+
+
+def test_names_that_may_coincide() -> None:
+    text = "fof(a, axiom, p(a) & (a = b)).\nfof(c, conjecture, p(b))."
+    unique, other = lnnkit.from_tptp(text), lnnkit.from_tptp(text, unique_names=False)
+    assert "unique-names" in [note.code for note in unique.notes]
+    assert "unique-names" not in [note.code for note in other.notes]
+    assert "predicate a(entity)" in other.text
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("fof(a, axiom, p).", "tptp"),
+        ("Facts:\nP(Max, True)\nRules:\nP($x, True) >>> Q($x, False)", "prontoqa"),
+        ("Variables:\na [IN] [1, 2]\nConstraints:\na == 1", "logical-deduction"),
+        ("∀x (P(x) → Q(x))", "fol"),
+    ],
+)
+def test_the_format_is_seen(text: str, form: str) -> None:
+    assert format_of(text) == form
+
+
+def test_examples_of_a_json_file() -> None:
+    text = (
+        '[{"id": "a", "raw_logic_programs": ["P(ann)"], "question": "Who?"}, {"id": "b", "premises-FOL": ["Q(bob)"]}]'
+    )
+    assert "fact P(ann)" in import_text(text, "x.json", example="a").text
+    assert "# question: Who?" in import_text(text, "x.json", example="a").text
+    assert "fact Q(bob)" in import_text(text, "x.json", example="b").text
+    with pytest.raises(lnnkit.ProgramError, match="2 examples"):
+        import_text(text, "x.json")
+    with pytest.raises(lnnkit.ProgramError, match="no example is called"):
+        import_text(text, "x.json", example="c")
+    with pytest.raises(lnnkit.ProgramError, match="not-a-collection"):
+        import_text("P(ann)", "x.txt", example="c")
+
+
+def test_a_constraint_program() -> None:
+    text = "Domain:\n1: left\nVariables:\na [IN] [1, 2]\nb [IN] [1, 2, 5]\nConstraints:\nabs(a - b) > 1 ::: apart\n"
+    text += "AllDifferentConstraint([a, b])\nQuery:\nA) a + 1 == b ::: next\n"
+    imported = import_text(text, "p", "logical-deduction").text
+    assert 'axiom value("a") = 1 | value("a") = 2' in imported
+    assert 'axiom abs(value("a") - value("b")) > 1' in imported
+    assert 'query value("a") + 1 = value("b")' in imported and "# A) next" in imported
+    lnnkit.loads(imported)
+    with pytest.raises(lnnkit.ProgramError) as problem:
+        import_text(text.replace("a - b", "a - c").replace("AllD", "SomeD"), "p", "logical-deduction")
+    assert [each.code for each in problem.value.diagnostics] == ["unknown-variable", "unknown-constraint"]
