@@ -11,8 +11,10 @@ from benchmarks.arithmetic import fast, heim, identity, madsen, nsr, paper, sing
 from benchmarks.arithmetic.batch import RuleShape
 from benchmarks.arithmetic.outcome import Cell, Outcome
 from benchmarks.arithmetic.regression import Regression
+from benchmarks.arithmetic.sequences import recurrent
 
-Task = Literal["identity", "static", "madsen", "single", "heim", "nsr"]
+Task = Literal["identity", "static", "madsen", "single", "heim", "nsr", "recurrent"]
+Mode = Literal["paper", "fast"]
 TASKS: tuple[Task, ...] = get_args(Task)
 COMPANY = (0, 3)
 """Operands that do not matter, in the two settings of ``nsr``."""
@@ -26,7 +28,7 @@ class Job:
     solve: Callable[[RuleShape], list[Outcome]]
 
 
-def jobs(task: Task, mode: Literal["paper", "fast"], steps: int | None) -> Iterator[Job]:
+def jobs(task: Task, mode: Mode, steps: int | None) -> Iterator[Job]:
     """``steps`` cuts training by gradient descent short."""
     match task:
         case "identity":
@@ -40,19 +42,32 @@ def jobs(task: Task, mode: Literal["paper", "fast"], steps: int | None) -> Itera
                     cell = Cell(task, relation, setting, "NSR", mode, nsr.PUBLISHED[relation] if not company else "")
                     solve = partial(nsr.solve, relation, company)
                     yield Job(cell, solve if mode == "fast" else partial(nsr.reproduce, relation, company, steps=steps))
+        case "recurrent":
+            yield from _recurrent(mode, steps)
         case "static" | "madsen" | "single" | "heim":
             tasks = {"static": static, "madsen": madsen, "single": single, "heim": heim}
             for regression in tasks[task].regressions():
                 yield from _of_regression(regression, mode, steps)
 
 
-def _of_regression(task: Regression, mode: Literal["paper", "fast"], steps: int | None) -> Iterator[Job]:
+def _of_regression(task: Regression, mode: Mode, steps: int | None) -> Iterator[Job]:
     cell = Cell(task.task, task.op, task.setting, "portfolio", mode, task.published)
     if mode == "fast":
         yield Job(cell, partial(_fast, task))
         return
     for model, recipe in paper.recipes(task):
         yield Job(replace(cell, model=model), partial(paper.reproduce, task, recipe, steps=steps))
+
+
+def _recurrent(mode: Mode, steps: int | None) -> Iterator[Job]:
+    for task in recurrent.regressions():
+        cell = Cell(task.task, task.op, task.setting, "portfolio", mode, task.published)
+        if mode == "fast":
+            yield Job(cell, partial(recurrent.solve, task))
+            continue
+        for model in recurrent.MODELS:
+            solve = partial(recurrent.reproduce, task, model, steps=steps)
+            yield Job(replace(cell, model=model, published=recurrent.PAPERS.get((model, task.op), "")), solve)
 
 
 def _fast(task: Regression, batch: RuleShape) -> list[Outcome]:
