@@ -14,7 +14,7 @@ from benchmarks.arithmetic.batch import RuleShape
 from benchmarks.arithmetic.regression import Regression
 from benchmarks.arithmetic.sequences import counting, flows, fsir, numerals, recurrent
 from benchmarks.arithmetic.sequences.networks import LSTM, RectifierRNN
-from lnnkit.learn.portfolio import search
+from lnnkit.learn.arithmetic.portfolio import search
 
 
 def generator(seed: int = 1) -> torch.Generator:

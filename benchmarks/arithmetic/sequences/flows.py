@@ -20,7 +20,7 @@ from scipy.interpolate import CubicSpline, make_smoothing_spline
 from torch import Tensor
 from torchdiffeq import odeint
 
-from lnnkit.learn.levenberg_marquardt import minimise
+from lnnkit.learn.arithmetic.levenberg_marquardt import minimise
 from lnnkit.numeric.nau import NAU, nau
 from lnnkit.numeric.npu import EPSILON, NPU, POWERS, RealNPU, npu
 from lnnkit.numeric.readout import readout

@@ -26,7 +26,7 @@ from benchmarks.arithmetic.outcome import Outcome
 from benchmarks.arithmetic.regression import Regression, Subsets, seeded
 from benchmarks.arithmetic.samples import Samples, span
 from benchmarks.arithmetic.sequences.networks import LSTM, Dense, RectifierRNN
-from lnnkit.learn.portfolio import search
+from lnnkit.learn.arithmetic.portfolio import search
 from lnnkit.numeric import NAC, NALU, NAU, Recurrent, Unit
 
 OPS = ("add", "sub", "mul", "div", "square", "sqrt")
