@@ -55,7 +55,8 @@ class Regression:
 
     Learned on ``inside`` and tested on ``outside``; ``noise`` is added to the targets that are learned from, times
     their standard deviation. A seed counts as solved where the error on ``outside``, the mean of squares or of sizes,
-    is below ``limit``: an error, or that of weights that are ``off`` by a little (see `nearly_right`).
+    is below ``limit``: an error, or that of weights that are ``off`` by a little on ``judged`` rows (see
+    `nearly_right`).
     """
 
     task: str
@@ -69,13 +70,14 @@ class Regression:
     off: float = 0.0
     measure: Literal["square", "size"] = "square"
     noise: float = 0.0
+    judged: int = 20_000
     published: str = ""
 
     @property
     def bound(self) -> float:
         if self.limit is not None:
             return self.limit
-        return nearly_right(self.op, self.subsets, self.features, self.outside, self.off)
+        return nearly_right(self.op, self.subsets, self.features, self.outside, self.off, self.judged)
 
     def target(self, x: Tensor, masks: Tensor) -> Tensor:
         """``[seeds, rows, features]``, ``[seeds, 2, features] -> [seeds, rows]``."""
@@ -94,11 +96,11 @@ def seeded(*names: object) -> torch.Generator:
 
 
 @lru_cache
-def nearly_right(op: str, subsets: Subsets, features: int, outside: Samples, off: float) -> float:
+def nearly_right(op: str, subsets: Subsets, features: int, outside: Samples, off: float, rows: int) -> float:
     """The mean square error on ``outside`` of the right sums with every weight ``off`` by so much: Madsen and
-    Johansen's threshold of success, from 20,000 rows."""
+    Johansen's threshold of success."""
     generator = seeded("threshold", op, features)
-    x = outside.draw(1, 20_000, features, generator)
+    x = outside.draw(1, rows, features, generator)
     masks = subsets.masks(1, features, generator)
     bent = masks * (1 - off) + (1 - masks) * off
     function = OPERATIONS[op]

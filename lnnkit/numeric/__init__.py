@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from lnnkit.numeric.npu import RealNPU as RealNPU
     from lnnkit.numeric.nsr import NSR as NSR
     from lnnkit.numeric.readout import Readout as Readout
+    from lnnkit.numeric.recurrence import Recurrent as Recurrent
     from lnnkit.numeric.unit import Hardening as Hardening
     from lnnkit.numeric.unit import Unit as Unit
 
@@ -67,6 +68,7 @@ _HOMES = {
     "RealNPU": "npu",
     "NSR": "nsr",
     "Readout": "readout",
+    "Recurrent": "recurrence",
     "Hardening": "unit",
     "Unit": "unit",
 }
