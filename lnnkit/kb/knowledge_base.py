@@ -228,17 +228,23 @@ class KnowledgeBase:
         finally:
             session.watch = before
 
-    def ask(self, query: str, *, alpha: float = 1.0) -> Answers:
+    def ask(self, query: str, *, alpha: float = 1.0, exact: bool = False, timeout: float | None = 60.0) -> Answers:
         """The answers to a query; infers first when facts or queries have changed what must be known.
 
         With variables: the bindings whose bounds differ from the query's value with every atom at its default, sorted;
         without: one answer. ``alpha`` is the threshold from which a bound counts as true, above 0.5 and at most 1.
+        ``exact`` gives these answers the tightest bounds that all statements leave together, as `prove` does; an answer
+        that takes longer than ``timeout`` seconds keeps its own.
         """
         check_alpha(alpha)
         found, findings = asked(self._theory, query)
         from lnnkit.kb.asking import answers
 
         known = answers(self._session, found, alpha)
+        if exact:
+            from lnnkit.kb.proving import tightened
+
+            known = tightened(self._session, found, known, timeout)
         return replace(known, warnings=(*findings, *known.warnings))
 
     def explain(self, query: str, *, alpha: float = 1.0) -> Explanation:
@@ -292,6 +298,14 @@ class KnowledgeBase:
         from lnnkit.kb.proving import proved, single
 
         return single(found, proved(self._session, [found], reading, alpha, timeout, tell))
+
+    def tighten(self, atoms: Sequence[str], *, timeout: float | None = 60.0) -> dict[str, Proved]:
+        """The exact bounds of atoms, or formulas without free variables, by their texts; each takes ``timeout`` seconds
+        at most. They are read together: inference runs once. Raises as `prove` does."""
+        found = [asked(self._theory, atom)[0] for atom in atoms]
+        from lnnkit.kb.proving import each_single, proved
+
+        return dict(zip(atoms, each_single(found, proved(self._session, found, "exact", 1.0, timeout)), strict=True))
 
     def prove_queries(
         self,
