@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     import numpy as np
 
     from lnnkit import KnowledgeBase
-    from lnnkit.explain.explanation import Explanation
-    from lnnkit.explain.proof import Step
+    from lnnkit.explain.proof.explanation import Explanation
+    from lnnkit.explain.proof.proof import Step
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("LNNKIT_DATA", ROOT.parent / "shared" / "data"))
@@ -197,7 +197,7 @@ def _tops(explanation: Explanation) -> Iterator[Step]:
 
 def _known(kb: KnowledgeBase) -> Iterator[str]:
     """The atoms of which anything is known, once every predicate has been asked for."""
-    from lnnkit.explain.origins import ground_atom
+    from lnnkit.explain.provenance.origins import ground_atom
     from lnnkit.syntax.printer import format_expression
 
     patterns: list[tuple[str, list[str], str]] = []

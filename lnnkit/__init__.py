@@ -15,8 +15,11 @@ from lnnkit.errors import ProgramError as ProgramError
 if TYPE_CHECKING:
     from lnnkit.answer_table import Answer as Answer
     from lnnkit.answer_table import Answers as Answers
-    from lnnkit.explain.explanation import Explanation as Explanation
+    from lnnkit.explain.proof.explanation import Explanation as Explanation
     from lnnkit.fit import Fit as Fit
+    from lnnkit.interchange.as_program import ImportedProgram as ImportedProgram
+    from lnnkit.interchange.importing import from_fol as from_fol
+    from lnnkit.interchange.importing import from_tptp as from_tptp
     from lnnkit.kb import KnowledgeBase as KnowledgeBase
     from lnnkit.kb import load as load
     from lnnkit.kb import loads as loads
@@ -37,6 +40,7 @@ __all__ = [
     "Error",
     "Explanation",
     "Fit",
+    "ImportedProgram",
     "KnowledgeBase",
     "Outcome",
     "Plan",
@@ -44,6 +48,8 @@ __all__ = [
     "ProgramError",
     "Scores",
     "__version__",
+    "from_fol",
+    "from_tptp",
     "load",
     "loads",
     "parse",
@@ -52,7 +58,10 @@ __all__ = [
 _HOMES = {
     "Answer": "lnnkit.answer_table",
     "Answers": "lnnkit.answer_table",
-    "Explanation": "lnnkit.explain.explanation",
+    "Explanation": "lnnkit.explain.proof.explanation",
+    "ImportedProgram": "lnnkit.interchange.as_program",
+    "from_fol": "lnnkit.interchange.importing",
+    "from_tptp": "lnnkit.interchange.importing",
     "KnowledgeBase": "lnnkit.kb",
     "load": "lnnkit.kb",
     "loads": "lnnkit.kb",

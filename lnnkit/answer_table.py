@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -23,7 +22,6 @@ TruthState = Literal["true", "false", "unknown", "likely_true", "likely_false", 
 
 _TOLERANCE = 1e-9
 _LISTED = 10
-_SHOWN = 100
 _BLOCK = 1 << 12
 
 
@@ -225,21 +223,12 @@ class Answers:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        heads = [*self.variables, "bounds", "state"]
-        rows = "".join(
-            "<tr>"
-            + "".join(f"<td>{html.escape(value)}</td>" for value in answer.bindings.values())
-            + f"<td>{shown_bounds(answer)}</td><td>{shown_state(answer)}</td></tr>"
-            for answer in self[:_SHOWN]
-        )
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in heads)
-        notes = [f"… and {len(self) - _SHOWN:,} more"] if len(self) > _SHOWN else []
-        notes += [f"{warning.severity}: {warning.message}" for warning in self.warnings]
-        foot = "".join(f'<tr><td colspan="{len(heads)}">{html.escape(note)}</td></tr>' for note in notes)
-        return (
-            f"<table><caption>{html.escape(self.query)}</caption><thead><tr>{head}</tr></thead>"
-            f"<tbody>{rows}</tbody>{f'<tfoot>{foot}</tfoot>' if foot else ''}</table>"
-        )
+        from lnnkit.markup.html_table import Table, tables
+
+        rows = ([*answer.bindings.values(), shown_bounds(answer), shown_state(answer)] for answer in self)
+        caption = f"{self.query}: {len(self):,} answer{'' if len(self) == 1 else 's'}"
+        notes = [f"{warning.severity}: {warning.message}" for warning in self.warnings]
+        return tables(Table(caption, [*self.variables, "bounds", "state"], rows, len(self), "answers", notes))
 
 
 def finite(value: float) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lnnkit.report.page import fragment, page
+from lnnkit.report.training_page import fragment, page
 from lnnkit.scores import Fitted
 
 
@@ -13,9 +13,9 @@ class Fit(Fitted):
     """The outcome of `KnowledgeBase.fit`: scores, loss and values (see `lnnkit.scores.Fitted`), and their page."""
 
     def to_html(self, title: str = "Training") -> str:
-        """A page that needs nothing beside it: losses, parameters, thresholds and calibration as pictures, the scores,
-        and the rules before and after."""
+        """A page that needs nothing beside it: the rules before and after, the scores, and losses, parameters,
+        thresholds and calibration as charts. Needs ``lnnkit[report]``: `Error` without."""
         return page(self, title)
 
     def _repr_html_(self) -> str:
-        return fragment(self)
+        return str(fragment(self))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from operator import eq
@@ -12,7 +11,6 @@ from lnnkit.answer_table import finite, format_bounds
 from lnnkit.syntax.digits import in_digits
 
 _LISTED = 10
-_SHOWN = 100
 _ENDS = {
     "converged": "converged after {}",
     "creeping": "creeping after {}: the bounds hold, but a cycle gains ever less, so they may be loose",
@@ -57,9 +55,13 @@ class Contradiction:
             "upper": finite(self.upper),
         }
 
+    @property
+    def place(self) -> str:
+        """The statement, and its line; empty for an atom."""
+        return "" if self.line is None else f"{self.kind} {self.rule or ''}".rstrip() + f", line {self.line}"
+
     def __str__(self) -> str:
-        place = f" ({self.kind} {self.rule or ''}".rstrip() + f", line {self.line})" if self.line is not None else ""
-        return f"{self.atom} {self.bounds}{place}"
+        return f"{self.atom} {self.bounds}{f' ({self.place})' if self.place else ''}"
 
 
 class Contradictions(Sequence[Contradiction]):
@@ -175,11 +177,11 @@ class Outcome:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        count = len(self.contradictions)
-        shown = [str(contradiction) for contradiction in self.contradictions[:_SHOWN]]
-        if count > _SHOWN:
-            shown.append(f"… and {count - _SHOWN:,} more")
-        items = "".join(f"<li>{html.escape(text)}</li>" for text in shown)
-        creeping = "".join(f"<li>{html.escape(str(each))}</li>" for each in self.creeping[:_SHOWN])
-        lists = "".join(f"<ul>{each}</ul>" for each in (items, creeping) if each)
-        return f"<p>{html.escape(self.summary)}</p>{lists}"
+        from lnnkit.markup.html_table import Table, tables
+
+        found = self.contradictions
+        crossed = ([each.atom, each.bounds, each.place] for each in found)
+        lost = [[str(each)] for each in self.creeping]
+        shown = [Table("contradictions", ["of", "bounds", "by"], crossed, len(found))] if found else []
+        shown += [Table("creeping", [], lost, len(lost))] if lost else []
+        return tables(*shown, text=self.summary)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -45,10 +44,15 @@ class StatementPlan:
     instances: int
     joins: tuple[PlanJoin, ...]
 
-    def lines(self) -> Iterator[str]:
+    @property
+    def title(self) -> str:
+        """Its kind, name and place."""
         called = f" {self.name}" if self.name else ""
         place = "" if self.line is None else f", line {self.line}" if not self.file else f", {self.file}:{self.line}"
-        yield f"{self.kind}{called}{place}: {_counted(self.instances, 'instance')} for {self.purpose}"
+        return f"{self.kind}{called}{place}"
+
+    def lines(self) -> Iterator[str]:
+        yield f"{self.title}: {_counted(self.instances, 'instance')} for {self.purpose}"
         yield f"  {self.text}"
         made = [join for join in self.joins if join.times]
         width = max((len(step.reads) for join in made for step in join.steps), default=0)
@@ -59,9 +63,25 @@ class StatementPlan:
                 out = "not reached" if step.out is None else f"-> {step.out:,}"
                 shown = out if position or step.out != step.rows else ""
                 yield f"    {step.reads:<{width}}  {step.rows:>{digits},}  {shown}".rstrip()
+        yield from (f"  {each}" for each in self._idle())
+
+    def _idle(self) -> Iterator[str]:
+        """The joins that were not taken, and why."""
         idle = Counter(", ".join(step.reads for step in j.steps if not step.rows) for j in self.joins if not j.times)
         for empty, count in idle.items():
-            yield f"  {_counted(count, 'join')} not " + (f"made: no rows of {empty}" if empty else "needed")
+            yield f"{_counted(count, 'join')} not " + (f"made: no rows of {empty}" if empty else "needed")
+
+    def rows(self) -> Iterator[tuple[str | int, ...]]:
+        """The same for a table: a row a step, what its rows share in the first of them."""
+        head: tuple[str | int, ...] = (f"{self.title}\n{self.text}", self.instances, self.purpose)
+        for number, join in enumerate((join for join in self.joins if join.times), 1):
+            own: tuple[str | int, ...] = (number, join.times)
+            for step in join.steps:
+                yield (*head, *own, step.reads, step.rows, "not reached" if step.out is None else step.out)
+                head, own = ("", "", ""), ("", "")
+        for each in self._idle():
+            yield (*head, "", "", each, "", "")
+            head = ("", "", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +165,14 @@ class Plan:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(str(self))}</pre>"
+        from lnnkit.markup.html_table import Table, tables
+
+        joins = [row for statement in self.statements for row in statement.rows()]
+        heads = ["statement", "instances", "for", "join", "times", "reads", "rows", "left"]
+        sides = [[table.name, str(table.lower), str(table.upper)] for table in self.tables]
+        shown = [Table("joins", heads, joins, len(joins))] if joins else []
+        shown += [Table("sides", ["", "lower", "upper"], sides, len(sides))] if sides else []
+        return tables(*shown, text=self.outcome.summary)
 
 
 def _counted(count: int, what: str) -> str:

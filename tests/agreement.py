@@ -36,6 +36,16 @@ def neutral(program: Program) -> Program:
     return replace(program, facts=facts, statements=statements)
 
 
+def answers_of(text: str) -> dict[tuple[str, frozenset[tuple[str, str]]], tuple[float, float]]:
+    """The answers to a program's queries: by query and bindings, their bounds."""
+    kb = lnnkit.loads(text)
+    return {
+        (answers.query, frozenset(answer.bindings.items())): (answer.lower, answer.upper)
+        for answers in kb.answers()
+        for answer in answers
+    }
+
+
 def disagreements(program: Program, max_rounds: int = 500) -> list[str] | None:
     """Where the engine's answers differ from the oracle's; None where the oracle does not converge, or where cycles
     amplify rounding so that no two implementations need agree."""

@@ -21,3 +21,8 @@ def in_blocks(seeds: range, size: int, plain: int) -> list[object]:
 def at_length(cases: Sequence[object], plain: int) -> list[object]:
     """The ``cases`` as parameters; all after the first ``plain`` are marked slow."""
     return [case if place < plain else pytest.param(case, marks=pytest.mark.slow) for place, case in enumerate(cases)]
+
+
+def all_but(share: float, block: Sequence[int]) -> int:
+    """How many of a block are left without this share, without one at least."""
+    return len(block) - max(1, int(share * len(block)))

@@ -99,8 +99,7 @@ class _Generator:
         stated = [statement for statement in stated if (statement.lower, statement.upper) != (0.0, 1.0)]
         queries = [self._query(statements) for _ in range(rng.choice([2, 3, 4]))]
         program = Program([*self.truths, *self.numbers], facts, stated, queries, {"person": False}, self.logic)
-        once = all(_once(rule, program) for rule in (*(s.formula for s in stated), *queries))
-        return Generated(program, None if self.mode == "free" else self.world, once)
+        return Generated(program, None if self.mode == "free" else self.world, numbers_stand_once(program))
 
     # --- the world ----------------------------------------------------------------------------------------------------
 
@@ -385,6 +384,13 @@ class _Generator:
                     continue
                 return query
         raise _Retry
+
+
+def numbers_stand_once(program: Program) -> bool:
+    """Whether in no instance of a comparison or a term, in statements and queries, a number stands twice."""
+    return all(
+        _once(formula, program) for formula in (*(each.formula for each in program.statements), *program.queries)
+    )
 
 
 def _once(formula: Formula, program: Program) -> bool:

@@ -19,8 +19,10 @@ from typing import Any, NamedTuple
 
 from mpmath import MPContext
 
+import lnnkit
 from tests.oracle import Fact, Formula, Predicate, Program, Statement
 from tests.oracle.program import free_variables, operands, weights
+from tests.programs import to_text
 
 LOGICS = ("lukasiewicz", "product", "godel")
 ENTITIES = ("anna", "bob", "cleo")
@@ -179,11 +181,11 @@ def rounded(truth: Exact) -> float | None:
 
 @dataclass
 class Planted:
-    """A program, the world that it holds in, and the exact truths of its queries there."""
+    """A program and the world that it holds in, over these entities."""
 
     program: Program
     world: World
-    queries: list[dict[tuple[str, ...], Exact]]
+    entities: Sequence[str]
 
 
 def plant(seed: int) -> Planted:
@@ -228,14 +230,7 @@ class _Planter:
         predicates = [Predicate(name, 0, ()) for name in (*self.propositions, "Known")]
         predicates += [Predicate(name, 1, ("entity",)) for name in self.properties]
         program = Program(predicates, facts, statements, queries, {}, self.logic)
-        return Planted(program, self.world, [self._expected(query) for query in queries])
-
-    def _expected(self, query: Formula) -> dict[tuple[str, ...], Exact]:
-        free = free_variables(query)
-        rows = itertools.product(self.entities, repeat=len(free))
-        return {
-            row: truth(query, self.logic, self.world, self.entities, dict(zip(free, row, strict=True))) for row in rows
-        }
+        return Planted(program, self.world, self.entities)
 
     def _stated(self, value: float) -> tuple[float, float]:
         rng = self.rng
@@ -319,3 +314,21 @@ class _Planter:
         heavy = not self.plain and rng.random() < 0.5
         weighted = tuple((rng.choice(WEIGHTS) if heavy and rng.random() < 0.5 else 1.0, part) for part in parts)
         return (kind, weighted, bias, logic) if kind in ("and", "or") else (kind, *weighted, bias, logic)
+
+
+# --- what the engine says of it ---------------------------------------------------------------------------------------
+
+
+def exclusions(case: Planted, within: float = 1e-9) -> list[str]:
+    """Contradictions, and answers that exclude the world by more than ``within``."""
+    program = case.program
+    kb = lnnkit.loads(to_text(program))
+    found = [f"contradiction: {each}" for each in kb.infer().contradictions]
+    for query, answers in zip(program.queries, kb.answers(), strict=True):
+        free = free_variables(query)
+        for answer in answers:
+            env = {variable: answer.bindings[variable] for variable in free}
+            value = float(truth(query, program.logic, case.world, case.entities, env).value)
+            if not answer.lower - within <= value <= answer.upper + within:
+                found.append(f"{answers.query} {answer.bindings}: {(answer.lower, answer.upper)} excludes {value!r}")
+    return found

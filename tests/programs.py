@@ -211,7 +211,7 @@ class _Generator:
             program.sorts["ghost"] = rng.random() < 0.5
         self._undeclare(program)
         network = Network(program)
-        if not _well_sorted(program, network):
+        if not well_sorted(program, network):
             raise _Retry
         if self.mode == "free":
             self._free_truths(program)
@@ -654,7 +654,7 @@ def _placed(formula: Formula, variables: tuple[str, ...]) -> bool:
     return {*variables} <= {t for f in subformulas(formula) if f[0] == "atom" for k, t in f[2] if k == "var"}
 
 
-def _well_sorted(program: Program, network: Network) -> bool:
+def well_sorted(program: Program, network: Network) -> bool:
     """Small enough, and the sorts would be the same if queries joined positions as statements do (D2 is silent)."""
     atoms = sum(
         math.prod(len(network.sorts.domains[network.sorts.positions[p.name, i]]) for i in range(p.arity))

@@ -7,12 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-import lnnkit
-from tests.agreement import disagreements
-from tests.blocks import at_length, in_blocks
+from tests.agreement import answers_of, disagreements
+from tests.blocks import all_but, at_length, in_blocks
 from tests.programs import MODES, generate, to_text
 
-PLAIN, ALL, BLOCK = 30, 2100, 30
+PLAIN, ALL, BLOCK = 12, 2100, 30
 
 
 def compare(seeds: range, equal: float = 0.0, ground: float = 0.0) -> int:
@@ -28,17 +27,17 @@ def compare(seeds: range, equal: float = 0.0, ground: float = 0.0) -> int:
 
 @pytest.mark.parametrize("block", in_blocks(range(ALL), BLOCK, PLAIN))
 def test_oracle(block: range) -> None:
-    assert compare(block) >= len(block) - 3  # the rest creep or amplify rounding
+    assert compare(block) >= all_but(0.1, block)  # the rest creep or amplify rounding
 
 
-@pytest.mark.parametrize("block", in_blocks(range(360), BLOCK, plain=10))
+@pytest.mark.parametrize("block", in_blocks(range(360), BLOCK, plain=4))
 def test_equalities(block: range) -> None:
-    assert compare(block, equal=0.25) >= len(block) - 3
+    assert compare(block, equal=0.25) >= all_but(0.1, block)
 
 
-@pytest.mark.parametrize("block", in_blocks(range(540), BLOCK, plain=10))
+@pytest.mark.parametrize("block", in_blocks(range(540), BLOCK, plain=4))
 def test_quantifiers_that_stand_for_themselves(block: range) -> None:
-    assert compare(block, ground=0.25) >= len(block) - 3
+    assert compare(block, ground=0.25) >= all_but(0.1, block)
 
 
 @pytest.mark.parametrize(
@@ -93,16 +92,7 @@ query P(U) & Q
     assert answers_of(text) == {("P(U) & Q", frozenset({("U", "anna")})): (0.0, 0.0)}
 
 
-def answers_of(text: str) -> dict[tuple[str, frozenset[tuple[str, str]]], tuple[float, float]]:
-    kb = lnnkit.loads(text)
-    return {
-        (answers.query, frozenset(answer.bindings.items())): (answer.lower, answer.upper)
-        for answers in kb.answers()
-        for answer in answers
-    }
-
-
-@pytest.mark.parametrize("seed", at_length(range(5000, 5060), plain=15))
+@pytest.mark.parametrize("seed", at_length(range(5000, 5060), plain=6))
 def test_order_is_nothing(seed: int) -> None:
     """Bitwise, with contradictions or without."""
     program = generate(seed, 1 + seed % 6, MODES[seed % 3]).program

@@ -7,13 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from tests.agreement import disagreements_about_numbers
-from tests.blocks import at_length, in_blocks
+from tests.agreement import answers_of, disagreements_about_numbers
+from tests.blocks import all_but, at_length, in_blocks
 from tests.numeric_programs import MODES, generate
 from tests.programs import to_text
-from tests.test_agreement import answers_of
 
-PLAIN, ALL, BLOCK = 30, 3000, 20
+PLAIN, ALL, BLOCK = 8, 3000, 20
 
 
 def compare(seeds: range, related: float = 0.0) -> int:
@@ -29,12 +28,12 @@ def compare(seeds: range, related: float = 0.0) -> int:
 
 @pytest.mark.parametrize("block", in_blocks(range(ALL), BLOCK, PLAIN))
 def test_oracle(block: range) -> None:
-    assert compare(block) >= len(block) - 5
+    assert compare(block) >= all_but(0.25, block)
 
 
-@pytest.mark.parametrize("block", in_blocks(range(100_000, 101_500), BLOCK, plain=20))
+@pytest.mark.parametrize("block", in_blocks(range(100_000, 101_500), BLOCK, plain=6))
 def test_oracle_where_terms_are_compared_again(block: range) -> None:
-    assert compare(block, related=0.6) >= len(block) - 5
+    assert compare(block, related=0.6) >= all_but(0.25, block)
 
 
 # A truth that a register only comes near far below; an equality that is fully true; an end between two tolerances; an
@@ -44,7 +43,7 @@ def test_what_was_off(seed: int) -> None:
     assert compare(range(seed, seed + 1)) == 1
 
 
-@pytest.mark.parametrize("seed", at_length(range(5000, 5030), plain=10))
+@pytest.mark.parametrize("seed", at_length(range(5000, 5030), plain=4))
 def test_order_is_nothing(seed: int) -> None:
     """Bitwise, with contradictions or without."""
     program = generate(seed, 1 + seed % 6, MODES[seed % 3], 0.6 * (seed >= 5020)).program

@@ -20,6 +20,7 @@ from benchmarks.arithmetic.regression import Regression, Subsets, seeded
 from benchmarks.arithmetic.report import table
 from benchmarks.arithmetic.samples import Grid, Sobol, Uniform
 from benchmarks.arithmetic.store import Store
+from tests.blocks import at_length
 
 CELL = Cell("madsen", "mul", "4", "portfolio", "fast")
 
@@ -135,7 +136,7 @@ def test_pairs_of_the_comparison_task() -> None:
 
 @pytest.mark.parametrize(
     "module",
-    [pytest.param(madsen, marks=pytest.mark.slow), single, heim, pytest.param(static, marks=pytest.mark.slow)],
+    at_length([single, heim, madsen, static], plain=1),
     ids=lambda module: module.__name__.split(".")[-1],
 )
 def test_the_fast_mode_solves_each_operation(module: ModuleType) -> None:
@@ -150,7 +151,7 @@ def test_the_fast_mode_solves_each_operation(module: ModuleType) -> None:
         assert all(each.samples == each.steps * examples < 1_000_000 for each in outcomes)
 
 
-@pytest.mark.parametrize("relation", ["=", ">="])
+@pytest.mark.parametrize("relation", at_length(["=", ">="], plain=1))
 def test_the_fast_mode_learns_relations(relation: nsr.RelationName) -> None:
     (found,) = nsr.solve(relation, 1, RuleShape(0, 1))
     assert found.solved
@@ -168,6 +169,7 @@ def test_outcomes_do_not_depend_on_what_ran_before() -> None:
 # --- the paper mode at a small size -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_published_unit_solves_its_easy_case() -> None:
     task = regression(single, "mul", "[1, 2]")
     recipe = dict(paper.recipes(task))["NMU"]

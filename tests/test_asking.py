@@ -9,13 +9,13 @@ import pytest
 
 import lnnkit
 from tests.agreement import disagreements
-from tests.blocks import in_blocks
+from tests.blocks import all_but, in_blocks
 from tests.oracle import Fact, Formula, Program, Statement
 from tests.oracle.network import Network
 from tests.oracle.program import QUANTIFIERS, Argument, free_variables, operands, replace_operands, subformulas
 from tests.programs import MODES, formula_text, generate, to_text
 
-PLAIN, LONG, BLOCK = 8, 180, 30
+PLAIN, LONG, BLOCK = 3, 180, 30
 SHARES = ((0.0, 0.0), (0.0, 0.25), (0.25, 0.0))  # of equalities, and of quantifiers without free variables
 UNNAMED = ("yak", "zed")  # entities of no generated program
 EPS = 1e-9  # answers as near as this to a query's default are not listed
@@ -136,7 +136,7 @@ def one_answer(seed: int, size: int, most: int = 1) -> int:
 
 @pytest.mark.parametrize("block", in_blocks(range(BLOCK), BLOCK, PLAIN))
 def test_an_atom_has_one_answer(block: range) -> None:
-    assert sum(one_answer(seed, 1 + seed % 2) for seed in block) >= len(block) - 5
+    assert sum(one_answer(seed, 1 + seed % 2) for seed in block) >= all_but(1 / 6, block)
 
 
 @pytest.mark.slow
@@ -215,7 +215,7 @@ def asking_changes_nothing(seed: int, size: int) -> bool:
 
 @pytest.mark.parametrize("block", in_blocks(range(BLOCK), BLOCK, PLAIN))
 def test_asking_changes_nothing(block: range) -> None:
-    assert sum(asking_changes_nothing(seed, 1 + seed % 3) for seed in block) >= len(block) - 5
+    assert sum(asking_changes_nothing(seed, 1 + seed % 3) for seed in block) >= all_but(1 / 6, block)
 
 
 @pytest.mark.slow

@@ -18,7 +18,11 @@ DOCS = ROOT / "docs"
 PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
 
 
-@pytest.mark.parametrize("page", [*PAGES, "../ARCHITECTURE.md", "../CONTRIBUTING.md"])  # the site includes both
+RUN = [*PAGES, "../ARCHITECTURE.md", "../CONTRIBUTING.md"]  # the site includes both
+LONG = ("tutorials/labels.md",)  # it trains for seconds
+
+
+@pytest.mark.parametrize("page", [pytest.param(page, marks=pytest.mark.slow) if page in LONG else page for page in RUN])
 def test_blocks_of(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run_page(DOCS / page, tmp_path, monkeypatch)
 

@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 import lnnkit
+from tests.blocks import at_length
 
 Bounds = tuple[float, float]
 T, F, U = (1.0, 1.0), (0.0, 0.0), (0.0, 1.0)
@@ -164,11 +165,12 @@ def inverse(kind: str, w: list[float], b: float, node: Bounds, boxes: list[Bound
     return max(boxes[i][0], clamp(lower)), min(boxes[i][1], clamp(upper))
 
 
+@pytest.mark.parametrize("count", at_length([5, 25], plain=1))
 @pytest.mark.parametrize("kind", ["and", "or", "implies"])
-def test_weighted_formulas_up_and_down_through_a_program(kind: str) -> None:
+def test_weighted_formulas_up_and_down_through_a_program(kind: str, count: int) -> None:
     """A hidden point keeps each program satisfiable; the facts' boxes and the axiom's bounds contain it."""
     rng = random.Random(f"ibm {kind}")
-    for _ in range(25):
+    for _ in range(count):
         size = 2 if kind == "implies" else 3
         w = [round(rng.uniform(0.2, 2), 3) for _ in range(size)]
         b = round(rng.uniform(0.5, 1.6), 3)
@@ -422,7 +424,7 @@ def test_defect_12_an_import_has_no_side_effects(tmp_path: Path) -> None:
         "assert not logging.getLogger('lnnkit').handlers\n"
         "assert not {'matplotlib', 'pandas'} & set(sys.modules)\n"
     )
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[1]), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[1])}
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )

@@ -11,8 +11,11 @@ Each stage may import itself and the stages before it. Beside them stand
 - ``errors``: exceptions over the diagnostics of ``syntax``, raised by ``kb`` and the surfaces alone.
 - ``answer_table``, ``outcome``, ``plan``, ``scores``: what inference and learning come back with, as values that import
   no stage but ``syntax`` and ``data`` (columns of names); so ``answers`` can make them and the surfaces can show them.
-- ``report``: draws ``scores`` of training as a page, for ``fit`` alone.
+- ``markup`` (templates, colours, tables of HTML) and ``picture`` (boxes and arrows as SVG, PNG, DOT and pages): leaves
+  that everything shows itself by.
+- ``report``: draws ``scores`` of training as a page, for ``fit`` and the command line.
 - ``draft``: a first program for tables, for the surfaces alone.
+- ``interchange``: other notations of logic -> programs, and checked programs -> such notations, for the surfaces alone.
 - ``highlighting`` (colours, from the grammar) and ``editor`` (what an editor asks of a text: pure functions over syntax
   trees and the checker's index) import no engine; ``language_server`` speaks the protocol, and infers through ``kb``.
 - ``budget`` (what ``kb`` allows ``engine``), ``computing`` (the precision and device that it is given), ``interrupt``
@@ -29,6 +32,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import networkx
@@ -37,7 +41,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "lnnkit"
 CORE = ("formula", "analysis", "store", "join", "trail", "engine", "answers")
-STAGES = ("syntax", "data", "check", "graph", *CORE, "explain", "prove", "picture", "learn", "kb")
+STAGES = ("syntax", "data", "check", "graph", *CORE, "explain", "prove", "draw", "learn", "kb")
 LEAVES = ("logic", "numeric", "flags")
 SURFACES = ("cli", "shell", "sklearn", "__main__")
 VALUES = ("answer_table", "outcome", "plan", "scores")
@@ -45,28 +49,41 @@ VALUES = ("answer_table", "outcome", "plan", "scores")
 MAY: dict[str, set[str]] = {stage: set(STAGES[: place + 1]) for place, stage in enumerate(STAGES)}
 for _stage in (*CORE, "explain", "prove", "learn", "kb"):
     MAY[_stage] |= set(LEAVES)
-for _stage in ("answers", "explain", "prove", "picture", "learn", "kb"):
+for _stage in ("answers", "explain", "prove", "draw", "learn", "kb"):
     MAY[_stage] |= set(VALUES)
+for _stage in ("explain", "draw", "kb"):
+    MAY[_stage] |= {"markup", "picture"}
 MAY["kb"] |= {"errors", "budget", "computing", "fit", "interrupt", "output"}
 MAY |= {leaf: {leaf, "flags"} for leaf in LEAVES}
 MAY["errors"] = {"syntax"}
-MAY["answer_table"] = {"syntax", "data"}
-MAY["outcome"] = {"answer_table", "syntax"}
-MAY["plan"] = {"outcome"}
+MAY["markup"] = {"markup", "errors", "syntax"}
+MAY["picture"] = {"picture", "markup", "answer_table", "syntax"}
+MAY["answer_table"] = {"syntax", "data", "markup"}
+MAY["outcome"] = {"answer_table", "syntax", "markup"}
+MAY["plan"] = {"outcome", "markup"}
 MAY["scores"] = {"syntax"}
 MAY["fit"] = {"report", "scores"}
-MAY["report"] = {"report", "scores"}
+MAY["report"] = {"report", "scores", "markup"}
 MAY["budget"] = {"errors", "syntax", "check", "graph", *CORE}
 MAY["computing"] = {"errors", "syntax", "logic"}
 MAY["interrupt"] = {"engine"}
 MAY["output"] = {"errors", "syntax", "data"}
 MAY["draft"] = {"draft", "syntax", "data"}
+MAY["interchange"] = {"interchange", "syntax", "data", "check", "errors"}
 MAY["highlighting"] = {"syntax", "highlighting"}
 MAY["editor"] = {"syntax", "data", "check", "highlighting", "editor"}
 MAY["language_server"] = {*MAY["kb"], "editor", "language_server", "lnnkit"}
-MAY |= {surface: {*MAY["kb"], *SURFACES, "draft", "highlighting", "language_server", "lnnkit"} for surface in SURFACES}
+MAY |= {
+    surface: {*MAY["kb"], *SURFACES, "draft", "interchange", "highlighting", "language_server", "report", "lnnkit"}
+    for surface in SURFACES
+}
 
 MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def layer(module: str) -> str:
@@ -77,7 +94,7 @@ def layer(module: str) -> str:
 
 def imports(path: Path) -> Iterator[tuple[int, str]]:
     """The line and the layer of each import of lnnkit in a file."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, layer(name.name)) for name in node.names if name.name.split(".")[0] == "lnnkit")
         elif isinstance(node, ast.ImportFrom):
@@ -104,9 +121,12 @@ KNOWLEDGE_BASE = (
     *(
         "covering_fixpoints",
         "asking",
+        "case_splits",
         "assuming",
         "trying",
         "explaining",
+        "deciding_cases",
+        "asking_by_cases",
         "proving",
         "drawing",
         "constant_findings",
@@ -144,7 +164,7 @@ def test_bounds_are_written_in_two_places() -> None:
     or ``ends(side)`` hold."""
     writers: set[str] = set()
     for path in MODULES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(path)):
             targets = node.targets if isinstance(node, ast.Assign) else []
             if isinstance(node, ast.AugAssign):
                 targets = [node.target]
@@ -174,7 +194,7 @@ def test_no_circle_of_files() -> None:
     names = {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in MODULES}
     graph = networkx.DiGraph()
     for name, path in names.items():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.ImportFrom) and node.module:
                 for each in node.names:
                     inner = f"{node.module}.{each.name}"
@@ -232,13 +252,19 @@ def test_what_infers_nothing_needs_no_torch(tmp_path: Path) -> None:
     assert "torch" not in modules_after(script, str(tmp_path / "p.lnn"))
 
 
-CHECKER = ("proof_checker", "looked", "ground_form", "ground_arithmetic", "origins", "proof")
+CHECKER = (
+    *("checker.proof_checker", "checker.looked", "checker.ground_form", "checker.ground_arithmetic"),
+    *("provenance.origins", "proof.proof"),
+)
 
 
 @pytest.mark.parametrize("name", CHECKER)
 def test_the_checker_of_proofs_knows_no_engine(name: str) -> None:
     """It stands on the program and on the kernels of the logics and of arithmetic."""
-    tree = ast.parse((PACKAGE / "explain" / f"{name}.py").read_text(encoding="utf-8"))
+    assert {f"checker.{path.stem}" for path in (PACKAGE / "explain" / "checker").glob("*.py")} - {
+        "checker.__init__"
+    } <= set(CHECKER)
+    tree = ast.parse((PACKAGE / "explain" / f"{name.replace('.', '/')}.py").read_text(encoding="utf-8"))
     named = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module}
     own = {module for module in named if module.startswith("lnnkit.explain.")}
     assert {layer(module) for module in named - own if module.startswith("lnnkit")} <= {

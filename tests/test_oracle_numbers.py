@@ -105,11 +105,11 @@ def inside(value: float, piece: Box, slack: float = 1e-9) -> bool:
     return piece[0] - slack * max(1, abs(value)) <= value <= piece[1] + slack * max(1, abs(value))
 
 
-@pytest.mark.parametrize("block", at_length(range(10), plain=1))
+@pytest.mark.parametrize("block", at_length(range(30), plain=1))
 def test_no_point_is_lost(block: int) -> None:
     """Values, truth, and what is left of the numbers where the truth is known."""
     rng, met = random.Random(block), 0
-    for _ in range(300):
+    for _ in range(100):
         comparison = a_comparison(rng)
         box = a_box(rng, comparison)
         for _ in range(30):
@@ -131,7 +131,7 @@ def test_no_point_is_lost(block: int) -> None:
                 for name, x in point.items():  # a soft truth of nearly 0 or 1 tells its number loosely
                     slack = 1e-9 if comparison[4] is None or TOL < found < 1 - TOL else 1e-2
                     assert inside(x, left[name], slack), (comparison, box, point, wanted, left)
-    assert met > 3000
+    assert met > 1000
 
 
 # --- Z3: nothing is kept that no point needs -----------------------------------------------------------------------
@@ -195,11 +195,11 @@ class Asked:
         return None if answer == z3.unknown else answer == z3.sat
 
 
-@pytest.mark.parametrize("block", at_length(range(6), plain=1))
+@pytest.mark.parametrize("block", at_length(range(18), plain=1))
 def test_every_end_is_near_a_point(block: int) -> None:
     """Where each number stands once: truth is as Z3 says, and the numbers come as near to each end as one likes."""
     rng, met = random.Random(1000 + block), 0
-    for _ in range(60):
+    for _ in range(20):
         comparison = a_comparison(rng, rational=True)
         box = a_box(rng, comparison)
         asked = Asked(comparison, box)
@@ -224,4 +224,4 @@ def test_every_end_is_near_a_point(block: int) -> None:
                     met += 1
                     assert asked.possible(holds, condition) is not False, (comparison, box, wanted, left, name, end)
                     assert not asked.possible(holds, beyond), (comparison, box, wanted, left, name, end)
-    assert met > 100
+    assert met > 33

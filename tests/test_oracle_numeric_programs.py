@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import z3
 
+from tests.blocks import at_length
 from tests.numeric_programs import generate
 from tests.oracle import Fact, Formula, Predicate, Program, Result, Statement, run
 from tests.oracle.network import Network, ground_term
@@ -170,7 +171,7 @@ def test_a_chain_is_two_comparisons() -> None:
 # --- hidden worlds ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("block", range(6))
+@pytest.mark.parametrize("block", at_length(range(6), plain=1))
 def test_the_hidden_world_is_in_every_answer(block: int) -> None:
     tightened = 0
     for seed in range(60 * block, 60 * block + 60):
@@ -327,7 +328,7 @@ def every_term(term: Formula) -> list[Formula]:
                     for found in every_term(part))]  # fmt: skip
 
 
-@pytest.mark.parametrize("block", range(3))
+@pytest.mark.parametrize("block", at_length(range(3), plain=1))
 def test_z3_finds_no_world_outside(block: int) -> None:
     """Every bound that was derived is implied, where all terms have values."""
     asked = 0

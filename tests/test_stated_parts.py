@@ -10,7 +10,7 @@ import pytest
 
 import lnnkit
 from tests.agreement import disagreements
-from tests.blocks import in_blocks
+from tests.blocks import all_but, in_blocks
 from tests.oracle import Formula, Program, Statement
 from tests.oracle.network import Network
 from tests.oracle.program import QUANTIFIERS, ProgramError, free_variables, rename
@@ -137,7 +137,7 @@ def bound(name: str, formula: Formula, new: str, draw: random.Random) -> Formula
     return draw.choice(QUANTIFIERS), (new,), rename(formula, {name: new})
 
 
-@pytest.mark.parametrize("block", in_blocks(range(450), BLOCK, plain=15))
+@pytest.mark.parametrize("block", in_blocks(range(450), BLOCK, plain=5))
 def test_oracle(block: range) -> None:
     compared = 0
     for seed in block:
@@ -147,7 +147,7 @@ def test_oracle(block: range) -> None:
         if asked is not None and found is not None:
             compared += 1
             assert not found, f"seed {seed}:\n{to_text(asked)}\n" + "\n".join(found)
-    assert compared >= len(block) - 4  # the rest creep, amplify rounding or are no programs
+    assert compared >= all_but(0.2, block)  # the rest creep, amplify rounding or are no programs
 
 
 def answer(kb: lnnkit.KnowledgeBase, query: str) -> Bounds:

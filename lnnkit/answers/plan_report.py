@@ -95,6 +95,12 @@ def _reads(fixpoint: Fixpoint, formula: Formula, reads: Reads) -> str:
     named = [a if isinstance(a, str) else _variable(formula, a) for a in reads.arguments]
     if reads.table == EQUAL:
         return " = ".join(named)
+    if reads.table in prepared.demands:
+        predicate, places = prepared.demands[reads.table]
+        shown = ["_"] * len(prepared.lifted.graph.nodes[predicate]["sorts"])
+        for place, each in zip(places, named, strict=True):
+            shown[place] = each
+        return f"{predicate}({', '.join(shown)}) asked for"
     atom = _name(prepared.lifted, reads.table) + (f"({', '.join(named)})" if reads.arguments else "")
     low, high = prepared.grounding.atoms.tables[reads.table].default
     differs = {

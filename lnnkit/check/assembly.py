@@ -1,4 +1,4 @@
-"""The checked program, put together from statements in which nothing is wrong."""
+"""Builds the checked program from statements without errors."""
 
 from __future__ import annotations
 
@@ -80,12 +80,12 @@ def query(formula: Formula, symbols: Symbols) -> Query:
 
 
 def query_text(span: Span) -> str:
-    """A query as it was written, but for its keyword."""
+    """The text of a query without its keyword."""
     return re.sub(r"^\s*query\s+", "", span.text).strip()
 
 
 def resolve(formula: Formula, symbols: Symbols) -> ast.Expression:
-    """The formula with its comparisons of entities told from those of numbers, and chains as conjunctions."""
+    """The formula with comparisons of entities separated from those of numbers, and chains as conjunctions."""
     scopes = {
         id(visit.node): None if compares_numbers(visit, symbols) else visit.scope
         for visit in formula.visits
@@ -112,8 +112,8 @@ def resolve(formula: Formula, symbols: Symbols) -> ast.Expression:
 
 
 def _links(chain: ast.Comparison, starts: Mapping[str, float]) -> ast.Expression:
-    """A chain of comparisons of numbers as the conjunction of its links; its attributes are those of each. What
-    compares constants is true or false."""
+    """A chain of number comparisons as the conjunction of its links, each with the attributes of the chain. A link
+    between constants is replaced by true or false."""
     links: list[ast.Expression] = []
     for operator, (left, right) in zip(chain.operators, pairwise(chain.operands), strict=True):
         span = Span(chain.span.source, left.span.start, right.span.end)

@@ -1,4 +1,4 @@
-"""AST -> checked AST: the passes, in order. Every finding is collected; none ends the check."""
+"""Checks a syntax tree, pass by pass. Every finding is collected; none ends the check."""
 
 from __future__ import annotations
 
@@ -66,11 +66,11 @@ def check(
 ) -> tuple[CheckedProgram | None, list[Diagnostic]]:
     """Check a parsed program whose paths are relative to ``base``.
 
-    ``told`` are tables that the program does not name (``kb.tell``); they supply their predicates and stand after the
-    program's own. The program is None if there is an error. Findings come file by file, in the order of
-    the text. Statements that did not parse are not in ``program``, but its source still has them: what they mention is
-    not reported as unknown. Without ``read_data`` no data file is opened, and what only a file can tell (its
-    entities, the arity of a predicate that nothing but a ``load`` mentions) is not checked.
+    ``told`` are tables that the program does not name (``kb.tell``); they supply their predicates and come after the
+    program's own. The checked program is None if there is an error. Findings are ordered by file and position.
+    Statements that did not parse are not in ``program``, but its source still has them: names that they mention are not
+    reported as unknown. Without ``read_data`` no data file is opened, and what depends on its contents (entities, the
+    arity of a predicate that only a ``load`` mentions) is not checked.
     """
     merged = merge(program, base)
     symbols = gather(merged.entries, told=told)
@@ -92,7 +92,7 @@ def run(passes: Sequence[Pass], symbols: Symbols) -> list[Diagnostic]:
 
 
 def ordered(findings: Sequence[Diagnostic], paths: Iterable[str]) -> list[Diagnostic]:
-    """By file, in the order of ``paths``, and by place."""
+    """Findings sorted by file, in the order of ``paths``, and by position."""
     files = {path: index for index, path in enumerate(dict.fromkeys(paths))}
     for finding in findings:
         if finding.span is not None:
@@ -107,7 +107,7 @@ def ordered(findings: Sequence[Diagnostic], paths: Iterable[str]) -> list[Diagno
 
 
 def unmasked(findings: Sequence[Diagnostic]) -> list[Diagnostic]:
-    """Without the warnings that begin where an error does: they are about the same slip."""
+    """Findings without the warnings that start where an error starts: they are about the same slip."""
     errors = {_begin(finding) for finding in findings if finding.severity == "error" and finding.span is not None}
     return [finding for finding in findings if finding.severity == "error" or _begin(finding) not in errors]
 

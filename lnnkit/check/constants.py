@@ -1,4 +1,4 @@
-"""The values of terms of literals alone, and the truth of comparisons between them."""
+"""The values of terms without numbers of entities, and the truth of comparisons between them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ RELATIVE = 1e-9  # numbers that are not both whole are equal within this, of the
 
 
 def mentions_numbers(term: ast.Expression) -> bool:
-    """Whether the value depends on an entity's number."""
+    """Whether the value depends on the number of an entity."""
     return any(isinstance(node, ast.Atom) for node in nodes(term))
 
 
 def value_of(term: ast.Expression, starts: Mapping[str, float] | None = None) -> float | None:
-    """The finite value of a term, learnable values at their start; None where it has none, or depends on a number."""
+    """The finite value of a term, with learnable values at their start; None if it has none or depends on the number of
+    an entity."""
     done: dict[int, float | None] = {}
     for node in reversed(list(nodes(term))):  # operands before what holds them
         done[id(node)] = _value(node, [done[id(operand)] for operand in children(node)], starts or {})
@@ -65,7 +66,7 @@ def _combined(operator: str, left: float, right: float) -> float | None:
 
 
 def truth_of(comparison: ast.Comparison, starts: Mapping[str, float] | None = None) -> bool | None:
-    """Whether a single crisp comparison holds; None where a side has no fixed value."""
+    """Whether a single crisp comparison holds; None if a side has no fixed value."""
     left, right = (value_of(operand, starts) for operand in comparison.operands)
     if left is None or right is None:
         return None

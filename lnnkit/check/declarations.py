@@ -1,4 +1,4 @@
-"""Declarations: said twice, or said differently."""
+"""Declarations that are repeated or contradict each other."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _logics(symbols: Symbols) -> Iterator[Diagnostic]:
 
 
 def _sorts(symbols: Symbols) -> Iterator[Diagnostic]:
-    """Sorts need no declaration; but one that is named once, and almost like another, is likely a slip."""
+    """Sorts need no declaration; but one that is named once and resembles another is probably a slip."""
     first: dict[str, ast.SortStatement] = {}
     used: dict[str, list[Declaration]] = {}
     for statement in symbols.statements():

@@ -1,9 +1,9 @@
-"""Entities: the nets for lower-case variables and for names that no fact knows.
+"""Entities: warnings about lower-case variables and about names that no fact mentions.
 
-A language in which variables start upper-case has three slips: ``Parent(x, y)`` for variables, ``Friend(X, Anna)`` for
-an entity, and a misspelt entity. What is known are the entities of facts, labels and tables, and those that an axiom
-states outright (see ``symbols``). One-letter variables never count as misspelt entities: ``Edge(A, B)`` is fine beside
-``fact Edge(a, b)``. What a query asks of entities that nobody knows is told in ``asked``.
+Variables start upper-case, so there are three typical slips: ``Parent(x, y)`` with variables in lower case, ``Friend(X,
+Anna)`` with an entity in upper case, and a misspelt entity. Known entities are those of facts, labels and tables, and
+those that an axiom states outright (see ``symbols``). One-letter variables never count as misspelt entities: ``Edge(A,
+B)`` is fine next to ``fact Edge(a, b)``. Unknown entities in queries are reported by ``asked``.
 """
 
 from __future__ import annotations
@@ -52,18 +52,19 @@ def entities(symbols: Symbols) -> list[Diagnostic]:
 
 
 def constants(formula: Formula) -> Iterator[Mention]:
-    """The constants; what is bound elsewhere in the statement is a finding about variables."""
+    """The constants of a formula, except names that a quantifier elsewhere in the statement binds: those are reported
+    as variables."""
     bound = {v.name for visit in formula.visits if isinstance(visit.node, Quantifier) for v in visit.node.variables}
     return (each for each in formula.mentions if not each.variable and (each.quoted or each.name not in bound))
 
 
 def _unsure(formula: Formula) -> Iterator[Mention]:
-    """The unquoted ones."""
+    """The constants without quotes."""
     return (mention for mention in constants(formula) if not mention.quoted)
 
 
 def _suspects(formula: Formula) -> Iterator[Mention]:
-    """The first mention of each free variable whose name could well be an entity's."""
+    """The first mention of each free variable whose name could be that of an entity."""
     seen: set[str] = set()
     for mention in formula.mentions:
         if mention.variable and mention.binder is None and mention.name not in seen:
@@ -102,19 +103,21 @@ def _unknown(mention: Mention, symbols: Symbols | None) -> Diagnostic:
 
 
 def near_entity(name: str, symbols: Symbols) -> str | None:
-    """The entity that a misspelt name may be meant for, as it is written."""
+    """The known entity that a name is probably a misspelling of, as written in programs."""
     near = nearest(name, _names(symbols))
     return None if near is None else _written(near)
 
 
 def capitalised(name: str) -> str | None:
-    """The variable that a lower-case name may be meant for; digits, letters without case and `c+` have none."""
+    """The variable that a lower-case name may be meant for. None for digits, letters without case, and names such as
+    `c+`."""
     capital = name[:1].upper() + name[1:]
     return capital if capital != name and is_name(capital) and starts_upper(capital) else None
 
 
 def _written(entity: str) -> str:
-    """An entity as an atom or a comparison names it: in quotes where it would read as a variable, or as no name."""
+    """An entity as written in an atom or a comparison: quoted if it would otherwise read as a variable, or as no
+    name."""
     return entity if is_name(entity) and not starts_upper(entity) else format_string(entity)
 
 
@@ -122,14 +125,14 @@ def _written(entity: str) -> str:
 
 
 def known(symbols: Symbols, names: Collection[str]) -> set[str]:
-    """Those of ``names`` that are entities of the program's facts or tables."""
+    """The ``names`` that are entities of the program's facts or tables."""
     found = set(names) & symbols.texts
     missing = set(names) - found
     return found | set(_matches(symbols, missing)) if missing else found
 
 
 def but_for_case(symbols: Symbols, names: Collection[str]) -> dict[str, str]:
-    """For each of ``names`` that is an entity but for case: that entity."""
+    """For each of ``names`` that differs from an entity only in case: that entity."""
     if not names:
         return {}
     wanted = {name.lower(): name for name in names}
@@ -145,7 +148,7 @@ def _named(symbols: Symbols) -> Iterator[Names]:
 
 
 def _matches(symbols: Symbols, names: Collection[str], lower: bool = False) -> Iterable[str]:
-    """The entities of tables that are among ``names``, compared in lower case if asked."""
+    """The entities of tables that are among ``names``, compared in lower case if ``lower``."""
     if not names or not (symbols.tables or symbols.label_tables or symbols.told):
         return
     from pyarrow import compute
@@ -164,7 +167,8 @@ def _matches(symbols: Symbols, names: Collection[str], lower: bool = False) -> I
 
 
 def _names(symbols: Symbols) -> set[str]:
-    """The entities to look for near names in; none of a table so large that the search would be felt."""
+    """The entities among which similar names are sought; those of very large tables are left out, since the search
+    would be noticeable."""
     names = set(symbols.texts) if len(symbols.texts) <= MOST else set()
     for held in _named(symbols):
         if len(held) <= MOST:

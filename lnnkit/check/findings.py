@@ -1,4 +1,4 @@
-"""Findings and the places that they point to."""
+"""Helpers for findings and the places that they refer to."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def place(span: Span, other: Span) -> str:
 
 
 def find(span: Span, text: str, after: int = 0) -> Span:
-    """The first whole word ``text`` in ``span``, ``after`` code points on; the span itself where there is none."""
+    """The first whole word ``text`` in ``span``, at least ``after`` code points from its start; ``span`` itself if
+    there is none."""
     source = span.source.text
     start = source.find(text, span.start + after, span.end) if text else -1
     while start >= 0:
@@ -48,5 +49,5 @@ def name_span(atom: ast.Atom) -> Span:
 
 
 def signature(name: str, arity: int | None) -> str:
-    """What declares a predicate or number that takes so many arguments, behind its keyword."""
+    """The signature with which a predicate or number of so many arguments is declared, without its keyword."""
     return f"{format_predicate(name)}({', '.join(['entity'] * arity)})" if arity else format_predicate(name)

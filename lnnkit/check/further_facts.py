@@ -1,4 +1,4 @@
-"""Facts that are stated of a program that is checked already."""
+"""Checks facts that are added to a program that is already checked."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ FACT_PASSES: tuple[Pass, ...] = (predicates, variables, values, learnables)
 def check_facts(
     statements: Sequence[ast.FactStatement], checked: CheckedProgram
 ) -> tuple[tuple[Fact, ...] | None, list[Diagnostic]]:
-    """The facts that some statements state, against the names and entities of ``checked``; None if one has an error.
+    """The facts of some statements, checked against the names and entities of ``checked``; None if one has an error.
 
-    Their predicates are those of ``checked``. An entity may be new; where a variable of the program equals it but for
-    case, that is an error of the statement with the variable, as if the program had stated the fact.
+    Their predicates must exist in ``checked``. Entities may be new. If a new entity differs only in case from a
+    variable of the program, the statement with the variable gets an error, just as if the program had contained the
+    fact.
     """
     entries = [Entry(statement, Path(), checked.logic) for statement in statements]
     symbols = replace(gather(entries, declared=checked.predicates), resolved=checked.predicates, program=checked)

@@ -1,4 +1,4 @@
-"""Statements -> the index of what they mention, in one walk."""
+"""Builds the index of what statements mention, in one walk."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def gather(
     entries: Sequence[Entry], declared: Mapping[str, Predicate] | None = None, told: Sequence[FactTable] = ()
 ) -> Symbols:
-    """Index a program; ``declared`` says what is known beforehand (a query's program)."""
+    """Index a program; ``declared`` holds what is already known (the program that a query is about)."""
     declared = dict(declared or {})
     uses: dict[str, list[Use]] = {}
     raw: list[tuple[Literal["rule", "axiom", "query"], Entry, ast.Expression, tuple[Visit, ...]]] = []
@@ -82,7 +82,7 @@ def _propositions(
     uses: Mapping[str, Sequence[Use]],
     raw: Sequence[tuple[object, Entry, ast.Expression, tuple[Visit, ...]]],
 ) -> frozenset[str]:
-    """The names that stand for truth values without arguments: outside of comparisons there is no doubt."""
+    """Names that are certainly truth values without arguments, because they occur outside of comparisons."""
     found = {name for name, predicate in declared.items() if not predicate.numeric and not predicate.sorts}
     found |= {name for name, places in uses.items() if any(use.arity == 0 for use in places)}
     for _, _, _, seen in raw:
@@ -107,7 +107,7 @@ def _free(seen: Sequence[Visit]) -> set[str]:
 def _use(
     atom: ast.Atom, role: Role, scope: Scope, declared: Mapping[str, Predicate], propositions: frozenset[str]
 ) -> Use | None:
-    """The use that an atom makes of its name; None where a bare name is a variable or an entity."""
+    """The use that an atom makes of its name; None if a bare name is a variable or an entity."""
     numeric = atom.name in declared and declared[atom.name].numeric
     if not atom.arguments:
         if atom.name in scope:
@@ -143,8 +143,8 @@ def _mentions(
 def _texts(entries: Sequence[Entry], formulas: Sequence[Formula], told: Sequence[FactTable]) -> Iterator[str]:
     """Entities come from facts, labels and tables, and from what a rule or axiom states outright (``axiom P(anna)``).
 
-    A program of axioms alone has nowhere else to name its entities, so there every axiom makes its own known. A single
-    letter never becomes known in that way: it is the classic lower-case variable.
+    A program that consists of axioms only has no other place to name its entities, so there every axiom introduces its
+    own. A single letter never becomes an entity this way: it is more likely a variable in lower case.
     """
     bare = not told
     for entry in entries:
@@ -159,7 +159,7 @@ def _texts(entries: Sequence[Entry], formulas: Sequence[Formula], told: Sequence
 
 
 def _outright(formula: Formula) -> bool:
-    """A literal, or a conjunction of literals, about named entities."""
+    """Whether a formula is a literal, or a conjunction of literals, about named entities."""
     if any(item.variable for item in formula.mentions):
         return False
     stack = [formula.root]

@@ -1,4 +1,4 @@
-"""Imports: every file once, at the place of its first import, with its own folder and its own logic."""
+"""Resolves imports: each file is included once, where it is first imported, with its own folder and its own logic."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WORD = re.compile(r"[^\W_][\w-]*")
 
 @dataclass(slots=True)
 class Merged:
-    """The statements of a program and of all that it imports, in order; and what could not be had."""
+    """The statements of a program and of all its imports, in order, and the findings about imports that failed."""
 
     entries: list[Entry] = field(default_factory=list)
     left_out: set[str] = field(default_factory=set)  # the words of statements that did not parse
@@ -92,9 +92,9 @@ def _read(statement: ast.ImportStatement, path: Path, diagnostics: list[Diagnost
 
 
 def left_out(program: ast.Program) -> set[str]:
-    """The words of a file that stand in no statement and no comment: those of statements that did not parse.
+    """The words of a file that are in no statement and no comment: those of statements that did not parse.
 
-    What these would have supplied is not reported as missing.
+    Predicates that these might have supplied are not reported as missing.
     """
     text, start, gaps = program.span.source.text, 0, []
     for statement in program.statements:
@@ -110,7 +110,7 @@ def left_out(program: ast.Program) -> set[str]:
 
 
 def logic_of(statements: Sequence[ast.Statement]) -> LogicName:
-    """The logic that a file states for itself; its place in the file does not matter."""
+    """The logic that a file declares for itself, at whatever position in the file."""
     for statement in statements:
         if isinstance(statement, ast.LogicStatement):
             return statement.logic

@@ -1,7 +1,8 @@
-"""Truth, numbers and entities: one grammar serves all three, and here each is told from the others.
+"""Distinguishes truth values, numbers and entities, for which the grammar has one syntax.
 
-Formulas hold truth values, the operands of arithmetic are numbers, and a comparison is between numbers or, with ``=``
-and ``!=``, between entities. A place where one stands for another is reported once, not again for what is below it.
+Formulas have truth values, operands of arithmetic are numbers, and a comparison is between numbers or, with ``=`` and
+``!=``, between entities. Where one kind stands in the place of another it is reported once, and not again for the nodes
+below.
 """
 
 from __future__ import annotations
@@ -53,21 +54,21 @@ def _formula(formula: Formula, symbols: Symbols) -> Iterator[Diagnostic]:
 
 
 def is_numeric(node: ast.Expression, symbols: Symbols, scope: Scope) -> bool:
-    """Whether an expression is a numeric term by its form, or by its name (which no quantifier binds)."""
+    """Whether an expression is a numeric term, by its form or by its name (if no quantifier binds that name)."""
     if not isinstance(node, ast.Atom):
         return isinstance(node, NumericNode)
     return node.name in symbols.numbers and (bool(node.arguments) or node.name not in scope)
 
 
 def may_be_numeric(node: ast.Expression, symbols: Symbols, scope: Scope) -> bool:
-    """Whether an expression is a numeric term, or a name that a statement with an error may declare a number."""
+    """Whether an expression is a numeric term, or a name that a statement with an error may declare as a number."""
     if isinstance(node, ast.Atom) and node.arguments and node.name not in symbols.declared:
         return symbols.doubtful(node.name)
     return is_numeric(node, symbols, scope)
 
 
 def compares_numbers(visit: Visit, symbols: Symbols) -> bool:
-    """Whether a node is a comparison of numbers; one of entities has no numeric operand."""
+    """Whether a node is a comparison of numbers; a comparison of entities has no numeric operand."""
     node = visit.node
     return isinstance(node, ast.Comparison) and any(is_numeric(each, symbols, visit.scope) for each in node.operands)
 
@@ -105,7 +106,7 @@ def _as_formula(visit: Visit, symbols: Symbols) -> Diagnostic | None:
 
 
 def _comparing(node: ast.Expression, visit: Visit) -> str:
-    """How to make a formula of a number; `=>` before another number was meant as `>=`."""
+    """A hint how to turn a number into a formula; `=>` before another number was meant as `>=`."""
     parent = visit.parent
     if isinstance(parent, ast.Implies) and node is parent.antecedent:
         source, other = node.span.source.text, parent.consequent
@@ -138,7 +139,8 @@ _WORDS = {
 
 
 def _exponent(node: ast.Expression, symbols: Symbols, visit: Visit) -> ast.Number | None:
-    """Of a power of what is no number, as `P(X)^2`: there it is no connective, but weighs a rule in other languages."""
+    """The exponent of a power whose base is not a number, as in `P(X)^2`. It is not a connective here; in other
+    languages it weighs a rule."""
     if not isinstance(node, ast.Arithmetic) or node.operator != "^" or not isinstance(node.right, ast.Number):
         return None
     base = node.left
@@ -233,7 +235,7 @@ def _comparison(node: ast.Comparison, visit: Visit, formula: Formula, symbols: S
 
 
 def _truth_of_rule(node: ast.Comparison, head: ast.Atom, visit: Visit, formula: Formula) -> Diagnostic | None:
-    """`rule A -> B = 0.8`: the truth of a rule, written as that of a fact."""
+    """A finding for `rule A -> B = 0.8`, which gives the truth of a rule in the way of a fact."""
     last = node.operands[-1]
     if formula.kind == "query" or not isinstance(visit.parent, ast.Implies) or node is not visit.parent.consequent:
         return None
@@ -255,7 +257,8 @@ def _kind(node: ast.Expression, visit: Visit, symbols: Symbols) -> Kind:
 
 
 def _is_truth(atom: ast.Atom, visit: Visit, symbols: Symbols) -> bool:
-    """Whether a name is known as a predicate; within arithmetic, an unknown capital is rather a proposition."""
+    """Whether a name is known as a predicate. Within arithmetic an unknown name in upper case counts as a
+    proposition."""
     if may_be_numeric(atom, symbols, visit.scope):
         return False
     if not atom.arguments:
@@ -298,7 +301,8 @@ def _mixed(
 
 
 def _holder(entity: ast.Expression, formula: Formula) -> ast.Atom | None:
-    """The atom that holds a variable in its last place, as `age(X, A)` does where numbers are arguments."""
+    """The atom that holds a variable in its last place, such as `age(X, A)` in languages where numbers are
+    arguments."""
     if not isinstance(entity, ast.Atom) or entity.arguments:
         return None
     for node in (visit.node for visit in formula.visits):
@@ -314,6 +318,6 @@ def _signature(atom: ast.Atom) -> str:
 
 
 def _short(node: ast.Expression) -> str:
-    """The text of a node, cut to what a message can carry."""
+    """The text of a node, shortened for a message."""
     text = " ".join(node.span.text.split())
     return text if len(text) <= 40 else text[:37] + "..."

@@ -1,4 +1,4 @@
-"""Learnable values: a ``?`` stands in rules; one name has one initial value."""
+"""Learnable values: ``?`` is allowed in rules only, and all occurrences of one name have the same initial value."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def in_formula(formula: Formula) -> Iterator[ast.Learnable]:
 
 
 def starting_values(symbols: Symbols) -> dict[str, float]:
-    """The start of each name that some place of a rule gives one."""
+    """The initial value of each name for which some rule gives one."""
     known = {name: start for name, start in symbols.learned.items() if start is not None}
     return known | {
         item.name: float(item.initial)
@@ -43,7 +43,7 @@ def in_assertion(assertion: Assertion) -> Iterator[ast.Learnable]:
 
 
 def among(expressions: Iterable[ast.Expression]) -> Iterator[ast.Learnable]:
-    """Every ``?`` that is one of these nodes, its weight or one of its attributes."""
+    """Every ``?`` that is one of these nodes, the weight of one, or in one of its attributes."""
     for node in expressions:
         if isinstance(node, ast.Learnable):
             yield node

@@ -1,4 +1,4 @@
-"""The name that a user may have meant."""
+"""The name that a user probably meant."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ MOST = 2_000  # names that are compared letter by letter; beyond, only those tha
 
 
 def nearest(name: str, candidates: Iterable[str], cutoff: float = CUTOFF) -> str | None:
-    """The candidate equal to ``name`` but for case, or for two exchanged letters, else the most similar, or None."""
+    """The candidate that equals ``name`` except for case or for two swapped letters; otherwise the most similar one, or
+    None."""
     folded = name.casefold()
     others = sorted({candidate for candidate in candidates if candidate != name})
     for candidate in others:
@@ -27,7 +28,8 @@ def nearest(name: str, candidates: Iterable[str], cutoff: float = CUTOFF) -> str
 
 
 def _swapped(one: str, other: str) -> bool:
-    """Whether two neighbouring letters are exchanged, and nothing else: too much for a ratio of short names."""
+    """Whether two neighbouring letters are swapped and nothing else differs; for short names the similarity ratio
+    misses this."""
     if len(one) != len(other) or len(one) < 3:
         return False
     unlike = [place for place, (left, right) in enumerate(zip(one, other, strict=True)) if left != right]
@@ -40,5 +42,5 @@ def _swapped(one: str, other: str) -> bool:
 
 
 def did_you_mean(name: str | None, otherwise: str) -> str:
-    """A hint: the near name where there is one, and what to do in any case."""
+    """A hint: the similar name if there is one, and what to do otherwise."""
     return f"did you mean `{name}`? Otherwise {otherwise}" if name else otherwise

@@ -1,9 +1,10 @@
 """Negations that nothing can make true: ``~Penguin(X)`` in a body, where no ``Penguin`` ever becomes false.
 
-An atom of an open predicate is unknown until something says otherwise, so such a body is never true and the rule says
-nothing. Which predicates may come to be false is over-estimated: a *side* of a predicate, its lower or its upper bound,
-is reached if a fact, a table or the declaration moves it, or if a statement may propose it once other sides are
-reached. A statement's sides are followed through its connectives; weights, biases and comparisons count as reached.
+An atom of an open predicate is unknown until something bounds it, so such a body is never true and the rule derives
+nothing. The set of predicates that may become false is over-estimated: a *side* of a predicate, its lower or its upper
+bound, is reached if a fact, a table or the declaration moves it, or if a statement may propose it given the sides that
+are already reached. The sides of a statement are propagated through its connectives; weights, biases and comparisons
+count as reached.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def negations(symbols: Symbols) -> list[Diagnostic]:
 
 
 def _never_false(formula: Formula, atom: ast.Atom, others: int, symbols: Symbols) -> Diagnostic:
-    """The warning at the first statement that asks for it; so many ``others`` do, too."""
+    """The warning at the first statement that negates it; ``others`` is the number of further statements that do."""
     what = "so the query is true of nothing" if formula.kind == "query" else f"so the {formula.kind} derives nothing"
     if others:
         what += f", nor do {others:,} other statements" if others > 1 else ", nor does another statement"
@@ -60,7 +61,7 @@ def _sorts(atom: ast.Atom, declared: Predicate | None) -> tuple[str, ...]:
 
 
 def _denied(formula: Formula, symbols: Symbols) -> Iterator[ast.Atom]:
-    """The atoms of open predicates whose falsity the body of a statement, or a query of several parts, asks for."""
+    """The atoms of open predicates that must be false for the body of a statement, or for a compound query, to hold."""
     body = _body(formula)
     if body is None:
         return
@@ -84,7 +85,7 @@ def _body(formula: Formula) -> ast.Expression | None:
 
 
 def _speaks(formula: Formula, reached: set[Side]) -> bool:
-    """Whether the body may hold all the same, or an axiom infers in another direction."""
+    """Whether the body may hold in another way, or the statement is an axiom that infers in another direction."""
     body = _body(formula)
     if body is not None and _may(body, 1, reached):
         return True
@@ -129,7 +130,7 @@ def _learnable(bounds: ast.Bounds | None) -> bool:
 
 
 def _stated(symbols: Symbols) -> Iterator[_Statement]:
-    """The rules and axioms, those of a query's program too, each with the ends of its truth."""
+    """The rules and axioms (also those of the program that a query is about), with the bounds of their truth."""
     for formula in symbols.formulas:
         if formula.kind != "query":
             yield _asserted(formula)
@@ -147,7 +148,7 @@ def _number(end: ast.Value | float) -> ast.Learnable | float:
 
 
 def _close(reached: set[Side], statements: Sequence[_Statement]) -> None:
-    """Add all sides that statements may propose, until there are no more."""
+    """Add all sides that statements may propose, until nothing changes."""
     readers: dict[str, list[int]] = {}
     for place, (root, _, _) in enumerate(statements):
         for name in {node.name for node in nodes(root) if isinstance(node, ast.Atom)}:
@@ -171,12 +172,12 @@ def _proposed(
 
 
 def _loose(node: ast.Expression) -> bool:
-    """Whether weights or a bias let a connective speak before all its operands do."""
+    """Whether weights or a bias let a connective conclude something before all its operands are known."""
     return bool(getattr(node, "attributes", ())) or any(isinstance(each, ast.Weighted) for each in children(node))
 
 
 def _may(node: ast.Expression, sign: int, reached: set[Side]) -> bool:
-    """Whether a formula may come to be true (+1) or false (-1), at least in part."""
+    """Whether a formula may become true (+1) or false (-1), at least to some degree."""
     match node:
         case ast.Atom():
             return (node.name, sign) in reached
@@ -199,7 +200,7 @@ def _may(node: ast.Expression, sign: int, reached: set[Side]) -> bool:
 
 
 def _down(node: ast.Expression, sign: int, reached: set[Side]) -> Iterator[Side]:
-    """The sides of atoms that a formula may propose where it is true (+1) or false (-1)."""
+    """The sides of atoms that a formula may propose if it is true (+1) or false (-1)."""
     match node:
         case ast.Atom():
             yield node.name, sign
@@ -229,7 +230,8 @@ def _down(node: ast.Expression, sign: int, reached: set[Side]) -> Iterator[Side]
 
 
 def _operands(sides: Iterable[tuple[ast.Expression, int]], alone: bool, reached: set[Side]) -> Iterator[Side]:
-    """What operands get: each ``alone``, or one of them where all others fail it."""
+    """The sides that reach operands: each operand ``alone``, or only the one that remains when all others are
+    excluded."""
     sides = list(sides)
     failing = [_may(each, -sign, reached) for each, sign in sides]
     for place, (each, sign) in enumerate(sides):

@@ -1,4 +1,4 @@
-"""The sign with which an atom stands in a formula."""
+"""The polarity with which an atom occurs in a formula."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ def positive(formula: ast.Expression) -> Iterator[ast.Atom]:
 
 
 def measured(formula: ast.Expression) -> Iterator[ast.Atom]:
-    """The atoms within comparisons: numbers of entities."""
+    """The atoms inside comparisons: numbers of entities."""
     for node in nodes(formula):
         if isinstance(node, ast.Comparison):
             yield from (below for below in nodes(node) if isinstance(below, ast.Atom))
 
 
 def signed(formula: ast.Expression) -> Iterator[tuple[ast.Atom, int]]:
-    """The atoms of a formula with +1 or -1; those under ``<->`` and ``xor`` with both. Comparisons hold no atoms.
+    """The atoms of a formula with their polarity +1 or -1; atoms under ``<->`` and ``xor`` have both. Atoms in
+    comparisons are left out.
 
-    Nested ``<->`` do not multiply the findings: each atom comes at most twice.
+    Each atom comes at most twice, however deeply ``<->`` is nested.
     """
     stack: list[tuple[ast.Expression, tuple[int, ...]]] = [(formula, (1,))]
     while stack:

@@ -1,15 +1,15 @@
-"""Predicates: unknown ones, wrong numbers of arguments, names that differ only in case.
+"""Predicates: unknown names, wrong numbers of arguments, names that differ only in case.
 
-A predicate is known if it is declared, or if a fact, a table or a rule head supplies it. A *rule head* is any atom
-that the statement can speak about when it is read forwards:
+A predicate is known if it is declared, or if a fact, a table or a rule head supplies it. A *rule head* is any atom that
+the statement can derive when it is read forwards:
 
 * of a ``rule`` that is an implication, every atom of its consequent, negated or within ``|`` too, but not what stands
   left of a further ``->``; of any other ``rule`` (``A | B``, ``A <-> B``), every atom;
-* of an ``axiom``, every atom. An axiom states how its atoms hang together and infers in every direction, so a
-  knowledge base may consist of nothing but axioms, as first-order theories do.
+* of an ``axiom``, every atom. An axiom relates its atoms and infers in every direction, so a knowledge base may consist
+  of nothing but axioms, as first-order theories do.
 
-So a name that occurs only in rule bodies, queries or labels is an error, while in an axiom a name that occurs just
-once in the program, and almost like a known one, is a warning.
+So a name that occurs only in rule bodies, queries or labels is an error. In an axiom, a name that occurs just once in
+the program and resembles a known one is a warning.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def predicates(symbols: Symbols) -> list[Diagnostic]:
 
 
 def heads(formula: ast.Expression) -> Iterator[ast.Atom]:
-    """The atoms that a rule speaks about (see above)."""
+    """The atoms that a rule can derive (see above)."""
     root = unweighted(strip_foralls(formula))
     todo = [root.consequent if isinstance(root, ast.Implies) else root]
     while todo:
@@ -46,7 +46,7 @@ def heads(formula: ast.Expression) -> Iterator[ast.Atom]:
 
 
 def supplied(symbols: Symbols) -> tuple[set[str], set[str]]:
-    """The names that something supplies; and those among them that only axioms do."""
+    """The names that something supplies, and those among them that only axioms supply."""
     sure = set(symbols.declared) | {table.predicate for table in symbols.told}
     for name, uses in symbols.uses.items():
         if any(use.how in ("fact", "load") for use in uses):
@@ -62,7 +62,7 @@ def supplied(symbols: Symbols) -> tuple[set[str], set[str]]:
 
 
 def _truths(formula: Formula) -> Iterator[str]:
-    """The names that stand as formulas, without variables that stand so by mistake."""
+    """The names that are used as formulas, without variables used as formulas by mistake."""
     for visit in formula.visits:
         node = visit.node
         if isinstance(node, ast.Atom) and visit.role == "formula" and (node.arguments or node.name not in visit.scope):
@@ -98,7 +98,8 @@ def _unknown(symbols: Symbols) -> Iterator[Diagnostic]:
 
 
 def _beside(symbols: Symbols, names: Set[str]) -> dict[str, set[str]]:
-    """The predicates of the statement that mentions each name: whoever writes two names side by side means two."""
+    """For each name, the predicates of the statements that mention it: two names in one statement are meant to be
+    different."""
     found: dict[str, set[str]] = {}
     if names:
         for formula in symbols.formulas:
@@ -108,7 +109,7 @@ def _beside(symbols: Symbols, names: Set[str]) -> dict[str, set[str]]:
 
 
 def _others(name: str, candidates: Set[str]) -> set[str]:
-    """Without those that are equal but for case, which is a finding of its own."""
+    """The candidates without those that differ only in case, which are reported separately."""
     return {other for other in candidates if other.casefold() != name.casefold()}
 
 
@@ -121,7 +122,7 @@ def _fits(symbols: Symbols, name: str, use: Use) -> bool:
 
 
 def _reference(symbols: Symbols, name: str) -> tuple[int | None, Use | None]:
-    """The number of arguments that ``name`` takes, and the use that says so (None: the declaration)."""
+    """The number of arguments that ``name`` takes, and the use that determines it (None: the declaration does)."""
     if name in symbols.declared:
         return symbols.declared[name].arity, None
     uses = [use for use in symbols.uses.get(name, ()) if use.arity is not None]
@@ -167,7 +168,7 @@ def _arity_hint(name: str, arity: int, use: Use) -> str:
 
 
 def _case(symbols: Symbols) -> Iterator[Diagnostic]:
-    """Two known names that differ only in case: legal, and rarely meant."""
+    """Warnings for known names that differ only in case: legal, but rarely intended."""
     known, _ = supplied(symbols)
     by_folded: dict[str, str] = {}
     for name, uses in symbols.uses.items():

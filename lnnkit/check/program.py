@@ -1,4 +1,4 @@
-"""The checked program: what every later stage works on. All names are resolved, all sorts known."""
+"""The checked program, on which every later stage works. All names are resolved, all sorts are known."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Sort:
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """A predicate, or a numeric attribute; ``sorts`` has one entry an argument, inferred where undeclared."""
+    """A predicate, or a numeric attribute; ``sorts`` has one entry for each argument, inferred if not declared."""
 
     name: str
     sorts: tuple[str, ...]
@@ -49,8 +49,8 @@ class SameEntity(ast.Node):
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A fact or a label that stands in the program text: truth bounds, or the ends of a number. ``trust`` (0 to 1) is
-    what it is worth when repairs are ranked."""
+    """A fact or a label in the program text: truth bounds, or the bounds of a number. ``trust`` (0 to 1) is its weight
+    when repairs are ranked."""
 
     predicate: str
     arguments: tuple[str, ...]
@@ -62,9 +62,9 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """A rule or axiom, or a law that comparisons bring with them. ``formula`` has its entity comparisons resolved to
-    SameEntity; weights, biases and bounds are checked but not evaluated. Its free variables are universal. ``learned``
-    is how it is written with what it has learned."""
+    """A rule or axiom, or a law that follows from comparisons. In ``formula`` comparisons of entities are resolved to
+    SameEntity; weights, biases and bounds are checked but not evaluated. Its free variables are universally quantified.
+    ``learned`` is its text with learned values."""
 
     kind: Literal["rule", "axiom", "law"]
     name: str | None
@@ -77,13 +77,13 @@ class Assertion:
 
     @property
     def text(self) -> str:
-        """As it is written, on one line."""
+        """The statement as written, on one line."""
         return " ".join((self.learned or self.span.text).split())
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A formula, or a numeric term where ``numeric`` is set; ``text`` as it was written."""
+    """A formula, or a numeric term if ``numeric``; ``text`` is what the user wrote."""
 
     formula: ast.Expression | SameEntity
     text: str
@@ -94,7 +94,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class CheckedProgram:
-    """Everything a program says, in the order in which it says it, imports merged in."""
+    """All statements of a program in their order, imports included."""
 
     predicates: Mapping[str, Predicate]
     sorts: Mapping[str, Sort]

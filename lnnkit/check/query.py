@@ -1,4 +1,4 @@
-"""One query asked of a checked program: on the command line, or through ``kb.ask``."""
+"""Checks one query against a checked program: on the command line, or through ``kb.ask``."""
 
 from __future__ import annotations
 
@@ -54,10 +54,12 @@ def check_query(
     *,
     strangers: Severity | None = "error",
 ) -> tuple[Query | None, list[Diagnostic]]:
-    """The query that ``text`` writes, against the names, sorts and entities of ``checked``; None if it has an error.
+    """The query that ``text`` spells, checked against the names, sorts and entities of ``checked``; None if it has an
+    error.
 
-    ``logic`` is that of its connectives, by default the one of the program's main file; ``path`` is shown in findings.
-    ``strangers`` says what entities are that the program does not have: errors, warnings, or fine (None).
+    ``logic`` is the logic of its connectives, by default that of the program's main file; ``path`` is shown in
+    findings. ``strangers`` is the severity of findings about entities that the program does not have (None: no
+    findings).
     """
     from lnnkit.syntax.parse import parse_expression
 
@@ -89,7 +91,7 @@ def check_query(
 
 
 def _texts(checked: CheckedProgram) -> Iterator[str]:
-    """The entities that a query may name without a warning: those of the facts, and those of rules and axioms."""
+    """The entities that a query may name without a warning: those of facts, rules and axioms."""
     for fact in (*checked.facts, *checked.labels):
         yield from fact.arguments
     for assertion in checked.assertions:
@@ -101,7 +103,7 @@ def _texts(checked: CheckedProgram) -> Iterator[str]:
 
 
 def _learned(checked: CheckedProgram) -> dict[str, float | None]:
-    """The names of its learnable values, and where they start."""
+    """The names of the program's learnable values, with their initial values."""
     found: dict[str, float | None] = {}
     for assertion in checked.assertions:
         for item in in_assertion(assertion):

@@ -1,8 +1,8 @@
-"""Entities that a query asks about, and that the program does not have.
+"""Entities in a query that the program does not have.
 
-A query adds nothing to the domain of a sort (semantics 15). What it asks about an entity that no fact, table, label or
-rule names, or that none names in a place of that sort, has default bounds; since a misspelt name looks like that, each
-is reported: a warning in a program, whose data may be told later, and an error in a question that is put to one.
+A query adds nothing to the domain of a sort (semantics 15). An entity that no fact, table, label or rule names, or that
+none names in a place of that sort, has default bounds. A misspelt name looks the same, so each is reported: as a
+warning in a program, whose data may be told later, and as an error in a query to a loaded program.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _Member = tuple[str, str]  # a sort, and an entity
 
 
 def asked(symbols: Symbols, severity: Severity = "warning") -> list[Diagnostic]:
-    """Findings of this ``severity``; of what the program's own queries name, which is told with them, warnings."""
+    """Findings of this ``severity``; those about the program's own queries are always warnings."""
     if not symbols.complete:
         return []
     formulas = [formula for formula in symbols.formulas if formula.kind == "query"]
@@ -48,7 +48,7 @@ def asked(symbols: Symbols, severity: Severity = "warning") -> list[Diagnostic]:
 
 
 def _sort(mention: Mention, symbols: Symbols) -> str:
-    """The sort of the place of an argument; that of what is compared is ``entity``."""
+    """The sort of an argument's place; ``entity`` for an operand of a comparison."""
     predicate = None if mention.atom is None else symbols.resolved.get(mention.atom.name)
     if predicate is None or mention.position >= predicate.arity:
         return ENTITY
@@ -70,7 +70,7 @@ def _unknown(mention: Mention, symbols: Symbols, severity: Severity, *, search: 
 
 
 def _asked_before(program: CheckedProgram) -> Iterator[str]:
-    """The entities of the program's own queries, which were reported with it."""
+    """The entities of the program's own queries, which were reported when the program was checked."""
     for query in program.queries:
         yield from (text for _, _, text in _in_formula(query.formula))
 
@@ -85,7 +85,8 @@ def _of_another_sort(sort: str, name: str, mention: Mention) -> Diagnostic:
 
 
 def _stated(symbols: Symbols) -> Iterator[tuple[str | None, int, str]]:
-    """Each entity that facts, labels and statements name, with its predicate (None in a comparison) and place."""
+    """Each entity that facts, labels and statements name, with its predicate (None in a comparison) and argument
+    position."""
     if symbols.program is None:
         for statement in symbols.statements():
             if isinstance(statement, ast.FactStatement | ast.LabelStatement):
@@ -118,7 +119,7 @@ def _of_atom(atom: ast.Atom) -> Iterator[tuple[str, int, str]]:
 
 
 def _members(symbols: Symbols, wanted: Collection[_Member]) -> set[_Member]:
-    """Those of the ``wanted`` that are of their sorts."""
+    """The ``wanted`` entities that belong to their sorts."""
     if not wanted:
         return set()
     found: set[_Member] = set()
@@ -135,6 +136,6 @@ def _members(symbols: Symbols, wanted: Collection[_Member]) -> set[_Member]:
 
 
 def _stands_in(column: EntityColumn, text: str) -> bool:
-    """Whether a column has an entity."""
+    """Whether a column contains an entity."""
     place = column.names.find(text)
     return place is not None and bool((column.codes == place).any())

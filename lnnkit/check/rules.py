@@ -1,13 +1,12 @@
-"""Rules: names that are given twice, and variables that nothing holds.
+"""Rules: duplicate names, and variables that the rule does not restrict.
 
-*Unsafe* means that a variable ranges over more than its rule says. Every variable has a domain here, so no formula is
-without meaning, and axioms may say what they like. Two uses are reported all the same:
+A variable is *unsafe* if it ranges over more than its rule restricts it to. Every variable has a domain here, so no
+formula is without meaning, and axioms are not restricted. Two uses are reported all the same:
 
-* a free variable that occurs in no atom, only in comparisons (``X != Y -> ...``): it ranges over every entity, error;
-* in a ``rule`` with a body, a free variable of the head that the body mentions only under a negation, or not at all (a
-  number of it, ``age(X) > 18``, will do),
-  and whose sort is the top sort `entity`: the rule then speaks of every entity of the program, towns and dates
-  included, warning.
+* a free variable that occurs in no atom, only in comparisons (``X != Y -> ...``): it ranges over every entity; error;
+* in a ``rule`` with a body, a free variable of the head that the body mentions only under a negation, or not at all
+  (a number of it, as in ``age(X) > 18``, is enough), and whose sort is the top sort `entity`: the rule then concludes
+  something about every entity of the program, towns and dates included; warning.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ def _names(symbols: Symbols) -> Iterator[Diagnostic]:
 
 
 def name_of(formula: Formula) -> Span:
-    """The name of a rule where it is given."""
+    """The span of a rule's name."""
     name = getattr(formula.statement, "name", None)
     return find(formula.statement.span, name, len(formula.kind)) if name else formula.statement.span
 
@@ -68,7 +67,8 @@ def _compared_only(symbols: Symbols) -> Iterator[Diagnostic]:
 
 
 def _loose(formula: Formula) -> Iterator[Mention]:
-    """The free head variables of a rule that its body does not hold; those that occur once are reported elsewhere."""
+    """The free head variables of a rule that its body does not restrict; those that occur only once are reported
+    elsewhere."""
     root = unweighted(strip_foralls(formula.root))
     if formula.kind != "rule" or not isinstance(root, ast.Implies):
         return

@@ -1,4 +1,4 @@
-"""Rules as they stand now: every learnable value replaced by the value that it has."""
+"""Rules with every learnable value replaced by its current value."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Rule = ast.RuleStatement | ast.AxiomStatement
 def settled(
     program: ast.Program, base: Path, change: Callable[[ast.Expression], ast.Expression] = lambda node: node
 ) -> Iterator[Rule]:
-    """The rules and axioms of a program and of what it imports, in the order in which they are read. A learnable value
-    without a start stays as it is. ``change`` is applied to every node whose values are settled, operands first."""
+    """The rules and axioms of a program and of its imports, in reading order. A learnable value without an initial
+    value stays as it is. ``change`` is applied to every node whose values were replaced, operands first."""
     entries = merge(program, base).entries
     starts = starting_values(gather(entries))
     for entry in entries:
@@ -33,7 +33,8 @@ def settled(
 
 
 def settled_node(node: ast.Expression, starts: Mapping[str, float]) -> ast.Expression:
-    """A node with its own learnable values replaced by those that they start from; a name without one by ``starts``."""
+    """A node with its own learnable values replaced by their initial values; for a name without one, by that in
+    ``starts``."""
     if isinstance(node, ast.Learnable):
         return _value(node, starts)
     if isinstance(node, ast.Weighted):

@@ -1,10 +1,10 @@
-"""Sorts: those of undeclared arguments are inferred, and one variable never has two.
+"""Sorts: undeclared arguments get inferred sorts, and a variable must not have two sorts.
 
-An undeclared position takes the sort of the variables that it shares: positions joined by a variable of one statement
-form a class (union-find). A class that meets one sort takes it; one that meets none, or several (``Named(X)`` said of
-people and of towns), is of the top sort `entity`, of which every sort is a part. Entity comparisons join nothing.
-A single variable in positions of two declared sorts is an error. Queries join nothing, since asking must not change
-another answer; their variables are checked against all sorts, inferred ones too.
+An undeclared argument position takes the sort of the variables in it: positions joined by a variable of one statement
+form a class (union-find). A class with exactly one declared sort takes that sort; a class with none, or with several
+(``Named(X)`` used for people and for towns), gets the top sort `entity`, which includes all others. Comparisons of
+entities join nothing. A single variable in positions of two declared sorts is an error. Queries join nothing, since
+asking must not change another answer; their variables are checked against all sorts, including inferred ones.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _ordinal(mention: Mention) -> str:
 
 
 def grouped(mentions: Iterable[Mention]) -> dict[Scoped, list[Mention]]:
-    """The mentions of each variable; one name bound twice is two variables."""
+    """The mentions of each variable; a name that is bound twice counts as two variables."""
     groups: dict[Scoped, list[Mention]] = {}
     for mention in mentions:
         if mention.variable:
@@ -74,7 +74,7 @@ def _declared_sort(mention: Mention, declared: Mapping[str, Predicate]) -> str |
 
 
 def resolve_predicates(symbols: Symbols) -> dict[str, Predicate]:
-    """Every predicate of the program with the sorts of its arguments, declared ones first."""
+    """Every predicate of the program with the sorts of its arguments; declared ones first."""
     classes = _classes([formula for formula in symbols.formulas if formula.kind != "query"], symbols.declared)
     resolved = dict(symbols.declared)
     told = {table.predicate: table for table in (*symbols.told, *symbols.tables)}

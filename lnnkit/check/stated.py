@@ -1,7 +1,8 @@
-"""What the text states of single atoms: facts, labels, and axioms that are no more than a literal.
+"""What the text states about single atoms: facts, labels, and axioms that consist of one literal.
 
-``axiom ~P(anna) in [0.2, 1]`` says what ``fact ~P(anna) in [0.2, 1]`` does. So it is one: it stands before the first
-round, lists its atom, and where it crosses another, their atom is arrested, whichever of them are axioms.
+``axiom ~P(anna) in [0.2, 1]`` is the same statement as ``fact ~P(anna) in [0.2, 1]``, and is treated as that fact: it
+holds before the first round, it lists its atom, and if it contradicts another one, the atom is arrested, whether they
+are facts or axioms.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ _BELOW_ONE = 1 - 2.0**-53  # the greatest truth below 1
 
 
 def fact(statement: ast.FactStatement | ast.LabelStatement) -> Fact:
-    """A row of bounds: ``~P(a) in [l, u]`` is ``P(a) in [1 - u, 1 - l]``."""
+    """The fact with its bounds on the atom: ``~P(a) in [l, u]`` becomes ``P(a) in [1 - u, 1 - l]``."""
     lower, upper = ends(statement.bounds)
     assert isinstance(lower, float) and isinstance(upper, float)
     if statement.negated:
@@ -28,8 +29,8 @@ def fact(statement: ast.FactStatement | ast.LabelStatement) -> Fact:
 
 
 def stated_fact(formula: Formula) -> Fact | None:
-    """The fact that an axiom is which is a literal about named entities. None for any other statement; a rule learns,
-    and stays one."""
+    """The fact that an axiom states, if its formula is a literal about named entities; otherwise None. Rules are never
+    turned into facts, since they may learn."""
     literal, negated = formula.root, False
     while isinstance(literal, ast.Not):
         literal, negated = literal.operand, not negated
@@ -45,7 +46,7 @@ def stated_fact(formula: Formula) -> Fact | None:
 
 
 def negated_ends(lower: float, upper: float) -> tuple[float, float]:
-    """The bounds of what is negated, ``[1 - U, 1 - L]``; the lower end is 1 only where ``U`` is 0."""
+    """The bounds of a negated atom, ``[1 - U, 1 - L]``; the lower end is 1 only if ``U`` is 0."""
     return 1.0 if upper == 0 else min(1 - upper, _BELOW_ONE), 1 - lower
 
 

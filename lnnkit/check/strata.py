@@ -1,8 +1,8 @@
 """Strata: the order in which closed derived predicates are completed, and cycles through negation.
 
-A rule or axiom whose root (leading ``forall``s stripped where its upper truth is 1) is an implication defines the
-closed predicates that are direct positive conjuncts of its consequent. A defined predicate depends on every closed
-derived predicate of the antecedent, with the sign that it has there; under ``<->`` and ``xor`` both signs.
+A rule or axiom whose root is an implication (after leading ``forall``s are stripped, where its upper truth is 1)
+defines the closed predicates that are direct positive conjuncts of its consequent. A defined predicate depends on every
+closed derived predicate of the antecedent, with the polarity that it has there; under ``<->`` and ``xor`` with both.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ def strata(symbols: Symbols) -> list[Diagnostic]:
 
 
 def _not_completed(symbols: Symbols) -> Iterator[Diagnostic]:
-    """Equivalences that look as if they defined a closed predicate which nothing else makes true: it stays false."""
+    """Warnings for equivalences that seem to define a closed predicate which nothing else makes true: it stays
+    false."""
     given = {name for name, uses in symbols.uses.items() if any(use.how in ("fact", "load") for use in uses)}
     given |= {table.predicate for table in symbols.told}
     given |= {fact.predicate for formula in symbols.formulas if (fact := stated_fact(formula)) is not None}
@@ -72,7 +73,7 @@ def defined(atoms: ast.Expression) -> Iterator[ast.Atom]:
 
 
 def stratify(symbols: Symbols) -> tuple[tuple[frozenset[str], ...], list[Diagnostic]]:
-    """The closed derived predicates, dependencies first, and the cycles through negation."""
+    """The strata of closed derived predicates, dependencies first, and findings about cycles through negation."""
     closed = {name for name, predicate in symbols.declared.items() if predicate.closed}
     if not closed:
         return (), []
@@ -125,7 +126,8 @@ def _ordered(
 
 
 def _cycle(path: list[str], edges: Mapping[tuple[str, str], Dependency]) -> Diagnostic:
-    """``path`` leads from the head of the negative edge, up through what depends on it, to what the edge negates."""
+    """The finding about a cycle; ``path`` leads from the head of the negative edge, through what depends on it, to the
+    predicate that the edge negates."""
     steps = [edges[path[0], path[-1]]]
     steps += [edges[path[i], path[i - 1]] for i in range(len(path) - 1, 0, -1)]
     chain = path[0] + "".join(f" -> {'~' if step.negative else ''}{step.atom.name}" for step in steps)

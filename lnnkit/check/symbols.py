@@ -22,7 +22,7 @@ BareKind = Literal["number", "truth", "variable", "constant"]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A statement, with what its file lends it."""
+    """A statement, with the folder and the logic of its file."""
 
     statement: ast.Statement
     base: Path
@@ -31,7 +31,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """One place where a predicate or number is named. ``arity`` is None where none is written (``load P from``)."""
+    """One occurrence of a predicate or number. ``arity`` is None if no arguments are written (``load P from``)."""
 
     name: str
     arity: int | None
@@ -41,7 +41,7 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A variable or an entity in a formula; ``atom`` is None in a comparison, ``binder`` where the name is free."""
+    """A variable or an entity in a formula; ``atom`` is None in a comparison, ``binder`` is None for a free name."""
 
     name: str
     span: Span
@@ -54,7 +54,7 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A rule, an axiom or a query, read."""
+    """A rule, an axiom or a query with its mentions."""
 
     kind: Literal["rule", "axiom", "query"]
     root: ast.Expression
@@ -70,7 +70,7 @@ class Formula:
 
 @dataclass(frozen=True)
 class Symbols:
-    """The program, indexed. ``declared`` holds the first declaration of each name."""
+    """The index of a program. ``declared`` holds the first declaration of each name."""
 
     entries: tuple[Entry, ...]
     declared: Mapping[str, Predicate]
@@ -97,7 +97,7 @@ class Symbols:
         return (entry.statement for entry in self.entries)
 
     def doubtful(self, name: str) -> bool:
-        """Whether a name may be supplied by what could not be read, so that nothing is said of its absence."""
+        """Whether a name may be supplied by something that could not be read, so that its absence is not reported."""
         return not self.whole or name in self.left_out
 
     def bare_kind(self, atom: ast.Atom, scope: Scope) -> BareKind:
@@ -107,7 +107,7 @@ class Symbols:
 def bare_kind(
     atom: ast.Atom, scope: Scope, declared: Mapping[str, Predicate], propositions: frozenset[str]
 ) -> BareKind:
-    """What a name without arguments is, as an operand of a comparison."""
+    """The kind of a name without arguments that is an operand of a comparison."""
     if atom.name in scope:
         return "variable"
     if atom.name in declared and declared[atom.name].numeric:

@@ -1,4 +1,4 @@
-"""Tables: the files that ``load`` and ``label ... from`` name, read through ``lnnkit.data``."""
+"""Reads the tables that ``load`` and ``label ... from`` name, through ``lnnkit.data``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ READING = frozenset({"load", "from"})
 
 
 def read_tables(symbols: Symbols) -> tuple[Symbols, list[Diagnostic]]:
-    """The program with its tables, and what is wrong with the files."""
+    """The program with its tables, and the findings about the files."""
     wanted = [entry for entry in symbols.entries if isinstance(entry.statement, Reading)]
     if not wanted:
         return symbols, []
@@ -59,7 +59,7 @@ def _key(entry: Entry) -> tuple[Path, bool, str | None]:
 
 
 def _distinct(found: list[Diagnostic]) -> list[Diagnostic]:
-    """What is wrong with a file, once, however many statements read it."""
+    """The findings about a file, each once, however many statements read the file."""
     kept: dict[Diagnostic, Diagnostic] = {}
     for finding in found:
         kept.setdefault(finding if finding.file is None else replace(finding, span=None), finding)
@@ -67,7 +67,7 @@ def _distinct(found: list[Diagnostic]) -> list[Diagnostic]:
 
 
 def _width(table: ast.Table, base: Path, sheets: Sheets) -> int:
-    """The number of arguments of a predicate that nothing but a table names: all of the columns are arguments."""
+    """The arity of a predicate that only a table mentions: all columns are arguments."""
     from lnnkit.data.table_fault import Unreadable
 
     if table.read is not None:
@@ -79,7 +79,7 @@ def _width(table: ast.Table, base: Path, sheets: Sheets) -> int:
 
 
 def unread(symbols: Symbols) -> Symbols:
-    """The program with its files left closed; what they hold is then unknown."""
+    """The program without opening its files; their contents count as unknown."""
     loads = [each for each in symbols.statements() if isinstance(each, Reading)]
     arities = {load.name: len(load.table.read) for load in loads if load.table.read is not None}
     return replace(symbols, complete=symbols.complete and not loads, arities=arities)

@@ -1,4 +1,4 @@
-"""Terms that cannot have a value, whatever the numbers are, and literals that are not what they seem."""
+"""Terms that have no value whatever the numbers are, and literals that are not what they seem."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _formula(formula: Formula) -> Iterator[Diagnostic]:
 
 
 def _between(statement: ast.RuleStatement | ast.AxiomStatement, root: ast.Expression) -> Iterator[Diagnostic]:
-    """A crisp comparison that is stated to be neither true nor false."""
+    """Findings about crisp comparisons that are stated to be neither true nor false."""
     bounds = statement.bounds
     if bounds is None or not isinstance(root, ast.Comparison) or root.attributes or "<?>" in root.operators:
         return
@@ -53,7 +53,7 @@ def _between(statement: ast.RuleStatement | ast.AxiomStatement, root: ast.Expres
 
 
 def _constant(node: ast.Comparison) -> Iterator[Diagnostic]:
-    """A comparison of constants is true or false; there is nothing to soften or to learn."""
+    """Findings about comparisons of constants: their truth is fixed, so there is nothing to soften or to learn."""
     for left, right in pairwise(node.operands):
         if not all(isinstance(side, NumericNode) and not mentions_numbers(side) for side in (left, right)):
             continue

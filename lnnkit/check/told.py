@@ -1,4 +1,4 @@
-"""What a told table changes in a program that is checked already: only the entities that it brings."""
+"""Adds a told table to a program that is already checked; only its entities need checking."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from lnnkit.syntax.diagnostic import Diagnostic
 
 
 def add_told(checked: CheckedProgram, table: FactTable) -> tuple[CheckedProgram, list[Diagnostic]]:
-    """``checked`` with one more table, about a predicate that it has, behind its own; no file is read again.
+    """``checked`` with one more table, after its own, for a predicate that it has; no file is read again.
 
-    The errors are those of statements whose variables equal an entity of the table but for case: had the program
-    named the table, its check would have had them.
+    The errors are those of statements with a variable that differs only in case from an entity of the table, just as if
+    the program had named the table.
     """
     said: tuple[Assertion | Query, ...] = (*checked.assertions, *checked.queries)
     entries = [

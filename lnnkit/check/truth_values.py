@@ -53,7 +53,7 @@ def _fact(statement: ast.FactStatement | ast.LabelStatement, numeric: bool) -> I
 
 
 def _unreachable(bounds: ast.Bounds) -> Iterator[Diagnostic]:
-    """Ends that leave no number: every number is finite."""
+    """Findings about bounds that no finite number satisfies."""
     for end, beyond in ((bounds.lower, math.inf), (bounds.upper, -math.inf)):
         if not bounds.exact and _number(end) == beyond:
             message = f"no number lies beyond {end.span.text}"

@@ -1,6 +1,6 @@
-"""Arithmetic units and learned relations: which attributes each has, of which shape, and which values they take.
+"""Arithmetic units and learned relations: which attributes each one has, their shapes, and the values that they take.
 
-A unit stands for one number, so an attribute is one number for each operand, or one in all.
+A unit computes one number, so an attribute is one number for each operand, or a single number.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from lnnkit.syntax.diagnostic import Diagnostic
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """An attribute: a list of ``count`` numbers (0: one for each operand), or one number where ``count`` is None.
+    """The shape of an attribute: a list of ``count`` numbers (0: one for each operand), or a single number if ``count``
+    is None.
 
-    ``needed`` says that without it the unit has no value before it is trained.
+    ``needed`` means that the unit has no value without it before training.
     """
 
     count: int | None = 0

@@ -1,4 +1,4 @@
-"""Learnable values that have no start: the program can be trained, and cannot be evaluated before."""
+"""Learnable values without an initial value: the program can be trained, but not evaluated before that."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ _ELSE = {
 
 
 def untrained(symbols: Symbols) -> list[Diagnostic]:
-    """A weight, a bias and a truth start at 1, as where nothing is written. Everything else needs a number."""
+    """Findings about them. A weight, a bias and a truth start at 1, the default; everything else needs an initial
+    value."""
     started = frozenset(starting_values(symbols))
     return [finding for formula in symbols.formulas for finding in _formula(formula, started)]
 

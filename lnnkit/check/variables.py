@@ -1,4 +1,4 @@
-"""Variables: bound where they should be, free where they may be, and used as what they are."""
+"""Variables: bound where they must be, free where they may be, and used in the right places."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _argument_names(formula: ast.Expression) -> set[str]:
 
 
 def _rebound(visit: Visit) -> Iterator[ast.Variable]:
-    """The variables that a quantifier binds again."""
+    """The variables that an inner quantifier binds again."""
     if isinstance(visit.node, Quantifier):
         known = dict(visit.scope)
         for variable in visit.node.variables:
@@ -121,7 +121,7 @@ def _bound_and_free(formula: Formula) -> Iterator[Diagnostic]:
 
 
 def _single(formula: Formula) -> Iterator[Diagnostic]:
-    """A free variable that occurs once joins nothing: in a query it asks, elsewhere it is often misspelt."""
+    """Warnings about free variables that occur once outside queries: they join nothing, and are often misspelt."""
     if formula.kind == "query":
         return
     free = [mention for mention in formula.mentions if mention.variable and mention.binder is None]

@@ -1,6 +1,6 @@
-"""Reading formulas: every visitor of the checker is a loop over ``visits``, every rewrite a call of ``transform``.
+"""Traversal of formulas: every visitor of the checker is a loop over ``visits``, every rewrite a call of ``transform``.
 
-Nothing here recurses, so formulas may be nested thousands deep or be as wide as memory allows.
+Nothing here is recursive, so formulas may be nested thousands of levels deep or be as wide as memory allows.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _OPERANDS: dict[type, tuple[Role, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """One node of a formula, and how it stands there."""
+    """One node of a formula and its context."""
 
     node: ast.Expression
     role: Role
@@ -59,7 +59,7 @@ def children(node: ast.Expression) -> tuple[ast.Expression, ...]:
 
 
 def visits(root: ast.Expression, role: Role = "formula") -> Iterator[Visit]:
-    """Every node below and including ``root``, outer before inner, left before right."""
+    """Every node of ``root``, itself included, outer before inner, left before right."""
     stack = [Visit(root, role, None, {})]
     while stack:
         visit = stack.pop()
@@ -75,7 +75,7 @@ def visits(root: ast.Expression, role: Role = "formula") -> Iterator[Visit]:
 
 
 def nodes(root: ast.Expression, into: Callable[[ast.Expression], bool] = lambda node: True) -> Iterator[ast.Expression]:
-    """The nodes of ``visits`` alone; ``into`` says below which nodes to look."""
+    """The nodes of ``visits`` without their context; ``into`` decides below which nodes to descend."""
     stack = [root]
     while stack:
         node = stack.pop()
@@ -85,7 +85,8 @@ def nodes(root: ast.Expression, into: Callable[[ast.Expression], bool] = lambda 
 
 
 def transform(root: ast.Expression, change: Callable[[ast.Expression], ast.Expression]) -> ast.Expression:
-    """``root`` with ``change`` applied to every node, operands first; what does not change stays the same object."""
+    """``root`` with ``change`` applied to every node, operands first; nodes that do not change stay the same
+    objects."""
     done: list[ast.Expression] = []
     stack: list[tuple[ast.Expression, bool]] = [(root, False)]
     while stack:
@@ -119,14 +120,14 @@ def proposition(visit: Visit) -> ast.Atom | None:
 
 
 def strip_foralls(formula: ast.Expression) -> ast.Expression:
-    """The formula below its leading ``forall``s."""
+    """The formula without its leading ``forall``s."""
     while isinstance(formula, ast.Forall):
         formula = formula.body
     return formula
 
 
 def unweighted(formula: ast.Expression) -> ast.Expression:
-    """The operand itself, its weight taken off."""
+    """The operand without its weight."""
     while isinstance(formula, ast.Weighted):
         formula = formula.operand
     return formula

@@ -1,4 +1,4 @@
-"""Weights, biases and the other attributes: where they may stand and what they may be."""
+"""Weights, biases and the other attributes: where they are allowed, and their values."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def _value(attribute: ast.Attribute, node: Carrier, formula: Formula) -> Iterato
 
 
 def logic_of(node: Connective | ast.Comparison | ast.Unit, around: LogicName) -> LogicName:
-    """The logic of a group: its own attribute, else that of its file."""
+    """The logic of a group: its own attribute, otherwise that of its file."""
     for attribute in node.attributes:
         if attribute.key == "logic" and attribute.value in LOGICS:
             return attribute.value  # type: ignore[return-value]

@@ -36,11 +36,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def script() -> NoReturn:
-    """The process of the command line: ends with the exit code of `main`.
+    """Entry point of the ``lnnkit`` process: exits with the code of `main`.
 
-    Ctrl-C ends it at once (while it infers, the second one does; see `lnnkit.cli.run`): an exception instead could pass
-    through C++ code that imports torch, and abort there. So does the end: the interpreter's own takes torch down piece
-    by piece, and an interrupt then would change the code.
+    Ctrl-C ends the process at once (during inference, the second one does; see `lnnkit.cli.run`). A
+    ``KeyboardInterrupt`` could pass through the C++ code that imports torch and abort there. The normal exit is
+    immediate as well, since the interpreter takes torch down piece by piece and an interrupt then would change the exit
+    code.
     """
     signal.signal(signal.SIGINT, _interrupted)
     code = main()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def as_json(answers: Sequence[Answers], outcome: Outcome) -> Iterator[str]:
-    """The one object of ``--format json``, a piece some thousand answers."""
+    """The one object of ``--format json``, in pieces of some thousand answers."""
     yield '{"queries": ['
     for position, each in enumerate(answers):
         yield ", " if position else ""
@@ -43,7 +43,7 @@ def as_json(answers: Sequence[Answers], outcome: Outcome) -> Iterator[str]:
 
 
 def _bindings(answers: Answers) -> str:
-    """The object of an answer's bindings, as a template with a gap for each entity."""
+    """The JSON object of an answer's bindings, as a template with a gap for each entity."""
     members = ", ".join(f"{_dump(name)}: ".replace("%", "%%") + "%s" for name in answers.variables)
     return f"{{{members}}}"
 
@@ -66,7 +66,7 @@ def _dump(value: object) -> str:
 
 
 def as_csv(answers: Sequence[Answers]) -> Iterator[str]:
-    """A header, and a line an answer; an end that is unbounded is empty."""
+    """A header, and one line for each answer; an unbounded end is an empty field."""
     yield "query,bindings,lower,upper,state\n"
     for each in answers:
         bindings = _quoted(_bindings(each)) if each.variables else "{}"
@@ -86,7 +86,7 @@ def _csv_number(value: float) -> str:
 
 
 def _field(text: str) -> str:
-    """A text as CSV writes it: in quotes where it must be."""
+    """A text as a CSV field: quoted where necessary."""
     return _quoted(text) if any(mark in text for mark in ',"\r\n') else text
 
 
@@ -104,7 +104,7 @@ def table(answers: Sequence[Shown], outcome: Outcome, paint: Paint = plain) -> I
 
 
 def answer_rows(shown: Shown, paint: Paint = plain, show_all: str = "--limit 0 shows all") -> Iterator[str]:
-    """The answers as indented rows; ``show_all`` says how to see those that the limit leaves out."""
+    """The answers as indented rows; ``show_all`` says how to show those that the limit leaves out."""
     answers = shown.answers
     if not len(answers):
         if shown.total:
@@ -142,7 +142,7 @@ def _cell(text: str) -> str:
 
 
 def ending(outcome: Outcome, paint: Paint = plain) -> Iterator[str]:
-    """The contradictions, the status, and the statements that creep."""
+    """The contradictions, the status, and the statements whose bounds creep."""
     found = outcome.contradictions
     if found:
         yield paint(f"{len(found):,} contradiction{'' if len(found) == 1 else 's'}", "contradiction") + "\n"
@@ -164,14 +164,14 @@ def _creeping(found: Creeping) -> tuple[str, ...]:
 
 
 def _aligned(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    """Indented lines whose columns start one below the other."""
+    """Indented lines with aligned columns."""
     widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         yield f"  {'  '.join(map(_padded, row, widths)).rstrip()}\n"
 
 
 def _width(text: str) -> int:
-    """The columns that a terminal gives to ``text``: two for wide characters, none for combining marks."""
+    """The display width of ``text`` on a terminal: two columns for wide characters, none for combining marks."""
     if text.isascii():
         return len(text)
     wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)

@@ -1,4 +1,4 @@
-"""``lnnkit check``: what is wrong with a program and its data. Imports neither torch nor networkx."""
+"""``lnnkit check``: reports what is wrong with a program and its data. Imports neither torch nor networkx."""
 
 from __future__ import annotations
 

@@ -22,7 +22,8 @@ _DIGITS = re.compile(r"([0-9]+)")
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """``only`` are states (all where empty), ``sort`` is lower, upper or a variable, ``limit`` 0 shows all."""
+    """``only`` lists states (empty: all), ``sort`` is lower, upper or a variable, ``limit`` is the number of rows (0:
+    all)."""
 
     only: tuple[str, ...] = ()
     sort: str | None = None
@@ -32,8 +33,8 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The ``answers`` that are shown; ``more`` of the same states are not, for the limit. There are ``total`` of any
-    state."""
+    """The ``answers`` that are shown; ``more`` is how many of the same states the limit hides, ``total`` how many there
+    are of any state."""
 
     answers: Answers
     more: int
@@ -41,8 +42,8 @@ class Shown:
 
 
 def chosen(answers: Answers, choice: Choice) -> Shown:
-    """The answers that are shown, in the order that is asked for; bounds from the greatest down, names ascending.
-    Answers that are equal in that keep their order."""
+    """The answers to show, in the requested order: bounds from the greatest down, names ascending. Equal answers keep
+    their order."""
     import numpy as np
 
     total = len(answers)
@@ -59,7 +60,7 @@ def chosen(answers: Answers, choice: Choice) -> Shown:
 
 
 def unsortable(sort: str | None, queries: Iterable[str]) -> str | None:
-    """What is wrong with ``--sort`` for these queries; None where nothing is."""
+    """Why ``--sort`` does not fit these queries; None if it does."""
     if sort is None or sort in BOUNDS:
         return None
     known = list(dict.fromkeys(name for query in queries for name in free_variables(query)))
@@ -69,7 +70,7 @@ def unsortable(sort: str | None, queries: Iterable[str]) -> str | None:
 
 
 def free_variables(query: str) -> list[str]:
-    """The variables of a query, in order; none of one that does not parse."""
+    """The variables of a query, in order; empty if it does not parse."""
     from lnnkit.check.walk import visits
     from lnnkit.syntax import ast
     from lnnkit.syntax.parse import parse_expression
@@ -88,7 +89,7 @@ def free_variables(query: str) -> list[str]:
 
 
 def _order(answers: Answers, sort: str | None) -> np.ndarray | None:
-    """A number for each row, by which rows ascend; None to leave them."""
+    """A sort key for each row; None to keep the order."""
     if sort in BOUNDS:
         return -(answers.lower if sort == "lower" else answers.upper)
     if sort not in answers.variables:
@@ -97,7 +98,7 @@ def _order(answers: Answers, sort: str | None) -> np.ndarray | None:
 
 
 def _ranks(column: EntityColumn) -> np.ndarray:
-    """The place of each row's name among all: whole numbers by value, then texts, the numbers in them by value too."""
+    """The rank of each row's name: whole numbers by value, then texts, in which numbers compare by value too."""
     import numpy as np
 
     names, codes = column.distinct()
@@ -109,7 +110,8 @@ def _ranks(column: EntityColumn) -> np.ndarray:
 
 
 def _natural(name: str) -> tuple[list[tuple[str, tuple[int, str]]], str]:
-    """``c2`` before ``c10``: the texts between numbers, and those numbers, by their length and digits."""
+    """A sort key that puts ``c2`` before ``c10``: the texts between the numbers, and each number by its length and
+    digits."""
     parts = _DIGITS.split(name)
     numbers = [part.lstrip("0") for part in parts[1::2]]
     return list(zip(parts[::2], [*((len(each), each) for each in numbers), (-1, "")], strict=True)), name

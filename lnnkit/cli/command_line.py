@@ -8,7 +8,22 @@ import sys
 from collections.abc import Iterable, Sequence
 
 from lnnkit import __version__
-from lnnkit.cli import check, draw, evaluate, explain, fmt, init, lsp, print_grammar, prove, run, shell, show, train
+from lnnkit.cli import (
+    check,
+    draw,
+    evaluate,
+    explain,
+    fmt,
+    import_program,
+    init,
+    lsp,
+    print_grammar,
+    prove,
+    run,
+    shell,
+    show,
+    train,
+)
 from lnnkit.cli.completion_script import HELP, SHELLS, PrintCompletion
 
 EXAMPLE = """\
@@ -37,13 +52,14 @@ COMMANDS = {
     "train": train,
     "eval": evaluate,
     "init": init,
+    "import": import_program,
     "lsp": lsp,
     "grammar": print_grammar,
 }
 
 
 def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
-    """The options, ``command`` among them: the function to call. ``SystemExit`` where there is nothing to run."""
+    """The parsed options; ``command`` is the function to call. Raises ``SystemExit`` if there is nothing to run."""
     given = list(sys.argv[1:] if argv is None else argv)
     named = given[0] if given and given[0] in COMMANDS else None
     parser, by_name = _parsers(COMMANDS if named is None else [named])  # those of all commands take 10 ms
@@ -60,7 +76,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _parsers(names: Iterable[str]) -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
-    """The parser of the command line that has these commands, and theirs."""
+    """The top-level parser with these commands, and the parser of each."""
     parser = argparse.ArgumentParser(
         prog="lnnkit",
         description="Rules over tables of facts: truth bounds for answers.",
@@ -84,7 +100,7 @@ def _parsers(names: Iterable[str]) -> tuple[argparse.ArgumentParser, dict[str, a
         )
         if module is shell:
             command.add_argument("file", metavar="FILE", nargs="?", help="a .lnn program (default: an empty one)")
-        elif module not in (init, lsp, print_grammar):  # the first takes tables
+        elif module not in (init, import_program, lsp, print_grammar):  # the first two take other files
             command.add_argument("file", metavar="FILE", help="a .lnn program; - reads standard input")
         module.options(command)
         command.set_defaults(command=module.command)
@@ -93,7 +109,7 @@ def _parsers(names: Iterable[str]) -> tuple[argparse.ArgumentParser, dict[str, a
 
 
 def _settled(given: list[str]) -> list[str]:
-    """The arguments with the default of a bare ``--why-not`` written out: what follows it may be FILE or ATOM."""
+    """The arguments with the default of a bare ``--why-not`` written out, since the next word may be FILE or ATOM."""
     return [
         f"{text}=true" if text == "--why-not" and after not in explain.STATES else text
         for text, after in itertools.pairwise([*given, ""])

@@ -1,4 +1,4 @@
-"""``lnnkit --print-completion SHELL``: the script by which a shell completes commands, options and files."""
+"""``lnnkit --print-completion SHELL``: a script with which a shell completes commands, options and files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PATHS = ("output", "report", "checkpoint")  # options that name any file
 
 
 class PrintCompletion(argparse.Action):
-    """Prints the script, and ends. Needs the extra `completion`."""
+    """An option that prints the script and exits. Needs the extra `completion`."""
 
     def __call__(
         self,

@@ -1,4 +1,4 @@
-"""What is said of an exception that nobody foresaw: what failed and what to do, without a traceback."""
+"""The report of an unexpected exception: what failed and what to do, without a traceback."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from lnnkit.cli import streams
 
 
 def tell(problem: Exception) -> None:
-    """Say it on standard error: too little memory, or a defect of lnnkit."""
+    """Report the exception on standard error: out of memory, or a defect of lnnkit."""
     if isinstance(problem, MemoryError) or "allocate memory" in str(problem):
         streams.note("error[out-of-memory] there is not enough memory for this program and its data")
         streams.note("  hint: bind the variables of its widest rules by further literals, or set --max-groundings")

@@ -1,8 +1,9 @@
-"""``lnnkit draw``: a picture of a program's formulas, or of what an atom rests on."""
+"""``lnnkit draw``: a picture of a program's predicates and rules, or of what an atom rests on."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 from lnnkit.cli import option_values as values
@@ -11,18 +12,20 @@ from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import ProgressLine
 from lnnkit.output import require_apart, write_text
 
-SUMMARY = "draw a program's formulas, or what an atom rests on"
+SUMMARY = "draw a program's predicates and rules, or what an atom rests on"
 DESCRIPTION = """\
-Draws the graph of a program's formulas: predicates, connectives, statements. With an atom, infers, and draws what its
-bounds rest on: atoms coloured by their truth, and the instances of rules between them. Graphviz lays it out where it is
-installed."""
+Draws the predicates of a program and the rules and axioms that derive one from others; with --formulas, connectives and
+their operands instead. With an atom, infers, and draws what its bounds rest on: atoms coloured by their truth, and the
+instances of rules between them. A side of the bounds that says nothing is left out. Graphviz lays the picture out where
+it is installed. The colours of SVG and HTML follow the reader's light or dark scheme."""
 EXAMPLE = """\
 example:
   lnnkit draw triage.lnn -o triage.svg
+  lnnkit draw triage.lnn --formulas -o formulas.png
   lnnkit draw triage.lnn 'AtRisk(dora)' -o why.html
   lnnkit draw triage.lnn Infected --format dot
 """
-FORMATS = ("svg", "dot", "html")
+FORMATS = ("svg", "png", "dot", "html")
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +36,10 @@ def options(parser: argparse.ArgumentParser) -> None:
         help="an atom, as 'AtRisk(dora)', or a predicate's name (default: everything)",
     )
     parser.add_argument("-o", "--output", metavar="OUT", help="write to this file; its ending names the format")
-    parser.add_argument("--format", choices=FORMATS, help="svg (default), dot for Graphviz, or html: a page by itself")
+    parser.add_argument(
+        "--format", choices=FORMATS, help="svg (default), png (needs lnnkit[report]), dot for Graphviz, or html: a page"
+    )
+    parser.add_argument("--formulas", action="store_true", help="draw connectives and operands instead of rules")
     parser.add_argument(
         "--depth", type=values.count, default=3, metavar="N", help="instances away from the atom (default: 3)"
     )
@@ -50,24 +56,27 @@ def command(arguments: argparse.Namespace) -> int:
         known = ", ".join(FORMATS)
         streams.note(f"lnnkit draw: error: {arguments.output} ends like none of {known}; --format names one")
         return 2
+    if form == "png" and arguments.output is None and sys.stdout is not None and sys.stdout.isatty():
+        streams.note("lnnkit draw: error: PNG is not for a terminal: -o names a file")
+        return 2
     with ProgressLine(f"reading {streams.printable(arguments.file, keep='')}", shown=True):
         kb = load(arguments.file)
     with ProgressLine("drawing", shown=True) as line, kb.watched(line):
-        picture = kb.draw(arguments.atom, depth=arguments.depth, most=arguments.most)
-        text = {"svg": picture.to_svg, "dot": picture.to_dot, "html": picture.to_html}[form]()
+        picture = kb.draw(arguments.atom, formulas=arguments.formulas, depth=arguments.depth, most=arguments.most)
+        made = {"svg": picture.to_svg, "png": picture.to_png, "dot": picture.to_dot, "html": picture.to_html}[form]()
     streams.findings((*kb.warnings, *picture.warnings))
     if picture.left_out:
         streams.note(f"hint: {picture.left_out:,} more boxes are left out; --most and --depth show more")
     if arguments.output is None:
         streams.in_utf8()
-        streams.write([text])
+        streams.write([made]) if isinstance(made, str) else streams.write_bytes(made)
     else:
         require_apart(arguments.output, [Path(arguments.file), *kb.files])
-        write_text(arguments.output, text)
+        write_text(arguments.output, made)
     return 0
 
 
 def _ending(output: str | None) -> str | None:
-    """The format that a file's ending names: svg without one, None for that of another format."""
+    """The format that a file name's ending stands for: svg if it has none, None if the format is unknown."""
     ending = Path(output).suffix.lstrip(".").lower() if output else ""
     return {"": "svg", "htm": "html", "gv": "dot"}.get(ending, ending if ending in FORMATS else None)

@@ -59,7 +59,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def table(scores: Scores) -> Iterator[str]:
-    """A line a predicate, under a heading, and the same for numbers."""
+    """A heading and one line for each predicate; the same for numbers."""
     if scores.predicates or not scores.numbers:
         yield from _lines("predicate", _COLUMNS, {name: each.as_dict() for name, each in scores.predicates.items()})
     if scores.predicates and scores.numbers:

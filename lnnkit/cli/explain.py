@@ -13,11 +13,11 @@ from lnnkit.cli import streams
 from lnnkit.cli.painting import shows_colours
 from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import ProgressLine
-from lnnkit.explain.as_text import Line
+from lnnkit.explain.render.as_text import Line
 from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
-    from lnnkit.explain.explanation import Explanation
+    from lnnkit.explain.proof.explanation import Explanation
     from lnnkit.kb import KnowledgeBase
 
 SUMMARY = "show why an atom has its bounds, or why there are contradictions"
@@ -98,7 +98,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 def _show(explanation: Explanation, form: str, depth: int | None) -> int:
     if form == "text":
-        from lnnkit.explain.as_text import lines
+        from lnnkit.explain.render.as_text import lines
 
         _print(lines(explanation, depth))
         return 0
@@ -146,7 +146,7 @@ def _write(text: str, found: dict[str, object], form: str) -> None:
 
 
 def _print(lines: Iterable[Line]) -> None:
-    """In colours where there is a terminal."""
+    """Print lines, in colours if the terminal shows them."""
     if not shows_colours(sys.stdout):
         streams.write(f"{streams.printable(line.plain)}\n" for line in lines)
         return

@@ -70,7 +70,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def surveyed(files: Sequence[Path]) -> list[Survey]:
-    """What the files hold. Raises `Error` for what cannot be read."""
+    """What the files hold. Raises `Error` for a file that cannot be read."""
     from lnnkit.data.table_fault import Unreadable
     from lnnkit.draft.survey import survey
 
@@ -95,7 +95,8 @@ def surveyed(files: Sequence[Path]) -> list[Survey]:
 
 
 def drafted(tables: Sequence[Survey], base: Path) -> str:
-    """The program for some tables, whose paths start from ``base``. Raises `Error` where no column names the rows."""
+    """The program for some tables; its paths start from ``base``. Raises `Error` if no column names the rows of a
+    table."""
     from lnnkit.draft.drafting import draft
 
     found = draft(tables, [_relative(table.path, base) for table in tables])
@@ -114,7 +115,7 @@ def _keyless(path: Path) -> Diagnostic:
 
 
 def _copied(table: Survey, base: Path, force: bool) -> Survey:
-    """A copy of a table with ids, written beside the program."""
+    """The survey of a copy with ids, which is written beside the program."""
     from lnnkit.data.table_fault import Unreadable
     from lnnkit.draft.row_ids import copy_name, with_ids
     from lnnkit.draft.survey import survey

@@ -1,4 +1,4 @@
-"""Values of options, read and refused as argparse wants it."""
+"""Parsers of option values; each raises what argparse expects for a bad value."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _THREADS = 1024
 
 
 def alpha(text: str) -> float:
-    """A threshold of truth."""
+    """A truth threshold."""
     value = _number(text)
     if not 0.5 < value <= 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no threshold: it is above 0.5 and at most 1")
@@ -19,7 +19,7 @@ def alpha(text: str) -> float:
 
 
 def count(text: str) -> int:
-    """A whole number from 1 on."""
+    """A whole number of at least 1."""
     value = _whole(text)
     if value is None or value < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 on")
@@ -27,7 +27,7 @@ def count(text: str) -> int:
 
 
 def limit(text: str) -> int:
-    """A whole number from 0 on."""
+    """A whole number of at least 0."""
     value = _whole(text)
     if value is None or value < 0:
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 0 on; 0 shows all")
@@ -35,7 +35,7 @@ def limit(text: str) -> int:
 
 
 def states(text: str) -> tuple[str, ...]:
-    """States of answers, between commas, as JSON has them (``likely_true``) or as tables do (``likely true``)."""
+    """States of answers, separated by commas, spelt as in JSON (``likely_true``) or as in tables (``likely true``)."""
     named = [" ".join(part.split()).replace(" ", "_").replace("-", "_").lower() for part in text.split(",")]
     for name in named:
         if name not in STATES:
@@ -52,7 +52,7 @@ def threads(text: str) -> int:
 
 
 def seed(text: str) -> int:
-    """A whole number of 64 bits."""
+    """A whole number that fits 64 bits."""
     value = _whole(text)
     if value is None:
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number")
@@ -70,7 +70,7 @@ def positive(text: str) -> float:
 
 
 def share(text: str) -> float:
-    """From 0 to below 1."""
+    """A number from 0 to below 1."""
     value = _number(text)
     if not 0 <= value < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no share: it is from 0 to below 1")

@@ -1,4 +1,4 @@
-"""Colours of what is printed: on a terminal that shows them, unless ``NO_COLOR`` is set."""
+"""Colours of output: used on a terminal that shows them, unless ``NO_COLOR`` is set."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def coloured(text: str, kind: str) -> str:
 
 
 def paint_for(stream: TextIO | None) -> Paint:
-    """How text is painted for a stream."""
+    """The paint function that suits a stream."""
     return coloured if shows_colours(stream) else plain
 
 
 def shows_colours(stream: TextIO | None) -> bool:
-    """Whether the stream is a terminal with colours, and nobody has asked for none (https://no-color.org)."""
+    """Whether the stream is a terminal with colours and ``NO_COLOR`` is not set (https://no-color.org)."""
     if stream is None or not stream.isatty() or os.environ.get("NO_COLOR"):
         return False
     if sys.platform == "win32":  # older consoles print the codes

@@ -1,4 +1,4 @@
-"""The program that FILE names, read: for every command the same."""
+"""Reads the program that FILE names, in the same way for every command."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STANDARD_INPUT = "-"
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A program text, the path it is shown under, and the folder that its paths start from."""
+    """A program text, the path under which it is shown, and the folder that its paths are relative to."""
 
     text: str
     path: str
@@ -26,7 +26,7 @@ class Text:
 
 
 def read(file: str) -> tuple[Text | None, list[Diagnostic]]:
-    """The text of FILE, or what is wrong with it."""
+    """The text of FILE, or the findings if it cannot be read."""
     if file == STANDARD_INPUT:
         return _standard_input()
     from lnnkit.data.files import read_program

@@ -1,4 +1,4 @@
-"""One line on a terminal that says how far long work has come; gone when the work is done."""
+"""A progress line on the terminal, removed when the work is done."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ _UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 class ProgressLine:
-    """While entered, shows ``work`` and what rounds report, on standard error if that is a terminal.
+    """A context that shows ``work`` and the round reports on standard error, if that is a terminal.
 
-    A thread of its own draws it, so that it moves during long rounds too; rich is imported there, once it is needed.
+    Its own thread draws the line, so that it moves during long rounds too. That thread imports rich, when the line is
+    first drawn.
     """
 
     def __init__(self, work: str, *, shown: bool) -> None:
@@ -51,11 +52,11 @@ class ProgressLine:
         return True
 
     def say(self, work: str) -> None:
-        """From here on the line says this."""
+        """Set the text of the line."""
         self._work, self._report = work, None
 
     def stop(self) -> bool:
-        """Say that the work is about to stop; whether anybody can see that."""
+        """Announce that the work is about to stop; returns whether anybody can see the line."""
         self._stopping = True
         return self._thread is not None
 
@@ -88,7 +89,7 @@ class ProgressLine:
                 live.refresh()
 
     def text(self, seconds: float) -> str:
-        """What the line says after so many seconds of work."""
+        """The text of the line after so many seconds of work."""
         parts = [self._work]
         report = self._report
         if report is not None:
@@ -106,7 +107,7 @@ class ProgressLine:
 
 
 def _on_terminal() -> bool:
-    """Whether standard error is a terminal on which a line can be drawn over."""
+    """Whether standard error is a terminal that can redraw a line."""
     return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM", "dumb") not in ("dumb", "unknown")
 
 

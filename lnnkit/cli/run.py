@@ -1,4 +1,4 @@
-"""``lnnkit run``: infer, and answer the queries."""
+"""``lnnkit run``: runs inference and prints the answers to the queries."""
 
 from __future__ import annotations
 
@@ -159,8 +159,8 @@ def _choice(arguments: argparse.Namespace) -> Choice:
 
 
 def _infer(kb: KnowledgeBase, arguments: argparse.Namespace) -> tuple[Outcome | Plan, bool]:
-    """The outcome, or the plan if that is asked for, and whether Ctrl-C was pressed: the first ends inference after the
-    running round."""
+    """The outcome (or the plan, if that is wanted), and whether Ctrl-C was pressed: the first one stops inference after
+    the current round."""
     limits = {} if arguments.max_rounds is None else {"max_rounds": arguments.max_rounds}
     with ProgressLine("grounding", shown=not arguments.quiet) as line:
 

@@ -24,7 +24,7 @@ example:
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """None but the file."""
+    """There are no options, only the file."""
 
 
 def command(arguments: argparse.Namespace) -> int:

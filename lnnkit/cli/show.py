@@ -1,4 +1,4 @@
-"""``lnnkit show``: the rules of a program, its learnable values as they are."""
+"""``lnnkit show``: prints the rules of a program with the current values of its learnable numbers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ example:
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """None but the file."""
+    """There are no options, only the file."""
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -48,7 +48,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 def _lines(program: ast.Program, base: Path) -> Iterator[str]:
     from lnnkit.check.settle import settled
-    from lnnkit.learn.readable import readable
+    from lnnkit.learn.parameters.readable import readable
     from lnnkit.syntax.printer import format_statement
 
     residuals: list[float] = []

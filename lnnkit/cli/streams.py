@@ -1,4 +1,4 @@
-"""Standard output and standard error: all that the command line writes goes through here."""
+"""Standard output and standard error: everything that the command line writes goes through here."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ INTERRUPTED = 130  # the exit code
 
 
 def prepare() -> None:
-    """Make what no encoding can hold (a stray byte in an argument) print as an escape instead of failing."""
+    """Make characters that the encoding cannot hold (a stray byte in an argument) print as escapes instead of
+    failing."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -28,19 +29,26 @@ def write(pieces: Iterable[str]) -> None:
         sys.stdout.writelines(pieces)
 
 
+def write_bytes(data: bytes) -> None:
+    """Write what is no text to standard output."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+
+
 def in_utf8() -> None:
-    """Write standard output in UTF-8 from here on, whatever the terminal: what JSON and CSV are read in."""
+    """Switch standard output to UTF-8, whatever the terminal uses: readers of JSON and CSV expect it."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
 
 
 def note(text: str) -> None:
-    """One line for whoever runs the command, on standard error."""
+    """Print one line for the user on standard error."""
     print(printable(text), file=sys.stderr)
 
 
 def findings(diagnostics: Iterable[Diagnostic]) -> None:
-    """Each finding with its source line and its hint, on standard error."""
+    """Print each finding with its source line and its hint on standard error."""
     paint = paint_for(sys.stderr)
     for diagnostic in diagnostics:
         kind = f"{diagnostic.severity}[{diagnostic.code}]"
@@ -54,7 +62,7 @@ def flush() -> None:
 
 
 def abandon() -> None:
-    """Let nothing more be written, so that the interpreter's last flush cannot fail."""
+    """Discard all further output, so that the interpreter's final flush cannot fail."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError, AttributeError):  # closed, or not a real file
@@ -66,7 +74,7 @@ def abandon() -> None:
 
 
 def end_interrupted() -> NoReturn:
-    """End the process at once, from whatever thread: a line that is drawn on the terminal is wiped."""
+    """End the process at once, from any thread, after wiping a progress line."""
     if os.isatty(2) and os.environ.get("TERM", "dumb") not in ("dumb", "unknown"):
         os.write(2, b"\r\x1b[2K\x1b[?25h")  # and the cursor is shown again
     os.write(2, b"interrupted\n")
@@ -74,7 +82,7 @@ def end_interrupted() -> NoReturn:
 
 
 def printable(text: str, keep: str = "\n\t") -> str:
-    """``text`` with its control characters escaped: data must not steer the terminal."""
+    """``text`` with its control characters escaped, so that data cannot steer the terminal."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c in keep else _escaped(c) for c in text)

@@ -1,4 +1,4 @@
-"""The columns of many answers as text: each distinct value is put into words once, whatever the number of rows."""
+"""The columns of many answers as text. Each distinct value is formatted once, however many rows have it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BLOCK = 1 << 13
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """A column of text: ``codes`` are places in ``texts``."""
+    """A column of text: ``codes`` index ``texts``."""
 
     texts: list[str]
     codes: np.ndarray
@@ -40,7 +40,7 @@ def numbers(values: np.ndarray, show: Callable[[float], str]) -> Cells:
 
 
 def bounds(answers: Answers, show: Callable[[float, float], str]) -> Cells:
-    """Both ends in one cell."""
+    """Both bounds in one cell."""
     import numpy as np
 
     (lower, low), (upper, high) = _distinct(answers.lower), _distinct(answers.upper)
@@ -50,19 +50,19 @@ def bounds(answers: Answers, show: Callable[[float, float], str]) -> Cells:
 
 
 def states(answers: Answers, show: Callable[[str, bool], str]) -> Cells:
-    """The state, and whether it rests on a contradiction."""
+    """The state, and whether it depends on a contradiction."""
     texts = [show(state, contested) for state in STATES for contested in (False, True)]
     return Cells(texts, answers.states * 2 + answers.contested)
 
 
 def rows(cells: Sequence[Cells]) -> Iterator[Iterator[tuple[str, ...]]]:
-    """The rows of columns, a block at a time."""
+    """The rows of some columns, block by block."""
     for start in range(0, len(cells[0].codes), _BLOCK):
         yield zip(*(each.at(slice(start, start + _BLOCK)) for each in cells), strict=True)
 
 
 def _distinct(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Each value once, and for each row its place among them; told apart by their bits."""
+    """The distinct values, and the index of each row's value among them; values are compared by their bits."""
     import numpy as np
 
     held = np.ascontiguousarray(values, np.float64)

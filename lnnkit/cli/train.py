@@ -70,7 +70,9 @@ def options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--checkpoint", metavar="FILE", help="save the state here, and go on from there after a kill")
     parser.add_argument(
-        "--report", metavar="FILE", help="write a page with pictures of training here: losses, parameters, calibration"
+        "--report",
+        metavar="FILE",
+        help="write a page here: rules before and after, scores, charts; needs lnnkit[report]",
     )
     parser.add_argument("--format", choices=("table", "json"), default="table", help="how to print the scores")
     parser.add_argument(
@@ -86,6 +88,10 @@ def command(arguments: argparse.Namespace) -> int:
     if wrong := _outputs(arguments) or _idle(arguments):
         streams.note(f"lnnkit train: error: {wrong}")
         return 2
+    if arguments.report is not None:
+        from lnnkit.report.figures import require_matplotlib
+
+        require_matplotlib()
     shown = not arguments.quiet
     with ProgressLine(f"reading {streams.printable(arguments.file, keep='')}", shown=shown):
         kb = load(arguments.file)
@@ -138,7 +144,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def _outputs(arguments: argparse.Namespace) -> str | None:
-    """What is wrong with the files that are to be written."""
+    """What is wrong with the output files that were given; None if nothing is."""
     if Path(arguments.output).suffix != ".lnn" and not is_model(Path(arguments.output)):
         return f"-o {arguments.output} ends in neither .lnn nor .safetensors"
     if arguments.report is not None and Path(arguments.report).suffix.lower() not in ("", ".html", ".htm"):
@@ -154,7 +160,7 @@ def _outputs(arguments: argparse.Namespace) -> str | None:
 
 
 def _idle(arguments: argparse.Namespace) -> str | None:
-    """Which option says nothing for want of another."""
+    """Which option has no effect without another one that is missing."""
     given = {"--alpha": arguments.alpha != 1.0, "--slack": arguments.slack is not None}
     idle = [option for option, stands in given.items() if stands and not arguments.classical]
     return f"{idle[0]} is about the rules that --classical names, and it names none" if idle else None

@@ -1,5 +1,5 @@
-"""Between numpy and Arrow by their buffers. ``pa.array`` and ``to_numpy`` do the same and import pandas where it is
-installed (0.3 to 1.4 CPU seconds), which a small program's check cannot afford."""
+"""Converts between numpy and Arrow through their buffers. ``pa.array`` and ``to_numpy`` do the same, but import pandas
+if it is installed (0.3 to 1.4 CPU seconds), which is too slow for the check of a small program."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def strings(texts: Sequence[str]) -> pa.StringArray:
 
 
 def one(column: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """The column in one piece, dictionaries unified."""
+    """The column as one array, with its dictionaries unified."""
     import pyarrow as pa
 
     if not isinstance(column, pa.ChunkedArray):
@@ -79,7 +79,7 @@ def one(column: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 
 def concatenated(columns: Sequence[pa.Array | pa.ChunkedArray]) -> pa.Array:
-    """Columns of one type, none in a dictionary, one behind the other."""
+    """Columns of one type (not dictionary-encoded), concatenated."""
     import pyarrow as pa
 
     several = [column.chunks if isinstance(column, pa.ChunkedArray) else [column] for column in columns]
@@ -88,12 +88,12 @@ def concatenated(columns: Sequence[pa.Array | pa.ChunkedArray]) -> pa.Array:
 
 
 def filled(texts: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    """Strings, or binary, with empty ones for nulls."""
+    """Strings or binary values, with nulls replaced by empty ones."""
     return texts.fill_null(strings([""]).view(texts.type)[0]) if texts.null_count else texts
 
 
 def nulls(array: pa.Array) -> np.ndarray:
-    """Where the array is null."""
+    """A mask of the nulls."""
     import numpy as np
 
     bitmap = array.buffers()[0]
@@ -105,7 +105,7 @@ def nulls(array: pa.Array) -> np.ndarray:
 
 
 def view(array: pa.Array, dtype: type[np.generic]) -> np.ndarray:
-    """The values of a primitive array, read-only, anything where null."""
+    """The values of a primitive array, read-only; arbitrary where null."""
     import numpy as np
 
     data = array.buffers()[1]
@@ -115,7 +115,7 @@ def view(array: pa.Array, dtype: type[np.generic]) -> np.ndarray:
 
 
 def text_buffers(array: pa.StringArray | pa.LargeStringArray) -> tuple[np.ndarray, np.ndarray]:
-    """A string array's offsets into its bytes, and the bytes."""
+    """The offsets of a string array into its bytes, and the bytes."""
     import numpy as np
     import pyarrow as pa
 

@@ -1,4 +1,4 @@
-"""Which columns of a table are arguments, which are truth values or numbers, and which filter its rows."""
+"""Decides which columns of a table are arguments, which are truth values or numbers, and which are for conditions."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Columns by position from 0; ``values`` names none (true), one (exact) or two (lower and upper). ``named`` says
-    that one was picked by its name, which a header has given, ``listed`` that the statement lists its columns."""
+    """Columns by position from 0. ``values`` has no column (true), one (exact) or two (lower and upper). ``named``
+    means that a column was given by a name from the header, ``listed`` that the statement lists its columns."""
 
     keys: tuple[int, ...]
     values: tuple[int, ...]
@@ -39,12 +39,12 @@ def choose(
     where: Sequence[Where] = (),
     missing: Sequence[str] = (),
 ) -> Choice:
-    """The columns that a statement means, or ``Unreadable``.
+    """The columns that a statement means; raises ``Unreadable``.
 
-    With a list, its first ``arity`` entries are the arguments, one more is a truth value (a number's value), two more
-    are a lower and an upper end. Without one, the table's own columns are read as if all of them were listed, so their
-    number must be exactly one of those: a table with further columns is refused rather than cut, for a column that
-    is dropped unread may have held the truth values, and one that is read unasked may have held something else.
+    In a list of columns the first ``arity`` ones are the arguments; one more is a truth value (or the value of a
+    number), two more are the lower and the upper bound. Without a list, all columns of the table are read as if they
+    were listed, so their number must fit exactly. A table with more columns is refused: an ignored column may contain
+    the truth values, and a column that is read by accident may contain something else.
     """
     filters = tuple((_position(each.column, sheet), _comparable(each, missing)) for each in where)
     allowed = range(arity + 1, arity + 3) if numeric else range(arity, arity + 3)
@@ -83,7 +83,7 @@ def _wrong_width(predicate: str, arity: int, numeric: bool, sheet: Sheet) -> Unr
 
 
 def _comparable(where: Where, missing: Sequence[str]) -> Where:
-    """The condition with its texts in NFC; none of them may stand for a missing cell."""
+    """The condition with its texts in NFC; none of them may be a mark for missing cells."""
     values = tuple(_nfc(cell) if isinstance(cell, str) else cell for cell in where.values)
     for cell in values:
         text = cell if isinstance(cell, str) else format_cell(cell)
@@ -95,7 +95,7 @@ def _comparable(where: Where, missing: Sequence[str]) -> Where:
 
 
 def _separated(sheet: Sheet) -> str | None:
-    """What to do about a file of one column whose first row holds another separator than is read."""
+    """A hint for a file of one column whose first row contains another delimiter."""
     if len(sheet.names) != 1 or not sheet.delimiter:
         return None
     for mark, word in _SEPARATORS.items():

@@ -1,4 +1,5 @@
-"""Encoded texts as entities: empty ones are gaps, all are in NFC, and what is not UTF-8 is noted."""
+"""Encoded texts as entities: empty texts become gaps, all are normalised to NFC, and those that are not UTF-8 are
+recorded."""
 
 from __future__ import annotations
 
@@ -15,8 +16,7 @@ if TYPE_CHECKING:
 
 
 def cleaned(piece: Piece) -> Piece:
-    """The piece, of numbers or of bytes, with valid strings as its values. They are looked at one by one only if not
-    all are right."""
+    """The piece with valid strings as its values. Texts are checked one by one only if not all are valid."""
     import numpy as np
     import pyarrow as pa
 
@@ -40,7 +40,8 @@ def cleaned(piece: Piece) -> Piece:
 
 
 def _right(values: pa.StringArray, data: np.ndarray) -> bool:
-    """Is each text UTF-8, and in NFC? Where all in a row are, each part of it is."""
+    """Whether each text is UTF-8 in NFC. All texts are checked as one sequence of bytes: if that is valid, so is each
+    part."""
     import pyarrow as pa
 
     try:
@@ -51,7 +52,7 @@ def _right(values: pa.StringArray, data: np.ndarray) -> bool:
 
 
 def _composed(piece: Piece) -> Piece:
-    """The distinct texts in NFC, or noted as faulty, one by one."""
+    """The distinct texts in NFC, or recorded as faulty, one by one."""
     import numpy as np
     import pyarrow as pa
 
@@ -78,7 +79,7 @@ def _composed(piece: Piece) -> Piece:
 
 
 def _mapped(codes: np.ndarray, moved: np.ndarray, to: np.ndarray, size: int) -> np.ndarray:
-    """The codes, ``moved`` ones replaced by those in ``to``."""
+    """The codes, with those in ``moved`` replaced by those in ``to``."""
     import numpy as np
 
     if not len(moved):

@@ -1,4 +1,4 @@
-"""A column of entities: ids and the names that they stand for, which are made only where somebody looks."""
+"""A column of entities: ids, and the names that they stand for. Names are made only when they are needed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ _BLOCK = 1 << 12
 
 
 class EntityColumn(Sequence[str]):
-    """``codes`` (int32) are places in ``names``. A sequence of texts, equal to any other of the same texts."""
+    """``codes`` (int32) index ``names``. Behaves as a sequence of texts, and equals any other column of the same
+    texts."""
 
     __slots__ = ("codes", "names")
 
@@ -56,7 +57,7 @@ class EntityColumn(Sequence[str]):
         return f"[{shown}, ... {len(self):,} in all]" if len(self) > 5 else f"[{shown}]"
 
     def distinct(self) -> tuple[list[str], np.ndarray]:
-        """Each name of the column once, sorted, and for each row its place among them."""
+        """The distinct names of the column, sorted, and the index of each row's name among them."""
         import numpy as np
 
         used = np.zeros(len(self.names), bool)
@@ -65,7 +66,7 @@ class EntityColumn(Sequence[str]):
         return self.names.at(np.flatnonzero(used), len(self)), place.take(self.codes)
 
     def to_arrow(self) -> pa.DictionaryArray:
-        """The ids as they are, and all names as their dictionary."""
+        """The column as an Arrow dictionary array: its ids, with all names as the dictionary."""
         import pyarrow as pa
 
         from lnnkit.data.arrow import int32s

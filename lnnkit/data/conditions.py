@@ -1,9 +1,9 @@
 """Which rows a ``where`` keeps, column by column.
 
-No comparison with a missing cell holds, as in SQL; the empty text stands for the missing cell, so that ``= ""`` is
-``is null`` and ``!= ""`` is ``is not null``. A number compares with numbers, whatever type or spelling they have; a
-text with texts, by code point; ``true`` and ``false`` with truths. A cell that cannot be compared is wrong, unless
-another condition leaves its row out.
+As in SQL, no comparison with a missing cell holds. The empty text stands for a missing cell, so ``= ""`` is ``is null``
+and ``!= ""`` is ``is not null``. Numbers compare with numbers, whatever their type or spelling; texts with texts, by
+code point; ``true`` and ``false`` with truth values. A cell that cannot be compared is an error, unless another
+condition excludes its row.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _KERNELS = {"=": "equal", "<": "less", "<=": "less_equal", ">": "greater", ">=":
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """The rows for which a condition ``holds``, and those whose cell cannot be compared (``wrong``), with the reason;
-    ``what`` says so of all of them."""
+    ``what`` is the reason as a phrase about all of them."""
 
     holds: np.ndarray
     wrong: np.ndarray
@@ -49,9 +49,8 @@ class Verdict:
 
 
 def verdict(where: Where, column: Column, texts: Callable[[], Texts], title: str, *, coded: bool = False) -> Verdict:
-    """What a condition says of each cell of a ``column``; ``texts`` are its cells as entities, made on demand, or
-    made already (``coded``).
-    ``Unreadable`` where the column's type cannot be compared so at all."""
+    """The verdict of a condition on each cell of a ``column``. ``texts`` are its cells as entities, computed on demand,
+    or computed already (``coded``). Raises ``Unreadable`` if the type of the column cannot be compared in this way."""
     found = _Compared(column, texts, title, coded)
     match where.operator:
         case "is null":
@@ -70,7 +69,8 @@ def verdict(where: Where, column: Column, texts: Callable[[], Texts], title: str
 
 
 def _any(several: Sequence[Verdict]) -> Verdict:
-    """One of them holds; a cell is wrong where it cannot be compared with one and equals no other."""
+    """The verdict of "one of several": a cell is wrong if it cannot be compared with one of the values and equals no
+    other."""
     first = several[0]
     if len(several) == 1:
         return first
@@ -86,7 +86,7 @@ def _any(several: Sequence[Verdict]) -> Verdict:
 
 
 class _Compared:
-    """One column, compared with cells of a statement."""
+    """One column, for comparison with values of a statement."""
 
     def __init__(self, column: Column, texts: Callable[[], Texts], title: str, coded: bool) -> None:
         import pyarrow as pa
@@ -107,7 +107,7 @@ class _Compared:
         return Verdict(holds, np.zeros(len(holds), bool), lambda row: Fault("bad-row", f"row {row}"))
 
     def missing(self) -> np.ndarray:
-        """Empty, null, and nan."""
+        """A mask of empty, null and nan cells."""
         if self._missing is None:
             self._missing = self._gaps()
         return self._missing
@@ -225,8 +225,8 @@ class _Compared:
     # --- what the column holds ----------------------------------------------------------------------------------
 
     def _plain(self) -> pa.StringArray | None:
-        """A long column of texts in ASCII, as it is: Arrow's kernels then read it without looking for its distinct
-        texts. None for any other."""
+        """A long column of ASCII texts as it is: Arrow's kernels can then compare it without finding its distinct
+        texts. None for any other column."""
         import pyarrow as pa
 
         types = pa.types
@@ -275,7 +275,7 @@ def _as_number(cell: str) -> str:
 
 
 def _mask(found: pa.BooleanArray) -> np.ndarray:
-    """A boolean array's values, False where null."""
+    """The values of a boolean array; False where null."""
     import numpy as np
 
     data = found.buffers()[1]

@@ -1,4 +1,4 @@
-"""CSV and TSV: bytes to a sheet of text columns, each row with its line number."""
+"""Reads CSV and TSV: bytes to a sheet of text columns, each row with its line number."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _WIDE = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
 
 def open_delimited(raw: RawTable, header: bool, delimiter: str | None = None) -> Sheet:
-    """The sheet of a CSV (RFC 4180, quoted values may hold line breaks) or TSV (no quoting) text in UTF-8, with or
-    without a byte order mark. Blank lines are no rows. Text stays as it is written; blanks are part of it. What is
-    separated by another ``delimiter`` than tabs is read as a CSV."""
+    """The sheet of a CSV (RFC 4180, quoted values may contain line breaks) or TSV (no quoting) text in UTF-8, with or
+    without a byte order mark. Blank lines are ignored. Text is kept as written, including blanks. With a ``delimiter``
+    other than a tab the text is read as CSV."""
     layout = _layout(raw.format, delimiter)
     text, source = raw.data, f'"{raw.path}"'
     if text[:2] in _WIDE:
@@ -51,8 +51,8 @@ def _layout(kind: str, delimiter: str | None) -> Layout:
 
 
 def _numbered(cells: Sequence[str]) -> tuple[str, ...]:
-    """Without a header the first row stands for the names where there is but one column, so that a wrong separator
-    can be seen; else positions do."""
+    """Column names for a table without a header. A single column is named by its first row, so that a wrong delimiter
+    is visible; otherwise columns are named by position."""
     return tuple(cells) if len(cells) == 1 else tuple(str(position + 1) for position in range(len(cells)))
 
 
@@ -127,7 +127,7 @@ def _ragged(found: int, expected: int, layout: Layout) -> Fault:
 def _parsed(
     text: Text, width: int, wanted: Sequence[int], raw: RawTable, layout: Layout, bad: list[tuple[int, Fault]]
 ) -> pa.Table:
-    """The wanted columns as bytes; rows of another width go to ``bad`` by record, from 0."""
+    """The wanted columns as bytes; rows of another width are added to ``bad``, by record number from 0."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 

@@ -1,5 +1,5 @@
-"""Columns of any type to codes of distinct whole numbers and texts, as they are written; several of a kind are encoded
-at once."""
+"""Encodes columns of any type: codes for their distinct whole numbers and texts, as written. Several columns of a kind
+are encoded at once."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ SMALL = 20_000  # below this many distinct values plain Python beats importing p
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """The rows of some ``columns`` (by position), one column behind the other, as ``codes`` (int32, -1 for a gap) of
-    ``numbers`` (int64, distinct, ascending), which are counted first, and of ``values`` (strings, or bytes that may not
-    be UTF-8), with why some are no entity. ``ordered`` says that the values are distinct and sorted, ``used`` that each
-    stands in a row of the pieces that have it, unless some rows are gaps."""
+    """The rows of some ``columns`` (by position), one column after another, as ``codes`` (int32, -1 for a gap). Codes
+    index ``numbers`` (int64, distinct, ascending) followed by ``values`` (strings, or bytes that may not be UTF-8),
+    with the reasons why some are not entities. ``ordered`` means that the values are distinct and sorted, ``used`` that
+    each value occurs in a row of the pieces that share it, unless some rows are gaps."""
 
     codes: np.ndarray
     values: pa.Array
@@ -39,8 +39,9 @@ class Piece:
 
 
 def encoded(columns: Sequence[tuple[Column, str]]) -> list[Piece]:
-    """All columns of one length, in pieces: of a large table, those of whole numbers, spelled or not, with the same
-    numbers, and those of plain texts in one piece. ``Unreadable`` for a column that holds no entities."""
+    """All columns, which have one length, as pieces. In a large table, columns of whole numbers (typed or spelt out)
+    share their numbers, and columns of plain texts form one piece. Raises ``Unreadable`` for a column without
+    entities."""
     import pyarrow as pa
 
     columns = [(_in_bulk(column), title) for column, title in columns]
@@ -89,7 +90,7 @@ def _from_texts(columns: Mapping[int, pa.Array | pa.ChunkedArray]) -> Piece:
 def _from_whole_numbers(
     texts: Mapping[int, pa.Array | pa.ChunkedArray], whole: Mapping[int, pa.Array | pa.ChunkedArray]
 ) -> list[Piece]:
-    """Pieces with the same numbers: of the ``whole`` columns, and of the ``texts`` that spell nothing else."""
+    """Pieces that share their numbers: the ``whole`` columns, and those of ``texts`` that spell only whole numbers."""
     import numpy as np
     import pyarrow as pa
 
@@ -143,7 +144,7 @@ def _piece(column: Column, casts: tuple[pa.DataType, ...]) -> Piece:
 
 
 def _spelling(kind: pa.DataType, title: str) -> tuple[pa.DataType, ...]:
-    """The casts that bring a type to text, or to bytes that need not be UTF-8 yet."""
+    """The casts that convert a type to text, or to bytes that may not be UTF-8."""
     import pyarrow as pa
 
     types = pa.types

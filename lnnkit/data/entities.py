@@ -1,4 +1,4 @@
-"""One interning for all sorts: every entity of a program to a dense id."""
+"""Interning: maps every entity of a program, of whatever sort, to a dense id."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _LOOKED_UP = 1000
 
 
 class Entities(Mapping[str, int]):
-    """From distinct NFC texts to their ids: an entity's id is its place among the names, whole numbers by their values
-    and then texts by code point (see `Names`). Ids depend on no order of rows or files. Nothing is made of the texts
-    before they are looked at."""
+    """Maps distinct NFC texts to ids. The id of an entity is its rank among the names: whole numbers by value, then
+    texts by code point (see `Names`). So ids do not depend on the order of rows or files. Texts are materialised only
+    on demand."""
 
     __slots__ = ("names",)
 
@@ -42,7 +42,7 @@ class Entities(Mapping[str, int]):
         return place
 
     def index(self, text: str) -> int | None:
-        """The id of ``text`` (under NFC), or None if no fact or program names it."""
+        """The id of ``text`` (in NFC), or None if no fact or program names it."""
         return self.names.find(text)
 
     def __eq__(self, other: object) -> bool:
@@ -57,8 +57,8 @@ class Entities(Mapping[str, int]):
 def intern(
     tables: Sequence[FactTable], texts: Iterable[str], small: int = SMALL
 ) -> tuple[Entities, list[tuple[np.ndarray, ...]]]:
-    """All entities of the tables and of ``texts`` (NFC, such as a program's constants), and for each table its
-    columns as int32 ids. ``OverflowError`` where ids would not fit int32. Without tables nothing is imported; the
+    """All entities of the tables and of ``texts`` (in NFC, such as the constants of a program), and for each table its
+    columns as int32 ids. Raises ``OverflowError`` if ids exceed int32. Without tables nothing heavy is imported; the
     result does not depend on ``small``."""
     named = set(texts)
     lists = list({id(table.names): table.names for table in tables if table.columns}.values())
@@ -87,7 +87,7 @@ def _in_python(lists: Sequence[Names], named: set[str]) -> tuple[Names, list[np.
 
 
 def _in_bulk(lists: Sequence[Names], named: set[str]) -> tuple[Names, list[np.ndarray | None]]:
-    """All names, and where those of each list stand; None for one that has all of them."""
+    """All names, and the ranks of those of each list; None for a list that has all names."""
     import numpy as np
 
     spelled, others = parted(named)
@@ -105,7 +105,7 @@ def _in_bulk(lists: Sequence[Names], named: set[str]) -> tuple[Names, list[np.nd
 
 
 def _numbers(lists: Sequence[np.ndarray], named: Sequence[int]) -> tuple[np.ndarray, list[np.ndarray | None]]:
-    """All numbers, and the places of those of each list; None where it has them all."""
+    """All numbers, and the ranks of those of each list; None for a list that has all of them."""
     import numpy as np
 
     largest = max(lists, key=len)
@@ -120,8 +120,8 @@ def _numbers(lists: Sequence[np.ndarray], named: Sequence[int]) -> tuple[np.ndar
 
 
 def _texts(lists: Sequence[pa.StringArray], named: Sequence[str]) -> tuple[pa.StringArray, list[np.ndarray | None]]:
-    """All texts, sorted, and the places of those of each list, which is sorted too: one that has them all may be the
-    numbering itself (None as its places). Short texts are merged, which costs less than to look them up."""
+    """All texts, sorted, and the ranks of those of each sorted list; None for a list that has all of them, which can
+    then serve as the numbering itself. Short lists are merged, which is cheaper than looking them up."""
     import numpy as np
 
     from lnnkit.data.arrow import concatenated, strings
@@ -147,7 +147,7 @@ def _texts(lists: Sequence[pa.StringArray], named: Sequence[str]) -> tuple[pa.St
 
 
 def _among(texts: pa.StringArray, all_texts: pa.StringArray) -> np.ndarray | None:
-    """Where each of some texts stands among others; None if not all do. Both are distinct, and sorted."""
+    """The ranks of some texts among others; None if not all of them are there. Both are distinct and sorted."""
     import numpy as np
     from pyarrow.compute import SetLookupOptions, call_function
 

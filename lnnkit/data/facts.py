@@ -1,4 +1,4 @@
-"""From a grid and a choice of its columns to a fact table, and the list of the rows that are wrong."""
+"""Builds a fact table from a grid and a choice of its columns, and lists the rows that are wrong."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ UNKNOWN = "leave the row out where nothing is known, or give two bounds, 0 and 1
 
 @dataclass(frozen=True, slots=True)
 class _Doubt:
-    """Rows (a mask) that share a kind of fault, how to put it for one of them, and what to say of the others."""
+    """A mask of rows with one kind of fault, the message for one of them, and the message for the rest."""
 
     rows: np.ndarray
     fault: Callable[[int], Fault]
@@ -40,10 +40,9 @@ class _Doubt:
 def facts(
     predicate: str, numeric: bool, sheet: Sheet, choice: Choice, grid: Grid, source: str, span: Span | None
 ) -> tuple[FactTable, list[Diagnostic]]:
-    """The good rows as facts, and what is wrong with the others by column and kind: the first ``SHOWN`` rows, then
-    their number.
+    """The valid rows as facts, and the faults of the others by column and kind: the first ``SHOWN`` rows, then a count.
 
-    Rows that a ``where`` filters out are not looked at. ``Unreadable`` where a column's type fits no row at all.
+    Rows excluded by a ``where`` are not checked. Raises ``Unreadable`` if the type of a column fits no row at all.
     """
     import numpy as np
     import pyarrow as pa
@@ -98,7 +97,7 @@ def _verdict(grid: Grid, sheet: Sheet, position: int, where: Where) -> Verdict:
 
 
 def _texts(grid: Grid, sheet: Sheet, positions: Sequence[int]) -> list[Texts]:
-    """The texts of some columns, which share their values; each column is encoded once."""
+    """The texts of some columns, with shared values; each column is encoded once."""
     missing = [position for position in dict.fromkeys(positions) if position not in grid.texts]
     if missing:
         read = texts_together([(grid.columns[position], sheet.title(position)) for position in missing])
@@ -109,7 +108,8 @@ def _texts(grid: Grid, sheet: Sheet, positions: Sequence[int]) -> list[Texts]:
 def _bounds(
     reals: list[Reals], titles: list[str], numeric: bool, total: int, sheet: Sheet
 ) -> tuple[np.ndarray, np.ndarray, list[_Doubt]]:
-    """Lower and upper ends, and which rows' values are wrong. No column means true; a number's empty cell unknown."""
+    """Lower and upper bounds, and the rows whose values are wrong. Without a value column facts are true; an empty cell
+    of a number means unknown."""
     import numpy as np
 
     if not reals:
@@ -118,7 +118,10 @@ def _bounds(
     doubts = []
     ends = []
     for end, (real, title) in enumerate(zip(reals, titles, strict=True)):
-        values = real.values + 0.0  # no negative zero
+        values = real.values + 0.0  # no negative zero, and nobody else's memory
+        if _sound(real, values, numeric):
+            ends.append(values)
+            continue
         kind = "a number" if numeric else "a truth value"
         doubts.append(_Doubt(real.wrong, _value_fault(real, title, numeric, sheet), f"where {title} is not {kind}"))
         if numeric:
@@ -135,8 +138,11 @@ def _bounds(
             doubts.append(_Doubt(outside, _outside_fault(real, title), f"where {title} is outside [0, 1]"))
         ends.append(values)
     if len(ends) == 1:
-        upper = np.where(reals[0].missing, np.inf, ends[0]) if numeric else ends[0].copy()
+        upper = np.where(reals[0].missing, np.inf, ends[0]) if numeric and reals[0].missing.any() else ends[0]
         return ends[0], upper, doubts
+    crossing = ends[0] > ends[1]
+    if not crossing.any():
+        return ends[0], ends[1], doubts
     wrong = np.zeros(total, bool)
     for doubt in doubts:
         wrong |= doubt.rows
@@ -145,8 +151,18 @@ def _bounds(
     def crossed(row: int) -> Fault:
         return Fault(code, f"lower {reals[0].shown(row)} exceeds upper {reals[1].shown(row)}")
 
-    doubts.append(_Doubt((ends[0] > ends[1]) & ~wrong, crossed, f"where {titles[0]} exceeds {titles[1]}"))
+    doubts.append(_Doubt(crossing & ~wrong, crossed, f"where {titles[0]} exceeds {titles[1]}"))
     return ends[0], ends[1], doubts
+
+
+def _sound(real: Reals, values: np.ndarray, numeric: bool) -> bool:
+    """Whether all ``values`` are valid, checked in two passes over them."""
+    import numpy as np
+
+    if not len(values) or real.missing.any() or real.wrong.any():
+        return False
+    low, high = values.min(), values.max()  # not a number, if any is
+    return bool(np.isfinite(low) and np.isfinite(high)) if numeric else bool(low >= 0 and high <= 1)
 
 
 def _value_fault(real: Reals, title: str, numeric: bool, sheet: Sheet) -> Callable[[int], Fault]:
@@ -167,7 +183,7 @@ def _value_fault(real: Reals, title: str, numeric: bool, sheet: Sheet) -> Callab
 
 
 def _unasked(found: Diagnostic, sheet: Sheet, choice: Choice) -> Diagnostic:
-    """A column that is no truth value, and that nobody asked to be read as one."""
+    """The error for a column that is not a truth value and was not listed to be read as one."""
     if found.code != "bad-truth":
         return found
     names = [format_predicate(sheet.names[place]) if sheet.named else str(place + 1) for place in choice.keys]
@@ -204,7 +220,7 @@ def _key_fault(texts: Texts, sheet: Sheet, position: int) -> Callable[[int], Fau
 
 
 def _listed(grid: Grid, doubts: list[_Doubt], source: str, span: Span | None) -> list[Diagnostic]:
-    """What is wrong, by column and kind of fault; the group of the first row comes first."""
+    """The faults by column and kind; the group of the first faulty row comes first."""
     groups = [*_whole_rows(grid), *(group for doubt in doubts if (group := _group(grid, doubt)))]
     groups.sort(key=lambda group: group.rows[0][0])
     found: list[Diagnostic] = []
@@ -224,7 +240,7 @@ def _listed(grid: Grid, doubts: list[_Doubt], source: str, span: Span | None) ->
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """The first rows with a kind of fault, by number, and how many there are in all."""
+    """The first rows with one kind of fault, by number, and the total of such rows."""
 
     rows: list[tuple[int, Fault]]
     count: int
@@ -240,7 +256,7 @@ def _group(grid: Grid, doubt: _Doubt) -> _Group | None:
 
 
 def _whole_rows(grid: Grid) -> Iterator[_Group]:
-    """Rows that could not be split into columns, or read, grouped by what to do about them."""
+    """Rows that could not be split into columns or read, grouped by the advice for them."""
     spoiled: Iterable[tuple[int, Fault]] = ((int(grid.rows[index]), fault) for index, fault in grid.spoiled.items())
     kinds: dict[tuple[str, str], list[tuple[int, Fault]]] = {}
     for number, fault in (*grid.lost, *spoiled):
@@ -261,7 +277,7 @@ def _warnings(
     source: str,
     span: Span | None,
 ) -> list[Diagnostic]:
-    """What is allowed and yet likely a slip."""
+    """Warnings about valid tables that probably contain a slip."""
     import numpy as np
 
     found: list[Diagnostic] = []
@@ -306,7 +322,8 @@ def _warnings(
 
 
 def _header_is_row(sheet: Sheet, choice: Choice, keys: list[Texts]) -> bool:
-    """Every name reads as a value of its column, and none was asked for: the file may have no header."""
+    """Whether every column name looks like a value of its column, and no column was chosen by name: the file may have
+    no header."""
     from lnnkit.data.numbers import NUMERAL
 
     if choice.named:
@@ -326,8 +343,8 @@ _TITLES = frozenset(
 
 
 def _row_is_header(texts: Sequence[Texts], keep: np.ndarray) -> bool:
-    """The first row of a file that is read without a header names its columns: it stands above numbers, or every cell
-    is a usual title that its column does not have again."""
+    """Whether the first row of a file that is read without a header looks like column names: it stands above numbers,
+    or each of its cells is a usual title that does not recur in its column."""
     first = [int(each.codes[0]) for each in texts]
     if not keep[0] or len(keep) < 2:
         return False

@@ -1,4 +1,4 @@
-"""Whole files: outputs that are written completely or not at all, and the text of a program."""
+"""Files that are written completely or not at all, and the text of program files."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _RETURN = re.compile(r"\r(?!\n)")
 
 
 def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
-    """Put ``content`` (text as UTF-8, line ends as they are) at ``path`` in one step: a reader, or a crash, sees the
-    old file or the new one. A replaced file keeps its mode, a link stays and its target is replaced. What is no
-    regular file (a pipe, ``/dev/stdout``) is written to in place. ``OSError`` as ``open`` raises it."""
+    """Write ``content`` (text as UTF-8, line ends unchanged) to ``path`` in one step: a reader, or a crash, sees either
+    the old file or the new one. A replaced file keeps its mode; for a link its target is replaced. Anything but a
+    regular file (a pipe, ``/dev/stdout``) is written in place. Raises ``OSError`` as ``open`` does."""
     data = content.encode() if isinstance(content, str) else content
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
@@ -43,9 +43,8 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
 
 
 def read_program(path: Path, span: Span | None = None) -> tuple[str | None, list[Diagnostic]]:
-    """The text of a ``.lnn`` file, which is UTF-8 with or without a byte order mark, or that within a model file, or
-    what is wrong with it.
-    ``span`` is the ``import`` that names it, if one does: a missing file is reported there."""
+    """The text of a ``.lnn`` file (UTF-8, with or without a byte order mark), or the text in a model file; or what is
+    wrong with it. ``span`` is the ``import`` that names the file, if any: a missing file is reported there."""
 
     def failed(code: str, message: str, hint: str = "", row: int | None = None) -> tuple[None, list[Diagnostic]]:
         here = None if span is not None and code == "missing-file" else str(path)
@@ -78,12 +77,12 @@ def read_program(path: Path, span: Span | None = None) -> tuple[str | None, list
 
 
 def in_lines(text: str) -> str:
-    """A program's text with a line feed where a lone carriage return ends a line."""
+    """The text with every lone carriage return replaced by a line feed."""
     return _RETURN.sub("\n", text)
 
 
 def nearest_program(path: Path) -> str:
-    """What to do about a program that is missing; its path was not written in another, but given by the caller."""
+    """A hint for a missing program whose path was given by the caller, not written in another program."""
     folder = path.parent
     where = "" if path.is_absolute() else f'; the path starts from the working folder, "{Path.cwd()}"'
     if not folder.is_dir():

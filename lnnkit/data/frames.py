@@ -1,4 +1,4 @@
-"""Frames and columns of other libraries, by the Arrow interfaces that they share, without importing any of them."""
+"""Reads frames and columns of other libraries through the Arrow interfaces, without importing any of them."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
 
 
 def arrow_sheet(table: Any, source: str) -> Sheet:
-    """The sheet of anything that hands itself over as Arrow, rows counted from 1. A pandas index counts as
-    ``reset_index`` has it: in front if it is named, and not at all if it is not."""
+    """The sheet of any object with an Arrow interface; rows count from 1. A named pandas index becomes the first
+    columns, as ``reset_index`` does; an unnamed one is ignored."""
     import numpy as np
     import pyarrow as pa
 
@@ -62,7 +62,7 @@ def _table(table: Any) -> pa.Table:
 
 
 def _columns(table: pa.Table, pandas: bool) -> list[int]:
-    """The positions of the columns in the order that the user sees."""
+    """The positions of the columns, in the order that the user sees."""
     names = table.column_names
     order = list(range(len(names)))
     while order and UNNAMED_INDEX.fullmatch(names[order[-1]]):
@@ -76,7 +76,7 @@ def _columns(table: pa.Table, pandas: bool) -> list[int]:
 
 
 def column_of(values: Any, title: str) -> Column:
-    """One column: an Arrow array where the values come as one or as a numeric array, else a list."""
+    """One column: an Arrow array if the values are one or a numeric array, otherwise a list."""
     import pyarrow as pa
 
     problem: object = f"it is a {type(values).__name__}"
@@ -107,7 +107,7 @@ def _from_array(values: Any) -> Column:
     if array.ndim != 1:
         raise ValueError(f"it has {array.ndim} dimensions")
     if array.dtype.kind == "f":
-        array = array.astype(np.float64)
+        array = array.astype(np.float64, copy=False)
     if array.dtype.kind not in "fiu":
         return array.tolist()
     held = np.ascontiguousarray(array, array.dtype.newbyteorder("="))

@@ -1,4 +1,4 @@
-"""What the readers hand over: a sheet that shows its header first, and the grid of its wanted columns."""
+"""What readers return: a sheet, which knows its header at once, and the grid of the columns that are wanted."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 class Grid:
     """The wanted columns of a table, by position from 0, all of one length.
 
-    ``rows`` numbers the rows as ``FactTable.rows`` does. ``spoiled`` names rows (by index) that are read but cannot
-    be trusted, ``lost`` rows (by number) that could not be split into columns and stand in no array. ``texts`` keeps
-    columns that were read as texts, for the next statement that reads them.
+    ``rows`` numbers the rows as ``FactTable.rows`` does. ``spoiled`` lists rows (by index) that were read but are
+    unreliable, ``lost`` rows (by number) that could not be split into columns and are in no array. ``texts`` keeps
+    columns that were read as texts, for the next statement that needs them.
     """
 
     columns: dict[int, Column]
@@ -32,8 +32,8 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A table before it is read: its name, its column names (``named``, or else ``column 1``, ...), how to read
-    columns of it, the format of the file that holds it, and what separates the columns of a text (none for a told
+    """A table before its cells are read: its name, its column names (from a header if ``named``, otherwise ``column
+    1``, ...), a function that reads columns, the format of its file, and the delimiter of a text file (none for a told
     table)."""
 
     source: str
@@ -44,5 +44,5 @@ class Sheet:
     delimiter: str = ""
 
     def title(self, position: int) -> str:
-        """A column as a message names it."""
+        """A column as messages name it."""
         return f'column "{self.names[position]}"' if self.named else f"column {position + 1}"

@@ -1,8 +1,8 @@
-"""Which line of a CSV or TSV text each record starts on, and which records are quoted wrongly.
+"""Finds the line of a CSV or TSV text on which each record starts, and the records with wrong quoting.
 
-Arrow's reader gives records without their lines, skips blank lines, joins the rest of a file behind a quote that
-never closes, and drops a quote that closes amid a value. All of that is found here, by counting first: as many
-records as lines means one each, and only a text where the counts differ is looked at more closely.
+Arrow's reader does not report line numbers, skips blank lines, joins the rest of a file after a quote that never
+closes, and drops a quote that closes inside a value. All of that is detected here, first by counting: if there are as
+many records as lines, each record is one line; only texts in which the counts differ are examined in detail.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ STRAY = Fault("bad-row", "text follows a closing quote", 'write a quote within a
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What separates the columns of a text, one ASCII character, and whether values may be quoted."""
+    """The delimiter of a text, one ASCII character, and whether values may be quoted."""
 
     delimiter: str
     quoting: bool
@@ -34,7 +34,8 @@ class Layout:
 
 @cache
 def record(delimiter: str) -> re.Pattern[bytes]:
-    """One record of RFC 4180; quotes count only at the start of a cell. ``open`` and ``tail`` are the two mistakes."""
+    """A pattern for one record of RFC 4180; quotes count only at the start of a cell. ``open`` and ``tail`` match the
+    two mistakes."""
     mark = re.escape(delimiter.encode())
     quoted = rb'"[^"]*+(?:""[^"]*+)*+(?:"(?P<tail%d>[^' + mark + rb"\r\n]++)?+|(?P<open%d>\Z))"
     first, other = (rb"(?:" + quoted % (n, n) + rb"|[^" + mark + rb"\r\n]*+)" for n in (1, 2))
@@ -43,7 +44,7 @@ def record(delimiter: str) -> re.Pattern[bytes]:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text from ``start`` on; nothing is copied."""
+    """A text from offset ``start`` on; nothing is copied."""
 
     held: bytes
     start: int
@@ -58,7 +59,7 @@ class Text:
         return self.held.count(part, self.start)
 
     def filled(self) -> int:
-        """The place (in ``held``) of the first byte that breaks no line; the length where there is none."""
+        """The offset (in ``held``) of the first byte that is not a line break; the length if there is none."""
         found = _FILLED.search(self.held, self.start)
         return found.start() if found else len(self.held)
 
@@ -69,8 +70,8 @@ class Text:
 
 
 def record_lines(text: Text, records: int, first: int, layout: Layout) -> tuple[np.ndarray, dict[int, Fault]] | None:
-    """The line of each of ``records`` records, the first line of ``text`` being ``first``, and the faulty ones by
-    index; None if the records cannot be told apart."""
+    """The line of each of ``records`` records, where ``text`` starts at line ``first``, and the faulty records by
+    index; None if the records cannot be determined."""
     import numpy as np
 
     quoting = layout.quoting and text.holds(b'"')
@@ -102,7 +103,7 @@ def _line_count(text: Text) -> int:
 
 
 def _line_ends(text: Text) -> tuple[np.ndarray, np.ndarray]:
-    """Where each line starts and where its content ends; ``\\n``, ``\\r\\n`` and a lone ``\\r`` end a line."""
+    r"""The start of each line and the end of its content; ``\n``, ``\r\n`` and a lone ``\r`` end a line."""
     import numpy as np
 
     codes = text.codes()
@@ -121,8 +122,9 @@ def _line_ends(text: Text) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _doubtful(text: Text, delimiter: int) -> bool:
-    """Does a quote stand where RFC 4180 has none? By runs of quotes: with an even number of quotes before it, a run
-    starts a cell, and if it is even itself it is the whole cell; with an odd number, an odd run ends the cell."""
+    """Whether a quote stands where RFC 4180 allows none. Decided by runs of quotes: after an even number of quotes a
+    run must start a cell (and an even run must be the whole cell); after an odd number, an odd run must end the
+    cell."""
     import numpy as np
 
     codes = text.codes()
@@ -142,7 +144,7 @@ def _doubtful(text: Text, delimiter: int) -> bool:
 def _join_quoted(
     text: Text, starts: np.ndarray, begins: np.ndarray, pattern: re.Pattern[bytes]
 ) -> list[tuple[int, Fault]]:
-    """Take the lines within quoted values out of ``begins``; the faulty records by their line."""
+    """Remove from ``begins`` the lines inside quoted values; returns the faulty records by line."""
     import numpy as np
 
     quotes = np.flatnonzero(text.codes() == 34)

@@ -1,4 +1,4 @@
-"""What ``load P from "f.csv"`` and ``label P from "f.csv"`` read: a file to a table of facts."""
+"""Reads the file of ``load P from "f.csv"`` or ``label P from "f.csv"`` into a table of facts."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def read_table(
     sheets: Sheets | None = None,
     negated: bool = False,
 ) -> tuple[FactTable | None, list[Diagnostic]]:
-    """The facts that ``table`` holds for a predicate (or ``numeric`` attribute), and all that is wrong with it.
+    """The facts that ``table`` holds for a predicate (or ``numeric`` attribute), and everything that is wrong with it.
 
-    ``base`` is the folder that a relative path starts from, ``span`` the statement to point at. Errors that leave
-    other rows readable come with the facts of those rows; None means that nothing could be read. Rows of a file are
-    reported at their lines, in order; what the statement itself gets wrong points at it. ``sheets`` holds what other
-    statements have read already. The truth of what is ``negated`` is turned round.
+    ``base`` is the folder of relative paths, ``span`` the statement to point at. Errors that leave other rows readable
+    come with the facts of those rows; None means that nothing could be read. Faulty rows are reported by line, in
+    order; errors of the statement itself are reported at ``span``. ``sheets`` holds what other statements have read
+    already. For a ``negated`` predicate the truth of each row is that of the negation.
     """
     path = base / table.path
     source = str(path)
@@ -67,7 +67,7 @@ def read_table(
 
 
 def _denied(table: FactTable) -> FactTable:
-    """The facts of the negation: ``[1 - U, 1 - L]``, and a lower end of 1 only where ``U`` is 0, as for ``fact ~P``."""
+    """The facts of the negation: ``[1 - U, 1 - L]``; as for ``fact ~P``, a lower end is 1 only if ``U`` is 0."""
     import numpy as np
 
     lower = np.where(table.upper == 0, 1.0, np.minimum(1 - table.upper, _BELOW_ONE))

@@ -1,4 +1,4 @@
-"""Texts such as ``?`` and ``NA`` that stand for a missing cell."""
+"""Texts such as ``?`` and ``NA`` that mark a missing cell."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 def without_marks(grid: Grid, marks: Sequence[str]) -> Grid:
-    """The grid with null for each cell that is one of the ``marks``: as text, or, in a column of numbers or days, as
-    what it spells."""
+    """The grid with null in each cell that equals one of the ``marks``: as text or, in a column of numbers or days, by
+    the value that the mark spells."""
     if not marks:
         return grid
     changed = {}
@@ -33,7 +33,7 @@ def without_marks(grid: Grid, marks: Sequence[str]) -> Grid:
 
 
 def _cleared(column: pa.Array | pa.ChunkedArray, marks: Sequence[str]) -> pa.Array | None:
-    """The column with its marks taken out; None if there are none in it."""
+    """The column without its marks; None if it has none."""
     import pyarrow as pa
 
     array = one(column)
@@ -53,7 +53,7 @@ def _cleared(column: pa.Array | pa.ChunkedArray, marks: Sequence[str]) -> pa.Arr
 
 
 def _as_values(kind: pa.DataType, marks: Sequence[str]) -> pa.Array | None:
-    """The marks as values of a type; None if none spells one."""
+    """The marks as values of a type; None if none of them is one."""
     import pyarrow as pa
 
     if pa.types.is_null(kind):

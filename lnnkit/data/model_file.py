@@ -1,7 +1,7 @@
-"""Model files: a program's text and the exact numbers that it has learned, in one safetensors file.
+"""Model files: the text of a program and its exact learned values, in one safetensors file.
 
-The metadata have ``lnnkit`` (the format's version) and ``program`` (the text, whose numbers are rounded); a tensor for
-each parameter, by its name, has its value in float64.
+The metadata hold ``lnnkit`` (the version of the format) and ``program`` (the text, with rounded values); each parameter
+has a float64 tensor under its name.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _VERSION = "1"
 
 
 class NoModel(ValueError):
-    """A file is no model file of this version; the message says what it is."""
+    """The file is not a model file of this version; the message says what it is."""
 
 
 def is_model(path: Path) -> bool:

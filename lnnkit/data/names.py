@@ -1,4 +1,4 @@
-"""The names of entities: whole numbers, which stay numbers, and texts, which stay in Arrow, until somebody looks."""
+"""The names of entities: whole numbers, which stay numbers, and texts, which stay in Arrow until they are needed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FEW = 20  # to make one text costs so many times what it costs among all
 
 
 def some_of(texts: pa.StringArray, rows: np.ndarray) -> pa.StringArray:
-    """The texts of some rows, which ascend."""
+    """The texts of some rows, given in ascending order."""
     from lnnkit.data.arrow import int64s, strings
 
     if len(rows) == len(texts):
@@ -28,9 +28,9 @@ def some_of(texts: pa.StringArray, rows: np.ndarray) -> pa.StringArray:
 
 
 class Names(Sequence[str]):
-    """Distinct texts by place: ``numbers`` (see `lnnkit.data.whole`), ascending by their values, and behind them
-    ``texts`` that spell none, ascending by code point; each from Python or from numpy and Arrow. Equal to any sequence
-    of the same texts."""
+    """Distinct texts by rank: first ``numbers`` (see `lnnkit.data.whole`), ascending by value, then ``texts`` that are
+    not whole numbers, ascending by code point; each as Python objects, or as numpy and Arrow arrays. Equal to any
+    sequence of the same texts."""
 
     __slots__ = ("_arrow", "_python", "numbers", "texts")
 
@@ -50,7 +50,7 @@ class Names(Sequence[str]):
 
     @property
     def arrow(self) -> pa.StringArray:
-        """All of them as an Arrow array of strings; made once."""
+        """All names as an Arrow array of strings, made once."""
         if self._arrow is None:
             import pyarrow as pa
 
@@ -67,7 +67,7 @@ class Names(Sequence[str]):
 
     @property
     def python(self) -> tuple[str, ...]:
-        """All of them as Python texts; made once."""
+        """All names as Python strings, made once."""
         if self._python is None:
             numbers = self.numbers if isinstance(self.numbers, tuple) else self.numbers.tolist()
             texts = self.texts if isinstance(self.texts, tuple) else cast("list[str]", self.texts.to_pylist())
@@ -91,14 +91,14 @@ class Names(Sequence[str]):
         return strings(self.texts)
 
     def index(self, value: str, start: int = 0, stop: int | None = None) -> int:
-        """The place of a name; `ValueError` where it is none."""
+        """The rank of a name; raises `ValueError` if it is not there."""
         place = self.find(value)
         if place is None or not start <= place < (len(self) if stop is None else stop):
             raise ValueError(f"{value!r} is no name")
         return place
 
     def find(self, text: str) -> int | None:
-        """The place of a name (under NFC), None where it is none."""
+        """The rank of a name (in NFC); None if it is not there."""
         number = whole(text)
         if number is not None:
             place = bisect_left(self.numbers, number)
@@ -111,7 +111,7 @@ class Names(Sequence[str]):
         return len(self.numbers) + place if found else None
 
     def starting(self, prefix: str, most: int) -> list[str]:
-        """The first ``most`` texts, of those that are no whole numbers, that begin so."""
+        """The first ``most`` texts (whole numbers excluded) that start with ``prefix``."""
         place = bisect_left(range(len(self.texts)), prefix, key=self._text)
         found: list[str] = []
         while place < len(self.texts) and len(found) < most and (text := self._text(place)).startswith(prefix):
@@ -120,7 +120,7 @@ class Names(Sequence[str]):
         return found
 
     def at(self, ids: np.ndarray, expected: int) -> list[str]:
-        """Those at some places; ``expected`` says how many will be asked for in all."""
+        """The names at some ranks; ``expected`` is how many will be asked for in total."""
         if self._python is None:
             if not len(self.texts):
                 return list(map(str, self.numbers_in_numpy.take(ids).tolist()))
@@ -130,7 +130,7 @@ class Names(Sequence[str]):
         return [python[place] for place in ids.tolist()]
 
     def some(self, used: np.ndarray) -> Names:
-        """Those that a mask marks."""
+        """The names that a mask selects."""
         import numpy as np
 
         count = len(self.numbers)

@@ -29,8 +29,8 @@ EXACT = 2.0**53  # from here on float64 skips whole numbers
 
 @dataclass(frozen=True, slots=True)
 class Reals:
-    """``values`` (float64); where ``missing`` (empty or null) or ``wrong`` (no number) they mean nothing.
-    ``shown`` gives a row's value as it was written, ``inexact`` the rows whose whole number float64 cannot hold."""
+    """``values`` (float64) are meaningless where ``missing`` (empty or null) or ``wrong`` (not a number). ``shown``
+    gives the value of a row as written; ``inexact`` marks rows with a whole number that float64 cannot hold."""
 
     values: np.ndarray
     missing: np.ndarray
@@ -40,8 +40,9 @@ class Reals:
 
 
 def reals_of(column: Column, title: str, truth: bool) -> Reals:
-    """Numbers of any type, texts that spell one (blanks around it allowed; ``inf`` too, ``nan`` never), and for truth
-    values booleans and the words of `TRUTHS`. ``Unreadable`` for a column of another type."""
+    """The numbers in a column: numbers of any type, texts that spell one (surrounding blanks are allowed; ``inf`` is,
+    ``nan`` is not), and for truth values also booleans and the words of `TRUTHS`. Raises ``Unreadable`` for a column of
+    another type."""
     import numpy as np
     import pyarrow as pa
 
@@ -70,7 +71,9 @@ def _from_arrow(column: pa.Array | pa.ChunkedArray, kind: pa.DataType) -> Reals:
     array = one(column.cast(kind))  # out of a dictionary, if it is in one
     missing = nulls(array)
     wide = array.cast(pa.uint8()) if pa.types.is_boolean(kind) else array
-    values = np.where(missing, 0.0, view(wide.cast(pa.float64(), safe=False), np.float64))
+    values = view(wide.cast(pa.float64(), safe=False), np.float64)
+    if array.null_count:
+        values = np.where(missing, 0.0, values)
     inexact = np.zeros(len(values), bool)
     if pa.types.is_integer(kind):
         for row in np.flatnonzero(np.abs(values) >= EXACT).tolist():
@@ -79,7 +82,7 @@ def _from_arrow(column: pa.Array | pa.ChunkedArray, kind: pa.DataType) -> Reals:
 
 
 def _from_texts(column: pa.Array | pa.ChunkedArray, title: str, truth: bool) -> Reals:
-    """Many texts in one go if nothing is amiss; else each distinct one is read once."""
+    """Many texts in one pass if all are valid; otherwise each distinct one is read once."""
     import numpy as np
 
     many = _from_numerals(column) if len(column) > SMALL else None
@@ -100,7 +103,7 @@ def _from_texts(column: pa.Array | pa.ChunkedArray, title: str, truth: bool) -> 
 
 
 def _from_numerals(column: pa.Array | pa.ChunkedArray) -> Reals | None:
-    """Plain texts that all spell numbers that float64 holds; None if any does not."""
+    """Plain texts that all spell numbers that float64 holds exactly; None if any does not."""
     import numpy as np
     import pyarrow as pa
 
@@ -118,7 +121,8 @@ def _from_numerals(column: pa.Array | pa.ChunkedArray) -> Reals | None:
 
 
 def _spelled(texts: pa.StringArray, truth: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The number that each text spells, whether it spells one, and whether it is a whole number that is not exact."""
+    """The number that each text spells, whether it spells one, and whether it is a whole number that float64 cannot
+    hold."""
     import numpy as np
     import pyarrow as pa
 
@@ -149,7 +153,7 @@ def _numeral(text: str, truth: bool) -> tuple[float, bool, bool]:
 
 
 def _from_objects(column: list[object], truth: bool) -> Reals:
-    """A Python list of numbers and other things; a text is none, numerals included."""
+    """A Python list of numbers and other objects; a text counts as wrong, even if it spells a number."""
     import math
     import numbers
 

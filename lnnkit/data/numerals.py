@@ -1,4 +1,4 @@
-"""What was meant by a text that spells no number, and how to write it."""
+"""Hints for texts that are not numbers: what was meant, and how to write it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
 
 
 def meant(text: str) -> str:
-    """A hint for a value that is no number, as it was written."""
+    """A hint for a value that is not a number, as written."""
     text = text.strip("'\" ")
     if _SEPARATED.fullmatch(text):
         return f"a number holds no separators: write {re.sub(r'[^0-9.+-]', '', text)}"

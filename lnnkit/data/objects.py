@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 
 def entities_in(column: list[object]) -> tuple[list[str], np.ndarray, dict[int, str]]:
-    """The distinct texts of a list, each row's code (-1 for a gap), and by code why a value is no entity."""
+    """The distinct texts of a list, the code of each row (-1 for a gap), and by code the reason why a value is not an
+    entity."""
     import numpy as np
 
     seen: dict[tuple[type, object], int] = {}
@@ -44,8 +45,8 @@ def entities_in(column: list[object]) -> tuple[list[str], np.ndarray, dict[int, 
 
 
 def alike(column: list[object]) -> pa.Array | None:
-    """A list of nothing but texts (and gaps, as empty ones) or of nothing but whole numbers as an Arrow array, without
-    a step of Python for each; None for any other."""
+    """A list of only texts (and gaps, as empty texts) or only whole numbers as an Arrow array, without a Python step
+    for each; None for any other list."""
     import numpy as np
 
     kinds = set(map(type, column))
@@ -60,7 +61,7 @@ def alike(column: list[object]) -> pa.Array | None:
 
 
 def _entity(value: object) -> tuple[str, str]:
-    """The text of one Python value, or why it has none."""
+    """The text of one Python value, or the reason why it has none."""
     import datetime
 
     value = unboxed(value)
@@ -80,12 +81,13 @@ def _entity(value: object) -> tuple[str, str]:
 
 
 def is_missing(value: object) -> bool:
-    """None, and pandas' NA and NaT without importing pandas; nan is a number that is none, not a gap."""
+    """Whether a value is None, or NA or NaT of pandas (without importing pandas); nan is an invalid number, not a
+    gap."""
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
 def unboxed(value: object) -> object:
-    """A numpy scalar's Python value; anything else as it is."""
+    """The Python value of a numpy scalar; anything else unchanged."""
     import numpy as np
 
     return value.item() if isinstance(value, np.generic) else value

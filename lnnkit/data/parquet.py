@@ -1,4 +1,4 @@
-"""Parquet: bytes to a sheet of typed columns."""
+"""Reads Parquet: bytes to a sheet of typed columns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _INDEX = re.compile(r"__index_level_\d+__")
 
 
 def open_parquet(raw: RawTable) -> Sheet:
-    """The sheet of a Parquet file, rows counted from 1. An unnamed pandas index at its end is no column."""
+    """The sheet of a Parquet file; rows count from 1. An unnamed pandas index at its end is ignored."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

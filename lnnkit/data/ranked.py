@@ -1,8 +1,9 @@
-"""Many texts to their distinct ones in sorted order, and each text's place there: encoding and sorting at once.
+"""Ranks many texts: the distinct ones in sorted order, and the rank of each text. Encoding and sorting in one.
 
-Texts are compared eight bytes at a time, as whole numbers; UTF-8 bytes sort as code points do. Where all texts differ
-within eight bytes (numbers, ``person_000123``), one sort of such numbers does the whole work, faster than any hashing
-where numpy sorts by vectors; a few sorted lists are merged. Else Arrow hashes, and only the distinct texts are sorted.
+Texts are compared eight bytes at a time, as integers; UTF-8 bytes sort as code points do. If all texts differ within
+eight bytes (numbers, ``person_000123``), one sort of such integers does all the work, faster than hashing where numpy
+sorts with vector instructions; a few sorted lists are merged. Otherwise Arrow hashes the texts, and only the distinct
+ones are sorted.
 """
 
 from __future__ import annotations
@@ -25,16 +26,16 @@ _ROUNDS = 16  # words that are compared before Arrow's sort takes over
 
 
 def ranked(texts: pa.Array) -> tuple[np.ndarray, pa.Array]:
-    """The place (int32) of each text among the distinct ones, and these, sorted by their bytes.
+    """The rank (int32) of each text among the distinct ones, and these, sorted by their bytes.
 
-    ``texts`` are strings or binary without nulls; the distinct ones come as the same type.
+    ``texts`` are strings or binary without nulls; the distinct ones have the same type.
     """
     keys = None if _repeats(texts) else keys_of(texts)
     return by_hashing(texts) if keys is None else by_keys(texts, keys)
 
 
 def by_hashing(texts: pa.Array) -> tuple[np.ndarray, pa.Array]:
-    """As `ranked`, whatever the texts."""
+    """As `ranked`, for any texts."""
     import numpy as np
 
     coded = cast("pa.DictionaryArray", texts.dictionary_encode())
@@ -45,7 +46,7 @@ def by_hashing(texts: pa.Array) -> tuple[np.ndarray, pa.Array]:
 
 
 def by_keys(texts: pa.Array, keys: np.ndarray) -> tuple[np.ndarray, pa.Array]:
-    """As `ranked`, by the numbers that `keys_of` gives."""
+    """As `ranked`, with the integer keys of `keys_of`."""
     import numpy as np
 
     runs = 1 + np.count_nonzero(keys[1:] < keys[:-1])
@@ -89,14 +90,14 @@ def order_of(texts: pa.Array) -> np.ndarray:
 
 
 def _repeats(texts: pa.Array) -> bool:
-    """Do the same texts come again and again? By a sample from the middle."""
+    """Whether texts repeat often, judged by a sample from the middle."""
     size = min(len(texts), _SAMPLE)
     sample = cast("pa.DictionaryArray", texts.slice((len(texts) - size) // 2, size).dictionary_encode())
     return len(sample.dictionary) < _REPEATED * size
 
 
 def keys_of(texts: pa.Array) -> np.ndarray | None:
-    """Numbers that are equal and sorted as the texts are; None where eight bytes are too few."""
+    """Integers that compare as the texts do; None if eight bytes do not distinguish them."""
     offsets, data = _padded(texts)
     longest = int((offsets[1:] - offsets[:-1]).max(initial=0))
     skipped = len(_shared_start(texts)) if longest > _WORD else 0
@@ -106,7 +107,7 @@ def keys_of(texts: pa.Array) -> np.ndarray | None:
 
 
 def _shared_start(texts: pa.Array) -> bytes:
-    """What all texts begin with, or nothing, where a few of them do not tell."""
+    """The common prefix of all texts; empty if a sample shows none."""
     from pyarrow.compute import MatchSubstringOptions, call_function
 
     sample = [texts[row].as_buffer().to_pybytes() for row in range(0, len(texts), len(texts) // _LOOKED_AT + 1)]
@@ -120,7 +121,7 @@ def _shared_start(texts: pa.Array) -> bytes:
 
 
 def _padded(texts: pa.Array) -> tuple[np.ndarray, np.ndarray]:
-    """Offsets, and the bytes that they point into with a word of zeros behind."""
+    """The offsets, and their bytes followed by eight zero bytes."""
     import numpy as np
 
     offsets, data = text_buffers(texts)
@@ -129,12 +130,12 @@ def _padded(texts: pa.Array) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _holds_zero(padded: np.ndarray) -> bool:
-    """A zero byte in a text would look like its end."""
+    """Whether a text contains a zero byte, which would look like its end."""
     return not padded[:-_WORD].all()
 
 
 def _words(data: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """The eight bytes at each start as a number, those at and behind the end as zeros."""
+    """The eight bytes at each start as an integer; bytes at or after the end count as zeros."""
     import numpy as np
 
     windows = np.ndarray((len(data) - _WORD + 1,), ">u8", data, 0, (1,))
@@ -149,7 +150,7 @@ def _words(data: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray
 
 
 def _firsts(keys: np.ndarray) -> np.ndarray:
-    """In sorted keys: where another one begins."""
+    """The positions in sorted keys at which a new key begins."""
     import numpy as np
 
     first = np.ones(len(keys), bool)
@@ -158,7 +159,7 @@ def _firsts(keys: np.ndarray) -> np.ndarray:
 
 
 def _dense(words: np.ndarray) -> np.ndarray:
-    """Each word's place among the distinct ones."""
+    """The rank of each word among the distinct ones."""
     import numpy as np
 
     order = np.argsort(words)

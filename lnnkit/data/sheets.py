@@ -1,4 +1,4 @@
-"""The files of one check, each opened and parsed once however many ``load`` statements name it."""
+"""The data files of one check; each is opened and parsed once, however many ``load`` statements name it."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ Key = tuple[Path, bool, str | None]
 
 
 class Sheets:
-    """Sheets by path, by whether there is a header, and by what separates the columns.
+    """Sheets by path, header and delimiter.
 
-    ``expected`` holds a key for each statement that will read: a file that several name stays here until the last of
-    them is `done`, all others are forgotten at once.
+    ``expected`` has a key for each statement that will read: a file that several statements name is kept until the last
+    of them is `done`; any other is dropped at once.
     """
 
     def __init__(self, expected: Iterable[Key] = ()) -> None:
@@ -33,7 +33,7 @@ class Sheets:
         self._open: dict[Key, Sheet] = {}
 
     def sheet(self, path: Path, header: bool, delimiter: str | None = None) -> Sheet:
-        """The sheet of a file, or ``Unreadable``, which is not remembered."""
+        """The sheet of a file; raises ``Unreadable``, which is not cached."""
         key = (path, header, delimiter)
         if key in self._open:
             return self._open[key]
@@ -48,7 +48,7 @@ class Sheets:
         return sheet
 
     def done(self, path: Path, header: bool, delimiter: str | None = None) -> None:
-        """One of the expected statements has read what it wants."""
+        """Called when one of the expected statements has read what it needs."""
         key = (path, header, delimiter)
         self._left[key] -= 1
         if self._left[key] <= 0:
@@ -56,7 +56,7 @@ class Sheets:
 
 
 def _once(read: Callable[[Sequence[int]], Grid]) -> Callable[[Sequence[int]], Grid]:
-    """A reader that keeps each column that was wanted, and its texts."""
+    """A reader that caches each column that was read, and its texts."""
     columns: dict[int, Column] = {}
     texts: dict[int, Texts] = {}
     last: list[Grid] = []  # its rows and faults, which are those of every grid of the file

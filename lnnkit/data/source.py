@@ -1,4 +1,5 @@
-"""From the path in a ``load`` statement to bytes: which format, which compression, and what is wrong if neither."""
+"""Reads the file of a ``load`` statement into bytes: its format, its compression, and what is wrong if it has
+neither."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ _FETCHED = re.compile(r"(?:^|/)(?:https?|ftp|s3|gs):/")
 
 @dataclass(frozen=True, slots=True)
 class RawTable:
-    """A table file's bytes, unpacked."""
+    """The decompressed bytes of a table file."""
 
     path: Path
     format: Format
@@ -35,8 +36,8 @@ class RawTable:
 
 
 def format_of(path: Path) -> tuple[Format, str | None]:
-    """Format and compression by the name's last suffixes: ``.csv``; ``.tsv .tab .txt`` (tab-separated, no quoting);
-    ``.parquet .pq``; each also under ``.gz .bz2 .zst .lz4 .br``. Case does not matter."""
+    """The format and the compression by the last suffixes of the name: ``.csv``; ``.tsv .tab .txt`` (tab-separated, no
+    quoting); ``.parquet .pq``; each also with ``.gz .bz2 .zst .lz4 .br``. Case does not matter."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     compression = COMPRESSIONS.get(suffixes[-1]) if suffixes else None
     if compression:
@@ -53,7 +54,7 @@ def format_of(path: Path) -> tuple[Format, str | None]:
 
 
 def is_table(path: Path) -> bool:
-    """Whether the name ends as those of tables alone do: a ``.txt`` or ``.tab`` may hold a program."""
+    """Whether the suffix is one that only tables have; a ``.txt`` or ``.tab`` may be a program."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in COMPRESSIONS:
         suffixes.pop()
@@ -61,7 +62,7 @@ def is_table(path: Path) -> bool:
 
 
 def nearest_file(path: Path) -> str:
-    """A hint that names what is there instead: the folder that is missing, or the file with the nearest name."""
+    """A hint about what exists instead: the folder that is missing, or the file with the most similar name."""
     if _FETCHED.search(path.as_posix()):
         return "nothing is fetched: save the file, and name it by its path"
     slashed = Path(str(path).replace("\\", "/").replace("\t", "/t").replace("\n", "/n"))  # `\t` is an escape
@@ -74,7 +75,7 @@ def nearest_file(path: Path) -> str:
 
 
 def nearest_name(path: Path) -> str | None:
-    """The file of the same folder whose name is most like that of ``path``."""
+    """The file in the same folder with the most similar name."""
     import difflib
 
     def likeness(left: str, right: str) -> float:
@@ -86,7 +87,7 @@ def nearest_name(path: Path) -> str | None:
 
 
 def names_beside(path: Path) -> list[str]:
-    """The files of a folder, sorted; none where they cannot be listed."""
+    """The files of a folder, sorted; empty if they cannot be listed."""
     try:
         return sorted(entry.name for entry in path.parent.iterdir() if entry.is_file())
     except OSError:
@@ -94,7 +95,8 @@ def names_beside(path: Path) -> list[str]:
 
 
 def read_source(path: Path) -> RawTable:
-    """The file's bytes, unpacked; ``Unreadable`` where it is missing, a folder, forbidden, damaged or empty."""
+    """The decompressed bytes of the file; raises ``Unreadable`` if it is missing, a folder, not permitted, damaged or
+    empty."""
     data = read_bytes(path)
     kind, compression = format_of(path)
     if compression and data:
@@ -105,7 +107,7 @@ def read_source(path: Path) -> RawTable:
 
 
 def read_bytes(path: Path, hint: Callable[[Path], str] = nearest_file) -> bytes:
-    """The file as it is, or ``Unreadable``; ``hint`` says what to do about one that is missing."""
+    """The bytes of the file; raises ``Unreadable``. ``hint`` is the advice for a missing file."""
     try:
         return path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):

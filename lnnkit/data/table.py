@@ -1,4 +1,4 @@
-"""A table of facts in columns: what ``load``, ``label ... from`` and ``kb.tell`` come to."""
+"""A table of facts in columns: the result of ``load``, ``label ... from`` and ``kb.tell``."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FactTable:
-    """``n`` facts about one predicate, in the order of their source; the same fact may stand there twice.
+    """``n`` facts about one predicate, in the order of their source; a fact may occur twice.
 
-    ``columns`` holds one column of entities an argument. All share their ``names``: those that the rows use, and no
-    other. ``lower`` and ``upper`` are float64
-    (truth bounds in [0, 1], or the two ends of a number, -inf and inf where unknown), never nan, ``lower <= upper``.
-    No number is infinite: a lower end is below inf, an upper end above -inf.
-    ``rows`` (int64) numbers each fact's row in its source, as an editor counts lines for text files and from 1 for
-    others. ``trust`` (0 to 1) is what the source is worth when repairs are ranked; it changes no bounds.
+    ``columns`` has one column of entities for each argument. All share their ``names``, which are exactly those that
+    occur. ``lower`` and ``upper`` are float64 (truth bounds in [0, 1], or the bounds of a number, -inf and inf if
+    unknown), never nan, with ``lower <= upper``. A number is finite: its lower bound is below inf, its upper bound
+    above -inf. ``rows`` (int64) is the row of each fact in its source: the line, as an editor counts, in text files;
+    from 1 in others. ``trust`` (0 to 1) is the weight of the source when repairs are ranked; it changes no bounds.
     """
 
     predicate: str
@@ -40,5 +39,5 @@ class FactTable:
 
     @property
     def names(self) -> Names:
-        """The entities that its rows name."""
+        """The entities that occur in its rows."""
         return self.columns[0].names if self.columns else Names()

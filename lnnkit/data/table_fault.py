@@ -1,4 +1,4 @@
-"""What is wrong with a table, or with one of its rows."""
+"""Faults of a table, or of one of its rows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is wrong with one row; it becomes a diagnostic when the file's faults are listed."""
+    """What is wrong with one row; it becomes a diagnostic when the faults of the file are listed."""
 
     code: str
     message: str
@@ -15,7 +15,7 @@ class Fault:
 
 
 class Unreadable(Exception):
-    """Raised by a reader and caught at the layer's boundary: the table as a whole cannot be read."""
+    """The table as a whole cannot be read. Raised by readers and caught inside this package."""
 
     def __init__(self, code: str, message: str, hint: str = "") -> None:
         super().__init__(message)

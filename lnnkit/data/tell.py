@@ -1,4 +1,4 @@
-"""What ``kb.tell`` takes: anything Arrow-capable, a mapping of columns, or rows, to a table of facts."""
+"""Converts what ``kb.tell`` accepts (anything Arrow-capable, a mapping of columns, or rows) to a table of facts."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def told_table(
 ) -> tuple[FactTable | None, list[Diagnostic]]:
     """The facts that a Python object states for a predicate (or ``numeric`` attribute), and what is wrong with it.
 
-    ``table`` is a pandas or polars frame, a DuckDB relation, an Arrow table or stream (whatever has
-    ``__arrow_c_stream__`` or ``__dataframe__``); a mapping of column name to values; a two-dimensional array; or an
-    iterable of rows, each a tuple, list or mapping, or for one argument a bare entity. Columns are taken by position
-    as ``read_table`` does without a list: the arguments, then a truth value or two bounds (a number: its value or its
-    two ends). Diagnostics name the file ``<told NAME>`` and the row from 1; where so many tables have been told of it
-    ``before``, the file has the number of this one: ``<told NAME 2>``. ``trust`` is that of all its facts.
+    ``table`` is a pandas or polars frame, a DuckDB relation, an Arrow table or stream (anything with
+    ``__arrow_c_stream__`` or ``__dataframe__``); a mapping of column names to values; a two-dimensional array; or an
+    iterable of rows, each a tuple, list or mapping, or for one argument a bare entity. Columns are used by position, as
+    ``read_table`` does without a list: the arguments, then a truth value or two bounds (for a number: its value or two
+    bounds). Diagnostics name the file ``<told NAME>`` and the row, from 1; if ``before`` tables were told of it
+    already, the file is numbered: ``<told NAME 2>``. ``trust`` applies to all its facts.
     """
     source = f"{TOLD} {predicate} {before + 1}>" if before else f"{TOLD} {predicate}>"
     try:
@@ -48,7 +48,8 @@ def _sheet(arity: int, numeric: bool, table: Any) -> Sheet:
         return _from_columns(table)
     if isinstance(table, (str, bytes)) or not (isinstance(table, Iterable) or hasattr(table, "__array__")):
         message = f"`{type(table).__name__}` is no table"
-        raise Unreadable("wrong-table", message, "tell a frame, a mapping of columns, or a list of rows")
+        lazy = "call its `collect()` and tell what comes" if hasattr(table, "collect") else ""
+        raise Unreadable("wrong-table", message, lazy or "tell a frame, a mapping of columns, or a list of rows")
     if hasattr(table, "__array__") and getattr(table, "ndim", 2) == 2:
         return _from_columns(_array_columns(table), named=False)
     rows = column_of(table, SOURCE) if hasattr(table, "__array__") else list(table)
@@ -79,7 +80,7 @@ def _from_columns(table: Mapping[Any, Any], named: bool = True) -> Sheet:
 
 
 def _from_rows(arity: int, numeric: bool, rows: list[Any]) -> Sheet:
-    """Rows of the first fitting width make the table, those of another are lost and named."""
+    """A sheet of the rows that have the width of the first fitting one; rows of another width are reported as lost."""
     import numpy as np
 
     allowed = range(arity + numeric, arity + 3)

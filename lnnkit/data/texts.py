@@ -1,4 +1,4 @@
-"""Columns as entities: distinct names in order and, for each row, which one stands there."""
+"""Columns as entities: distinct names in order and, for each row, the index of its name."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """``codes`` (int32) indexes ``names``; -1 where the cell is empty or null. ``faults`` says by code why a value is
-    no entity; such codes stand behind all names. ``sharing`` columns without gaps and faults, together, use all of the
-    names; 0 where that is not known."""
+    """``codes`` (int32) index ``names``; -1 for an empty or null cell. ``faults`` gives by code the reason why a value
+    is not an entity; such codes come after all names. The ``sharing`` columns without gaps and faults use all of the
+    names between them; 0 if that is not known."""
 
     codes: np.ndarray
     names: Names
@@ -33,17 +33,17 @@ class Texts:
     sharing: int = 0
 
     def fault(self, row: int) -> str | None:
-        """Why the row holds no entity, if so."""
+        """Why the row has no entity; None if it has one."""
         code = int(self.codes[row])
         return "is empty" if code < 0 else self.faults.get(code)
 
     def wrong(self) -> np.ndarray:
-        """The rows that hold no entity."""
+        """A mask of the rows whose value is not an entity."""
         mask = self.codes < 0
         return mask | (self.codes >= len(self.names)) if self.faults else mask
 
     def equal(self, text: str) -> np.ndarray:
-        """The rows that hold ``text``; the empty text is that of empty and null cells."""
+        """A mask of the rows that equal ``text``; empty and null cells equal the empty text."""
         import numpy as np
 
         if not text:
@@ -53,9 +53,9 @@ class Texts:
 
 
 def texts_of(column: Column, title: str) -> Texts:
-    """Texts as they are under NFC, integers and decimals without a fraction in decimal, booleans as ``true`` and
-    ``false``, days as ``2024-01-15``. ``Unreadable`` for any other type: a float, a time or a decimal fraction has
-    several spellings, so as an entity it would be several."""
+    """The texts of a column: texts in NFC, integers and integral decimals in decimal notation, booleans as ``true`` and
+    ``false``, days as ``2024-01-15``. Raises ``Unreadable`` for any other type: a float, a time or a decimal fraction
+    has several spellings, so it would become several entities."""
     return texts_together([(column, title)])[0]
 
 
@@ -73,7 +73,7 @@ def texts_together(columns: Sequence[tuple[Column, str]]) -> list[Texts]:
 
 
 def reunited(several: Sequence[Texts]) -> list[Texts]:
-    """The same texts with the same names."""
+    """The same texts, made to share their names."""
     if all(texts.names is several[0].names for texts in several):
         return list(several)
     return _united([_piece(texts) for texts in several])
@@ -87,9 +87,13 @@ def _piece(texts: Texts) -> Piece:
 
 
 def _united(pieces: Sequence[Piece]) -> list[Texts]:
-    """The pieces with the same names; what is faulty stands behind them."""
+    """The pieces, made to share their names; faulty values come after the names."""
     import numpy as np
 
+    shared = pieces[0].numbers
+    if shared is not None and all(piece.numbers is shared and not len(piece.values) for piece in pieces):
+        names = Names(strings([]), shared)
+        return [Texts(piece.codes, names, {}) for piece in pieces]
     none = np.empty(0, np.int64)
     own = {id(piece.numbers): none if piece.numbers is None else piece.numbers for piece in pieces}
     if len(pieces) == 1 and pieces[0].ordered:
@@ -127,14 +131,14 @@ def _counted(count: int) -> np.ndarray:
 
 
 def _mapped(codes: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """The places that codes, of which -1 stays, stand for."""
+    """The new codes of old codes; -1 stays."""
     import numpy as np
 
     return codes if (place == _counted(len(place))).all() else np.append(place, np.int32(-1)).take(codes)
 
 
 def _ranked(several: Sequence[pa.StringArray]) -> tuple[list[np.ndarray], pa.StringArray]:
-    """For each array, the places of its texts among all distinct ones, and these, sorted."""
+    """For each array the ranks of its texts among all distinct ones, and these, sorted."""
     import numpy as np
 
     sizes = [len(values) for values in several]
@@ -148,7 +152,7 @@ def _ranked(several: Sequence[pa.StringArray]) -> tuple[list[np.ndarray], pa.Str
 
 
 def outer_blanks(names: Names) -> np.ndarray:
-    """The places of names that begin or end in a space, tab or line break."""
+    """The indices of names that begin or end with a space, tab or line break."""
     import numpy as np
 
     offsets, data = text_buffers(names.texts_in_arrow)
@@ -161,7 +165,7 @@ def outer_blanks(names: Names) -> np.ndarray:
 
 
 def compacted(several: Sequence[Texts], keep: np.ndarray | None) -> tuple[EntityColumn, ...]:
-    """The kept rows of columns that share their names, which come to be those that they use, and no others."""
+    """The kept rows of columns that share their names, with the names reduced to those in use."""
     import numpy as np
 
     if not several:

@@ -1,8 +1,8 @@
-"""Names that are whole numbers: which texts are, and what numpy does with many of them.
+"""Names that are whole numbers: which texts are, and fast operations on many of them.
 
-A *whole number* is a text as Python prints an ``int`` that fits 64 bits: ``0``, ``42``, ``-7``. ``007``, ``-0``,
-``+5``, ``1_000``, ``1e3`` and ``9223372036854775808`` are texts like any other. A whole number has one spelling, so
-nothing is lost where it is kept as a number.
+A *whole number* is a text exactly as Python prints an ``int`` of 64 bits: ``0``, ``42``, ``-7``. The texts ``007``,
+``-0``, ``+5``, ``1_000``, ``1e3`` and ``9223372036854775808`` are not. A whole number has only one spelling, so nothing
+is lost when it is stored as a number.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _BEFORE, _BEHIND = ord("-"), ord("9") + 1  # a whole number begins with one of t
 
 
 def whole(text: str) -> int | None:
-    """The number that ``text`` is the spelling of, if it is that of a whole number."""
+    """The number that ``text`` spells, if it is a whole number; otherwise None."""
     if not _WHOLE.fullmatch(text):
         return None
     number = int(text)
@@ -34,7 +34,7 @@ def whole(text: str) -> int | None:
 
 
 def parted(texts: Iterable[str]) -> tuple[list[int], list[str]]:
-    """The whole numbers among some texts, and the others."""
+    """The whole numbers among some texts, and the other texts."""
     numbers: list[int] = []
     others: list[str] = []
     for text in texts:
@@ -47,8 +47,8 @@ def parted(texts: Iterable[str]) -> tuple[list[int], list[str]]:
 
 
 def all_whole(column: pa.Array | pa.ChunkedArray) -> np.ndarray | None:
-    """The numbers of a column of strings, or binary, that holds nothing but whole numbers, as an array of its own:
-    int32 where all fit, else int64. None for any other column."""
+    """The numbers of a column of strings or binary that contains only whole numbers, as a new array: int32 if all fit,
+    otherwise int64. None for any other column."""
     import numpy as np
 
     found = np.empty(len(column), np.int32)
@@ -65,10 +65,10 @@ def all_whole(column: pa.Array | pa.ChunkedArray) -> np.ndarray | None:
 
 
 def _read(texts: pa.Array) -> np.ndarray | None:
-    """The numbers of whole numbers; None where any text is none.
+    """The values of texts that are whole numbers; None if any text is not.
 
-    Arrow reads every spelling of a whole number, and some of others. These are longer than the one that Python prints
-    (``-0``, ``007``), or hold a letter (``0x1F``): so all are right if they are as long, in all, as they should be.
+    Arrow parses whole numbers, and a few other spellings. Those are longer than what Python prints (``-0``, ``007``) or
+    contain a letter (``0x1F``), so all texts are whole numbers if their total length is right.
     """
     import numpy as np
     import pyarrow as pa
@@ -88,7 +88,7 @@ def _read(texts: pa.Array) -> np.ndarray | None:
 
 
 def _length(numbers: np.ndarray) -> int:
-    """How many characters the numbers take as Python prints them."""
+    """The total number of characters in which Python prints the numbers."""
     import numpy as np
 
     if not len(numbers):
@@ -107,8 +107,8 @@ def _length(numbers: np.ndarray) -> int:
 
 
 def coded(several: Sequence[np.ndarray], codes: Sequence[np.ndarray]) -> np.ndarray:
-    """The distinct numbers of several arrays, ascending (int64). The place of each number among them is written to
-    ``codes`` (int32), an array each, which may be that of the numbers."""
+    """The distinct numbers of several arrays, ascending (int64). The rank of each number is written to ``codes``
+    (int32), one array for each, which may share memory with the numbers."""
     import numpy as np
 
     filled = [each for each in several if len(each)]
@@ -117,6 +117,10 @@ def coded(several: Sequence[np.ndarray], codes: Sequence[np.ndarray]) -> np.ndar
     low, high = min(int(each.min()) for each in filled), max(int(each.max()) for each in filled)
     if high - low > _SPREAD * sum(map(len, filled)):
         return _by_hashing(several, codes)
+    if all(_consecutive(each, low, high) for each in filled):
+        for out in codes:
+            out[:] = np.arange(len(out), dtype=np.int32)
+        return np.arange(low, high + 1)
     seen = np.zeros(high - low + 1, bool)
     for each in filled:
         for start in range(0, len(each), _BLOCK):
@@ -127,6 +131,17 @@ def coded(several: Sequence[np.ndarray], codes: Sequence[np.ndarray]) -> np.ndar
             above = np.subtract(each[start : start + _BLOCK], low, dtype=np.int64)
             out[start : start + _BLOCK] = above if place is None else place.take(above)
     return np.flatnonzero(seen) + low
+
+
+def _consecutive(numbers: np.ndarray, low: int, high: int) -> bool:
+    """Whether the numbers are all those from ``low`` to ``high`` in order: a table about every entity of a sort."""
+    import numpy as np
+
+    if len(numbers) != high - low + 1:
+        return False
+    blocks = range(0, len(numbers), _BLOCK)
+    ascending = np.arange(low, low + min(_BLOCK, len(numbers)))
+    return all((numbers[start : start + _BLOCK] == ascending[: len(numbers) - start] + start).all() for start in blocks)
 
 
 def _by_hashing(several: Sequence[np.ndarray], codes: Sequence[np.ndarray]) -> np.ndarray:
@@ -147,7 +162,7 @@ def _by_hashing(several: Sequence[np.ndarray], codes: Sequence[np.ndarray]) -> n
 
 
 def united(several: Sequence[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]:
-    """The numbers of several arrays, each once, ascending; and for each array the places (int32) of its own."""
+    """The distinct numbers of several arrays, ascending, and for each array the ranks (int32) of its own."""
     import numpy as np
 
     places = [np.empty(len(each), np.int32) for each in several]
@@ -155,8 +170,8 @@ def united(several: Sequence[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]
 
 
 def drawn(texts: pa.StringArray) -> tuple[np.ndarray, np.ndarray]:
-    """Which of distinct texts in ascending order are whole numbers (their places, in the order of their numbers), and
-    these numbers, ascending."""
+    """The indices of the whole numbers among distinct texts in ascending order (in the order of their values), and the
+    values, ascending."""
     import numpy as np
 
     low, high = (_bisected(texts, byte) for byte in (_BEFORE, _BEHIND))
@@ -166,7 +181,7 @@ def drawn(texts: pa.StringArray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _bisected(texts: pa.StringArray, byte: int) -> int:
-    """How many of ascending texts begin with a lesser byte."""
+    """The number of ascending texts that begin with a lesser byte."""
     offsets, data = text_buffers(texts)
     low, high = 0, len(texts)
     while low < high:
@@ -180,7 +195,7 @@ def _bisected(texts: pa.StringArray, byte: int) -> int:
 
 
 def _found(texts: pa.StringArray) -> tuple[np.ndarray, np.ndarray]:
-    """The places of those texts that are whole numbers, and the numbers."""
+    """The indices of the texts that are whole numbers, and the numbers."""
     import numpy as np
 
     places = np.arange(len(texts))

@@ -1,4 +1,5 @@
-"""A first program for tables: files -> what their columns hold -> declarations, ``load`` statements and queries.
+"""Drafts a first program for tables: files -> the contents of their columns -> declarations, ``load`` statements and
+queries.
 
-In: paths of CSV, TSV and Parquet files. Out: the text of a program that reads them.
+Input: paths of CSV, TSV and Parquet files. Output: the text of a program that reads them.
 """

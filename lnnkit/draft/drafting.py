@@ -1,4 +1,5 @@
-"""The program for some tables: declarations, ``load`` statements and a query or two, with a comment for each table."""
+"""Writes the program for some tables: declarations, ``load`` statements, one or two queries, and a comment for each
+table."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ _VARIABLES = ("X", "Y", "Z", "Row", "Item", "Each", "Other", "Any1", "Any2", "An
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The text of a program, and the tables that no rows could be named in."""
+    """The text of a program, and the tables in which no column names the rows."""
 
     text: str
     keyless: tuple[Path, ...]
@@ -31,7 +32,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """What one table comes to."""
+    """The statements for one table."""
 
     lines: list[str]
     sorts: list[str]
@@ -39,7 +40,7 @@ class _Written:
 
 
 def draft(tables: Sequence[Survey], paths: Sequence[str]) -> Draft:
-    """A program for ``tables``, which it names by ``paths``."""
+    """The program for ``tables``, whose files are written as ``paths``."""
     keys = [keys_of(table) for table in tables]
     sorts, naming = Sorts(tables, keys), Naming()
     variables = _variables(tables)
@@ -107,7 +108,7 @@ def _table(
 
 
 def _left_out(column: SurveyedColumn, table: Survey, keys: tuple[SurveyedColumn, ...], sorts: Sorts) -> str | None:
-    """Why a column is not loaded, if so."""
+    """Why a column is not loaded; None if it is."""
     if column.kind == "unread":
         return f"not loaded, {_one_line(column.reason)}"
     if column.kind == "empty":
@@ -122,7 +123,7 @@ def _left_out(column: SurveyedColumn, table: Survey, keys: tuple[SurveyedColumn,
 
 
 def _refers(column: SurveyedColumn, sorts: Sorts) -> bool:
-    """Whether a column names entities that are rows of a table."""
+    """Whether a column names entities that are the rows of a table."""
     if column.names is None or column.kind not in ("text", "number"):
         return False
     return (column.kind == "text" or is_id(column.title)) and sorts.reference(column) is not None
@@ -134,7 +135,8 @@ def _declared(name: str, signature: Sequence[str], *, numeric: bool) -> str:
 
 
 def _load(name: str, table: Survey, path: str, keys: Sequence[SurveyedColumn], values: Sequence[SurveyedColumn]) -> str:
-    """The statement, which keeps out the rows that state nothing: those without a key, a truth or a category."""
+    """The ``load`` statement. Its conditions leave out rows that state nothing: those without a key, a truth value or a
+    category."""
     columns = (*keys, *values)
     needed = [*keys, *(column for column in values if column.kind != "number" or is_id(column.title))]
     where = [ast.Where(c.column, (), "is not null", span=_NOWHERE) for c in needed if c.missing]
@@ -167,7 +169,7 @@ def _queries(
 
 
 def _variables(tables: Sequence[Survey]) -> list[str]:
-    """Names that no entity has but for case, which a check would take for a slip."""
+    """Variable names that differ from every entity by more than case, since the check would report those as slips."""
     lists = [column.names for table in tables for column in table.columns if column.names is not None]
 
     def free(name: str) -> bool:

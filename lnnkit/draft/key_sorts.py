@@ -1,4 +1,4 @@
-"""Which columns of several tables name entities of one sort."""
+"""Decides which columns of several tables name entities of one sort."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ class Sorts:
                 self._keys.append((sort, stem, column))
 
     def of(self, column: SurveyedColumn) -> str:
-        """The sort of a key, of a column that refers to one, or, of a category, a sort of its own."""
+        """The sort of a column: for a key or a reference to a key, that of the key; for a category, a sort of its
+        own."""
         found = self._found.get(id(column))
         if found is None:
             found = self.reference(column) or self._category(column)
@@ -40,13 +41,13 @@ class Sorts:
         return found
 
     def reference(self, column: SurveyedColumn) -> str | None:
-        """The sort of the key that a column refers to, if it does."""
+        """The sort of the key that a column refers to; None if it refers to none."""
         return self._like(column, "") if column.names is not None else None
 
     def _like(self, column: SurveyedColumn, stem: str) -> str | None:
-        """The sort of a key that has the same title and shares values, or whose table a column's title names; of two
-        columns ``id``, only where all values of one are those of the other. Texts that are all among those of a key
-        name the same."""
+        """The sort of a key to which a column refers. The key has the same title and shares values, or its table is
+        named by the column's title. Two columns called ``id`` refer to each other only if one has all values of the
+        other. Texts that all occur in a key refer to it whatever their title."""
         about = bare(subject(column.title)).lower() if subject(column.title) else ""
         for sort, table, key in self._keys:
             if key is column:
@@ -67,7 +68,7 @@ class Sorts:
         return self._free(bare(column.title).lower())
 
     def _free(self, name: str) -> str:
-        """No sort of keys is taken for another's; ``entity`` is the sort of all."""
+        """A name for a sort that is not taken by another key; ``entity`` is the sort of everything."""
         taken = {sort for sort, _, _ in self._keys} | {"entity"}
         while name in taken:
             name = f"{name}-value"
@@ -80,7 +81,7 @@ def stem_of(path: Path) -> str:
 
 
 def overlap(one: SurveyedColumn, other: SurveyedColumn) -> bool:
-    """Whether two columns share half of the values of the one that has fewer."""
+    """Whether two columns share at least half of the values of the one with fewer values."""
     return _shared(one, other) >= 0.5 * min(one.distinct, other.distinct) > 0
 
 

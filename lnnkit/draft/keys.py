@@ -1,4 +1,4 @@
-"""Which columns name what the rows of a table are about."""
+"""Finds the columns that name the entities which the rows of a table describe."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _SPREAD_UNTITLED = 0.8  # the same where its title says nothing of ids
 
 
 def is_id(title: str) -> bool:
-    """Whether a title is that of a column of names or numbers of entities: ``id``, ``customer_id``, ``orderNo``."""
+    """Whether a title suggests names or numbers of entities: ``id``, ``customer_id``, ``orderNo``."""
     return _ID.search(title.replace("_", " ")) is not None or _CAMEL.search(title) is not None
 
 
 def keys_of(table: Survey) -> tuple[SurveyedColumn, ...]:
-    """The column that tells the rows apart, or a pair of columns that does; else the one that comes nearest to it;
-    none where no column names anything. Of a table of nothing but texts, two or three in all, every column."""
+    """The column, or pair of columns, that distinguishes all rows; if there is none, the nearest to it; empty if no
+    column names anything. In a table of two or three text columns and nothing else, every column is a key."""
     able = [column for column in table.columns if column.names is not None and column.kind in ("text", "number")]
     able = [column for column in able if column.distinct and column.missing <= table.rows / 2]
     if len(able) == len(table.columns) and len(able) in (2, 3) and all(_is_name(column) for column in able):
@@ -46,7 +46,7 @@ def keys_of(table: Survey) -> tuple[SurveyedColumn, ...]:
 
 
 def _pair(columns: Sequence[SurveyedColumn], rows: int) -> tuple[SurveyedColumn, ...]:
-    """The first two columns without gaps that tell all rows apart."""
+    """The first two columns without gaps that together distinguish all rows."""
     for first, second in combinations(columns[:_MOST], 2):
         if not first.missing and not second.missing and _pairs(first, second) == rows:
             return first, second
@@ -54,7 +54,7 @@ def _pair(columns: Sequence[SurveyedColumn], rows: int) -> tuple[SurveyedColumn,
 
 
 def tells(keys: Sequence[SurveyedColumn], column: SurveyedColumn) -> bool:
-    """Whether what the keys name has one value of a column at most."""
+    """Whether each entity that the keys name has at most one value in a column."""
     import numpy as np
 
     known = column.codes >= 0
@@ -79,7 +79,7 @@ def _is_text(column: SurveyedColumn) -> bool:
 
 
 def _is_whole(column: SurveyedColumn) -> bool:
-    """Whole numbers, which may name rows."""
+    """Whether a column holds whole numbers, which may name rows."""
     return column.names is not None and not len(column.names.texts)
 
 

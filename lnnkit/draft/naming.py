@@ -1,4 +1,4 @@
-"""Names for predicates and sorts, from the titles of columns and files."""
+"""Names for predicates and sorts, made from the titles of columns and files."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _CAMEL_ID = re.compile(r"(?<=[a-z])(?:Ids?|ID|Key|Code|No|Nr|Number|Name)$")
 
 
 class Naming:
-    """Gives each predicate a name of its own."""
+    """Gives each predicate a distinct name."""
 
     def __init__(self) -> None:
         self._used: set[str] = set()
 
     def predicate(self, title: str, table: str, *, numeric: bool) -> str:
-        """A name that needs no quotes: lower-case first for a number, upper-case for a truth; with the table's in front
-        where another table has one like it."""
+        """A name that needs no quotes: lower-case first for a number, upper-case first for a truth value; prefixed with
+        the name of the table if another table has a similar one."""
         name = _cased(bare(title), numeric)
         if name.casefold() in self._used:
             name = _cased(f"{bare(table)}-{bare(title)}", numeric)
@@ -31,7 +31,7 @@ class Naming:
 
 
 def bare(title: str) -> str:
-    """The words of a title, joined by hyphens where they need be: ``Größe (cm)`` is ``Größe-cm``."""
+    """The words of a title, joined by hyphens where necessary: ``Größe (cm)`` gives ``Größe-cm``."""
     name = "-".join(re.findall(r"\w+", normalise(title))).strip("_")
     name = name.lower() if name.isupper() and len(name) > 1 else name
     if not is_name(name) and not is_name(name.lower()):
@@ -42,12 +42,12 @@ def bare(title: str) -> str:
 
 
 def subject(title: str) -> str:
-    """What a column of ids is about: ``customer_id`` names a ``customer``; empty for ``id`` alone."""
+    """What a column of ids is about: ``customer_id`` gives ``customer``; ``id`` alone gives an empty text."""
     return _CAMEL_ID.sub("", _ID.sub("", title.strip())).strip(" _-")
 
 
 def singular(stem: str) -> str:
-    """The name of a row, from that of its table."""
+    """The name of one row, made from the name of its table."""
     word = bare(stem).lower()
     if word.endswith("ies") and len(word) > 4:
         return word[:-3] + "y"

@@ -1,4 +1,4 @@
-"""A copy of a table with a column of ids in front: ``row1``, ``row2``, ... for tables whose rows have no names."""
+"""Copies a table with a column of ids in front (``row1``, ``row2``, ...), for tables whose rows have no names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lnnkit.draft.survey import Survey
 
 
 def copy_name(path: Path) -> str:
-    """What the copy is called: ``pima.csv`` becomes ``pima.ids.csv``; a copy is not packed."""
+    """The name of the copy: ``pima.csv`` gives ``pima.ids.csv``; copies are not compressed."""
     stem, kind = path.name.split(".")[0], read_source(path).format
     return f"{stem}.ids.{kind}"
 

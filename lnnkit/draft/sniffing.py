@@ -1,4 +1,4 @@
-"""How a text file is laid out: what separates its columns, and whether it has a header."""
+"""Detects the layout of a text file: its delimiter, and whether it has a header."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 
 
 def delimiter_of(raw: RawTable) -> str | None:
-    """What separates the columns; None where that is what the file's name says."""
+    """The delimiter; None if it is the one that the file name implies."""
     own = "\t" if raw.format == "tsv" else ","
 
     def fit(mark: str) -> tuple[bool, int, bool]:
@@ -30,7 +30,7 @@ def delimiter_of(raw: RawTable) -> str | None:
 
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the first row names the columns: it does not where its cells read as those below."""
+    """Whether the first row names the columns. It does not if its cells read like those below."""
     if len(rows) < 2:
         return True
     names, below = rows[0], [row for row in rows[1:] if len(row) == len(rows[0])]
@@ -48,7 +48,7 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def sample(raw: RawTable, delimiter: str) -> list[list[str]]:
-    """The first rows of a text, cut at its delimiters."""
+    """The first rows of a text, split at its delimiters."""
     text = raw.data[:_SAMPLE].removeprefix(b"\xef\xbb\xbf").decode(errors="replace")
     if len(raw.data) > _SAMPLE:
         text = text[: text.rfind("\n") + 1] or text

@@ -1,4 +1,4 @@
-"""What the columns of a file hold: numbers, truths, categories, names of entities, or nothing."""
+"""Detects what the columns of a file hold: numbers, truth values, categories, names of entities, or nothing."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ _SURE = frozenset(("?", "N/A", "n/a", "#N/A", "NULL", "null", "NaN", "nan"))
 
 @dataclass(frozen=True, slots=True)
 class SurveyedColumn:
-    """A column: how ``load`` names it, its title, what it holds, and its ``codes``: for each row the number of its
-    value, -1 where it is missing. ``names`` are its values as entities, if they can name any; ``reason`` says why it
+    """A column: how ``load`` names it, its title, what it holds, and its ``codes``: for each row the index of its
+    value, -1 if it is missing. ``names`` are its values as entities, if they can be names; ``reason`` says why it
     cannot be read."""
 
     column: Column
@@ -54,7 +54,7 @@ class SurveyedColumn:
         return int((self.codes < 0).sum())
 
     def commonest(self, most: int) -> list[str]:
-        """Its values, the commonest first; those that are as common in their order."""
+        """Its most frequent values, most frequent first; ties keep their order."""
         import numpy as np
 
         if self.names is None:
@@ -66,7 +66,8 @@ class SurveyedColumn:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """A file: its path, its columns, and what a ``load`` of it must say; ``lost`` are rows that cannot be read."""
+    """A file: its path, its columns, and the clauses that a ``load`` of it needs; ``lost`` counts rows that cannot be
+    read."""
 
     path: Path
     rows: int
@@ -187,7 +188,7 @@ def _without(cells: Cells, marks: Sequence[str]) -> Cells:
 
 
 def _numbers(cells: Cells, title: str) -> np.ndarray | None:
-    """The numbers of a column of nothing else; None for any other, and for one that is empty."""
+    """The values of a column that holds only numbers; None for any other, and for an empty one."""
     return _all_right(cells, title, truth=False)
 
 

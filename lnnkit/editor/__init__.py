@@ -1,1 +1,1 @@
-"""What an editor asks of `.lnn` texts, as pure functions over texts and syntax trees; offsets are code points."""
+"""What editors ask about `.lnn` texts, as pure functions over texts and syntax trees. Offsets count code points."""

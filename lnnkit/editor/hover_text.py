@@ -1,4 +1,4 @@
-"""What is shown over a name, in Markdown."""
+"""The Markdown text shown when the cursor hovers over a name."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ WIDEST = 200  # of a rule's text
 
 
 def hover_text(linked: Linked, place: Place, checked: CheckedProgram | None, bounds: str = "") -> str:
-    """What is known of the name: for a predicate its declaration, the rules that conclude it, and its facts.
+    """What is known about the name: for a predicate its declaration, the rules that conclude it, and its facts.
 
-    ``checked`` is the program as it was last checked without errors: it knows the rows of tables. ``bounds`` is what
-    is to be said of the atom under the cursor."""
+    ``checked`` is the program when it was last checked without errors, including the rows of its tables. ``bounds`` is
+    a text about the atom under the cursor.
+    """
     match place.kind:
         case "predicate":
             parts = [bounds, *_predicate(linked, place.name, checked)]

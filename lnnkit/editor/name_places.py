@@ -1,4 +1,4 @@
-"""Where the names of a program stand: predicates and numbers, sorts, rules; and what stands under the cursor."""
+"""Where the names of a program (predicates, numbers, sorts, rules) occur, and which name is under the cursor."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ Rule = ast.RuleStatement | ast.AxiomStatement
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One place where a name stands; the span is that of the name as it is written. Numbers are predicates here.
+    """One occurrence of a name; the span covers the name as written. Numbers count as predicates here.
 
-    A *conclusion* is a place that its rule or axiom speaks about when it is read forwards."""
+    An occurrence is a *conclusion* if its rule or axiom, read forwards, derives that atom.
+    """
 
     kind: Kind
     name: str
@@ -33,7 +34,7 @@ class Place:
 
 @lru_cache(maxsize=4)
 def places(linked: Linked) -> tuple[Place, ...]:
-    """All places of a program, file by file, in the order of the text."""
+    """All occurrences in a program, file by file, in the order of the text."""
     uses = {
         (use.span.source.path, use.span.start): use.how
         for found in linked.symbols.uses.values()
@@ -50,8 +51,8 @@ def named(linked: Linked, kind: Kind, name: str) -> list[Place]:
 
 
 def at_cursor(linked: Linked, offset: int) -> Place | None:
-    """The place under an offset in the main file, its end included. In a statement that does not parse, a word that
-    is a known predicate is a condition of it."""
+    """The occurrence at an offset of the main file; the position right after a name belongs to it. In a statement that
+    does not parse, a word that is a known predicate counts as a condition."""
     main = linked.main
     path = main.program.span.source.path
     for place in places(linked):
@@ -71,7 +72,7 @@ def at_cursor(linked: Linked, offset: int) -> Place | None:
 
 
 def ground_atom(linked: Linked, offset: int) -> ast.Atom | None:
-    """The atom under an offset in the main file, if it names entities alone and is one that can be asked."""
+    """The atom at an offset of the main file, if all its arguments are entities and it can be asked."""
     for statement in linked.main.program.statements:
         if not statement.span.start <= offset <= statement.span.end:
             continue
@@ -86,7 +87,7 @@ def ground_atom(linked: Linked, offset: int) -> ast.Atom | None:
 
 
 def target_file(linked: Linked, offset: int) -> str | None:
-    """The path that is written under an offset in the main file, in an import or before a table's columns."""
+    """The path written at an offset of the main file, in an import or before the columns of a table."""
     for statement in linked.main.program.statements:
         if not statement.span.start <= offset <= statement.span.end:
             continue

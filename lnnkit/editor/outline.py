@@ -15,7 +15,7 @@ WIDEST = 80  # of a name in the outline
 
 @dataclass(frozen=True, slots=True)
 class OutlineItem:
-    """``name`` may be a statement's text; ``selected`` is what the cursor goes to."""
+    """``name`` may be the text of a statement; ``selected`` is the range that the cursor moves to."""
 
     kind: Literal["sort", "predicate", "number", "file", "rule", "query"]
     name: str
@@ -25,7 +25,7 @@ class OutlineItem:
 
 
 def outline(file: ProgramFile) -> Iterator[OutlineItem]:
-    """In the order of the text."""
+    """The items in the order of the text."""
     for statement in file.program.statements:
         span = statement.span
         keyword, *rest = file.lexemes(span)

@@ -1,4 +1,4 @@
-"""Programs as an editor sees them: the texts that are open, and what they import, open or on disk."""
+"""Programs as an editor sees them: the open texts, and the files they import, open or on disk."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ from lnnkit.syntax.span import Span
 
 @dataclass(frozen=True, eq=False)
 class ProgramFile:
-    """A file, parsed. The text is as in the file, but that a lone carriage return is a line feed; spans count in it."""
+    """A parsed file. The text is that of the file, except that a lone carriage return becomes a line feed; spans refer
+    to it."""
 
     path: Path
     program: ast.Program
@@ -45,7 +46,7 @@ class ProgramFile:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """The predicates and numbers that the file names, and the words that may be such."""
+        """The predicates and numbers that the file mentions, and words that may be such names."""
         found = gather(_entries(self))
         return self.broken.union(found.uses, found.declared)
 
@@ -60,7 +61,7 @@ class ProgramFile:
 
 @dataclass(frozen=True, eq=False)
 class Linked:
-    """A program's file, and all that it imports, each once."""
+    """The file of a program and all files that it imports, each once."""
 
     files: tuple[ProgramFile, ...]
 
@@ -84,8 +85,8 @@ class Linked:
 
 
 class Library:
-    """Files as they were last read, so that a text is parsed once. ``opened`` are the texts of the open documents,
-    which stand for their files."""
+    """The files as last read, so that each text is parsed once. ``opened`` holds the texts of open documents, which
+    take precedence over files on disk."""
 
     def __init__(self) -> None:
         self.opened: dict[Path, str] = {}
@@ -93,7 +94,7 @@ class Library:
         self._linked: dict[Path, Linked] = {}
 
     def linked(self, path: Path) -> Linked | None:
-        """The program of a file; None where it cannot be read."""
+        """The program of a file; None if it cannot be read."""
         main = self.file(path)
         if main is None:
             return None
@@ -111,7 +112,7 @@ class Library:
         return known
 
     def file(self, path: Path) -> ProgramFile | None:
-        """One file; None where it cannot be read."""
+        """One file; None if it cannot be read."""
         path = resolved(path)
         text = self.opened.get(path)
         if text is None:
@@ -125,8 +126,8 @@ class Library:
         return known[1]
 
     def affected(self, path: Path, name: str) -> Linked | None:
-        """The files in which a predicate of ``path`` may stand: those of its program, and of every open program that
-        shares with it a file that mentions the name."""
+        """The files in which a predicate of ``path`` may occur: those of its program, and those of every open program
+        that shares with it a file that mentions the name."""
         own = self.linked(path)
         if own is None:
             return None

@@ -1,4 +1,4 @@
-"""Rename a predicate, everywhere or not at all."""
+"""Renames a predicate in all files, or refuses."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from lnnkit.syntax.printer import format_predicate
 
 
 class RenameRefused(Exception):
-    """Says why a predicate cannot be renamed so."""
+    """Why a predicate cannot be renamed like this."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Replace ``start:end``, in code points, by ``text``."""
+    """Replaces ``start:end``, in code points, by ``text``."""
 
     start: int
     end: int
@@ -29,10 +29,11 @@ class Edit:
 
 
 def rename(linked: Linked, name: str, wanted: str) -> dict[Path, list[Edit]]:
-    """The edits of each file that give the predicate ``name`` another name, as a declaration would write it.
+    """The edits of each file that rename the predicate ``name`` to ``wanted``, which is spelt as in a declaration.
 
-    Raises `RenameRefused` where that is no name or taken, where a statement that does not parse may mention it, and
-    where any statement would then read differently."""
+    Raises `RenameRefused` if ``wanted`` is not a name or is taken, if a statement that does not parse may mention the
+    predicate, and if any statement would then parse differently.
+    """
     new = _new_name(wanted)
     if new == name:
         return {}
@@ -54,7 +55,7 @@ def rename(linked: Linked, name: str, wanted: str) -> dict[Path, list[Edit]]:
 
 
 def edited(text: str, edits: Sequence[Edit]) -> str:
-    """The text with edits that do not overlap."""
+    """The text after edits that do not overlap."""
     pieces, done = list[str](), 0
     for edit in sorted(edits, key=lambda each: each.start):
         pieces += [text[done : edit.start], edit.text]
@@ -63,7 +64,7 @@ def edited(text: str, edits: Sequence[Edit]) -> str:
 
 
 def _new_name(wanted: str) -> str:
-    """The name that a text writes, which may be in quotes."""
+    """The name that a text spells, possibly in quotes."""
     written = wanted.strip()
     program, findings = parse(f"predicate {written}")
     if findings:
@@ -100,7 +101,7 @@ def _bare(statement: ast.Statement, linked: Linked, end: int) -> bool:
 
 
 def _verify(linked: Linked, name: str, new: str, edits: Mapping[Path, Sequence[Edit]]) -> None:
-    """Read the edited texts again: nothing but the name may have changed."""
+    """Parse the edited texts again and check that only the name has changed."""
     after = Linked(tuple(_after(file, edits.get(file.path, ())) for file in linked.files))
     for old, changed in zip(linked.files, after.files, strict=True):
         if len(changed.findings) > len(old.findings):

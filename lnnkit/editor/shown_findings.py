@@ -1,4 +1,4 @@
-"""Findings at places of one text: those about other files are shown where this one names them."""
+"""Findings as shown in one text. A finding about another file is shown where this text names that file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST = 200  # findings of one text; editors slow down with thousands
 
 @dataclass(frozen=True, slots=True)
 class ShownFinding:
-    """A finding at ``start:end``; the message ends with the hint."""
+    """A finding at ``start:end``; its message ends with the hint."""
 
     start: int
     end: int
@@ -25,7 +25,7 @@ class ShownFinding:
 
 
 def shown_findings(found: Sequence[Diagnostic], file: ProgramFile, library: Library) -> list[ShownFinding]:
-    """At most `MOST`, the last of them saying how many there are besides."""
+    """At most `MOST` findings; the last one says how many more there are."""
     kept = found if len(found) <= MOST else found[: MOST - 1]
     shown = list(dict.fromkeys(_shown(each, file, library) for each in kept))
     if len(kept) < len(found):
@@ -46,7 +46,7 @@ def _shown(finding: Diagnostic, file: ProgramFile, library: Library) -> ShownFin
 
 
 def _anchor(finding: Diagnostic, file: ProgramFile, library: Library) -> tuple[int, int]:
-    """The statement that leads to the file of a finding; else the first line."""
+    """The statement that leads to the file of a finding; if there is none, the first line."""
     for path in (finding.file, finding.span.source.path if finding.span else None):
         if path is None:
             continue

@@ -1,4 +1,4 @@
-"""What can be typed next: keywords, predicates and numbers, sorts, as the grammar accepts them there."""
+"""What can be typed next (keywords, predicates, numbers, sorts), according to the grammar."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Suggestion:
 
 
 def suggestions(linked: Linked, offset: int) -> list[Suggestion]:
-    """What may stand at an offset of the main file, in place of the word that ends there. Nothing within comments,
-    strings, and the arguments of an atom, where entities and variables stand."""
+    """What may replace the word that ends at an offset of the main file. Nothing inside comments, strings, and the
+    arguments of an atom, which are entities and variables."""
     before = linked.main.shadow[: word_start(linked, offset)]
     line = before[before.rfind("\n") + 1 :]
     if comment_start(line) < len(line) or _in_string(line):
@@ -51,7 +51,7 @@ def suggestions(linked: Linked, offset: int) -> list[Suggestion]:
 
 
 def word_start(linked: Linked, offset: int) -> int:
-    """Where the word begins that ends at an offset of the main file; the offset itself where none does."""
+    """The start of the word that ends at an offset of the main file; the offset itself if no word ends there."""
     line = linked.main.text.rfind("\n", 0, offset) + 1
     partial = _PARTIAL.search(linked.main.shadow[line:offset])
     return line + partial.start() if partial else offset
@@ -86,7 +86,7 @@ def sorts(linked: Linked) -> list[str]:
 
 
 def _accepted(prefix: str) -> frozenset[str] | None:
-    """The terminals that can follow; None where what stands there cannot be read."""
+    """The terminals that can follow; None if the text before cannot be parsed."""
     state = parser().parse_interactive(prefix, start="statement")
     try:
         state.exhaust_lexer()

@@ -1,4 +1,5 @@
-"""Offsets in a text and the positions of the Language Server Protocol: lines, and code units within them."""
+"""Converts between offsets in a text and positions of the Language Server Protocol: lines, and code units within a
+line."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ _END = re.compile(r"\r\n|\n|\r")  # and no other: a form feed or U+2028 does not
 
 
 class Positions:
-    """The lines of a text. Offsets are code points, positions a line and a number of code units, both from 0."""
+    """The lines of a text. Offsets count code points; a position is a line and a number of code units, both from 0."""
 
     def __init__(self, text: str, encoding: Encoding = "utf-16") -> None:
         self.text = text
@@ -21,14 +22,14 @@ class Positions:
         self._starts = [0, *(end for _, end in self._ends)]
 
     def position(self, offset: int) -> tuple[int, int]:
-        """The position of an offset; of one beyond the text, its end."""
+        """The position of an offset; an offset beyond the text gives the end of the text."""
         offset = max(0, min(offset, len(self.text)))
         line = bisect_right(self._starts, offset) - 1
         return line, self._units(self.text[self._starts[line] : offset])
 
     def offset(self, line: int, character: int) -> int:
-        """The offset of a position; a line beyond the text is its end, a character beyond the line the line's end. A
-        position within a character is that before it."""
+        """The offset of a position. A line beyond the text gives the end of the text, a character beyond the line the
+        end of the line. A position inside a character gives the start of that character."""
         if line >= len(self._starts):
             return len(self.text)
         start = self._starts[max(line, 0)]

@@ -140,6 +140,7 @@ def infer(
     assumable: Collection[str] = (),
     labelled: Mapping[str, Sequence[Tensor]] = MappingProxyType({}),
     unnamed: Collection[str] = (),
+    narrow: bool = False,
 ) -> Fixpoint:
     """The fixpoint of a program whose entities are numbered by ``index`` (dense, by sorted text); of those that are
     ``labelled``, columns by their sorts, labels speak; those that are ``unnamed`` only a query mentions.
@@ -147,12 +148,13 @@ def infer(
     ``watch`` is told of every round and may stop there; ``recorder`` of every join; ``known`` keeps what does not
     depend on the facts; with ``record``, the state keeps the history that explanations are read from, and with
     ``trace`` all that it takes to work it out again. Of the ``assumable`` predicates more may be said later, to go on
-    from here (see `lnnkit.engine.continuation`).
+    from here (see `lnnkit.engine.continuation`). If ``narrow``, closed derived predicates are completed only as far as
+    bound queries need them.
     Raises `TooLarge` before more instances of one formula are made than the budget allows.
     """
     with torch.no_grad():
         args = lifted, index, given, labelled, guard_of(budget), dtype, device, recorder, known
-        prepared = prepare(*args, record=record, trace=trace, assumable=assumable, unnamed=unnamed)
+        prepared = prepare(*args, record=record, trace=trace, assumable=assumable, unnamed=unnamed, narrow=narrow)
         return _infer(prepared, round_limit, watch)
 
 

@@ -10,18 +10,18 @@ from lnnkit.answers.spoken_atoms import marked
 from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.data.names import Names
 from lnnkit.engine.inference import Budget, Fixpoint
-from lnnkit.explain.chosen_ways import Added
-from lnnkit.explain.conflict import Conflict, Inconsistent
-from lnnkit.explain.conflicts import conflicts
-from lnnkit.explain.explanation import Explanation
-from lnnkit.explain.formulas import prove_formula
-from lnnkit.explain.lacking import Lacking
-from lnnkit.explain.origins import Origins
-from lnnkit.explain.proof import Proof
-from lnnkit.explain.proof_checker import World
-from lnnkit.explain.prover import Prover
-from lnnkit.explain.timeline import Timeline
-from lnnkit.explain.why_not import WhyNot
+from lnnkit.explain.checker.proof_checker import World
+from lnnkit.explain.conflict.conflict import Conflict, Inconsistent
+from lnnkit.explain.conflict.conflicts import conflicts
+from lnnkit.explain.missing.chosen_ways import Added
+from lnnkit.explain.missing.lacking import Lacking
+from lnnkit.explain.missing.why_not import WhyNot
+from lnnkit.explain.proof.explanation import Explanation
+from lnnkit.explain.proof.formulas import prove_formula
+from lnnkit.explain.proof.proof import Proof
+from lnnkit.explain.proof.prover import Prover
+from lnnkit.explain.provenance.origins import Origins
+from lnnkit.explain.provenance.timeline import Timeline
 from lnnkit.flags import any_set
 from lnnkit.graph.initial_parameters import starts
 from lnnkit.graph.lifted import TERMS, LiftedGraph, Root

@@ -1,4 +1,4 @@
-"""Comparisons and terms -> syntax. Units with fixed weights are written as the arithmetic that they are."""
+"""Converts comparisons and terms to syntax. Units with fixed weights become the arithmetic that they compute."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Formula -> syntax: the way back, so that instances and neurons can be shown as a person would write them."""
+"""Converts formulas back to syntax, so that instances and neurons can be shown as a person would write them."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ _NOWHERE = Span(Source("", ""), 0, 0)
 def as_expression(
     formula: Formula, bindings: Mapping[int, str], names: Mapping[int, str] | None = None, *, logic: str | None = None
 ) -> ast.Expression:
-    """The formula's syntax, its variables replaced by the entities in ``bindings``; others have their ``names``, those
-    of quantifiers else as they are written, the rest X0, X1, ... Connectives of another ``logic`` than this say so."""
+    """The syntax of a formula, with the entities of ``bindings`` in place of variables. Other variables have the names
+    in ``names``, the names written at their quantifiers, or X0, X1, ... Connectives of another logic than ``logic``
+    carry it as an attribute."""
     names = bound_names(formula, names or {})
     built: list[ast.Expression] = []
     for neuron in formula.neurons:
@@ -65,13 +66,13 @@ def as_text(formula: Formula, bindings: Mapping[int, str]) -> str:
 
 
 def canonical_text(formula: Formula) -> str:
-    """The formula, the same however its variables are named."""
+    """The text of the formula, independent of the names of its variables."""
     return as_text(replace(formula, written={}), {})
 
 
 def bound_names(formula: Formula, names: Mapping[int, str]) -> Mapping[int, str]:
-    """These ``names`` of variables, and one for each other that is quantified: as it is written, unless a variable
-    around it has that name."""
+    """``names``, and a name for each other quantified variable: the one written, unless an enclosing variable has
+    it."""
     found = dict(names)
     for block in formula.blocks[1:]:
         taken = {found.get(variable, f"X{variable}") for variable in formula.around(block.parent)}

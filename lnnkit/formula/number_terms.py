@@ -1,4 +1,4 @@
-"""Terms and comparisons of the lifted graph -> programs over the number atoms that they mention."""
+"""Converts terms and comparisons of the lifted graph to programs over the number atoms that they mention."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ NumberAtom = tuple[str, Arguments]  # a number's name and its arguments
 
 @dataclass(slots=True)
 class Numbers:
-    """The number atoms of a comparison or term, each once, in the order of their first mention."""
+    """The distinct number atoms of a comparison or term, in the order of their first occurrence."""
 
     atoms: list[NumberAtom] = field(default_factory=list)
 
     def index(self, atom: NumberAtom) -> int:
-        """The input that the atom is."""
+        """The index of an atom among the inputs."""
         if atom not in self.atoms:
             self.atoms.append(atom)
         return self.atoms.index(atom)
 
 
 def comparison(graph: nx.MultiDiGraph, node: str, arguments: Arguments) -> tuple[Comparison, Sequence[NumberAtom]]:
-    """A ``compare`` node seen with these ``arguments``, over the number atoms that it mentions."""
+    """A ``compare`` node with these ``arguments``, as a comparison over the number atoms that it mentions."""
     numbers = Numbers()
     left, right = (_term(graph, operand, passed, numbers) for operand, passed in operands_about(graph, node, arguments))
     data = graph.nodes[node]
@@ -49,13 +49,13 @@ def comparison(graph: nx.MultiDiGraph, node: str, arguments: Arguments) -> tuple
 
 
 def term(graph: nx.MultiDiGraph, node: str, arguments: Arguments) -> tuple[Term, Sequence[NumberAtom]]:
-    """A term node seen with these ``arguments``, over the number atoms that it mentions."""
+    """A term node with these ``arguments``, as a term over the number atoms that it mentions."""
     numbers = Numbers()
     return _term(graph, node, arguments, numbers), numbers.atoms
 
 
 def parameters(graph: nx.MultiDiGraph, node: str) -> tuple[str, ...]:
-    """The parameters that a comparison or term holds."""
+    """The parameters in a comparison or term."""
     found: dict[str, None] = {}
     for each in sorted({node, *nx.descendants(graph, node)}):
         stack = list(graph.nodes[each].get("learned", {}).values())

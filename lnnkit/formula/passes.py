@@ -1,4 +1,4 @@
-"""One look at a formula's rows: upward from its leaves, downward from its root. Names no logic."""
+"""One pass over the rows of a formula: upward from its leaves, downward from its root. Independent of the logic."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lnnkit.numeric import Comparison, Interval, point
 
 
 def neuron_upward(neuron: Neuron, operands: Sequence[Bounds]) -> Bounds:
-    """The bounds of a connective, a negation, a comparison or a term from those of its operands."""
+    """The bounds of a connective, a negation, a comparison or a term, from those of its operands."""
     if isinstance(neuron.arithmetic, Comparison):
         return Bounds(*neuron.arithmetic.truth(_intervals(operands)))
     if neuron.arithmetic is not None:
@@ -37,7 +37,7 @@ def neuron_upward(neuron: Neuron, operands: Sequence[Bounds]) -> Bounds:
 
 
 def neuron_downward(neuron: Neuron, node: Bounds, operands: Sequence[Bounds]) -> Inverse:
-    """What the bounds of a connective leave of its operands; rows that say nothing leave them as they are."""
+    """What the bounds of a connective leave of its operands; rows without information leave them unchanged."""
     lower, upper = asks(node)
     asking = where_set(lower | upper)
     count = asking.numel()
@@ -55,7 +55,7 @@ def neuron_downward(neuron: Neuron, node: Bounds, operands: Sequence[Bounds]) ->
 
 
 def _intervals(operands: Sequence[Bounds]) -> list[Interval]:
-    """Numbers as intervals; those that are points all over are told so."""
+    """Numbers as intervals; where every row is a point, they are marked as such."""
     return [
         point(lower) if lower.numel() and torch.equal(lower, upper) else Interval(lower, upper)
         for lower, upper in operands
@@ -63,7 +63,7 @@ def _intervals(operands: Sequence[Bounds]) -> list[Interval]:
 
 
 def _narrowed(comparison: Comparison, node: Bounds, made: Bounds, operands: Sequence[Bounds]) -> Inverse:
-    """What the bounds of a comparison, met with those ``made`` upward, leave of its numbers."""
+    """What the bounds of a comparison, intersected with those ``made`` upward, leave of its numbers."""
     found = comparison.narrow(_intervals(operands), Interval(*made), Interval(*node))
     return Inverse(tuple(Bounds(*box) for box in found.inputs), found.empty)
 
@@ -83,7 +83,7 @@ def _inverse(neuron: Neuron, node: Bounds, operands: Sequence[Bounds]) -> Invers
 
 
 def upward(formula: Formula, read: Callable[[int], Bounds], groupings: Sequence[Grouping | None]) -> list[Bounds]:
-    """The bounds of each neuron from those of its operands; ``read`` gives those of leaves and constants."""
+    """The bounds of each neuron, from those of its operands; ``read`` returns those of leaves and constants."""
     values: list[Bounds] = []
     for index, neuron in enumerate(formula.neurons):
         operands = [values[operand] for operand in neuron.operands]
@@ -100,8 +100,8 @@ def upward(formula: Formula, read: Callable[[int], Bounds], groupings: Sequence[
 
 
 class Downward(NamedTuple):
-    """The hull of each neuron's values, one for each row of its block that is ``reached``; which rows of block 0 have
-    ``empty`` ones."""
+    """The hull of each neuron's values, with one row for each ``reached`` row of its block; ``empty`` marks rows of
+    block 0 without values."""
 
     boxes: list[Bounds]
     empty: Tensor
@@ -117,10 +117,10 @@ def downward(
     silent: Tensor | None = None,
     only: int | None = None,
 ) -> Downward:
-    """The hull of each neuron's values that can still give ``root``, and which rows of block 0 have none. Rows that are
-    ``silent``, or have none, tell nothing to the groups that others share with them. Where ``only`` one leaf is asked
-    for, quantifiers that it does not stand under are left as they are. Nothing follows downward from an end that a
-    neuron's own operands give it (``values``)."""
+    """The hull of each neuron's values that are consistent with ``root``, and which rows of block 0 have none. Rows
+    that are ``silent``, or have no values, send nothing to groups that they share with other rows. If ``only`` one leaf
+    is wanted, quantifiers above other leaves are skipped. An end that a neuron's own operands already imply
+    (``values``) is not propagated."""
     boxes, made = list(values), list(values)
     boxes[formula.top] = root
     descent = Descent(formula, groupings, boxes, made)
@@ -145,8 +145,8 @@ def downward(
 def _descend(
     formula: Formula, order: Sequence[int], descent: Descent, late: Collection[int], passed: Collection[int]
 ) -> None:
-    """Let the boxes of these neurons, those on top first, narrow their operands'. Into quantifiers that lead to a block
-    of ``late`` they are not let: it is only seen whether they can be met."""
+    """Narrow the operands of these neurons, top first, by the neurons' boxes. Quantifiers that lead to a block in
+    ``late`` are not entered: only their consistency is checked."""
     boxes, made = descent.boxes, descent.made
     for index in order:
         neuron, node = formula.neurons[index], boxes[index]
@@ -174,9 +174,9 @@ def _descend(
 
 
 def least_heads(formula: Formula, antecedent: Tensor, values: Sequence[Bounds], impossible: float) -> dict[int, Tensor]:
-    """For a defining statement whose antecedent is exactly ``antecedent`` (rows,): the least truth of each head with
-    which the statement can still be as true as its lower bound asks, everything else in the consequent unknown but
-    for what holds no atom, whose upward ``values`` stand; ``impossible`` where no truth of the heads is enough."""
+    """For a defining statement whose antecedent is exactly ``antecedent`` (rows,): the least truth of each head for
+    which the statement can reach its lower bound, with everything else in the consequent unknown, except parts without
+    atoms, which keep their upward ``values``. ``impossible`` where no truth of the heads is enough."""
     implication = formula.neurons[formula.top]
     unknown = Bounds(torch.zeros_like(antecedent), torch.ones_like(antecedent))
     boxes: dict[int, Bounds] = {}

@@ -1,12 +1,13 @@
-"""How what is asked of quantifiers reaches the rows of their blocks.
+"""How the requests of quantifiers reach the rows of their blocks.
 
-A row of a block asks for what bounds of its quantifier it has worked out from above. Where it has rows of its own
-there, they hear that. Where many rows share a group, each asks by itself, as if the group were its own: what one asks
-meets neither what the operands made nor what another asks. So the group's rows are reached once for each request.
+A row requests the bounds of its quantifier that were computed from above. If its quantifier has its own rows, these
+receive them. If many rows share one group of quantifier rows, each of them requests separately, as if the group were
+its own: a request is not combined with other requests, nor with the bounds from the operands. So the rows of the group
+are visited once for each request.
 
-Where every neuron beneath is monotone and continuous, the two ends of a request act independently and the tighter one
-says all that the others say: then a group's rows are reached twice at most, by the greatest lower end and by the least
-upper end of whoever is not contradictory.
+If every neuron below is monotone and continuous, the two ends of a request act independently, and the tightest end
+implies all others. Then the rows of a group are visited at most twice, with the greatest lower end and the least upper
+end requested by a consistent row.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ _SEPARABLE = frozenset((LEAF, "true", "false", "same", "not", "and", "or", "fora
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """How a block's rows belong to the rows of the block around it.
+    """How the rows of a block belong to the rows of the enclosing block.
 
-    ``group`` (n,) is each row's group, ``groups`` their number, ``of`` (m,) the group of each row of the block around
-    it; None: they are the groups. ``virtual`` (n,) marks rows that stand for entities at default bounds: they take part
-    upward only. A ``stranger`` (n,) among them may not exist: it can keep a ``forall`` from being true and an
-    ``exists`` from being false, no more.
+    ``group`` (n,) is the group of each row, ``groups`` their number, ``of`` (m,) the group of each row of the enclosing
+    block (None: these rows are the groups). ``virtual`` (n,) marks rows for entities at default bounds, which take part
+    only upward. A ``stranger`` (n,) among them may not exist: it can keep a ``forall`` from being true and an
+    ``exists`` from being false, and nothing else.
     """
 
     group: Tensor
@@ -42,18 +43,19 @@ class Grouping:
     stranger: Tensor
 
     def optional(self, rows: Bounds, kind: str) -> Bounds:
-        """The rows as the quantifier ``kind`` may count on them."""
+        """The rows as the quantifier ``kind`` may rely on them."""
         return _optional(rows, self.stranger, kind)
 
     def around(self, groups: Bounds) -> Bounds:
-        """The groups' bounds, for each row around them."""
+        """The bounds of the groups, for each row of the enclosing block."""
         return groups if self.of is None else Bounds(*(end.index_select(0, self.of) for end in groups))
 
 
 @dataclass(slots=True)
 class Reached:
-    """The rows of a block that something is told. ``rows`` (n,) are their places in the block (None: each once, in
-    order), ``parent`` (n,) those of the rows that tell them, among those reached around; block 0 has none."""
+    """The rows of a block that receive a request. ``rows`` (n,) are their indices in the block (None: every row once,
+    in order), ``parent`` (n,) the indices of the rows that send the requests, among the reached rows of the enclosing
+    block; block 0 has none."""
 
     rows: Tensor | None
     parent: Tensor | None
@@ -63,18 +65,18 @@ class Reached:
     count: int = 0  # of requests
 
     def cpu(self) -> Reached:
-        """The same on the CPU."""
+        """A copy on the CPU."""
         own = (self.rows, self.parent, self.virtual, self.request, self.requests)
         rows, parent, virtual, request, requests = (None if each is None else each.cpu() for each in own)
         return Reached(rows, parent, virtual, request, requests, self.count)
 
     def rows_of(self, places: Tensor) -> Tensor:
-        """The places in the block of some of them."""
+        """The indices in the block of some reached rows."""
         return places if self.rows is None else self.rows.index_select(0, places)
 
 
 def separable(formula: Formula, block: int) -> bool:
-    """Whether a block is within a grouped one, or is one, beneath which each end is passed on by itself."""
+    """Whether a block is grouped or inside a grouped one, and everything below it propagates each end separately."""
     found = False
     for each in formula.path(block)[1:]:
         if formula.blocks[each].grouped and not found:
@@ -89,15 +91,15 @@ def separable(formula: Formula, block: int) -> bool:
 
 
 def beyond(node: Bounds, image: Bounds) -> Tensor:
-    """Where a quantifier cannot have the bounds that it is given."""
+    """A mask of where a quantifier cannot have the bounds that it is given."""
     lower, upper = asks(node)
     tol = tolerance(node.lower.dtype)
     return (lower & (image.upper < node.lower - tol)) | (upper & (image.lower > node.upper + tol))
 
 
 class Descent:
-    """The way down through the blocks of a formula. ``boxes`` and ``made`` are those of its neurons, narrowed and as
-    their operands make them; those of a block are cut to the rows that are reached when it is entered."""
+    """The way down through the blocks of a formula. ``boxes`` are the bounds of its neurons as narrowed, ``made`` those
+    from their operands; those of a block are reduced to its reached rows when it is entered."""
 
     def __init__(
         self, formula: Formula, groupings: Sequence[Grouping | None], boxes: list[Bounds], made: list[Bounds]
@@ -120,13 +122,13 @@ class Descent:
         self._heard: list[Tensor | None] | None = None
 
     def miss(self, block: int, flags: Tensor) -> None:
-        """Rows of a block, of those that are reached, have no values left."""
+        """Record that some reached rows of a block have no values left."""
         if self._heard is None:  # what is passed on end by end can be met
             known = self._missed[block]
             self._missed[block] = flags if known is None else known | flags
 
     def enter(self, quantifier: int, node: Bounds) -> None:
-        """Let the bounds of a quantifier, for each row that is reached of its block, narrow its operand."""
+        """Narrow the operand of a quantifier by the quantifier's bounds, for each reached row of its block."""
         neuron = self._formula.neurons[quantifier]
         grouping = self._groupings[neuron.inner]
         assert grouping is not None
@@ -162,7 +164,7 @@ class Descent:
         self.miss(neuron.block, missed)
 
     def emptied(self) -> Tensor:
-        """Which rows of block 0 have no values left, for themselves or for a row within."""
+        """A mask of the rows of block 0 without values, their own or those of a row inside."""
         for block in range(len(self._missed) - 1, 0, -1):
             missed, own = self._missed[block], self.reached[block]
             if missed is None:
@@ -182,14 +184,14 @@ class Descent:
         return torch.zeros(self._length(0), dtype=torch.bool) if found is None else found
 
     def settle(self, silent: Tensor) -> None:
-        """Now it is known which rows of block 0 are ``silent``: requests that several rows have made are told by the
-        first of them that is not."""
+        """Called when the ``silent`` rows of block 0 are known: a request made by several rows is sent by the first one
+        that is not silent."""
         self._heard = [~silent]
         for block in range(1, len(self.reached)):
             self._heard.append(self._hearing(block))
 
     def _hearing(self, block: int) -> Tensor | None:
-        """Which rows that are reached hear of anything."""
+        """A mask of the reached rows that receive anything."""
         assert self._heard is not None
         own, around = self.reached[block], self._heard[self._formula.blocks[block].parent]
         if around is None or own.parent is None:
@@ -208,7 +210,7 @@ class Descent:
         return len(self.boxes[self._inside[block][0]].lower)
 
     def _requests(self, around: int, grouping: Grouping, node: Bounds, *, together: bool) -> tuple[Reached, Bounds]:
-        """The rows of the groups that are asked for anything, once for each request, and the requests."""
+        """The rows of the groups that receive a request, once for each request, and the requests."""
         assert grouping.of is not None
         outer = self.reached[around]
         group = grouping.of if outer.rows is None else grouping.of.index_select(0, outer.rows)
@@ -245,7 +247,7 @@ class Descent:
         sides: tuple[Tensor, Tensor],
         asking: Tensor,
     ) -> tuple[Reached, Bounds]:
-        """For each group the greatest lower and the least upper end that it is asked for, each by itself."""
+        """For each group the greatest lower and the least upper end requested of it, each as a separate request."""
         assert self._heard is not None
         heard = self._heard[around]
         groups: list[Tensor] = []
@@ -276,7 +278,7 @@ class Descent:
 
 
 def path(formula: Formula, reached: Sequence[Reached], block: int, places: Tensor) -> list[Tensor]:
-    """For some of the rows that are reached of a block: their places in the blocks on the way, from block 0 on."""
+    """For some reached rows of a block: their indices in each block on the way, from block 0 on."""
     found: list[Tensor] = []
     for each in reversed(formula.path(block)):
         own = reached[each]
@@ -287,7 +289,7 @@ def path(formula: Formula, reached: Sequence[Reached], block: int, places: Tenso
 
 
 def _members(grouping: Grouping, groups: Tensor) -> tuple[Tensor, Tensor]:
-    """The rows of some groups, which may stand there more than once: (which of them, row)."""
+    """The rows of some groups, which may be listed more than once: pairs of an index into ``groups`` and a row."""
     counts = torch.bincount(grouping.group, minlength=grouping.groups)
     order = torch.argsort(grouping.group, stable=True)
     lengths = counts.index_select(0, groups)
@@ -301,7 +303,7 @@ def _some(bounds: Bounds, rows: Tensor) -> Bounds:
 
 
 def _at(flags: Tensor, places: Tensor) -> Tensor:
-    """The flags at some places, none at -1."""
+    """The flags at some indices; False at index -1."""
     if not len(flags):
         return torch.zeros(len(places), dtype=torch.bool)
     return flags.index_select(0, places.clamp(min=0)) & (places >= 0)

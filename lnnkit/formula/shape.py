@@ -1,4 +1,4 @@
-"""What formulas must agree on to be evaluated together, row by row."""
+"""The shape of a formula: formulas of equal shape are evaluated together, row by row."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Modes = Mapping[int, tuple[int, int]]  # for each leaf, how far its lower and it
 
 
 def shape(formula: Formula, modes: Modes, observed: tuple[int, ...]) -> object:
-    """What formulas must agree on to be swept together."""
+    """A key that is equal for formulas which can be evaluated together."""
     return (
         tuple(
             (n.kind, n.operands, n.block, n.weights, n.bias, n.logic.name if n.logic else None, n.inner, n.arithmetic)

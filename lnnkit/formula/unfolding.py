@@ -1,9 +1,9 @@
-"""Lifted graph -> formulas: each root unfolded into a tree of neurons over leaves, cut into blocks at its quantifiers.
+"""Unfolds each root of the lifted graph into a tree of neurons over leaves, divided into blocks at its quantifiers.
 
-A leaf is a predicate, a number or a shared neuron, whose bounds are kept in a state; all other neurons are evaluated
-anew at each look. The operands of a comparison or a term are its numbers. The rows of a block are the assignments of
-its variables: those that are free in its quantifier, then those that the quantifier binds. Rows that agree on the free
-ones are a group: one instance of the quantifier. Block 0 is the formula itself.
+A leaf is a predicate, a number or a shared neuron, whose bounds are kept in a table; all other neurons are evaluated
+anew each time. The operands of a comparison or a term are its numbers. The rows of a block are the assignments of its
+variables: those free in its quantifier, then those that the quantifier binds. Rows with the same values of the free
+variables form a group: one instance of the quantifier. Block 0 is the formula itself.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ AUXILIARY = -1  # stands for a formula's own shared neuron among its leaves
 
 @dataclass(frozen=True, slots=True)
 class Neuron:
-    """One node of the tree. Operands come before it. ``arguments`` are variables of the formula, or entities' texts."""
+    """One node of the tree; its operands come before it. ``arguments`` are variables of the formula, or the texts of
+    entities."""
 
     kind: str
     operands: tuple[int, ...]
@@ -44,14 +45,14 @@ class Neuron:
 
     @property
     def fixed(self) -> bool:
-        """Whether it has the same bounds always: ``true``, ``false``, arithmetic without numbers."""
+        """Whether its bounds are always the same: ``true``, ``false``, arithmetic without numbers."""
         return self.kind in ("true", "false") or (self.arithmetic is not None and not self.operands)
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The rows of one quantifier's operand; block 0 has no parent. ``grouped``: the quantifier does not speak of all
-    variables of the block around it, so that many rows there have one group of rows here."""
+    """The rows of one quantifier's operand; block 0 has no parent. ``grouped``: the quantifier does not depend on all
+    variables of the enclosing block, so several rows there share one group of rows here."""
 
     parent: int
     variables: tuple[int, ...]
@@ -60,14 +61,14 @@ class Block:
 
     @property
     def free(self) -> tuple[int, ...]:
-        """The variables that tell its groups apart."""
+        """The variables that identify a group."""
         return self.variables[: len(self.variables) - len(self.bound)]
 
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A root unfolded. ``sorts`` has one entry a variable. ``auxiliary`` names the table of the shared neuron that
-    the formula is the definition of: its bounds stand in for the given ``lower`` and ``upper``."""
+    """An unfolded root. ``sorts`` has one entry for each variable. ``auxiliary`` names the table of the shared neuron
+    that the formula defines: that neuron's bounds are used in place of ``lower`` and ``upper``."""
 
     neurons: tuple[Neuron, ...]
     blocks: tuple[Block, ...]
@@ -86,7 +87,7 @@ class Formula:
 
     @property
     def learned(self) -> tuple[object, ...]:
-        """The parameters in it, by their places."""
+        """Its parameters, by position."""
         own = self.root.learned if self.root is not None and self.auxiliary is None else (None, None)
         return (own, *(neuron.learned for neuron in self.neurons))
 
@@ -99,54 +100,54 @@ class Formula:
         return 0 if leaf < 0 else self.neurons[leaf].block
 
     def path(self, block: int) -> tuple[int, ...]:
-        """A block and those around it, from block 0 on."""
+        """A block and those that enclose it, from block 0 on."""
         found = [block]
         while found[-1] > 0:
             found.append(self.blocks[found[-1]].parent)
         return tuple(reversed(found))
 
     def apart(self, block: int) -> bool:
-        """Whether a row of a block has one row in each block around it."""
+        """Whether each row of a block belongs to exactly one row of each enclosing block."""
         return not any(self.blocks[each].grouped for each in self.path(block))
 
     def around(self, block: int) -> tuple[int, ...]:
-        """The variables that can be named within a block."""
+        """The variables that are in scope inside a block."""
         return tuple(dict.fromkeys(v for each in self.path(block) for v in self.blocks[each].variables))
 
     @property
     def numeric(self) -> bool:
-        """Whether numbers are among its leaves."""
+        """Whether some leaf is a number."""
         return any(neuron.numeric for neuron in self.neurons)
 
     @property
     def compares(self) -> bool:
-        """Whether it is the definition of a comparison."""
+        """Whether it defines a comparison."""
         return self.auxiliary is not None and self.neurons[self.top].kind == COMPARISON
 
     @property
     def head(self) -> tuple[int, bool]:
-        """The neuron beneath the negations at its top, and whether their number is odd."""
+        """The neuron below its leading negations, and whether their number is odd."""
         index, negated = self.top, False
         while self.neurons[index].kind == "not":
             index, negated = self.neurons[index].operands[0], not negated
         return index, negated
 
     def names_once(self, table: str) -> bool:
-        """Whether one atom of it is of a table: what an instance makes there is its own."""
+        """Whether only one of its atoms belongs to a table, so that an instance affects that atom in one place only."""
         named = [neuron.source for neuron in self.neurons if neuron.kind == LEAF]
         return [*named, self.auxiliary].count(table) == 1
 
     @property
     def is_law(self) -> bool:
-        """Whether it is a law of order: what its comparisons know by their numbers, they all know."""
+        """Whether it is a law of order, which adds nothing to what its comparisons derive from their numbers alone."""
         return self.auxiliary is None and self.root is not None and isinstance(self.root.origin, Law)
 
 
 class World(Protocol):
-    """The entities of a program, as far as unfolding asks."""
+    """What unfolding needs to know about the entities of a program."""
 
     def lacks(self, sorts: Sequence[str], arguments: Sequence[object]) -> bool:
-        """Whether any of the arguments is an entity that is not of the sort of its place."""
+        """Whether any argument is an entity that does not belong to the sort of its position."""
         ...
 
 
@@ -159,9 +160,10 @@ def unfold(
     through_comparisons: bool | None = None,
     world: World | None = None,
 ) -> Formula:
-    """The tree under ``root``: the root itself is always unfolded, shared neurons below it are leaves unless
-    ``through_shared``, shared comparisons unless ``through_comparisons`` (by default the same). In a query over a
-    ``world``, neither are those about entities that are not of their sorts: no statement speaks of these."""
+    """The tree below ``root``. The root itself is always unfolded; shared neurons below it are leaves unless
+    ``through_shared``, shared comparisons unless ``through_comparisons`` (default: the same). In a query over a
+    ``world``, shared neurons about entities that do not belong to their sorts are unfolded too: no statement applies to
+    them."""
     through = {True: through_shared if through_comparisons is None else through_comparisons, False: through_shared}
     graph = lifted.graph
     neurons: list[Neuron] = []
@@ -241,7 +243,7 @@ def unfold(
 
 
 def _strict(neuron: Neuron) -> Neuron:
-    """The neuron as other logics may read it, which jump at 0 and 1."""
+    """The neuron as connectives of other logics read it, which jump at 0 and 1."""
     return replace(neuron, logic=Lukasiewicz(strict=True)) if isinstance(neuron.logic, Lukasiewicz) else neuron
 
 

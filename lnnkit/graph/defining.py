@@ -1,4 +1,4 @@
-"""What a statement asserts of each instance, and the closed predicates that it defines."""
+"""What a statement asserts about each instance, and the closed predicates that it defines."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ Formula = ast.Expression | SameEntity
 
 
 def stripped(assertion: Assertion) -> Formula:
-    """The statement's formula without the universal quantifiers at its head, whose variables are then free.
+    """The statement's formula without its leading universal quantifiers, whose variables become free.
 
-    Only where the upper truth is 1: ``forall X: F in [l, 1]`` says no more than that each instance is at least ``l``.
+    Only if the upper truth is 1: ``forall X: F in [l, 1]`` says exactly that each instance is at least ``l``.
     """
     formula = assertion.formula
     while isinstance(formula, ast.Forall) and assertion.upper == 1.0:
@@ -22,7 +22,7 @@ def stripped(assertion: Assertion) -> Formula:
 
 
 def defined_predicates(assertion: Assertion, predicates: Mapping[str, Predicate]) -> frozenset[str]:
-    """The closed predicates whose atoms the statement's consequent conjunction asserts."""
+    """The closed predicates whose atoms are asserted by the conjunction that is the statement's consequent."""
     formula = stripped(assertion)
     if not isinstance(formula, ast.Implies):
         return frozenset()
@@ -30,7 +30,7 @@ def defined_predicates(assertion: Assertion, predicates: Mapping[str, Predicate]
 
 
 def conjuncts(formula: Formula) -> Iterable[ast.Atom]:
-    """The atoms that a consequent is the conjunction of, through nested ones."""
+    """The atoms of the conjunction that a consequent is, including nested ones."""
     stack = [formula]
     while stack:
         part = stack.pop()

@@ -1,4 +1,4 @@
-"""What a neuron or term is, apart from its operands: its kind, its attributes, and which of them are learnable."""
+"""Describes a neuron or term apart from its operands: its kind, its attributes, and which of these are learnable."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ARITHMETIC = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "^":
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """``learned`` has the attributes that hold parameters, each in the shape of the attribute's value."""
+    """``learned`` has the attributes with parameters, each in the shape of the attribute's value."""
 
     kind: str
     attributes: Mapping[str, object] = field(default_factory=dict)
@@ -24,12 +24,12 @@ class Description:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Equal for descriptions of the same function, whatever its operands."""
+        """A key that is equal for descriptions of the same function, whatever its operands."""
         return self.kind, *sorted(self.attributes.items(), key=_first), *sorted(self.learned.items(), key=_first)
 
 
 def describe(formula: ast.Expression | SameEntity, logic: str, parameters: Parameters) -> Description:
-    """The description of one node of a checked formula whose own logic is ``logic`` unless an attribute says other."""
+    """The description of a node of a checked formula; ``logic`` is its logic unless an attribute overrides it."""
     match formula:
         case SameEntity():
             return Description("same")

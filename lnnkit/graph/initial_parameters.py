@@ -1,4 +1,4 @@
-"""Learnable values of a program: each a named parameter, at its initial value wherever it stands."""
+"""The learnable values of a program as named parameters, each with one initial value."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Names = str | None | tuple["Names", ...]
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A learnable value. ``initial`` is None where no place gives it a start; ``span`` is its first place."""
+    """A learnable value. ``initial`` is None if no occurrence gives one; ``span`` is its first occurrence."""
 
     name: str
     initial: float | None
@@ -29,9 +29,10 @@ class Parameter:
 
 @dataclass(slots=True)
 class Parameters:
-    """The parameters met so far. ``?name`` is one parameter wherever it stands, ``?`` is one of its own: ``#1`` ...
+    """The parameters found so far. All occurrences of ``?name`` are one parameter; each ``?`` is a parameter of its
+    own: ``#1`` ...
 
-    ``starts`` are the initial values of names that some place gives.
+    ``starts`` has the initial values of the names for which an occurrence gives one.
     """
 
     starts: Mapping[str, float]
@@ -39,8 +40,8 @@ class Parameters:
     anonymous: dict[tuple[str, int], str] = field(default_factory=dict)  # by path and offset: where each `?` stands
 
     def read(self, value: ast.Value | float, default: float | None = None) -> tuple[float, str | None]:
-        """The number that stands there now, and the parameter's name if it is learnable. ``default`` is what the
-        language reads where nothing is written; a parameter without either starts at ``nan``."""
+        """The current number of a value, and the name of its parameter if it is learnable. ``default`` is what the
+        language assumes if nothing is written; a parameter with neither starts at ``nan``."""
         if isinstance(value, (int, float)):
             return float(value), None
         if isinstance(value, ast.Number):
@@ -64,7 +65,7 @@ class Parameters:
 
 
 def starts(assertions: Iterable[Assertion]) -> dict[str, float]:
-    """The initial value of each name that some place gives one; the checker has seen to it that they agree."""
+    """The initial value of each name for which an occurrence gives one; the checker has made sure that they agree."""
     return {
         item.name: float(item.initial)
         for assertion in assertions

@@ -1,9 +1,9 @@
-"""What crisp comparisons of the same two terms say of one another, whatever the numbers are: the laws of order.
+"""The laws of order: what crisp comparisons of the same two terms imply about each other, whatever the numbers are.
 
-A comparison is the set of signs of ``left - right`` that make it true, so ``a > b`` excludes ``a <= b`` and ``a = b``.
-Intervals alone do not tell that: they are closed, and of numbers that are not known they tell nothing. Each law is a
-clause (in Goedel logic, where a comparison that is true to any degree excludes another one wholly), or, where
-statements give comparisons their truth outright, the truth that another one has then.
+A comparison is the set of signs of ``left - right`` for which it is true, so ``a > b`` excludes ``a <= b`` and ``a =
+b``. Intervals cannot express that: they are closed, and give nothing for unknown numbers. A law is a clause (in Goedel
+logic, where a comparison that is true to any degree excludes another one entirely) or, if statements fix the truth of
+comparisons outright, the resulting truth of another comparison.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ _NOWHERE = Span(Source(ORIGIN, ""), 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Law(Assertion):
-    """A law as a statement; it holds where the statements that are ``given`` do."""
+    """A law as a statement; it holds if the ``given`` statements do."""
 
     given: tuple[Assertion, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """A comparison with its variables named by their places in its family, and the signs of the family's
-    ``left - right`` that make it true."""
+    """A comparison with its variables named by their positions in its family, and the signs of the family's ``left -
+    right`` for which it is true."""
 
     text: str
     formula: ast.Comparison
@@ -65,8 +65,8 @@ def mirrored(signs: Iterable[int]) -> frozenset[int]:
 
 
 def laws(assertions: Sequence[Assertion]) -> list[Law]:
-    """The laws among the comparisons of statements, by their text. Those of comparisons that are learned, or softened,
-    are left out; so are those among comparisons whose statements contradict each other outright."""
+    """The laws among the comparisons of statements, by their text. Comparisons that are learned or soft have none, nor
+    have those whose statements contradict each other outright."""
     families, truths = _families(assertions)
     found = {law.span.text: law for family in families for law in _of_family(family, truths)}
     return [found[text] for text in sorted(found)]
@@ -89,7 +89,7 @@ _Truths = Mapping[str, Mapping[bool, Assertion]]  # by the text of a comparison:
 
 
 def _families(assertions: Sequence[Assertion]) -> tuple[list[list[_Member]], _Truths]:
-    """Comparisons by the terms that they compare, each family in the order of their texts."""
+    """Comparisons grouped by the terms that they compare; each family is sorted by text."""
     families: dict[tuple[str, str], dict[str, _Member]] = {}
     truths: dict[str, dict[bool, Assertion]] = {}
     for assertion in assertions:
@@ -109,7 +109,7 @@ def _is_plain(node: ast.Comparison) -> bool:
 
 
 def _stated(assertion: Assertion) -> Iterator[bool]:
-    """What a statement that is a comparison says of it: a crisp one is true as soon as it is not false."""
+    """What a statement that is a comparison says about it: a crisp comparison that is not false is true."""
     if not isinstance(assertion.lower, ast.Learnable) and _value(assertion.lower) > TOLERANCE:
         yield True
     if not isinstance(assertion.upper, ast.Learnable) and _value(assertion.upper) < 1 - TOLERANCE:
@@ -121,7 +121,7 @@ def _value(end: ast.Number | float) -> float:
 
 
 def _placed(node: ast.Comparison) -> tuple[tuple[str, str], _Member]:
-    """The family of a comparison, the text of its two terms in the order that comes first, and itself in it."""
+    """The family of a comparison (the texts of its two terms, the lesser first), and the comparison as its member."""
     left, right = _terms(node)
     signs = SIGNS[node.operators[0]]
     there, back = _texts(left, right), _texts(right, left)
@@ -134,7 +134,7 @@ def _placed(node: ast.Comparison) -> tuple[tuple[str, str], _Member]:
 
 
 def _terms(node: ast.Comparison) -> tuple[ast.Expression, ast.Expression]:
-    """The two terms that are compared; those of a difference that is compared to 0."""
+    """The two terms that are compared; for a difference compared to 0, the terms of the difference."""
     match node.operands:
         case (ast.Arithmetic(operator="-", left=left, right=right), ast.Number(value=0)):
             return left, right
@@ -157,7 +157,7 @@ def _texts(first: ast.Expression, second: ast.Expression) -> tuple[str, str]:
 
 
 def _names(*terms: ast.Expression) -> dict[str, str]:
-    """Names for the variables of terms, by the order in which they stand there: X, Y, Z, X3 ..."""
+    """Names for the variables of terms in order of occurrence: X, Y, Z, X3 ..."""
     found: dict[str, str] = {}
     for term in terms:
         for node in nodes(term):
@@ -168,12 +168,12 @@ def _names(*terms: ast.Expression) -> dict[str, str]:
 
 
 def variable_name(place: int) -> str:
-    """A name for the variable that stands at a place: X, Y, Z, X3 ..."""
+    """The name of the variable at a position: X, Y, Z, X3 ..."""
     return "XYZ"[place] if place < 3 else f"X{place}"
 
 
 def _renamed(node: ast.Expression, names: Mapping[str, str]) -> ast.Expression:
-    """A node with other names for its variables, and with whole numbers written as such."""
+    """A node with its variables renamed, and with whole numbers in one spelling."""
     match node:
         case ast.Atom():
             named = (replace(a, name=names[a.name]) if isinstance(a, ast.Variable) else a for a in node.arguments)
@@ -184,12 +184,13 @@ def _renamed(node: ast.Expression, names: Mapping[str, str]) -> ast.Expression:
 
 
 def _known(members: Sequence[_Member], truths: _Truths) -> _Truths:
-    """What statements say of each reading."""
+    """What statements say about each reading."""
     return {reading.text: truths.get(member[0].text, {}) for member in members for reading in member}
 
 
 def _of_family(members: Sequence[_Member], truths: _Truths) -> Iterator[Law]:
-    """The shortest clauses of two and three members that always hold, with what statements say of these taken in."""
+    """The shortest clauses of two and three members that always hold, simplified by what statements say about the
+    members."""
     known = _known(members, truths)
     clauses = [*_clauses(members)]
     contradictory = any(all((not positive) in known[r.text] for r, positive in clause) for clause in clauses)
@@ -218,12 +219,12 @@ def _cover(signs: Sequence[frozenset[int]]) -> bool:
 
 
 def among(literals: Sequence[tuple[ast.Expression, bool]]) -> Law:
-    """The law that one of some comparisons is so: true, or false."""
+    """The law that at least one of some literals (comparisons to be true, or to be false) holds."""
     return _clause([each if positive else _negated(each) for each, positive in literals])
 
 
 def _law(literals: Sequence[_Literal], given: tuple[Assertion, ...]) -> Law:
-    """A clause as a statement; of one literal the comparison with its truth."""
+    """A clause as a statement; a clause of one literal is the comparison with its truth."""
     if len(literals) == 1:
         ((reading, positive),) = literals
         return _stating(reading.text if positive else f"~({reading.text})", reading.formula, float(positive), given)

@@ -1,38 +1,38 @@
-"""The lifted graph: what its nodes, edges and roots carry.
+"""The lifted graph: what its nodes, edges and roots hold.
 
 ``graph`` is a networkx ``MultiDiGraph``. A node is a predicate or a number (its name), a neuron (``"and#3"``), or a
-term (``"divide#7"``), with attributes
+term (``"divide#7"``), with the attributes
 
 - ``kind``: predicate, same, true, false, not, and, or, implies, iff, xor, forall, exists, compare; number (a numeric
   attribute) and the other ``TERMS``
-- ``sorts``: one sort a parameter (a predicate's arguments, a neuron's or term's free variables in order of first
-  occurrence)
-- ``bound_sorts``: the sorts of the variables that a quantifier binds; its operand sees them after the parameters;
-  ``bound_names``: how they are written, once if there are several ways
-- ``logic``, ``bias``, ``span``; a predicate has ``closed``
-- ``stated``: a statement holds it, not a query alone; ``defining``: an implication that completes a closed predicate,
-  or a conjunction in its consequent
-- ``uses``: operand edges and statements that meet in the neuron; ``shared``: it keeps bounds of its own;
-  ``lower``, ``upper``: the truth that its statements give it; ``asserted``: a statement is the neuron, or its
-  negation, and nothing of it is learned, so that queries may have it shared
-- ``learned``: for each attribute that holds learnable values, the names of their parameters in the attribute's own
-  shape, None where it is fixed. Two neurons with parameters are never one that is shared, but for comparisons.
+- ``sorts``: the sort of each parameter (the arguments of a predicate, the free variables of a neuron or term in order
+  of first occurrence)
+- ``bound_sorts``: the sorts of the variables that a quantifier binds, which come after the parameters in the arguments
+  of its operand; ``bound_names``: their names as written (one of the ways, if they are written in several)
+- ``logic``, ``bias``, ``span``; for a predicate ``closed``
+- ``stated``: a statement contains the node, not only a query; ``defining``: the node is an implication that completes a
+  closed predicate, or a conjunction in its consequent
+- ``uses``: the number of operand edges and statements that refer to the neuron; ``shared``: it keeps its own bounds;
+  ``lower``, ``upper``: the truth that its statements give it; ``asserted``: a statement without learned values is the
+  neuron or its negation, so that queries may share it
+- ``learned``: for each attribute with learnable values, the names of their parameters in the shape of the attribute,
+  None where it is fixed. Neurons with parameters are never merged or shared, except comparisons.
 
-A ``compare`` node is one comparison ``left operator right``; a chain is an ``and`` of them. Those of statements are
-always shared; one that only a query holds keeps no bounds. It has
+A ``compare`` node is one comparison ``left operator right``; a chain is an ``and`` of them. Comparisons of statements
+are always shared; one that occurs only in a query keeps no bounds. Its attributes are
 
 - ``operator``: ``>``, ``<``, ``>=``, ``<=``, ``=``, ``!=``, or ``<?>`` (a Neural Status Register)
-- ``scale``: None for a crisp comparison, else what the margin is divided by
-- ``weight``: of ``<?>``, the weights of the sign bit and of the zero bit, and the bias; None where not trained
+- ``scale``: None for a crisp comparison, otherwise the divisor of the margin
+- ``weight``: for ``<?>`` the weights of the sign bit and of the zero bit, and the bias; None before training
 
-Terms hold numbers, no truth, and have neither ``lower`` nor ``upper``. Their kinds: ``constant`` (with ``value``; its
-``learned`` names the parameter), add, subtract, multiply, divide, power (two operands), negate, abs, sqrt (one), and
-the units, which have the attributes that the program gives them (``weight``, ``power``, ...): numbers, or tuples of
-them. A number atom that occurs twice in a comparison is two edges to one node with equal arguments.
+Terms have numbers instead of truth values, and neither ``lower`` nor ``upper``. Their kinds are ``constant`` (with
+``value``; its ``learned`` is the name of the parameter), add, subtract, multiply, divide, power (two operands), negate,
+abs, sqrt (one), and the units, whose attributes are those of the program (``weight``, ``power``, ...): numbers, or
+tuples of them. A number atom that occurs twice in a comparison is two edges to one node with equal arguments.
 
-An edge leads from a neuron or term to an operand and carries ``position``, ``weight``, ``parameter`` (the name of the
-weight's, or None) and ``arguments``: for each parameter of the operand, the index of the neuron's variable (an int) or
-an entity's text (a str).
+An edge leads from a neuron or term to an operand. It has ``position``, ``weight``, ``parameter`` (the name of the
+weight's parameter, or None) and ``arguments``: for each parameter of the operand, the index of a variable of the neuron
+(an int) or the text of an entity (a str).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ TERMS = frozenset({NUMBER, "constant", *OPERATIONS, *UNITS})
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A node seen from outside: its name, and what stands for each of its parameters."""
+    """A node as an operand: its name, and what stands for each of its parameters."""
 
     node: str
     arguments: tuple[int | str, ...]
@@ -62,11 +62,10 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """A statement or query over the graph. ``variables`` are its free variables' names, ``sorts`` theirs.
+    """A statement or query over the graph. ``variables`` are the names of its free variables, ``sorts`` their sorts.
 
-    ``defines`` names the closed predicates whose atoms the statement's consequent defines; ``learned`` the parameters
-    that its lower and its upper truth are. A query of a number refers to a term, and ``lower`` and ``upper`` are
-    infinite.
+    ``defines`` has the closed predicates whose atoms the statement's consequent defines; ``learned`` the parameters of
+    its lower and its upper truth. A query for a number refers to a term; its ``lower`` and ``upper`` are infinite.
     """
 
     reference: Reference
@@ -81,8 +80,8 @@ class Root:
 
 @dataclass(frozen=True, slots=True)
 class LiftedGraph:
-    """The graph of neurons and terms, the statements and queries that stand on it, and the parameters among them. The
-    last of the statements are the laws of order that comparisons bring with them (`lnnkit.graph.laws`)."""
+    """The graph of neurons and terms, its statements and queries, and its parameters. The last statements are the laws
+    of order of its comparisons (`lnnkit.graph.laws`)."""
 
     graph: nx.MultiDiGraph
     program: CheckedProgram

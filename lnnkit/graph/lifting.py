@@ -1,4 +1,4 @@
-"""Checked program -> lifted graph. Equal neurons and terms (up to renaming of their variables) become one node."""
+"""Lifts a checked program to a graph. Neurons and terms that are equal up to renaming of variables become one node."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _UNSTATED = {"uses": 0, "shared": False, "defining": False, "stated": False, "as
 
 
 def build(program: CheckedProgram) -> LiftedGraph:
-    """The lifted graph of a checked program. Statements come first, queries after them: asking for a neuron adds no
-    use to it."""
+    """The lifted graph of a checked program. Statements come before queries, so that asking for a neuron does not count
+    as a use of it."""
     builder = _Builder(program.predicates, nx.MultiDiGraph(), Parameters(starts(program.assertions)))
     for predicate in program.predicates.values():
         builder.graph.add_node(
@@ -55,7 +55,7 @@ def build(program: CheckedProgram) -> LiftedGraph:
 
 
 def add_queries(lifted: LiftedGraph, queries: Sequence[Query]) -> LiftedGraph:
-    """The same graph with other queries; neurons that only the earlier queries had stay as unread nodes."""
+    """The same graph with other queries; neurons of the earlier queries remain as unused nodes."""
     builder = _Builder(lifted.program.predicates, lifted.graph.copy(), lifted.parameters)
     builder.recall()
     asked = tuple(builder.query(query) for query in queries)
@@ -71,7 +71,7 @@ def add_queries(lifted: LiftedGraph, queries: Sequence[Query]) -> LiftedGraph:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A built subformula: its node, and what each of its parameters is in the formula around it."""
+    """A subformula in the graph: its node, and what each parameter of the node is in the surrounding formula."""
 
     node: str
     arguments: tuple[str | ast.Constant, ...]  # a variable's name, or a constant
@@ -86,7 +86,7 @@ class _Builder:
     counter: int = 0
 
     def recall(self) -> None:
-        """Take the keys of a graph that was built before, so that its neurons are met again."""
+        """Restore the keys of a graph that was built before, so that its neurons are found again."""
         for node, data in self.graph.nodes(data=True):
             if "key" in data:
                 self.nodes[data["key"]] = node
@@ -115,10 +115,10 @@ class _Builder:
         return self._root(part, ((ends[0], None), (ends[1], None)), query, frozenset())
 
     def _linked(self, top: str, before: Collection[str]) -> str:
-        """Let a query read the neurons of the program that its subformulas are instances of: those that keep bounds of
-        their own, and asserted ones, which do from then on. What it asks for itself, beneath its negations, is looked
-        at in itself. The nodes that were there ``before`` stay as they are, for others read them too: what reads
-        something else in the query has a node of its own there. Returns the query's node."""
+        """Let a query read those neurons of the program of which its subformulas are instances: neurons that keep their
+        own bounds, and asserted ones, which then keep bounds too. The formula asked for, below its negations, is
+        evaluated itself. Nodes in ``before`` stay unchanged, since others read them: a node of the query that reads
+        something else is a new node. Returns the query's node."""
         negations, _ = self._negations(top)
         now: dict[str, str] = {}  # what stands for each node in the query
         links: dict[str, list[_Edge]] = {}  # what each of them reads, as far as that is known
@@ -136,8 +136,8 @@ class _Builder:
         return now[top]
 
     def _link(self, edge: _Edge, asked: bool) -> _Edge:
-        """The edge of a query, to a neuron of the program that its operand is an instance of where there is one and the
-        operand is not what is ``asked`` for."""
+        """The edge of a query, redirected to a neuron of the program of which its operand is an instance, if there is
+        one and the operand is not what is ``asked`` for."""
         operand, weight, arguments = edge
         if asked or self.graph.nodes[operand]["kind"] not in NEURONS or self._is_kept(operand):
             return edge
@@ -150,12 +150,12 @@ class _Builder:
         return kept[0].node, weight, kept[0].arguments
 
     def _is_kept(self, node: str) -> bool:
-        """Whether a neuron keeps bounds of its own whatever is asked: what other queries ask for changes no answer."""
+        """Whether a neuron keeps its own bounds regardless of queries: other queries must not change an answer."""
         data = self.graph.nodes[node]
         return data["shared"] and (data["kind"] == COMPARISON or data["uses"] >= 2)
 
     def _is_opened(self, node: str) -> bool:
-        """Whether a query looks at the operands of what is one of its own."""
+        """Whether a query evaluates the operands of a node that is its own."""
         data = self.graph.nodes[node]
         return data["kind"] == "not" or (data["kind"] in NEURONS and not data["shared"])
 
@@ -166,7 +166,7 @@ class _Builder:
         ]
 
     def _reading(self, node: str, edges: Sequence[_Edge], before: Collection[str]) -> str:
-        """The node with these edges: itself, or one like it where it was there ``before`` with others."""
+        """The node with these edges: itself, or a copy if it was there ``before`` with other edges."""
         if edges == self._edges(node):
             return node
         data = self.graph.nodes[node]
@@ -182,8 +182,8 @@ class _Builder:
         return node
 
     def close(self, statements: Sequence[Root]) -> None:
-        """Decide which neurons keep bounds of their own, and which truth statements give them. Comparisons always do,
-        for what they say of their numbers rests on them."""
+        """Decide which neurons keep their own bounds, and which truth statements give them. Comparisons always keep
+        bounds, since what they say about their numbers depends on those."""
         learned = {root.reference.node for root in statements if any(root.learned)}
         beneath = {self._negations(root.reference.node)[1] for root in statements}
         for node, data in self.graph.nodes(data=True):
@@ -199,12 +199,12 @@ class _Builder:
                 data["upper"] = min(data["upper"], root.upper)
 
     def asserting(self, root: Root) -> Root:
-        """A statement; where it negates a neuron that keeps bounds, what it says of that."""
+        """A statement; if it negates a neuron that keeps bounds, rewritten as a statement about that neuron."""
         beneath = self._beneath_negations(root)
         return beneath if self.graph.nodes[beneath.reference.node]["shared"] else root
 
     def _beneath_negations(self, root: Root) -> Root:
-        """What a statement says of what it negates. One whose truth is learned stays as it is."""
+        """A statement rewritten without its leading negations. One with a learned truth stays as it is."""
         reference, negated = below_negations(self.graph, root.reference)
         if any(root.learned):
             return root
@@ -236,7 +236,7 @@ class _Builder:
         )
 
     def _formula(self, formula: Formula, logic: str) -> tuple[_Part, Mapping[int, _Part]]:
-        """What the formula and each of its subformulas (by id) are built into. Post-order without recursion: formulas
+        """The parts that the formula and each of its subformulas (by id) become. Post-order without recursion: formulas
         may be nested deeper than Python's stack."""
         built: dict[int, _Part] = {}
         stack: list[tuple[Formula, bool]] = [(formula, False)]
@@ -284,7 +284,7 @@ class _Builder:
     def _add(
         self, described: Description, edges: Sequence[_Edge], free: int, count: int, span: Span, key: object
     ) -> str:
-        """A new node of ``count`` variables, the first ``free`` of them its parameters; its name."""
+        """Add a node of ``count`` variables, the first ``free`` of which are its parameters; returns its name."""
         kind = described.kind
         self.counter += 1
         name = f"{kind}#{self.counter}"
@@ -317,12 +317,12 @@ class _Builder:
             )
 
     def _use(self, node: str) -> None:
-        """Count a use; that of a negation is one of what it negates, since it keeps no bounds."""
+        """Count a use. A use of a negation counts for what it negates, since a negation keeps no bounds."""
         _, core = self._negations(node)
         self.graph.nodes[core]["uses"] += 1
 
     def _negations(self, node: str) -> tuple[set[str], str]:
-        """The negations at the head of a formula, and what stands beneath them."""
+        """The leading negations of a formula, and the node below them."""
         negations = set[str]()
         while self.graph.nodes[node]["kind"] == "not":
             negations.add(node)
@@ -330,7 +330,7 @@ class _Builder:
         return negations, node
 
     def _sorts(self, edges: Sequence[_Edge], count: int) -> tuple[str, ...]:
-        """The sort of each variable, from the operands' parameters that it stands for."""
+        """The sort of each variable, from the operands' parameters in which it is used."""
         sorts = [ENTITY] * count
         for operand, _, arguments in edges:
             if operand == "=":

@@ -1,4 +1,4 @@
-"""Which of a program's neurons a query is an instance of: ``P(anna) | Q(anna)`` is one of ``P(X) | Q(X)``."""
+"""Finds the neurons of a program of which a query is an instance: ``P(anna) | Q(anna)`` is one of ``P(X) | Q(X)``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _Argument = int | str | _Bound
 
 
 def below_negations(graph: nx.MultiDiGraph, reference: Reference) -> tuple[Reference, bool]:
-    """What stands beneath the negations at the head of what is referred to, and whether their number is odd."""
+    """The node below the leading negations of a reference, and whether their number is odd."""
     negated = False
     while graph.nodes[reference.node]["kind"] == "not":
         ((operand, arguments),) = operands_about(graph, reference.node, reference.arguments)
@@ -23,7 +23,7 @@ def below_negations(graph: nx.MultiDiGraph, reference: Reference) -> tuple[Refer
 
 
 def instances(graph: nx.MultiDiGraph, query: Reference) -> list[Reference]:
-    """The program's neurons that ``query`` is an instance of, each with what stands for its parameters: variables of
+    """The program's neurons of which ``query`` is an instance, each with what stands for its parameters: variables of
     the query, or entities."""
     kind = graph.nodes[query.node]["kind"]
     if kind not in NEURONS:
@@ -46,7 +46,7 @@ def matched(
     parameters: tuple[int | str, ...],
     bindings: dict[int, int | str],
 ) -> bool:
-    """Whether a term of a query is an instance of one of the program; adds to the ``bindings`` that make it so."""
+    """Whether a term of a query is an instance of a term of the program; extends ``bindings`` accordingly."""
     return _match(graph, query, given, node, parameters, 0, bindings)
 
 
@@ -59,7 +59,7 @@ def _match(
     depth: int,
     bindings: dict[int, int | str],
 ) -> bool:
-    """Whether binding the free parameters of ``node`` (ints) can make it ``query`` under ``given``."""
+    """Whether some binding of the free parameters of ``node`` (ints) makes it equal to ``query`` under ``given``."""
     if query == node:
         return all(_bind(a, b, bindings) for a, b in zip(given, parameters, strict=True))
     own, other = graph.nodes[query], graph.nodes[node]

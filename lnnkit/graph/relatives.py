@@ -1,4 +1,4 @@
-"""The program's comparisons of the two terms that a query compares, and what the laws of order let them say of it."""
+"""The program's comparisons of the two terms that a query compares, and what the laws of order conclude from them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lnnkit.graph.ordered_operands import Arguments, operands_about
 
 @dataclass(frozen=True, slots=True)
 class Relative:
-    """A comparison of the program, true by these ``signs`` of the difference of the query's terms."""
+    """A comparison of the program that is true for these ``signs`` of the difference of the query's terms."""
 
     reference: Reference
     signs: frozenset[int]
@@ -22,14 +22,14 @@ class Relative:
 
 @dataclass(frozen=True, slots=True)
 class Kin:
-    """The signs that make a query true, and its relatives; there are none where it is no plain comparison."""
+    """The signs that make a query true, and its relatives; empty if the query is not a plain comparison."""
 
     signs: frozenset[int] = EVERY
     relatives: tuple[Relative, ...] = ()
 
 
 def relatives(graph: nx.MultiDiGraph, query: Reference) -> Kin:
-    """The program's crisp comparisons, itself among them, of the terms of a query that is one."""
+    """The program's crisp comparisons (including the query itself) of the terms that a query compares."""
     own = graph.nodes[query.node]
     if not _is_plain(graph, query.node):
         return Kin()
@@ -48,7 +48,7 @@ def relatives(graph: nx.MultiDiGraph, query: Reference) -> Kin:
 
 
 def _is_plain(graph: nx.MultiDiGraph, node: str) -> bool:
-    """Whether it is a crisp comparison of which nothing is learned."""
+    """Whether a node is a crisp comparison without learned values."""
     data = graph.nodes[node]
     if data["kind"] != COMPARISON or data["operator"] not in SIGNS or data["scale"] is not None:
         return False
@@ -56,7 +56,7 @@ def _is_plain(graph: nx.MultiDiGraph, node: str) -> bool:
 
 
 def _terms(graph: nx.MultiDiGraph, node: str, arguments: Arguments) -> list[tuple[str, Arguments]]:
-    """The two terms that are compared; those of a difference that is compared to 0."""
+    """The two terms that are compared; for a difference compared to 0, the terms of the difference."""
     (left, its), (right, others) = operands_about(graph, node, arguments)
     if graph.nodes[left]["kind"] == "subtract" and graph.nodes[right].get("value") == 0:
         return operands_about(graph, left, its)

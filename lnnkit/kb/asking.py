@@ -1,4 +1,4 @@
-"""Answers to a query, read off a fixpoint that covers it."""
+"""Answers to a query, read from a fixpoint that covers the query."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lnnkit.syntax.diagnostic import Diagnostic
 
 
 def answers(session: Session, query: Query, alpha: float) -> Answers:
-    """The query's answers; infers first when there is no fixpoint that covers it. Raises `BudgetError`."""
+    """The answers to a query. Runs inference first if no existing fixpoint covers the query. Raises `BudgetError`."""
     rested = covering(session, query)
     lifted = rested.fixpoint.prepared.lifted
     root = next((root for root in lifted.queries if root.origin == query), None)
@@ -43,7 +43,7 @@ def answers(session: Session, query: Query, alpha: float) -> Answers:
 
 
 def _cut_short(outcome: Outcome) -> tuple[Diagnostic, ...]:
-    """What is to be said with answers that inference was not let finish."""
+    """The warning that goes with answers if inference stopped before its end."""
     if outcome.status != "interrupted":
         return ()
     return (Diagnostic("interrupted", outcome.summary, "infer again to let it finish", severity="warning"),)

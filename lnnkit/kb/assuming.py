@@ -1,4 +1,5 @@
-"""What if some atoms had other facts: a session about that, which goes on from another's fixpoints where it can."""
+"""What-if questions: a session in which some atoms have other facts. It continues from another session's fixpoints
+where it can."""
 
 from __future__ import annotations
 
@@ -8,8 +9,8 @@ from dataclasses import replace
 from numbers import Real
 
 from lnnkit.check.program import Fact
-from lnnkit.explain.hypothetical import assumption, tightens
-from lnnkit.explain.origins import Origins
+from lnnkit.explain.missing.hypothetical import assumption, tightens
+from lnnkit.explain.provenance.origins import Origins
 from lnnkit.kb.querying import asked, no_atom
 from lnnkit.kb.session import Session, Source
 from lnnkit.kb.theory import Theory
@@ -19,8 +20,8 @@ _OPENED = 8  # sets of atoms that may be assumed again and again
 
 
 def hypothetical(session: Session, bounds: Mapping[str, float | tuple[float, float]]) -> Session:
-    """A session in which some atoms have other bounds than their facts give them. Raises `ProgramError` for a key that
-    is no atom, ``ValueError`` for bounds that are none."""
+    """A session in which the given atoms have these bounds instead of those that their facts give. Raises
+    `ProgramError` for a key that is not an atom, ``ValueError`` for invalid bounds."""
     if not isinstance(bounds, Mapping):
         raise TypeError(f"bounds stand in a mapping from atoms, not in {type(bounds).__name__}")
     facts = [_assumption(session.theory, text, value) for text, value in bounds.items()]
@@ -53,13 +54,13 @@ def _assumption(theory: Theory, text: str, value: float | tuple[float, float]) -
 def _saying(
     session: Session, facts: Sequence[Fact], origins: Origins, assumable: frozenset[str] = frozenset()
 ) -> Session:
-    """One that says this of some atoms, and nothing else."""
+    """A session in which these facts replace all that is stated about their atoms."""
     return session.about(session.theory.assuming(facts, origins), session.graph(), assumable)
 
 
 def _source_without(session: Session, facts: Sequence[Fact], origins: Origins) -> Source | None:
-    """A session in which nothing is said of these atoms, so that whatever is assumed of them tightens it. It is made
-    when they are assumed for the second time: whoever moves a slider asks again and again."""
+    """A session without any fact about these atoms, so that whatever is assumed of them later tightens it. It is made
+    when they are assumed for the second time, since whoever moves a slider asks again and again."""
     atoms = frozenset((fact.predicate, fact.arguments) for fact in facts)
     if atoms not in session.opened:
         session.opened[atoms] = None

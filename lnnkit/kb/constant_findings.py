@@ -1,5 +1,5 @@
-"""After a fit: learned literals that are always or never true of the data. They are named, and rules go without those
-that no answer needs."""
+"""After a fit: learned literals that are always or never true of the data. Each is reported, and removed from its rule
+if no answer depends on it."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from lnnkit.errors import Error, ProgramError
 from lnnkit.kb.asking import answers
 from lnnkit.kb.querying import asked
 from lnnkit.kb.session import Session
-from lnnkit.learn.constant_literals import Dropped, learned_literals, place_of, without
-from lnnkit.learn.tracing import label_queries
+from lnnkit.learn.parameters.constant_literals import Dropped, learned_literals, place_of, without
+from lnnkit.learn.replay.tracing import label_queries
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_expression
 
 if TYPE_CHECKING:
     from lnnkit.answer_table import Answers
     from lnnkit.learn.learner import Learner
-    from lnnkit.learn.trained_text import TrainedRule
+    from lnnkit.learn.parameters.trained_text import TrainedRule
     from lnnkit.syntax import ast
 
 _TOLERANCE = 1e-9
@@ -43,9 +43,11 @@ class _Constant:
 
 def constant_findings(session: Session, trained: Collection[str], instances: int | None) -> tuple[Diagnostic, ...]:
     """A ``constant-literal`` warning for each learned literal of the rules ``trained`` that is always or never true.
-    The theory's rules go without those literals of which no answer depends, for labelled predicates and the program's
-    queries: answers with and without are compared bit for bit. What would take more than so many ``instances``, or
-    cannot be asked, is not looked at."""
+
+    A literal is removed from its rule if no answer depends on it: the answers for labelled predicates and for the
+    program's queries, with and without it, must agree bit for bit. Literals that need more than ``instances``
+    instances, or that cannot be asked for, are skipped.
+    """
     theory = session.theory
     learner = theory.learning()
     try:
@@ -89,7 +91,7 @@ def _constants(
 
 
 def _asked(session: Session, text: str, instances: int | None) -> Answers | None:
-    """The literal's truth for all rows whose numbers are known; None where it cannot be asked for by itself."""
+    """The truth of the literal for all rows whose numbers are known; None if it cannot be asked for by itself."""
     try:
         query, _ = asked(session.theory, text)
     except ProgramError:
@@ -104,7 +106,7 @@ def _fresh(session: Session, instances: int | None) -> Session:
 
 
 def _drop(session: Session, learner: Learner, found: Sequence[_Constant], instances: int | None) -> list[_Constant]:
-    """Let the rules go without the literals that no answer needs: all of them, or one after the other."""
+    """Remove from the rules the literals that no answer needs: all at once if possible, else one after another."""
     asked_for = {each.name for query in session.theory.checked.queries for each in among(nodes(query.formula))}  # pyright: ignore[reportArgumentType]  # a formula
     may = [each for each in found if not asked_for & {item.name for item in among(nodes(each.literal)) if item.name}]
     kept, gone = learner.dropped, list[_Constant]()
@@ -124,7 +126,7 @@ def _drop(session: Session, learner: Learner, found: Sequence[_Constant], instan
 
 
 def _dropped(learner: Learner, found: Sequence[_Constant]) -> list[Dropped] | None:
-    """Rule by rule; None where a literal is all that a rule has there."""
+    """What is removed, rule by rule; None if a literal is all that a rule has at that place."""
     own: dict[int, dict[tuple[int, int], bool]] = {}
     for each in found:
         own.setdefault(each.rule.place, {})[place_of(each.literal.span)] = each.truth
@@ -139,7 +141,7 @@ def _dropped(learner: Learner, found: Sequence[_Constant]) -> list[Dropped] | No
 
 
 def _answered(session: Session, instances: int | None) -> tuple[list[Answers], int]:
-    """The answers for labelled predicates and to the program's queries, and how many contradictions there are."""
+    """The answers for labelled predicates and to the program's queries, and the number of contradictions."""
     fresh = _fresh(session, instances)
     fresh.forget()
     checked = session.theory.checked

@@ -1,4 +1,4 @@
-"""Pictures of a program's formulas, and of what an atom rests on."""
+"""Pictures of a program's predicates and rules, of its formulas, and of what an atom rests on."""
 
 from __future__ import annotations
 
@@ -6,29 +6,35 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from lnnkit.check.nearest import nearest
-from lnnkit.errors import ProgramError
+from lnnkit.draw.predicate_graph import predicate_graph
+from lnnkit.draw.syntax_graph import syntax_graph
+from lnnkit.errors import Error, ProgramError
 from lnnkit.kb.querying import asked, check_alpha
 from lnnkit.kb.session import Session
-from lnnkit.picture.lifted_picture import lifted_picture
 from lnnkit.picture.picture import Picture
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.identifiers import is_name
 
 
-def picture(session: Session, atom: str | None, depth: int, most: int, alpha: float) -> Picture:
-    """Of the whole graph, of the formulas around a predicate, or of what an atom rests on, with its bounds."""
+def picture(session: Session, atom: str | None, formulas: bool, depth: int, most: int, alpha: float) -> Picture:
+    """Of all predicates and rules, or of those around a predicate (or, if asked, of their ``formulas``), or of what an
+    atom rests on, with its bounds. Raises `Error` where the formulas of an atom are asked for."""
     theory = session.theory
     title = theory.file.span.source.path
     predicates = theory.checked.predicates
-    if atom is None:
-        return lifted_picture(session.graph(), title, None, most)
-    if atom in predicates and predicates[atom].sorts:
-        return lifted_picture(session.graph(), f"{atom} in {title}", atom, most)
+    if atom is None or (atom in predicates and (formulas or predicates[atom].sorts)):
+        titled = title if atom is None else f"{atom} in {title}"
+        if formulas:
+            return syntax_graph(session.graph(), titled, atom, most)
+        return predicate_graph(theory.checked, titled, atom, most)
     _require_near_none(atom, predicates)
+    if formulas:
+        message = f"formulas are drawn of a program, or around a predicate, and `{atom}` is no predicate"
+        raise Error([Diagnostic("not-a-predicate", message, "name a predicate, or leave `formulas` out")])
     check_alpha(alpha)
     query, findings = asked(theory, atom)
+    from lnnkit.draw.neighbourhood import neighbourhood
     from lnnkit.kb.explaining import placed  # infers, which drawing formulas does not
-    from lnnkit.picture.neighbourhood import neighbourhood
 
     explainer, lifted, root = placed(session, query)
     explanation = explainer.explain(lifted, root, alpha)
@@ -38,7 +44,7 @@ def picture(session: Session, atom: str | None, depth: int, most: int, alpha: fl
 
 
 def _require_near_none(name: str, predicates: Collection[str]) -> None:
-    """Raises `ProgramError` for a name that is no predicate's, and is like one."""
+    """Raises `ProgramError` for a name that is not a predicate's but resembles one."""
     if is_name(name) and name not in predicates and (near := nearest(name, predicates)):
         hint = f"did you mean `{near}`?"
         raise ProgramError([Diagnostic("unknown-predicate", f"no predicate is named `{name}`", hint)])

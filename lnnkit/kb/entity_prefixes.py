@@ -1,4 +1,4 @@
-"""The names of entities that a program knows."""
+"""The entity names that a program knows, by prefix."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from lnnkit.data.whole import whole
 
 
 def entities(checked: CheckedProgram, prefix: str, most: int) -> list[str]:
-    """Up to ``most`` entities of facts and tables that begin so, sorted by code point; whole numbers are left out."""
+    """Up to ``most`` entities of facts and tables whose names start with ``prefix``, sorted by code point; whole
+    numbers are left out."""
     found = {
         text for fact in checked.facts for text in fact.arguments if text.startswith(prefix) and whole(text) is None
     }

@@ -1,16 +1,16 @@
-"""Why bounds are what they are, why they are no tighter, and what contradictions rest on."""
+"""Why bounds are what they are, why they are no tighter, and which facts and statements cause contradictions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from lnnkit.check.program import Query
-from lnnkit.explain.conflict import Conflict
-from lnnkit.explain.conflicts import alone
+from lnnkit.explain.conflict.conflict import Conflict
+from lnnkit.explain.conflict.conflicts import alone
+from lnnkit.explain.conflict.members import Loosened, Member
 from lnnkit.explain.explainer import Explainer
-from lnnkit.explain.explanation import Explanation
-from lnnkit.explain.members import Loosened, Member
-from lnnkit.explain.why_not import WhyNot
+from lnnkit.explain.missing.why_not import WhyNot
+from lnnkit.explain.proof.explanation import Explanation
 from lnnkit.graph.lifted import LiftedGraph, Root
 from lnnkit.kb.covering_fixpoints import covering_widely
 from lnnkit.kb.querying import check_bound, neither_true_nor_false, no_atom
@@ -19,8 +19,8 @@ from lnnkit.kb.trying import adding
 
 
 def placed(session: Session, query: Query) -> tuple[Explainer, LiftedGraph, Root]:
-    """What explains a query, and its place in the graph. Raises `ProgramError` for one that has free variables, and
-    `Error` where inference was told not to record."""
+    """The explainer for a query, and the query's place in the graph. Raises `ProgramError` for a query with free
+    variables, and `Error` if inference was told not to record."""
     explainer = covering_widely(session, query).explainer
     lifted, root = explainer.root(query)
     check_bound(root)
@@ -34,8 +34,8 @@ def explanation(session: Session, query: Query, alpha: float) -> Explanation:
 
 
 def why_not(session: Session, query: Query, text: str, *, upper: bool, goal: float | None) -> WhyNot:
-    """What keeps a side of an atom's bounds from ``goal`` (None: from true or false). Raises as `placed` does, and for
-    a query that is no atom; ``text`` is what was written."""
+    """What keeps one side of an atom's bounds from ``goal`` (None: from true or false). Raises as `placed` does, and
+    for a query that is not an atom. ``text`` is the query as the user wrote it."""
     before = covering_widely(session, query)
     explainer, lifted, root = placed(session, query)
     reference = root.reference
@@ -52,7 +52,8 @@ def why_not(session: Session, query: Query, text: str, *, upper: bool, goal: flo
 
 
 def conflicts(session: Session, most: int) -> list[Conflict]:
-    """The first ``most`` contradictions of the program's own fixpoint, each with what meets in it."""
+    """The first ``most`` contradictions of the fixpoint for the program's own queries, each with the facts and
+    statements behind it."""
     rested = session.own()
     most_rounds = 4 * rested.outcome.rounds + 64  # bounds may creep for ever
 

@@ -1,4 +1,5 @@
-"""Goes on from a fixpoint once some atoms are known better: `lnnkit.engine.continuation`, of atoms by name."""
+"""Continues from a fixpoint after the bounds of some atoms were tightened: `lnnkit.engine.continuation`, with atoms
+given by name."""
 
 from __future__ import annotations
 
@@ -15,8 +16,8 @@ from lnnkit.kb.theory import Theory
 def gone_on(
     theory: Theory, earlier: Rested, facts: Sequence[Fact], computing: Computing, *, round_limit: int
 ) -> Rested | None:
-    """The fixpoint of a theory that says what that of ``earlier`` said, and these facts besides; None where
-    it cannot be reached from there."""
+    """The fixpoint of a theory that states what the theory of ``earlier`` stated, and these facts in addition. None if
+    it cannot be reached from ``earlier``."""
     index = earlier.fixpoint.prepared.grounding.domain.index
     if any(entity not in index for fact in facts for entity in fact.arguments):
         return None

@@ -1,28 +1,27 @@
-"""The knowledge base: load, tell, infer, ask, explain, save. This page states the pipeline.
+"""The knowledge base: load, tell, infer, ask, explain, save. This page shows the pipeline.
 
     text -> parse -> check (reads the data) -> lifted graph -> grounding and rounds -> answers, and their proofs
 
-torch and networkx are imported where a method first needs them: a program with errors is refused without them.
+torch and networkx are imported when a method first needs them: a program with errors is refused without them.
 """
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NoReturn
+from typing import TYPE_CHECKING, Literal, NoReturn, overload
 
 from lnnkit.answer_table import Answers
 from lnnkit.check import check
 from lnnkit.check.checker import ordered
 from lnnkit.check.further_facts import check_facts
-from lnnkit.check.program import CheckedProgram, Fact, Predicate
+from lnnkit.check.program import CheckedProgram, Fact, Predicate, Query
 from lnnkit.computing import computing
 from lnnkit.errors import DataError, ProgramError
-from lnnkit.kb.querying import asked, check_alpha, check_limits, with_queries
+from lnnkit.kb.querying import asked, check_alpha, check_cases, check_limits, with_queries
 from lnnkit.kb.session import ROUND_LIMIT, Session
 from lnnkit.kb.theory import Theory
 from lnnkit.outcome import Contradiction, Outcome
@@ -36,11 +35,12 @@ if TYPE_CHECKING:
 
     from lnnkit.data.table import FactTable
     from lnnkit.engine.stop.watch import Watch
-    from lnnkit.explain.conflict import Conflict
-    from lnnkit.explain.explanation import Explanation
-    from lnnkit.explain.why_not import WhyNot
+    from lnnkit.explain.case_tree import CaseExplanation
+    from lnnkit.explain.conflict.conflict import Conflict
+    from lnnkit.explain.missing.why_not import WhyNot
+    from lnnkit.explain.proof.explanation import Explanation
     from lnnkit.fit import Fit
-    from lnnkit.learn.module import ProgramModule
+    from lnnkit.learn.parameters.module import ProgramModule
     from lnnkit.picture.picture import Picture
     from lnnkit.plan import Plan
     from lnnkit.prove.proved import Proved
@@ -50,8 +50,9 @@ if TYPE_CHECKING:
 class KnowledgeBase:
     """Rules, axioms and facts, and what follows from them.
 
-    Facts are told, never taken back; bounds only tighten. Files are read once, here. Inference runs when it is asked
-    for, or when an answer needs it; ``warnings`` holds what the check found short of an error.
+    Facts can be added, never removed; bounds only tighten. Files are read once, when the knowledge base is made.
+    Inference runs on request, or when an answer needs it. ``warnings`` holds the findings of the check that are not
+    errors.
     """
 
     def __init__(self, program: ast.Program, base: Path, findings: Sequence[Diagnostic] = ()) -> None:
@@ -73,12 +74,13 @@ class KnowledgeBase:
 
     @property
     def graph(self) -> nx.MultiDiGraph:
-        """The lifted graph of neurons, to read; see `lnnkit.graph.lifted` for what its nodes and edges carry."""
+        """The lifted graph of neurons, read-only; see `lnnkit.graph.lifted` for the attributes of its nodes and
+        edges."""
         return self._session.graph().graph.copy(as_view=True)
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The files that the program's text names: what it imports, and its tables."""
+        """The files that the program names: its imports and its tables."""
         from lnnkit.syntax.relocate import paths
 
         return tuple(self._home / path for path in paths(self.program))
@@ -94,26 +96,27 @@ class KnowledgeBase:
         return self._checked.predicates
 
     def entities(self, prefix: str, most: int) -> list[str]:
-        """Up to ``most`` entities of facts and tables that begin so, sorted; whole numbers are left out."""
+        """Up to ``most`` entities of facts and tables whose names start with ``prefix``, sorted; whole numbers are left
+        out."""
         from lnnkit.kb.entity_prefixes import entities
 
         return entities(self._checked, prefix, most)
 
     def copied(self) -> KnowledgeBase:
-        """A copy that has inferred nothing yet, and may be told more without this one hearing of it."""
+        """An independent copy: it has inferred nothing yet, and facts told to it do not reach this one."""
         clone = copy(self)
         clone._session = self._session.copied()
         return clone
 
     def facts_of(self, statements: Sequence[ast.FactStatement]) -> tuple[tuple[Fact, ...], list[Diagnostic]]:
-        """What some statements would state here, and what is to be said of them. Raises `ProgramError`."""
+        """The facts that some statements would add here, and the findings about them. Raises `ProgramError`."""
         facts, findings = check_facts(statements, self._checked)
         if facts is None:
             raise ProgramError([finding for finding in findings if finding.severity == "error"])
         return facts, findings
 
     def with_facts(self, statements: Sequence[ast.FactStatement]) -> KnowledgeBase:
-        """A copy that states these facts too, of predicates that there are; no file is read again. Raises
+        """A copy with these facts in addition; their predicates must exist. No file is read again. Raises
         `ProgramError` with every finding."""
         facts, findings = self.facts_of(statements)
         clone = self.copied()
@@ -123,7 +126,8 @@ class KnowledgeBase:
         return clone
 
     def overruled(self, fact: Fact) -> list[str]:
-        """What the program's facts say of an atom, where ``fact`` says less or otherwise: with their places."""
+        """The facts of the program about the atom of ``fact`` that are tighter than ``fact`` or disagree with it, each
+        with its place."""
         origins = self._theory.origins()
         said = origins.of(fact.predicate, fact.arguments)
         return [
@@ -133,12 +137,12 @@ class KnowledgeBase:
         ]
 
     def tell(self, name: str, table: object, *, trust: float = 1.0) -> None:
-        """Add facts about the predicate ``name``; they meet what is there.
+        """Add facts about the predicate ``name``. An atom that has facts already keeps the intersection of all bounds.
 
         ``table`` is anything Arrow-capable (a pandas or polars frame, an Arrow table, ...), a mapping of columns, or
         rows; its columns are the arguments, then a truth value or a lower and an upper bound if there are more.
-        ``trust`` (0 to 1) changes no bounds: it multiplies what the repair of one of these facts costs.
-        Raises `DataError` with every bad row, and then tells nothing. No file is read again.
+        ``trust`` (0 to 1) changes no bounds: it multiplies the cost of repairing one of these facts. Raises `DataError`
+        with every bad row, and then adds nothing. No file is read again.
         """
         from lnnkit.kb.telling import told, with_told, without_denials
 
@@ -149,7 +153,7 @@ class KnowledgeBase:
         self._told = (*self._told, found)
 
     def label(self, name: str, table: object) -> None:
-        """Add labels of the predicate ``name``, to train and to score by; ``table`` as in `tell`."""
+        """Add labels of the predicate ``name``, for training and scoring; ``table`` as in `tell`."""
         from lnnkit.kb.telling import told
 
         found, findings = told(self._checked, name, table)
@@ -157,12 +161,12 @@ class KnowledgeBase:
         self._session.change(replace(self._checked, label_tables=(*self._checked.label_tables, found)))
 
     def assume(self, bounds: Mapping[str, float | tuple[float, float]]) -> KnowledgeBase:
-        """What if: a copy in which some atoms have other ``bounds`` (one truth, or two; numbers, one or two ends) than
-        their facts give them.
+        """A what-if copy, in which the given atoms have these ``bounds`` (one truth or two; numbers, one end or two)
+        instead of those that their facts give.
 
-        Where they are known better than here, the copy goes on from what has been inferred here, from those atoms
-        only; else it infers anew, unless they have been assumed before. Raises `ProgramError` for a key that is no
-        atom, ``ValueError`` for bounds that are none.
+        If the bounds are tighter than here, the copy continues from the fixpoint of this knowledge base and computes
+        only what follows from those atoms; otherwise it infers from the start, unless the same atoms were assumed
+        before. Raises `ProgramError` for a key that is not an atom, ``ValueError`` for invalid bounds.
         """
         from lnnkit.kb.assuming import hypothetical
 
@@ -182,15 +186,14 @@ class KnowledgeBase:
         watch: Watch | None = None,
         record: bool = True,
     ) -> Outcome:
-        """Run to the fixpoint. Raises `BudgetError` before more than ``max_groundings`` instances of one rule or query
-        are made (default: what half of the free memory can hold).
+        """Run inference to the fixpoint. Raises `BudgetError` before more than ``max_groundings`` instances of one rule
+        or query are made (default: as many as fit half of the free memory).
 
-        ``precision`` is double or single (half the memory; bounds to 1e-5; not for programs with numbers, which are
-        double); on ``device`` cpu, cuda or cuda:N it is worked out what rules propose.
-        ``watch.after_round`` is told of every round, and ends inference by returning False. So does a first Ctrl-C,
-        where that would raise ``KeyboardInterrupt``: the outcome is then interrupted, and what answers say holds,
-        though it may be loose. A second one raises. Without ``record`` nothing is kept that explanations could be read
-        from, until the next call.
+        ``precision`` is double or single. Single halves the memory and is accurate to 1e-5; programs with numbers
+        always use double. ``device`` (cpu, cuda or cuda:N) is where rules are evaluated. ``watch.after_round`` is
+        called after every round, and stops inference by returning False. The first Ctrl-C stops it too, where it would
+        otherwise raise ``KeyboardInterrupt``: the outcome is then "interrupted", and bounds are sound but may be loose.
+        The second Ctrl-C raises. Without ``record`` nothing is kept for explanations until the next call.
         """
         check_limits(max_groundings=max_groundings, max_rounds=max_rounds)
         self._session.recording = record
@@ -205,8 +208,8 @@ class KnowledgeBase:
         device: str = "cpu",
         watch: Watch | None = None,
     ) -> Plan:
-        """Infer, as `infer` does, and return the plan of it: what each statement joined, in which order, with the rows
-        that went in and came out, and which sides of which predicates were computed. Print it."""
+        """Run inference as `infer` does, and return its plan: what each statement joined, in which order, with the
+        numbers of rows in and out, and which sides of which predicates were computed. Print it."""
         from lnnkit.answers.plan_report import statement_plans, table_plans
         from lnnkit.join.join_plan import Recorder
         from lnnkit.plan import Plan
@@ -219,8 +222,8 @@ class KnowledgeBase:
 
     @contextmanager
     def watched(self, watch: Watch) -> Iterator[None]:
-        """While entered, ``watch`` is told of every round that an answer or an explanation needs, and may end inference
-        there."""
+        """A context in which ``watch`` is called after every round that an answer or an explanation needs, and may stop
+        inference."""
         session = self._session
         before, session.watch = session.watch, watch
         try:
@@ -228,43 +231,78 @@ class KnowledgeBase:
         finally:
             session.watch = before
 
-    def ask(self, query: str, *, alpha: float = 1.0, exact: bool = False, timeout: float | None = 60.0) -> Answers:
+    def ask(
+        self,
+        query: str,
+        *,
+        alpha: float = 1.0,
+        cases: int = 0,
+        classical: bool = False,
+        exact: bool = False,
+        timeout: float | None = 60.0,
+    ) -> Answers:
         """The answers to a query; infers first when facts or queries have changed what must be known.
 
         With variables: the bindings whose bounds differ from the query's value with every atom at its default, sorted;
         without: one answer. ``alpha`` is the threshold from which a bound counts as true, above 0.5 and at most 1.
+
+        With ``cases`` each side of a disjunction that the answer can depend on is assumed in turn, up to so many within
+        each other, and what all sides agree on is kept. That is sound for truths from 0 to 1: of ``A | B`` in
+        Lukasiewicz logic one is at least 0.5. With ``classical`` too every atom is taken to be true or false.
+
         ``exact`` gives these answers the tightest bounds that all statements leave together, as `prove` does; an answer
         that takes longer than ``timeout`` seconds keeps its own.
         """
         check_alpha(alpha)
+        check_cases(cases, classical)
         found, findings = asked(self._theory, query)
-        from lnnkit.kb.asking import answers
-
-        known = answers(self._session, found, alpha)
+        known = self._answers(found, alpha, cases, classical)
         if exact:
             from lnnkit.kb.proving import tightened
 
             known = tightened(self._session, found, known, timeout)
         return replace(known, warnings=(*findings, *known.warnings))
 
-    def explain(self, query: str, *, alpha: float = 1.0) -> Explanation:
-        """Why an atom, or a formula without free variables, has its bounds: the proof of each, down to facts.
+    def _answers(self, query: Query, alpha: float, cases: int, classical: bool) -> Answers:
+        if cases:
+            from lnnkit.kb.asking_by_cases import answers_by_cases
 
-        Infers first when stale. Raises `ProgramError` for a query that has variables, and `Error` where inference was
-        told not to record.
+            return answers_by_cases(self._session, query, alpha, cases, classical=classical)
+        from lnnkit.kb.asking import answers
+
+        return answers(self._session, query, alpha)
+
+    @overload
+    def explain(self, query: str, *, alpha: float = 1.0, cases: Literal[0] = 0) -> Explanation: ...
+    @overload
+    def explain(self, query: str, *, alpha: float = 1.0, cases: int, classical: bool = False) -> CaseExplanation: ...
+    def explain(
+        self, query: str, *, alpha: float = 1.0, cases: int = 0, classical: bool = False
+    ) -> Explanation | CaseExplanation:
+        """Why an atom, or a formula without free variables, has its bounds: the proof of each, down to facts; with
+        ``cases``, as in `ask`, the cases with a proof in each.
+
+        Runs inference first if needed. Raises `ProgramError` for a query with free variables, and `Error` if inference
+        was told not to record.
         """
         check_alpha(alpha)
+        check_cases(cases, classical)
         found, findings = asked(self._theory, query)
+        if cases:
+            from lnnkit.kb.asking_by_cases import explanation_by_cases
+
+            made = explanation_by_cases(self._session, found, alpha, cases, classical=classical)
+            return replace(made, warnings=(*findings, *made.warnings))
         from lnnkit.kb.explaining import explanation
 
         return replace(explanation(self._session, found, alpha), warnings=tuple(findings))
 
     def why_not(self, atom: str, *, side: Literal["lower", "upper"] = "lower", goal: float | None = None) -> WhyNot:
         """What keeps an atom from being true (``side`` upper: from being false), or from reaching ``goal``: the
-        statements that could change it, the premises that hold each back, and how much they lack.
+        statements that could change it, the premises that hold each of them back, and how much these lack.
 
         Raises `ProgramError` for anything but an atom without variables, ``ValueError`` for another side, and for a
-        goal that is no truth.
+        goal that is not a truth value.
         """
         if side not in ("lower", "upper"):
             raise ValueError(f"side is {side!r}; it is 'lower' or 'upper'")
@@ -323,44 +361,53 @@ class KnowledgeBase:
 
         return proved(self._session, self._checked.queries, reading, alpha, timeout, tell)
 
-    def draw(self, atom: str | None = None, *, depth: int = 3, most: int = 60, alpha: float = 1.0) -> Picture:
-        """A picture: of the graph of the program's formulas, or of what an ``atom`` rests on up to ``depth`` instances
-        away, with the bounds of all. A predicate's name draws the formulas around it. Of more than ``most`` boxes,
-        those nearest to the middle are drawn."""
+    def draw(
+        self,
+        atom: str | None = None,
+        *,
+        formulas: bool = False,
+        depth: int = 3,
+        most: int = 60,
+        alpha: float = 1.0,
+    ) -> Picture:
+        """A picture: of the program's predicates and rules, of those around the predicate that ``atom`` names, or of
+        what an ``atom`` rests on up to ``depth`` instances away, with the bounds of all. ``formulas`` draws connectives
+        instead of rules. Of more than ``most`` boxes, those nearest to the middle are drawn. Raises `Error` where
+        ``formulas`` are asked of an atom."""
         from lnnkit.kb.drawing import picture
 
-        return picture(self._session, atom, depth, most, alpha)
+        return picture(self._session, atom, formulas, depth, most, alpha)
 
     @property
     def outcome(self) -> Outcome:
-        """How inference for the program's own queries ended; infers first when stale."""
+        """How inference for the program's own queries ended. Runs inference first if needed."""
         return self._session.own().outcome
 
     @property
     def contradictions(self) -> Sequence[Contradiction]:
-        """All contradictions; infers first when stale."""
+        """All contradictions. Runs inference first if needed."""
         return self.outcome.contradictions
 
     def conflicts(self, most: int = 20) -> list[Conflict]:
-        """The contradictions, each with the facts and the statements that meet in it; the first ``most``. Infers first
-        when stale. Raises ``ValueError`` for a number that is no count."""
+        """The first ``most`` contradictions, each with the facts and statements that cause it. Runs inference first if
+        needed. Raises ``ValueError`` unless ``most`` is a positive whole number."""
         check_limits(most=most)
         from lnnkit.kb.explaining import conflicts
 
         return conflicts(self._session, most)
 
-    def answers(self, *, alpha: float = 1.0) -> list[Answers]:
-        """The answers to the program's own queries, in the order of the file."""
+    def answers(self, *, alpha: float = 1.0, cases: int = 0, classical: bool = False) -> list[Answers]:
+        """The answers to the program's own queries, in the order of the file; ``cases`` and ``classical`` as in
+        `ask`."""
         check_alpha(alpha)
+        check_cases(cases, classical)
         self._theory.require_evaluated()
-        from lnnkit.kb.asking import answers
-
-        return [answers(self._session, query, alpha) for query in self._checked.queries]
+        return [self._answers(query, alpha, cases, classical) for query in self._checked.queries]
 
     def replace_queries(self, queries: Sequence[str], *, complete: bool = False) -> None:
-        """Ask these instead of the program's own queries. Raises `ProgramError` with the findings of all; what they
-        have short of an error joins ``warnings``. Where the data is ``complete``, so that nothing more is told, an
-        entity that the program does not have is an error too."""
+        """Replace the program's own queries. Raises `ProgramError` with the findings of all; findings that are not
+        errors are added to ``warnings``. With ``complete`` no more data will be told, so an entity that the program
+        does not have is an error."""
         queries = [queries] if isinstance(queries, str) else queries
         checked, findings = with_queries(self._theory, queries, "error" if complete else "warning")
         self.warnings += tuple(findings)
@@ -370,7 +417,7 @@ class KnowledgeBase:
 
     def module(self) -> ProgramModule:
         """The parameters of the program's rules as a torch module: ``module.values`` has a scalar for each, by name.
-        Answers follow their values."""
+        Answers use their current values."""
         return self._theory.learning().module
 
     def fit(
@@ -399,24 +446,26 @@ class KnowledgeBase:
         max_groundings: int | None = None,
         listen: Callable[[Epoch], bool | None] | None = None,
     ) -> Fit:
-        """Fit the numbers of the rules to the labels (see `lnnkit.learn.parameters` for which are learned, and
-        `lnnkit.learn.objective` for the loss). The values that are kept are those with the least loss on the share of
-        the labels held back for ``validation`` (where there are too few: on all), with as few digits as cost nothing.
+        """Fit the learnable values of the rules to the labels (see `lnnkit.learn.parameters.parameters` for which are
+        learned, and `lnnkit.learn.fitting.objective` for the loss). The values kept are those with the least loss on
+        the share of the labels held out for ``validation`` (on all labels if there are too few), with as few digits as
+        cost nothing.
 
-        ``rate`` is Adam's, ``module_rate`` that of bound modules; ``batch`` labels make a step (default: all); after
-        ``patience`` epochs without gain it stops. ``restarts`` after the first start from other weights. ``only`` and
-        ``freeze`` name rules (an unnamed one is ``line 7``). ``contradictions``, ``uncertainty`` and ``decay`` (of
-        weights toward 1) weigh terms of the loss; ``balanced`` counts true and false labels alike; with ``soft``, all
-        instances that support a labelled atom learn, not the one that wins alone. Neurons of the rules in ``classical``
-        that learn anything stay classical at ``alpha``, but that operands may be left out at the price ``slack``. A
-        killed run goes on from ``checkpoint``, to the same result. ``listen`` is told of every inference on the way,
-        and ends fitting by returning False.
+        ``rate`` is the learning rate of Adam, ``module_rate`` that of bound modules. A step uses ``batch`` labels
+        (default: all). Training stops after ``patience`` epochs without improvement. There are ``restarts`` runs, of
+        which all but the first start from other weights. ``only`` and ``freeze`` name rules (an unnamed one is ``line
+        7``). ``contradictions``, ``uncertainty`` and ``decay`` (of weights toward 1) are weights of terms of the loss.
+        ``balanced`` gives true and false labels the same weight in total. With ``soft`` all instances that support a
+        labelled atom learn, not only the one that sets its bound. The learned neurons of the rules named in
+        ``classical`` are kept classical at ``alpha``, except that an operand may be left out at the price ``slack``. A
+        killed run continues from ``checkpoint``, to the same result. ``listen`` is called for every inference of the
+        fit, and stops fitting by returning False.
 
-        Raises `Error` where there is nothing to learn, no label, or no classical neuron; `BudgetError` as `infer` does.
+        Raises `Error` if there is nothing to learn, no label, or no classical neuron; `BudgetError` as `infer` does.
         """
         from lnnkit.kb.training import fit, rule_names, trained_rules
-        from lnnkit.learn.fitting import Settings
-        from lnnkit.learn.objective import Objective
+        from lnnkit.learn.fitting.fitting import Settings
+        from lnnkit.learn.fitting.objective import Objective
         from lnnkit.output import require_apart
 
         if checkpoint is not None:
@@ -441,14 +490,14 @@ class KnowledgeBase:
         return fit(self._session, trained, settings, max_groundings, checkpoint, listen)
 
     def evaluate(self, *, max_groundings: int | None = None) -> Scores:
-        """How well the answers for labelled atoms agree with their labels. Raises `Error` where there is no label."""
+        """How well the answers for labelled atoms agree with their labels. Raises `Error` if there is no label."""
         from lnnkit.kb.training import scores
 
         return scores(self._session, max_groundings)
 
     def classical(self, alpha: float = 1.0) -> list[Classical]:
-        """Which connectives of the rules are classical at ``alpha``: true operands make a conjunction true and a false
-        one makes it false, and so on (see `lnnkit.learn.classical`)."""
+        """Which connectives of the rules are classical at ``alpha``: true operands make a conjunction true, a false
+        operand makes it false, and so on (see `lnnkit.learn.parameters.classical`)."""
         check_alpha(alpha)
         return [
             Classical(each.rule, each.text, each.kind, each.classical({}, alpha))
@@ -458,10 +507,11 @@ class KnowledgeBase:
     def bind(
         self, name: str, module: torch.nn.Module, inputs: Mapping[str, torch.Tensor], classes: Sequence[str] = ()
     ) -> None:
-        """Let a torch module supply a predicate or a number: ``inputs`` maps entities to the tensors that the module is
-        given, one stack for all. Of ``name(entity)`` the module gives one truth, or the number itself, a row; of
-        ``name(entity, class)`` one for each of the ``classes`` (by default ``0``, ``1``, ...). `fit` trains it jointly
-        with the rules. Facts of the predicate stand besides. Raises `Error` for what is no module or no such input."""
+        """Let a torch module supply a predicate or a number. ``inputs`` maps each entity to the tensor that the module
+        receives; all are stacked. For ``name(entity)`` each row of the output is one truth value, or the number itself;
+        for ``name(entity, class)`` it has one truth value for each of the ``classes`` (by default ``0``, ``1``, ...).
+        `fit` trains the module jointly with the rules. Facts of the predicate stay valid. Raises `Error` if ``module``
+        is not a module or ``inputs`` do not fit."""
         from lnnkit.kb.module_binding import binding
 
         self._theory.bind(binding(self._checked, name, module, inputs, classes))
@@ -470,12 +520,12 @@ class KnowledgeBase:
     # --- writing itself ---------------------------------------------------------------------------------------------
 
     def save(self, path: str | Path) -> None:
-        """Write the program to ``path``, whole or not at all, its paths rewritten to lead from there to the same files;
-        with the numbers that its rules have learned, if they have. A path that ends in ``.safetensors`` becomes a model
-        file: the program's text, and the exact numbers.
+        """Write the program to ``path``, completely or not at all. Paths in it are rewritten to lead to the same files
+        from there, and learned values are written into the rules. A path that ends in ``.safetensors`` becomes a model
+        file: the program's text and the exact values.
 
-        Imports stay imports, and labels of `label` are left out: what was learned from them is kept. Raises `Error`,
-        and writes nothing, when facts were told, since no file holds them, and for a path of `files`.
+        Imports stay imports. Labels added by `label` are left out, since what was learned from them is kept. Raises
+        `Error`, and writes nothing, if facts were told (no file holds them), and if ``path`` is one of `files`.
         """
         from lnnkit.kb.saving import refuse_told, save
         from lnnkit.output import require_apart
@@ -487,19 +537,19 @@ class KnowledgeBase:
 
     @property
     def text(self) -> str:
-        """The text of the main file, with the numbers that it has learned."""
+        """The text of the main file, with the values that it has learned."""
         return self._theory.written().span.source.text
 
     # --- copying itself ---------------------------------------------------------------------------------------------
 
     def __copy__(self) -> KnowledgeBase:
-        """A second name for the same: what is told to one is told to both."""
+        """The same knowledge base under a second name: what is told to one is told to both."""
         found = object.__new__(type(self))
         found.__dict__.update(self.__dict__)
         return found
 
     def __deepcopy__(self, memo: dict[int, object]) -> KnowledgeBase:
-        """One that says the same, and goes its own way from here: it is told, trained and bound by itself."""
+        """An independent copy: facts, training and bindings after this point are its own."""
         found = memo[id(self)] = self.copied()
         return found
 
@@ -529,8 +579,10 @@ class KnowledgeBase:
         return f"KnowledgeBase({self.program.span.source.path}: {counts})"
 
     def _repr_html_(self) -> str:
-        cells = "".join(f"<tr><th>{name}</th><td>{count:,}</td></tr>" for name, count in self._counts())
-        return f"<table><caption>{html.escape(self.program.span.source.path)}</caption>{cells}</table>"
+        from lnnkit.markup.html_table import Table, tables
+
+        counts = self._counts()
+        return tables(Table(self.program.span.source.path, [], counts, len(counts)))
 
     # --- its parts --------------------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""A program, or a model file, as a knowledge base."""
+"""Loads a program, or a model file, as a knowledge base."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from lnnkit.syntax.parse import parse
 
 
 def load(path: str | Path) -> KnowledgeBase:
-    """The knowledge base of a ``.lnn`` file, or of a model file (``.safetensors``), whose numbers it takes exactly.
-    Raises `ProgramError` with every finding if it has errors."""
+    """The knowledge base of a ``.lnn`` file, or of a model file (``.safetensors``), with its exact values. Raises
+    `ProgramError` with every finding if the program has errors."""
     from lnnkit.data.files import read_program
     from lnnkit.data.model_file import is_model, read_values
 
@@ -28,6 +28,6 @@ def load(path: str | Path) -> KnowledgeBase:
 
 
 def loads(text: str, base: str | Path = ".", path: str = "<string>") -> KnowledgeBase:
-    """The knowledge base of a program text; its paths are relative to ``base``, findings show it under ``path``."""
+    """The knowledge base of a program text. Its paths are relative to ``base``; findings are shown under ``path``."""
     program, findings = parse(text, path)
     return KnowledgeBase(program, Path(base), findings)

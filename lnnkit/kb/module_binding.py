@@ -1,4 +1,4 @@
-"""A torch module and its inputs, as the binding of a predicate or a number."""
+"""Checks a torch module and its inputs, and binds them to a predicate or a number."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import torch
 
 from lnnkit.check.program import CheckedProgram
 from lnnkit.errors import Error
-from lnnkit.learn.binding import Binding
+from lnnkit.learn.replay.binding import Binding
 from lnnkit.syntax.diagnostic import Diagnostic
 
 
@@ -19,9 +19,9 @@ def binding(
     inputs: Mapping[str, torch.Tensor],
     classes: Sequence[str],
 ) -> Binding:
-    """The module as what supplies the predicate or number ``name``; ``classes`` are numbered where none are named.
-    Raises `Error` where the predicate is none for modules, the module is none, its inputs are no tensors of one shape
-    by entities, or it is not as wide as the predicate."""
+    """The binding of a module to the predicate or number ``name``; ``classes`` are numbered if not named. Raises
+    `Error` if the predicate cannot be supplied by a module, ``module`` is not a module, the inputs are not tensors of
+    one shape for named entities, or the output has another width than the predicate needs."""
     _require_module(name, module)
     predicate = checked.predicates.get(name)
     arity = 0 if predicate is None else predicate.arity
@@ -45,7 +45,7 @@ def _refused(name: str, message: str, hint: str) -> Error:
 
 
 def _require_module(name: str, module: object) -> None:
-    """Raises `Error` with what to do instead for what is no module."""
+    """Raises `Error`, with what to do instead, if ``module`` is not a module."""
     if isinstance(module, torch.nn.Module):
         return
     if isinstance(module, type) and issubclass(module, torch.nn.Module):
@@ -62,7 +62,7 @@ def _require_module(name: str, module: object) -> None:
 
 
 def _require_inputs(name: str, inputs: object, classes: object) -> None:
-    """Raises `Error` where inputs do not say which entities they are of, or classes are no texts."""
+    """Raises `Error` if inputs do not name their entities, or classes are not texts."""
     hint = 'map each entity to its input: `{"a": tensor_of_a, "b": tensor_of_b}`'
     if not isinstance(inputs, Mapping):
         what = "inputs in a tensor" if isinstance(inputs, torch.Tensor) else f"inputs in a {type(inputs).__name__}"
@@ -96,7 +96,8 @@ def _shown(each: torch.Tensor) -> str:
 
 
 def _width(name: str, module: torch.nn.Module, stacked: torch.Tensor) -> int:
-    """How many numbers a row the module gives, tried on the first inputs. Raises `Error` where it fails there."""
+    """How many numbers the module gives for each row, found by trying the first inputs. Raises `Error` if it fails on
+    them."""
     tried = stacked[:2]  # one alone has no spread, as batch norms need
     try:
         with torch.no_grad():

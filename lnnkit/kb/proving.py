@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from lnnkit.answer_table import Answers
 from lnnkit.check.program import Query
 from lnnkit.errors import Error, ProgramError
-from lnnkit.explain.ground_form import Free, about, form_of
+from lnnkit.explain.checker.ground_form import Free, about, form_of
 from lnnkit.kb.asking import answers
 from lnnkit.kb.covering_fixpoints import covering
 from lnnkit.kb.explaining import conflicts

@@ -1,4 +1,4 @@
-"""What a knowledge base may be asked: texts checked as queries, and the errors of those that it cannot answer."""
+"""Parses and checks queries to a knowledge base, and raises the errors of those that cannot be answered."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 def asked(theory: Theory, text: str, *, strangers: Severity | None = "error") -> tuple[Query, list[Diagnostic]]:
-    """The query that a text writes, and what is to be said of it. Raises `ProgramError`, also where a value that it
-    needs is not trained. ``strangers`` as in `check_query`."""
+    """The query that a text spells, and the findings about it. Raises `ProgramError`, also if a value that it needs is
+    not trained. ``strangers`` as in `check_query`."""
     found, findings = _checked(text, theory, strangers)
     errors = [finding for finding in findings if finding.severity == "error"]
     if found is None or errors:
@@ -32,8 +32,8 @@ def asked(theory: Theory, text: str, *, strangers: Severity | None = "error") ->
 
 
 def with_queries(theory: Theory, texts: Sequence[str], strangers: Severity) -> tuple[CheckedProgram, list[Diagnostic]]:
-    """The program with these in place of its own queries, and what is to be said of them. Raises `ProgramError` with
-    the findings of all."""
+    """The program with these queries in place of its own, and the findings about them. Raises `ProgramError` with the
+    findings of all."""
     checked = theory.checked
     queries: list[Query] = []
     findings: list[Diagnostic] = []
@@ -50,7 +50,7 @@ def with_queries(theory: Theory, texts: Sequence[str], strangers: Severity) -> t
 
 
 def _checked(text: str, theory: Theory, strangers: Severity | None) -> tuple[Query | None, list[Diagnostic]]:
-    """The query, and what is to be said of it, now that values have been learned."""
+    """The query and the findings about it, given the values that were learned."""
     found, findings = check_query(text, theory.named, strangers=strangers)
     if theory.learner is not None and any(finding.code in UNEVALUATED for finding in findings):
         return check_query(text, theory.settled(), strangers=strangers)
@@ -58,16 +58,23 @@ def _checked(text: str, theory: Theory, strangers: Severity | None) -> tuple[Que
 
 
 def check_alpha(alpha: float) -> None:
-    """Raises ``ValueError`` for a threshold from which nothing can count as true."""
+    """Raises ``ValueError`` unless the threshold is above 0.5 and at most 1."""
     if not isinstance(alpha, Real) or not 0.5 < float(alpha) <= 1:
         raise ValueError(f"alpha is {alpha!r}; it is above 0.5 and at most 1")
 
 
 def check_limits(**limits: int | None) -> None:
-    """Raises ``ValueError`` for limits that are no counts."""
+    """Raises ``ValueError`` for limits that are not positive whole numbers."""
     for name, limit in limits.items():
         if limit is not None and not (isinstance(limit, int) and limit >= 0):
             raise ValueError(f"{name} is {limit!r}; it is a whole number from 0 on")
+
+
+def check_cases(cases: int, classical: bool) -> None:
+    """Raises ``ValueError`` for a depth that is no count, and for a reading without cases."""
+    check_limits(cases=cases)
+    if classical and not cases:
+        raise ValueError("classical goes with cases: propagation alone reads truths as any from 0 to 1")
 
 
 def check_bound(root: Root) -> None:
@@ -80,13 +87,13 @@ def check_bound(root: Root) -> None:
 
 
 def no_atom(text: str, query: Query) -> ProgramError:
-    """The error for a query that has to be an atom, and is none."""
+    """The error for a query that must be an atom and is not."""
     message = f"`{text.strip()}` is no atom about named entities"
     return ProgramError([Diagnostic("no-atom", message, "name one atom at a time, as in `P(anna)`", query.span)])
 
 
 def neither_true_nor_false(text: str, query: Query) -> ProgramError:
-    """The error for a query about a number where one about a truth is needed."""
+    """The error for a query about a number where a truth value is needed."""
     message = f"`{text.strip()}` is a number, which is neither true nor false"
     hint = "`explain` shows what each of its ends rests on"
     return ProgramError([Diagnostic("no-atom", message, hint, query.span)])

@@ -1,4 +1,4 @@
-"""A fixpoint, with all that answers and explanations read of it."""
+"""A fixpoint, with everything that answers and explanations read from it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Rested:
-    """A ``fixpoint``, the ``names`` of its entities, the ``program`` that it is of, and its ``outcome``: how it
+    """A ``fixpoint``, the ``names`` of its entities, the ``program`` that it belongs to, and its ``outcome``: how it
     ended."""
 
     def __init__(
@@ -43,7 +43,7 @@ class Rested:
 
     @cached_property
     def explainer(self) -> Explainer:
-        """What explains it. Raises `Error` where nothing was recorded."""
+        """The explainer of this fixpoint. Raises `Error` if nothing was recorded."""
         from lnnkit.explain.explainer import Explainer
 
         history = self.fixpoint.prepared.state.trail
@@ -66,8 +66,9 @@ def inferred(
     gathering: Gathering,
     record: bool,
     assumable: frozenset[str],
+    narrow: bool,
 ) -> Rested:
-    """The fixpoint of a theory, from its facts, as `lnnkit.engine.inference.infer` makes it. Raises `BudgetError`."""
+    """The fixpoint of a theory and its facts, as `lnnkit.engine.inference.infer` makes it. Raises `BudgetError`."""
     stated = {text for texts in constants(lifted).values() for text in texts}
     try:
         program = theory.bound(theory.checked)
@@ -91,6 +92,7 @@ def inferred(
             assumable=assumable,
             labelled=labelled,
             unnamed=asked,
+            narrow=narrow,
         )
     except TooLarge as problem:
         raise too_large(problem, lifted) from None

@@ -14,14 +14,14 @@ from lnnkit.syntax.relocate import relocate
 
 
 def save(program: ast.Program, home: Path, values: Mapping[str, float], path: str | Path) -> None:
-    """Write the program to ``path``, its paths rewritten to lead from there to the same files as from ``home``; with
-    its ``values`` where that is a model file. Raises `Error` where it cannot be written."""
+    """Write the program to ``path``, its paths rewritten to lead from there to the same files as from ``home``; a model
+    file also holds its ``values``. Raises `Error` if it cannot be written."""
     text = relocate(program, home, Path(path).parent)
     write_text(path, model_bytes(text, values) if is_model(Path(path)) else text)
 
 
 def refuse_told(told: Iterable[tuple[str, int]]) -> None:
-    """Raises `Error` where facts, so many of a predicate, were ``told``, since no file holds them."""
+    """Raises `Error` if facts were ``told`` (pairs of a predicate and how many), since no file holds them."""
     counts: dict[str, int] = {}
     for name, count in told:
         counts[name] = counts.get(name, 0) + count

@@ -1,4 +1,4 @@
-"""An inference session: the fixpoints of a theory, made where an answer needs them, kept while it says the same."""
+"""An inference session: the fixpoints of a theory, made when an answer needs them and kept until the theory changes."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ Atom = tuple[str, tuple[str, ...]]  # a predicate, and entities
 class Session:
     """Inference over a ``theory``.
 
-    ``computing`` says in which precision and where, ``most`` how many instances one rule may have (None: what half of
-    the free memory can hold), ``recording`` whether explanations are kept; ``watch`` is told of rounds that no other
-    watch is told of. ``fixpoints`` are by the texts of the
-    queries that they were made for. ``source`` is what a copy may go on from; ``opened`` has sessions in which nothing
-    is said of some atoms, or None where these have been assumed but once.
+    ``computing`` is the precision and the device, ``most`` the limit of instances of one rule (None: as many as fit
+    half of the free memory), ``recording`` whether explanations are kept. ``watch`` is called after rounds that have no
+    watch of their own. ``fixpoints`` are keyed by the texts of the queries that they were made for. A copy may continue
+    from ``source``. ``opened`` maps sets of atoms to sessions without facts about them, or to None if they were assumed
+    only once.
     """
 
     def __init__(self, theory: Theory) -> None:
@@ -55,23 +55,23 @@ class Session:
     def about(
         self, theory: Theory, lifted: LiftedGraph | None = None, assumable: frozenset[str] = frozenset()
     ) -> Session:
-        """One of another theory, which computes in the same way and has inferred nothing yet. ``lifted`` is the graph
-        of its statements, where that is known."""
+        """A session for another theory, with the same settings, that has inferred nothing yet. ``lifted`` is the graph
+        of its statements, if known."""
         found = copy(self)
         found.theory, found._lifted, found._assumable = theory, lifted, assumable
         found.fixpoints, found.opened, found.source, found._gathering, found.watch = {}, {}, None, None, None
         return found
 
     def copied(self) -> Session:
-        """One of the same theory, which shares nothing that was found out on the way to a fixpoint: it may be used when
-        an exception has ended inference somewhere here."""
+        """A session for the same theory that shares no intermediate state with this one: safe to use after an exception
+        has interrupted inference here."""
         found = self.about(self.theory.copied())
         found._known = None
         return found
 
     def graph(self) -> LiftedGraph:
-        """The graph of all statements but the queries. Raises `ProgramError` where something keeps the program from
-        being evaluated."""
+        """The graph of all statements, without the queries. Raises `ProgramError` if the program cannot be
+        evaluated."""
         self.theory.require_evaluated()
         if self._lifted is None:
             from lnnkit.graph.lifting import build
@@ -80,12 +80,12 @@ class Session:
         return self._lifted
 
     def change(self, checked: CheckedProgram) -> None:
-        """The theory says something else from here on."""
+        """Replace the checked program of the theory, and discard all fixpoints."""
         self.theory.checked = checked
         self.forget()
 
     def forget(self) -> None:
-        """Whatever was inferred, here or in what this is a copy of, was inferred of something else."""
+        """Discard all fixpoints, of this session and of the one that it is a copy of: the theory has changed."""
         self._lifted = None
         self._start_anew()
 
@@ -97,8 +97,8 @@ class Session:
         watch: Watch | None,
         recorder: Recorder | None = None,
     ) -> Rested:
-        """Infer anew what the program's queries need, and whatever is asked for later in the same way. Ctrl-C ends it
-        after a round. Raises `BudgetError`."""
+        """Infer again what the program's queries need; later requests use the same settings. Ctrl-C ends it after a
+        round. Raises `BudgetError`."""
         self._start_anew()
         self.computing = replace(computing, precision="double") if self.theory.numeric else computing
         self.most = most
@@ -121,8 +121,8 @@ class Session:
         watch: Watch | None = None,
         recorder: Recorder | None = None,
     ) -> Rested:
-        """The fixpoint that was made for these queries, or is made now. Raises `BudgetError`, and `ProgramError` where
-        something keeps the program from being evaluated."""
+        """The fixpoint for these queries, made now if there is none. Raises `BudgetError`, and `ProgramError` if the
+        program cannot be evaluated."""
         from lnnkit.analysis.analyses import Known
         from lnnkit.store.stated_facts import Gathering
 
@@ -162,10 +162,11 @@ class Session:
             gathering=gathering,
             record=self.recording,
             assumable=self._assumable,
+            narrow=not (self._assumable or self.theory.checked.labels or self.theory.checked.label_tables),
         )
 
     def _gone_on(self, queries: tuple[Query, ...], source: Source) -> Rested | None:
-        """The fixpoint gone on to from that of the session which this is a copy of, if that is possible."""
+        """The fixpoint continued from that of the session that this one is a copy of, if that is possible."""
         from lnnkit.kb.going_on import gone_on
 
         predicates = self.theory.checked.predicates
@@ -177,10 +178,12 @@ class Session:
         if not same or origin.computing != self.computing or origin.recording != self.recording:
             return None  # it has been told or taught something since
         rested = origin.rest(queries, watch=self.watch)
+        if rested.fixpoint.prepared.demands:
+            return None  # what it was asked for hangs on the facts
         return gone_on(self.theory, rested, source.facts, self.computing, round_limit=ROUND_LIMIT)
 
     def _follow_learning(self) -> None:
-        """Forget what was inferred with other numbers."""
+        """Discard fixpoints that were made with other parameter values."""
         version = self.theory.version
         if version != self._version:
             self._version = version
@@ -194,7 +197,8 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a copy may go on from, with ``facts`` besides: the ``origin``, as long as its program is ``checked``."""
+    """What a copy may continue from: the session ``origin``, as long as its program is still ``checked``, with
+    ``facts`` added."""
 
     origin: Session
     checked: CheckedProgram

@@ -1,4 +1,5 @@
-"""Tables that a program hands over as facts or labels: whose they are, and what is wrong with them."""
+"""Tables that a caller hands over as facts or labels: the predicate that they belong to, and what is wrong with
+them."""
 
 from __future__ import annotations
 
@@ -15,8 +16,8 @@ from lnnkit.syntax.printer import format_predicate
 
 
 def told(checked: CheckedProgram, name: str, table: object, trust: float = 1.0) -> tuple[FactTable, list[Diagnostic]]:
-    """What a ``table`` says of the predicate ``name``, and what is to be said of the table. Raises `DataError` with
-    every bad row, or where there is no such predicate; ``ValueError`` for a ``trust`` that is not between 0 and 1."""
+    """The facts of a ``table`` for the predicate ``name``, and the findings about the table. Raises `DataError` with
+    every bad row, or if there is no such predicate; ``ValueError`` if ``trust`` is not between 0 and 1."""
     if isinstance(trust, bool) or not isinstance(trust, (int, float)) or not 0 <= trust <= 1:
         raise ValueError(f"trust is a number from 0 to 1, not {trust!r}")
     if not isinstance(name, str):
@@ -35,7 +36,8 @@ def told(checked: CheckedProgram, name: str, table: object, trust: float = 1.0) 
 
 
 def with_told(checked: CheckedProgram, table: FactTable) -> CheckedProgram:
-    """The program with one more table. Raises `DataError` where an entity of it is written as a variable is."""
+    """The program with one more table. Raises `DataError` if a variable of the program is spelt like one of its
+    entities."""
     found, clashes = add_told(checked, table)
     if clashes:
         raise DataError(clashes)
@@ -43,7 +45,7 @@ def with_told(checked: CheckedProgram, table: FactTable) -> CheckedProgram:
 
 
 def without_denials(warnings: Iterable[Diagnostic], name: str) -> tuple[Diagnostic, ...]:
-    """The warnings that hold once ``name`` has been told false of something."""
+    """The warnings that still hold after ``name`` was told false of something."""
     spelled = (name, format_predicate(name))
     return tuple(
         each for each in warnings if each.code != "never-false" or each.span is None or each.span.text not in spelled

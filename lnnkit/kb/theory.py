@@ -1,5 +1,5 @@
-"""What a knowledge base says: its statements and facts, the numbers that its rules have learned, the modules that it
-has predicates from."""
+"""What a knowledge base states: its statements and facts, the values that its rules have learned, and the modules that
+supply predicates."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
-    from lnnkit.explain.origins import Origins
-    from lnnkit.learn.binding import Binding, NotFinite
+    from lnnkit.explain.provenance.origins import Origins
     from lnnkit.learn.learner import Learner
+    from lnnkit.learn.replay.binding import Binding, NotFinite
 
 
 class Theory:
-    """A ``checked`` program, whose main ``file`` has the rules that learn; ``learner`` is None until they are asked
-    for. ``bindings`` are its modules, ``assumed`` the facts that stand in place of what else is said of their atoms."""
+    """A ``checked`` program; its main ``file`` has the rules that learn. ``learner`` is None until it is first needed.
+    ``bindings`` are its modules. The facts in ``assumed`` replace everything else that is stated about their atoms."""
 
     def __init__(self, checked: CheckedProgram, file: ast.Program) -> None:
         self.checked = checked
@@ -33,7 +33,7 @@ class Theory:
         self._origins: tuple[CheckedProgram, object, Origins] | None = None  # of a program and its modules
 
     def learning(self) -> Learner:
-        """What its rules learn."""
+        """The learner of its rules."""
         from lnnkit.learn.learner import Learner
 
         if self.learner is None:
@@ -44,7 +44,7 @@ class Theory:
 
     @property
     def refused(self) -> list[Diagnostic]:
-        """What keeps the program from being evaluated: but for values that it has learned since."""
+        """The findings that keep the program from being evaluated, without those that learned values have settled."""
         return [
             replace(finding, severity="error")
             for finding in self.checked.unevaluated
@@ -52,43 +52,43 @@ class Theory:
         ]
 
     def require_evaluated(self) -> None:
-        """Raises `ProgramError` with what is ``refused``."""
+        """Raises `ProgramError` if anything is `refused`."""
         refused = self.refused
         if refused:
             raise ProgramError(refused)
 
     @property
     def numeric(self) -> bool:
-        """Whether it says anything of numbers."""
+        """Whether the program has numbers."""
         return any(predicate.numeric for predicate in self.checked.predicates.values())
 
     @property
     def values(self) -> Mapping[str, float]:
-        """The numbers that its rules have learned, by name."""
+        """The values that its rules have learned, by name."""
         return {} if self.learner is None else self.learner.module.current()
 
     @property
     def exact_values(self) -> Mapping[str, float]:
-        """The same for a model file beside the text that is `written`; none where that goes without literals, whose
-        values would be missed: the text has the others in full."""
+        """As `values`, for a model file next to the text that is `written`. Empty if that text has lost literals: their
+        values would be missing from it, and it has all others in full."""
         return {} if self.learner is not None and self.learner.going_without else self.values
 
     @property
     def version(self) -> tuple[object, ...]:
-        """Changes when what it has learned does."""
+        """A value that changes whenever the learned values change."""
         return (*self.values.items(), *(each.version for each in self.bindings))
 
     def settled(self) -> CheckedProgram:
-        """The program with the numbers that it has learned."""
+        """The program with its learned values in place."""
         return self.checked if self.learner is None else self.learner.settled(self.checked)
 
     def bound(self, program: CheckedProgram) -> CheckedProgram:
-        """The program with what modules supply now, but of atoms of which something else is assumed."""
+        """The program with the facts that modules supply now, except for atoms that are assumed."""
         if not self.bindings:
             return program
-        from lnnkit.explain.hypothetical import with_facts
-        from lnnkit.explain.origins import Origins
-        from lnnkit.learn.binding import NotFinite, bound
+        from lnnkit.explain.missing.hypothetical import with_facts
+        from lnnkit.explain.provenance.origins import Origins
+        from lnnkit.learn.replay.binding import NotFinite, bound
 
         try:
             found = bound(program, self.bindings)
@@ -98,16 +98,16 @@ class Theory:
 
     @property
     def named(self) -> CheckedProgram:
-        """The program as queries are checked against: it names what modules supply something about."""
+        """The program that queries are checked against: its entities include those that modules supply facts about."""
         if not self.bindings:
             return self.checked
-        from lnnkit.learn.binding import with_atoms
+        from lnnkit.learn.replay.binding import with_atoms
 
         return with_atoms(self.checked, self.bindings)
 
     def origins(self) -> Origins:
-        """Where all that it says of atoms is from."""
-        from lnnkit.explain.origins import Origins
+        """Where each fact about an atom comes from."""
+        from lnnkit.explain.provenance.origins import Origins
 
         version = tuple(each.version for each in self.bindings)
         if self._origins is None or self._origins[0] is not self.checked or self._origins[1] != version:
@@ -115,14 +115,14 @@ class Theory:
         return self._origins[2]
 
     def written(self) -> ast.Program:
-        """The main file, with the numbers that it has learned."""
+        """The main file, with its learned values."""
         return self.file if self.learner is None else self.learner.written(self.checked)
 
     # --- what else it may say ---------------------------------------------------------------------------------------
 
     def assuming(self, facts: Sequence[Fact], origins: Origins) -> Theory:
-        """A copy with these facts in place of all that is said of their atoms. It learns for itself."""
-        from lnnkit.explain.hypothetical import with_facts
+        """A copy in which these facts replace all that is stated about their atoms. It learns independently."""
+        from lnnkit.explain.missing.hypothetical import with_facts
 
         found = copy(self)
         found.checked = with_facts(self.checked, origins, facts)
@@ -132,8 +132,7 @@ class Theory:
         return found
 
     def copied(self) -> Theory:
-        """One that says the same, and may be told more without this one hearing of it. It learns for itself, with
-        modules of its own."""
+        """An independent copy, with its own learner and its own modules: facts told to it do not reach this one."""
         found = copy(self)
         found.learner = None if self.learner is None else self.learner.copied()
         found.bindings = tuple(replace(each, module=deepcopy(each.module)) for each in self.bindings)
@@ -141,18 +140,19 @@ class Theory:
         return found
 
     def about(self, program: CheckedProgram) -> Theory:
-        """Another program, settled: it learns nothing, and what modules supply is among its facts."""
+        """A theory of another program, whose values are fixed: it learns nothing, and the facts of modules are among
+        its own."""
         found = copy(self)
         found.checked, found.bindings, found.learner = replace(program, unevaluated=()), (), None
         return found
 
     def bind(self, binding: Binding) -> None:
-        """Let a module supply a predicate, here and not in what this is a copy of."""
+        """Let a module supply a predicate, in this theory and not in the one that it is a copy of."""
         self._borrowed -= {binding.predicate}
         self.bindings = (*self.bindings, binding)
 
     def own_modules(self) -> None:
-        """Take copies of the modules that are bound to what this is a copy of, to train them."""
+        """Replace modules shared with the original of this copy by copies, so that they can be trained here."""
         self.bindings = tuple(
             replace(each, module=deepcopy(each.module)) if each.predicate in self._borrowed else each
             for each in self.bindings
@@ -161,6 +161,6 @@ class Theory:
 
 
 def not_finite(problem: NotFinite) -> Error:
-    """The error for a module that gives what is no number."""
+    """The error for a module whose output is not finite."""
     hint = "give it finite inputs and weights; where training has led there, take a smaller `module_rate`"
     return Error([Diagnostic("not-finite", str(problem), hint)])

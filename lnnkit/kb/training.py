@@ -1,4 +1,4 @@
-"""Training and scoring a theory: which of its rules learn, and what is said where that fails."""
+"""Training and scoring of a theory: which rules learn, and the errors where that fails."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from lnnkit.fit import Fit
 from lnnkit.kb.constant_findings import constant_findings
 from lnnkit.kb.session import ROUND_LIMIT, Session
 from lnnkit.kb.theory import Theory, not_finite
-from lnnkit.learn.binding import NotFinite
-from lnnkit.learn.checkpoint import OtherRun
-from lnnkit.learn.constraints import Infeasible
-from lnnkit.learn.descent import Listen
-from lnnkit.learn.fitting import Settings, Unstarted
+from lnnkit.learn.fitting.checkpoint import OtherRun
+from lnnkit.learn.fitting.descent import Listen
+from lnnkit.learn.fitting.fitting import Settings, Unstarted
 from lnnkit.learn.learner import evaluate
-from lnnkit.learn.parameters import Parameter
+from lnnkit.learn.parameters.constraints import Infeasible
+from lnnkit.learn.parameters.parameters import Parameter
+from lnnkit.learn.replay.binding import NotFinite
 from lnnkit.output import require_writable
 from lnnkit.scores import Scores
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -32,7 +32,8 @@ _TEACHES_NOTHING = "axioms and imported rules learn nothing, nor does a `?` that
 def trained_rules(
     theory: Theory, only: Collection[str] | None, freeze: Collection[str], classical: Collection[str]
 ) -> frozenset[str]:
-    """The rules that learn; an `Error` where a name is none of them, or nothing is left. One name may stand alone."""
+    """The names of the rules that learn. Raises `Error` if a name is unknown or no rule is left. A single name may be
+    given as a string."""
     only, freeze, classical = None if only is None else rule_names(only), rule_names(freeze), rule_names(classical)
     learner = theory.learning()
     if not learner.states_equations(learner.rules if only is None else only):
@@ -55,7 +56,7 @@ def trained_rules(
 
 
 def rule_names(given: Collection[str]) -> Collection[str]:
-    """Several names of rules, or one that stands alone."""
+    """Rule names as a collection; a single name may be given as a string."""
     return (given,) if isinstance(given, str) else given
 
 
@@ -67,8 +68,8 @@ def fit(
     checkpoint: str | Path | None,
     listen: Listen | None,
 ) -> Fit:
-    """Fit the parameters of the rules ``trained``, and the theory's modules. Raises `BudgetError` for more than so many
-    ``instances``, and `Error` where the rules cannot learn what they are to."""
+    """Fit the parameters of the rules ``trained``, and the modules of the theory. Raises `BudgetError` for more than
+    ``instances`` instances, and `Error` if the rules cannot learn."""
     theory = session.theory
     learner = theory.learning()
     theory.own_modules()
@@ -112,8 +113,8 @@ def fit(
 
 
 def scores(session: Session, instances: int | None) -> Scores:
-    """How well the answers for labelled atoms agree with their labels. Raises `Error` where there is no label,
-    `BudgetError` for more than so many ``instances``."""
+    """How well the answers for labelled atoms agree with their labels. Raises `Error` if there is no label,
+    `BudgetError` for more than ``instances`` instances."""
     theory = session.theory
     _require_labels(theory.checked)
     theory.require_evaluated()

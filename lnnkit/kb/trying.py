@@ -1,4 +1,4 @@
-"""What comes of an atom once some premises are added to what a knowledge base says."""
+"""What bounds an atom would get if some premises were added to a knowledge base."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from lnnkit.check.program import Assertion, Fact, Query
 from lnnkit.check.walk import nodes, transform
 from lnnkit.engine.inference import Budget
 from lnnkit.errors import BudgetError
-from lnnkit.explain.chosen_ways import Added, Came
-from lnnkit.explain.hypothetical import ASSUMED
-from lnnkit.explain.why_not import Missing, Way
+from lnnkit.explain.missing.chosen_ways import Added, Came
+from lnnkit.explain.missing.hypothetical import ASSUMED
+from lnnkit.explain.missing.why_not import Missing, Way
 from lnnkit.kb.covering_fixpoints import covering_widely
 from lnnkit.kb.rested import Rested
 from lnnkit.kb.session import Session, Source
@@ -30,7 +30,8 @@ _COMPARED = 1000  # contradictions that are told from those before
 
 
 def adding(session: Session, query: Query, before: Rested, side: int) -> Added:
-    """Tells what the atom of a query comes to by a way to one ``side``; ``before`` is the fixpoint without."""
+    """A function from a way (a set of missing premises) to the bound that the atom of a query would get on one
+    ``side``; ``before`` is the fixpoint without the premises."""
 
     def added(way: Way) -> Came | None:
         came: Came | None = None
@@ -46,7 +47,7 @@ def adding(session: Session, query: Query, before: Rested, side: int) -> Added:
 
 
 def _entities(before: Rested, free: Sequence[str]) -> Iterator[str]:
-    """Those that free variables are tried as: first one that nothing else is said of."""
+    """The entities to try for free variables: first one that nothing else mentions."""
     fresh = "some " + " ".join(free)
     while free and fresh in before.fixpoint.prepared.grounding.domain.index:
         fresh += "'"
@@ -80,8 +81,8 @@ def _came(
 def _stated(
     before: Rested, missing: Sequence[Missing], free: dict[str, str], *, pinned: bool
 ) -> tuple[list[Fact], list[Assertion]]:
-    """The premises as facts, and those that are no atoms as axioms. A comparison of several unknown numbers tells
-    nothing of any one: all but one of them are ``pinned`` to a value that they may have."""
+    """The premises as facts; those that are not atoms as axioms. A comparison of several unknown numbers says nothing
+    about any one of them, so all but one are ``pinned`` to a value that they may have."""
     facts: list[Fact] = []
     axioms: list[Assertion] = []
     for each in missing:
@@ -102,7 +103,7 @@ def _stated(
 
 
 def _pinned(before: Rested, formula: ast.Expression) -> Iterator[Fact]:
-    """A value for each number of a comparison but the first."""
+    """A value for each number of a comparison except the first."""
     numbers = dict.fromkeys(node for node in nodes(formula) if isinstance(node, ast.Atom))
     for atom in list(numbers)[1:]:
         low, high = before.explainer.bounds(atom) or (-math.inf, math.inf)
@@ -112,8 +113,8 @@ def _pinned(before: Rested, formula: ast.Expression) -> Iterator[Fact]:
 
 
 def _apart(formula: ast.Expression, *, true: bool) -> ast.Expression | None:
-    """That the sides of an order comparison are so far apart that it is true, or false, of every value that is left:
-    intervals have no open ends."""
+    """A formula that separates the sides of an order comparison by so much that it is true (or false) for every
+    remaining value: intervals have no open ends."""
     if not isinstance(formula, ast.Comparison) or len(formula.operators) != 1 or formula.attributes:
         return None
     operator = formula.operators[0] if true else _OPPOSITE.get(formula.operators[0], "=")

@@ -1,6 +1,6 @@
-"""The truth algebras: pure tensor functions over bounds, one file a logic. Knows no graph.
+"""The truth algebras: pure tensor functions over bounds, one file for each logic, independent of the graph.
 
-`Logic` is the interface, `logic_named` finds one by its name in programs; quantifiers are the same in every logic.
+`Logic` is the interface, `logic_named` finds a logic by its name in programs. Quantifiers are the same in every logic.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
-"""Truth bounds as tensors: the values that every logic takes and gives.
+"""Truth bounds as tensors, the inputs and outputs of every logic.
 
 A row is one instance of a neuron, so an operand is a pair of tensors of shape ``[n]``. The tolerance rules are those of
-``semantics.md`` point 6: a lower bound up to ``tol`` says nothing, nor does an upper bound from ``1 - tol``.
+``semantics.md`` point 6: a lower bound of at most ``tol``, or an upper bound of at least ``1 - tol``, carries no
+information.
 
-A lower end of 1 and an upper end of 0 are exact: rounding never makes them (`complement` and the kernels round outward
-there), so that connectives that jump or are steep at 0 and 1 can rely on them. Any other end may be off by `rounding`.
+A lower end of 1 and an upper end of 0 are exact: rounding never produces them (`complement` and the kernels round
+outward there), so connectives that jump or are steep at 0 and 1 can rely on them. Any other end may be off by
+`rounding`.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from torch import Tensor
 
 
 class Bounds(NamedTuple):
-    """Lower and upper ends, of one shape; one entry a row."""
+    """Lower and upper ends of the same shape, one entry for each row."""
 
     lower: Tensor
     upper: Tensor
@@ -25,9 +27,9 @@ class Bounds(NamedTuple):
 class Inverse(NamedTuple):
     """What a neuron's bounds leave of its operands.
 
-    ``operands`` holds, for each operand, the closed hull of the values that it can still take, inside its own box.
-    ``empty`` is true where no values give the node's bounds (by more than the tolerance); there the boxes come back as
-    they were.
+    ``operands`` has for each operand the closed hull of the values that it can still take, within its own box.
+    ``empty`` marks rows where no values are consistent with the node's bounds (by more than the tolerance); there the
+    boxes are returned unchanged.
     """
 
     operands: tuple[Bounds, ...]
@@ -35,55 +37,57 @@ class Inverse(NamedTuple):
 
 
 def tolerance(dtype: torch.dtype) -> float:
-    """The distance below which two truth values count as one: 1e-9 in double precision, 1e-5 in single."""
+    """The distance up to which two truth values count as equal: 1e-9 in double precision, 1e-5 in single."""
     return 1e-9 if dtype == torch.float64 else 1e-5
 
 
 def noise(dtype: torch.dtype) -> float:
-    """The gain below which a bound has not moved, only been rounded: 1e-12 in double precision, 1e-6 in single."""
+    """The gain up to which a bound counts as unchanged, since it may be rounding: 1e-12 in double precision, 1e-6 in
+    single."""
     return 1e-12 if dtype == torch.float64 else 1e-6
 
 
 def rounding(dtype: torch.dtype) -> float:
-    """How far a few operations' rounding may have taken an end that is neither 0 nor 1."""
+    """How far the rounding of a few operations may have moved an end that is neither 0 nor 1."""
     return 8 * torch.finfo(dtype).eps
 
 
 def below_one(dtype: torch.dtype) -> float:
-    """The greatest truth below 1."""
+    """The greatest float below 1."""
     return 1 - torch.finfo(dtype).eps / 2
 
 
 def enter(bounds: Bounds) -> Bounds:
-    """Bounds as a neuron reads them: ends within ``tol`` of saying nothing say nothing, inside ``[0, 1]``, in order."""
+    """Bounds as a neuron reads them: within ``[0, 1]``, in order, and with ends inside the tolerance set to 0 or 1."""
     return ordered(enter_lower(bounds.lower), enter_upper(bounds.upper))
 
 
 def enter_lower(lower: Tensor) -> Tensor:
-    """Lower ends as a neuron reads them, where none is above its upper one."""
+    """Lower ends as a neuron reads them, given that none exceeds its upper end."""
     return torch.threshold(lower.clamp(0.0, 1.0), tolerance(lower.dtype), 0.0)
 
 
 def enter_upper(upper: Tensor) -> Tensor:
-    """The same of upper ends."""
+    """Upper ends as a neuron reads them, given that none is below its lower end."""
     return torch.where(upper >= 1 - tolerance(upper.dtype), 1.0, upper.clamp(0.0, 1.0))
 
 
 def complement(bounds: Bounds) -> Bounds:
-    """The bounds of the negation, ``[1 - U, 1 - L]``; the lower end is 1 only where ``U`` is 0."""
+    """The bounds of the negation, ``[1 - U, 1 - L]``; the lower end is 1 only if ``U`` is 0."""
     lower = torch.rsub(bounds.upper, 1.0)
     saturated = (bounds.upper > 0) & (lower == 1)
     return Bounds(torch.where(saturated, below_one(lower.dtype), lower), torch.rsub(bounds.lower, 1.0))
 
 
 def nearly_complement(bounds: Bounds) -> Bounds:
-    """``[1 - U, 1 - L]`` to the nearest, for sums that do not care whether an end is 1 or next to it."""
+    """``[1 - U, 1 - L]`` rounded to nearest, for sums that do not distinguish 1 from the float next to it."""
     return Bounds(torch.rsub(bounds.upper, 1.0), torch.rsub(bounds.lower, 1.0))
 
 
 def told(node: Bounds, image: Bounds) -> Bounds:
-    """What is said of a neuron beyond what its operands make it: ends that are not tighter than those of its own upward
-    ``image`` by more than rounding say nothing. They follow from the operands, and can say nothing new of them."""
+    """The information about a neuron beyond what its operands imply: ends that are not tighter than those of its own
+    upward ``image`` by more than rounding are set to 0 or 1. They follow from the operands, and can say nothing new
+    about them."""
     least = noise(node.lower.dtype)
     return Bounds(
         torch.where(node.lower > image.lower + least, node.lower, 0.0),
@@ -103,12 +107,12 @@ def ordered(lower: Tensor, upper: Tensor) -> Bounds:
 
 
 def asks(node: Bounds) -> tuple[Tensor, Tensor]:
-    """Where the lower, and where the upper end of ``node`` says anything."""
+    """Masks of where the lower and where the upper end of ``node`` carries information."""
     tol = tolerance(node.lower.dtype)
     return node.lower > tol, node.upper < 1 - tol
 
 
 def misses(image: Bounds, node: Bounds) -> Tensor:
-    """Where two boxes lie apart by more than the tolerance."""
+    """A mask of where two boxes are apart by more than the tolerance."""
     tol = tolerance(node.lower.dtype)
     return (image.upper < node.lower - tol) | (image.lower > node.upper + tol)

@@ -131,7 +131,8 @@ def _antecedent(box: Bounds, weight: Weight, bias: Weight) -> _Side:
 def _truths(
     levels: Bounds, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight, absent: float
 ) -> Bounds:
-    """Levels ``[k, n]`` as truths; rounding makes none 0 or 1. ``absent``: the truth whose level the weight leaves."""
+    """Levels ``[k, n]`` as truths; rounding produces neither 0 nor 1. ``absent`` is the truth at which an operand's
+    level does not depend on its weight."""
     if _plain(bias) and all(map(_plain, weights)):  # nothing was rounded
         return Bounds(levels.lower.clamp(0.0, 1.0), levels.upper.clamp(0.0, 1.0))
     boxes = zip(unstack(levels), operands, weights, strict=True)
@@ -139,18 +140,18 @@ def _truths(
 
 
 def _truth(box: Bounds, weight: Weight, bias: Weight) -> Bounds:
-    """An operand's level as a truth, in an implication."""
+    """The level of an operand as a truth, in an implication."""
     side = _antecedent(box, weight, bias)
     return side.truth if _plain(weight) and _plain(bias) else cut(side.levels, (box,), (1.0,), (weight,), bias)
 
 
 def _never_falls(x: Bounds, y: Bounds) -> Tensor:
-    """Where an implication holds whatever the rounding: ``A`` is 0, or ``B`` is 1."""
+    """A mask of where an implication is 1 whatever the rounding: ``A`` is 0, or ``B`` is 1."""
     return (x.upper <= 0) | (y.lower >= 1)
 
 
 def _outward(end: Tensor, drop: Tensor, sign: int) -> Tensor:
-    """``end + drop``; moved by rounding in the direction of ``sign`` where the sum was rounded."""
+    """``end + drop``, moved by the rounding in the direction of ``sign`` where the sum was rounded."""
     found = end + drop
     return torch.where(found - drop == end, found, found + sign * rounding(end.dtype))
 
@@ -160,7 +161,7 @@ def _plain(number: Weight) -> bool:
 
 
 def _preimage(side: _Side, levels: Bounds, where_lower: Tensor, where_upper: Tensor, empty: Tensor) -> Bounds:
-    """The operands whose levels lie in ``levels``, as far as each end of it counts."""
+    """The operands whose levels are in ``levels``; each end counts only where its mask is set."""
     share = Bounds(levels.lower - side.offset, levels.upper - side.offset)
     found = unweigh(share, side.weight, 1 + side.offset.abs())
     present = side.weight > 0
@@ -168,9 +169,9 @@ def _preimage(side: _Side, levels: Bounds, where_lower: Tensor, where_upper: Ten
 
 
 def _least_inverse(node: Bounds, sides: tuple[Tensor, Tensor], levels: Bounds) -> tuple[Tensor, Tensor]:
-    """Downward through the least of ``levels`` ``[k, n]``, whose every level reaches ``L`` where that counts.
+    """Downward through the minimum of ``levels`` ``[k, n]``: every level must reach ``L`` where that counts.
 
-    Gives where a level must be at most ``U``, since it alone can be (``[k, n]``), and where there is no way at all.
+    Returns where a level must be at most ``U`` because no other can be (``[k, n]``), and where no level can.
     """
     tol = tolerance(node.lower.dtype)
     can_be_least = levels.lower <= node.upper + tol
@@ -181,7 +182,7 @@ def _least_inverse(node: Bounds, sides: tuple[Tensor, Tensor], levels: Bounds) -
 
 
 def _holds(node: Bounds, x: _Side, y: _Side) -> Inverse:
-    """``{A <= B}``, the branch of ``U = 1``."""
+    """The branch ``{A <= B}``, for ``U = 1``."""
     tol = tolerance(node.lower.dtype)
     most, least = y.truth.upper, x.truth.lower
     empty = asks(node)[1] | (least > most + tol)
@@ -192,8 +193,8 @@ def _holds(node: Bounds, x: _Side, y: _Side) -> Inverse:
 
 
 def _falls(node: Bounds, x: _Side, y: _Side, bias: Weight, antecedent: Bounds, consequent: Bounds) -> Inverse:
-    """``{A > B, B + 1 - b in [L, U]}``, closed. ``A`` leaves the clamp at 0, since it is above ``B``. Their truths
-    are ``antecedent`` and ``consequent``."""
+    """The branch ``{A > B, B + 1 - b in [L, U]}``, closed. Here ``A`` is above ``B`` and therefore not clamped at 0.
+    ``antecedent`` and ``consequent`` are the truths of the two sides."""
     asks_lower, asks_upper = asks(node)
     tol, drop = tolerance(node.lower.dtype), scalar(bias, node.lower) - 1
     low, high = _outward(node.lower, drop, -1), _outward(node.upper, drop, 1)

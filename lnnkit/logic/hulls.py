@@ -1,4 +1,4 @@
-"""Hulls of operands: putting what a neuron found inside the operands' own boxes, and joining alternatives."""
+"""Hulls of operands: intersects candidate bounds with the operands' boxes, and combines alternatives."""
 
 from __future__ import annotations
 
@@ -15,22 +15,23 @@ NO_UPPER = 2.0
 
 
 def candidate(lower: Tensor, upper: Tensor, where_lower: Tensor, where_upper: Tensor) -> Bounds:
-    """Candidate ends where they say something, else ends outside every box."""
+    """Candidate ends where they carry information, otherwise ends outside of every box."""
     return Bounds(torch.where(where_lower, lower, NO_LOWER), torch.where(where_upper, upper, NO_UPPER))
 
 
 def fit(found: Bounds, box: Bounds, empty: Tensor) -> Bounds:
-    """``found`` inside ``box``; an end that rounding pushed out of the box collapses onto it; ``box`` where ``empty``.
+    """``found`` intersected with ``box``; an end that rounding pushed out of the box is moved to it; ``box`` where
+    ``empty``.
 
-    Shapes ``[n]`` or ``[k, n]``, ``empty`` ``[n]``. Ties pass the whole gradient to ``found``.
+    Shapes ``[n]`` or ``[k, n]``, ``empty`` ``[n]``. Where both ends are equal, the gradient goes to ``found``.
     """
     lower, upper = ordered(found.lower.clamp(box.lower, box.upper), found.upper.clamp(box.lower, box.upper))
     return Bounds(torch.where(empty, box.lower, lower), torch.where(empty, box.upper, upper))
 
 
 def uncomplement(hull: Bounds, box: Bounds) -> Bounds:
-    """The hull of ``x`` from that of ``1 - x``, inside ``box``; an end that did not move is the box's, to the bit, and
-    a lower end is 1 only where ``1 - x`` is 0."""
+    """The hull of ``x`` from that of ``1 - x``, within ``box``. An end that did not move is bitwise that of the box; a
+    lower end is 1 only if ``1 - x`` is 0."""
     lower = 1 - hull.upper
     lower = torch.where((lower == 1) & (hull.upper > 0), below_one(lower.dtype), lower)
     lower = torch.where(hull.upper == 1 - box.lower, box.lower, lower)
@@ -39,7 +40,8 @@ def uncomplement(hull: Bounds, box: Bounds) -> Bounds:
 
 
 def union(branches: Sequence[Inverse]) -> Inverse:
-    """The hull of the branches that are not empty; empty where all are (then the first branch's boxes, unmoved)."""
+    """The hull of the branches that are not empty; empty where all are (with the boxes of the first branch,
+    unchanged)."""
     result = branches[0]
     for branch in branches[1:]:
         only_old, only_new = branch.empty, result.empty & ~branch.empty
@@ -55,7 +57,7 @@ def union(branches: Sequence[Inverse]) -> Inverse:
 
 
 def intersection(first: Inverse, second: Inverse, boxes: Sequence[Bounds]) -> Inverse:
-    """Both at once, for conditions whose hulls meet exactly; empty where either is."""
+    """Both conditions at once, for conditions whose hulls meet exactly; empty where either is."""
     empty = first.empty | second.empty
     operands = []
     for one, other, box in zip(first.operands, second.operands, boxes, strict=True):
@@ -66,7 +68,7 @@ def intersection(first: Inverse, second: Inverse, boxes: Sequence[Bounds]) -> In
 
 
 def choose(condition: Tensor, first: Inverse, second: Inverse) -> Inverse:
-    """Row by row, ``first`` where the condition holds, else ``second``."""
+    """Row by row, ``first`` where the condition holds, otherwise ``second``."""
     operands = tuple(
         Bounds(torch.where(condition, one.lower, other.lower), torch.where(condition, one.upper, other.upper))
         for one, other in zip(first.operands, second.operands, strict=True)
@@ -75,5 +77,5 @@ def choose(condition: Tensor, first: Inverse, second: Inverse) -> Inverse:
 
 
 def swapped(inverse: Inverse) -> Inverse:
-    """A binary neuron's inverse with its operands in the other order."""
+    """The inverse of a binary neuron with its operands in the other order."""
     return Inverse(inverse.operands[::-1], inverse.empty)

@@ -1,11 +1,12 @@
-"""The interface of a logic. The engine calls these functions and names no logic.
+"""The interface of a logic. The engine calls these functions and does not depend on a particular logic.
 
 Every function is pure and works row by row: an operand is a `Bounds` of two tensors ``[n]``. Weights ``w >= 0`` belong
-to operands (``w = 0``: the operand is absent), the bias ``b >= 0`` to the neuron; all ones give the plain logic.
+to operands (``w = 0``: the operand is absent), the bias ``b >= 0`` to the neuron; with all of them 1 the logic is
+unweighted.
 
-Upward functions give the closed hull of the image of the operands' box. Inverses give, for each operand, the closed
-hull of the values inside its box that some values of the others complete to a point with truth in ``node``
-(``design.md`` P3). They expect boxes as `lnnkit.logic.bounds.enter` leaves them, and ``node`` in order.
+Upward functions return the closed hull of the image of the operands' box. Inverses return, for each operand, the closed
+hull of the values within its box that some values of the others complete to a point with truth in ``node``
+(``design.md`` P3). Boxes must have gone through `lnnkit.logic.bounds.enter`, and ``node`` must be in order.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class Logic(Protocol):
         ...
 
     def equivalence(self, left: Bounds, right: Bounds, weights: tuple[Weight, Weight], bias: Weight) -> Bounds:
-        """``x <-> y``, the lesser of both implications; its complement is ``x xor y``."""
+        """``x <-> y``, the minimum of both implications; its complement is ``x xor y``."""
         ...
 
     def equivalence_inverse(

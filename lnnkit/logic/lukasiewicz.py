@@ -7,12 +7,12 @@
 ``<->``   ``min(x -> y, y -> x)``
 ========  ==========================================================
 
-All but ``<->`` are one neuron, the clamped sum ``clamp(1 - b + sum w_i t_i)`` with ``t = x`` or ``1 - x``. Its inverse
-leaves ``w_i t_i`` between ``L + b - 1`` less the most and ``U + b - 1`` less the least that the other terms can give;
-the clamp makes ``L = 0`` and ``U = 1`` say nothing.
+All except ``<->`` are one neuron, the clamped sum ``clamp(1 - b + sum w_i t_i)`` with ``t = x`` or ``1 - x``. Its
+inverse bounds ``w_i t_i`` from below by ``L + b - 1`` minus the maximum of the other terms, and from above by ``U + b -
+1`` minus their minimum. Because of the clamp, ``L = 0`` and ``U = 1`` give no bound.
 
-Nothing of this jumps, so that rounding of an end to 0 or 1 does no harm here. Where another logic may read it, the
-``strict`` kernels avoid that (`lnnkit.logic.saturation`).
+These functions are continuous, so an end that is rounded to 0 or 1 does no harm here. If a connective of another logic
+may read the result, the ``strict`` kernels avoid such rounding (`lnnkit.logic.saturation`).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _MANY = 64  # operands that are handled one by one
 
 @dataclass(frozen=True)
 class Lukasiewicz:
-    """The default logic. ``strict``: rounding makes no lower end 1 and no upper end 0."""
+    """The default logic. With ``strict``, rounding produces no lower end of 1 and no upper end of 0."""
 
     name: str = "lukasiewicz"
     strict: bool = False
@@ -82,9 +82,8 @@ class Lukasiewicz:
         return Inverse((_uncomplemented(found.operands[0], term, antecedent), found.operands[1]), found.empty)
 
     def equivalence(self, left: Bounds, right: Bounds, weights: tuple[Weight, Weight], bias: Weight) -> Bounds:
-        """With ``f`` and ``g`` the two implications before the clamp, ``f + g = C = 2 - 2 b + w_x + w_y``, so
-        ``min(f, g)`` is at most ``C / 2``, where both are equal.
-        """
+        """With ``f`` and ``g`` the two implications before the clamp, ``f + g = C = 2 - 2 b + w_x + w_y``. So ``min(f,
+        g)`` is at most ``C / 2``, where both are equal."""
         forth = self.implication(left, right, weights, bias)
         back = self.implication(right, left, (weights[1], weights[0]), bias)
         most = (_sum_of_both(weights, bias, left.lower) / 2).clamp(0.0, 1.0)
@@ -110,15 +109,15 @@ class Lukasiewicz:
 
 
 def _sum_of_both(weights: tuple[Weight, Weight], bias: Weight, like: Tensor) -> Tensor:
-    """``C``: what both implications of an equivalence add up to, before the clamp."""
+    """``C``, the sum of both implications of an equivalence before the clamp."""
     return 2 - 2 * scalar(bias, like) + scalar(weights[0], like) + scalar(weights[1], like)
 
 
 def _sum(
     operands: Sequence[Bounds], flipped: Sequence[bool], weights: Sequence[Weight], bias: Weight, strict: bool
 ) -> Bounds:
-    """``clamp(1 - b + sum w_i t_i)``, row by row: the terms, operands or one less those ``flipped``, are added in their
-    order."""
+    """``clamp(1 - b + sum w_i t_i)``, row by row. The terms are the operands, or one minus the operand if ``flipped``,
+    added in order."""
     if len(weights) != len(operands):
         raise ValueError(f"{len(operands)} operands, but {len(weights)} weights")
     terms = [nearly_complement(box) if flip else box for box, flip in zip(operands, flipped, strict=True)]
@@ -137,7 +136,7 @@ def _plus(total: Tensor, weight: Weight, term: Tensor) -> Tensor:
 
 
 def _uncomplemented(hull: Bounds, term: Bounds, box: Bounds) -> Bounds:
-    """The hull of ``x`` from that of ``term = 1 - x``; an end that is the term's own is the box's own."""
+    """The hull of ``x`` from that of ``term = 1 - x``; where an end is that of the term, it is that of the box."""
     if hull is term:
         return box
     lower = box.lower if hull.upper is term.upper else None
@@ -154,7 +153,7 @@ def _uncomplemented(hull: Bounds, term: Bounds, box: Bounds) -> Bounds:
 def _sum_inverse(
     node: Bounds, terms: Sequence[Bounds], weights: Sequence[Weight], bias: Weight, strict: bool
 ) -> tuple[list[Bounds], Tensor]:
-    """The terms that the clamped sum leaves, and where there are none, ``[n]``."""
+    """The terms that the clamped sum leaves, and a mask ``[n]`` of where there are none."""
     return _band(node, asks(node), terms, weights, bias, strict)
 
 
@@ -166,9 +165,9 @@ def _band(
     bias: Weight,
     strict: bool,
 ) -> tuple[list[Bounds], Tensor]:
-    """The same for the sum before the clamp; ``sides`` says where each end of ``node`` counts. The upper ends of the
-    others leave a lower end of each term, and the other way round; where no row asks for a side, ends stay as they
-    are."""
+    """As `_sum_inverse`, for the sum before the clamp; ``sides`` are masks of where each end of ``node`` counts. The
+    upper ends of the other terms give the lower end of a term, and vice versa; ends of a side that counts in no row
+    stay unchanged."""
     if len(weights) != len(terms):
         raise ValueError(f"{len(terms)} operands, but {len(weights)} weights")
     tol, excess = tolerance(node.lower.dtype), scalar(bias, node.lower) - 1
@@ -210,7 +209,7 @@ def _band(
 def _short(
     found: Tensor, side: int, node: Bounds, terms: Sequence[Bounds], weights: Sequence[Weight], bias: Weight
 ) -> Tensor:
-    """What is found of one side of a term, that rounding makes neither 0 nor 1."""
+    """The bounds found for one side of a term, kept from being rounded to 0 or 1."""
     ends = [node[side], *(term[1 - side] for term in terms)]
     return short(found, side, ends, [0.0] * len(ends), [1.0, *weights], bias)
 
@@ -218,7 +217,7 @@ def _short(
 def _band_of_many(
     low: Tensor, high: Tensor, sides: tuple[Tensor, Tensor], terms: Sequence[Bounds], weights: Sequence[Weight]
 ) -> tuple[list[Bounds], Tensor]:
-    """As ``_band``, all operands in one tensor: more memory, and fewer calls."""
+    """As ``_band``, with all operands in one tensor: more memory and fewer calls."""
     tol = tolerance(low.dtype)
     boxes = stack(terms)
     weight = column(weights, boxes.lower)

@@ -1,4 +1,4 @@
-"""Weighted operands as one tensor: stacking, sums over all the others, division by a weight."""
+"""Weighted operands as one tensor: stacking, sums over all other operands, division by a weight."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ SMALL_WEIGHT = 1 / 64
 
 
 def scalar(value: Weight, like: Tensor) -> Tensor:
-    """A weight or bias as a 0-dim tensor of ``like``'s type; gradients pass."""
+    """A weight or bias as a 0-dim tensor of ``like``'s type; gradients pass through."""
     return torch.as_tensor(value, dtype=like.dtype, device=like.device)
 
 
 def plain_number(value: Weight) -> float:
-    """A weight or bias as a number, which no gradient passes."""
+    """A weight or bias as a number, detached from gradients."""
     return float(value.detach()) if isinstance(value, Tensor) else float(value)
 
 
@@ -35,7 +35,7 @@ def unstack(boxes: Bounds) -> tuple[Bounds, ...]:
 
 
 def column(weights: Sequence[Weight], like: Tensor) -> Tensor:
-    """Weights as a tensor that multiplies a stack ``like`` of shape ``[k, n]``: shape ``[k, 1]``."""
+    """Weights as a tensor of shape ``[k, 1]``, to multiply a stack ``like`` of shape ``[k, n]``."""
     if len(weights) != like.shape[0]:
         raise ValueError(f"{like.shape[0]} operands, but {len(weights)} weights")
     if any(isinstance(weight, Tensor) for weight in weights):
@@ -46,7 +46,8 @@ def column(weights: Sequence[Weight], like: Tensor) -> Tensor:
 
 
 def sum_of_others(values: Tensor) -> Tensor:
-    """For each entry of the first dimension, the sum of the others, never by subtraction. ``[k, n] -> [k, n]``."""
+    """For each entry of the first dimension the sum of the others, computed without subtraction. ``[k, n] -> [k,
+    n]``."""
     count = values.shape[0]
     if count == 1:
         return torch.zeros_like(values)
@@ -59,10 +60,10 @@ def sum_of_others(values: Tensor) -> Tensor:
 
 
 def unweigh(share: Bounds, weight: Tensor, magnitude: Tensor | float) -> Bounds:
-    """``share / weight``, with slack for rounding under a small weight.
+    """``share / weight``, with slack for the rounding that a small weight magnifies.
 
-    ``magnitude`` is the size of the numbers whose difference ``share`` is. Where the weight is 0 the result is finite
-    and means nothing.
+    ``magnitude`` is the size of the numbers whose difference ``share`` is. If the weight is 0 the result is finite but
+    meaningless.
     """
     slack = torch.where(weight < SMALL_WEIGHT, 8 * torch.finfo(weight.dtype).eps, 0.0) * magnitude
     divisor = torch.where(weight > 0, weight, 1.0)
@@ -70,7 +71,8 @@ def unweigh(share: Bounds, weight: Tensor, magnitude: Tensor | float) -> Bounds:
 
 
 def sums_of_others(values: Sequence[Tensor]) -> tuple[list[Tensor], Tensor]:
-    """For each value the sum of the others, never by subtraction; and the sum of all. One operand at a time."""
+    """For each value the sum of the others, computed without subtraction; and the sum of all. As `sum_of_others`, one
+    operand at a time."""
     total = values[0]
     before: list[Tensor] = [torch.zeros_like(total)]
     for value in values[1:]:
@@ -85,8 +87,8 @@ def sums_of_others(values: Sequence[Tensor]) -> tuple[list[Tensor], Tensor]:
 
 
 def unweighed(share: Tensor, weight: Weight, magnitude: Tensor) -> Tensor:
-    """``share / weight``, with slack for rounding under a small weight in the direction of ``magnitude``, the size of
-    the numbers whose difference ``share`` is. Where the weight is 0 the result is finite and means nothing."""
+    """``share / weight``, with slack for the rounding that a small weight magnifies, in the direction of ``magnitude``:
+    the size of the numbers whose difference ``share`` is. If the weight is 0 the result is finite but meaningless."""
     if isinstance(weight, Tensor):
         slack = torch.where(weight < SMALL_WEIGHT, 8 * torch.finfo(share.dtype).eps, 0.0) * magnitude
         return (share + slack) / torch.where(weight > 0, weight, 1.0)

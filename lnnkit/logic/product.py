@@ -8,10 +8,10 @@
 ========  ==============================================================================
 
 ``0^0 = 1``, so an absent operand (``w = 0``) is a factor of 1. The implication is the residuum of the weighted
-conjunction (Hajek 1998, *Metamathematics of Fuzzy Logic*, section 2.1, for the plain one).
+conjunction (Hajek 1998, *Metamathematics of Fuzzy Logic*, section 2.1, for the unweighted one).
 
-Quotients and roots of small truths are steep: where rounding of what a kernel reads would move what it finds by more
-than rounding, the found end moves outward by as much (`lnnkit.logic.steep`).
+Quotients and roots of small truths are steep. Where they magnify the rounding error of their inputs, the result is
+moved outward by the magnified error (`lnnkit.logic.steep`).
 """
 
 from __future__ import annotations
@@ -117,9 +117,8 @@ class Product:
     def equivalence_inverse(
         self, node: Bounds, left: Bounds, right: Bounds, weights: tuple[Weight, Weight], bias: Weight
     ) -> Inverse:
-        """Where ``U = 1`` both implications hold to ``L``; where ``U < 1`` one of them lies in ``[L, U]``, which makes
-        the other 1.
-        """
+        """If ``U = 1`` both implications are at least ``L``; if ``U < 1`` one of them is in ``[L, U]``, and the other
+        is then 1."""
         forth = self.implication_inverse(node, left, right, weights, bias)
         back = swapped(self.implication_inverse(node, right, left, (weights[1], weights[0]), bias))
         return choose(asks(node)[1], union([forth, back]), intersection(forth, back, (left, right)))
@@ -141,7 +140,7 @@ def _image(factors: Bounds, weight: Tensor, bias: Tensor) -> Bounds:
 
 
 def _product_inverse(node: Bounds, factors: Bounds, weight: Tensor, bias: Tensor) -> tuple[Bounds, Tensor]:
-    """The factors that the node leaves, ``[k, n]``, and where there are none, ``[n]``."""
+    """The factors that the node leaves, ``[k, n]``, and a mask ``[n]`` of where there are none."""
     asks_lower, asks_upper = asks(node)
     found, empty = _factors_left(node, factors, weight, bias)
     rows = steep_rows((node, factors), (weight,))
@@ -154,7 +153,8 @@ def _product_inverse(node: Bounds, factors: Bounds, weight: Tensor, bias: Tensor
 
 
 def _factors_left(node: Bounds, factors: Bounds, weight: Tensor, bias: Tensor) -> tuple[Bounds, Tensor]:
-    """``w_i g(x_i)`` lies between ``g(U) + b - 1`` less the most and ``g(L) + b - 1`` less the least of the others."""
+    """``w_i g(x_i)`` is between ``g(U) + b - 1`` minus the maximum of the others and ``g(L) + b - 1`` minus their
+    minimum."""
     asks_lower, excess = asks(node)[0], bias - 1
     costs = Bounds(_costs(factors.upper, weight), _costs(_snapped(factors.lower), weight))
     empty = misses(Bounds(_truth(costs.upper.sum(0) - excess), _truth(costs.lower.sum(0) - excess)), node)
@@ -171,44 +171,45 @@ def _truth(cost: Tensor) -> Tensor:
 
 
 def _lower_truth(cost: Tensor, excess: Tensor) -> Tensor:
-    """The same; less than 1 where something costs anything. With a bias other than 1 that is known within rounding."""
+    """As `_truth`, for lower ends: less than 1 if any factor is. With a bias other than 1, up to rounding."""
     truth = _truth(cost)
     doubt = torch.where(excess == 0, 0.0, rounding(cost.dtype) * (1 + excess.abs()))
     return torch.where(cost > -doubt, truth.clamp(max=below_one(cost.dtype)), truth)
 
 
 def _upper_truth(cost: Tensor) -> Tensor:
-    """The same; more than 0 unless a factor is 0."""
+    """As `_truth`, for upper ends: more than 0 unless a factor is 0."""
     least, endless = (700.0, 1e99) if cost.dtype == torch.float64 else (80.0, 1e29)
     return torch.where(cost < endless, _truth(cost.clamp(max=least)), 0.0)
 
 
 def _short(lower: Tensor, sure: Tensor) -> Tensor:
-    """Lower ends, of which only the ``sure`` are 1: a quotient that is 1 may be so by rounding."""
+    """Lower ends, of which only those marked ``sure`` are 1: another quotient of 1 may be due to rounding."""
     slack = rounding(lower.dtype)
     return torch.where((lower > 1 - slack) & (lower < 1 + slack) & ~sure, 1 - slack, lower)
 
 
 def _snapped(lower: Tensor) -> Tensor:
-    """Lower ends up to the tolerance count as 0: no operand is excluded by what may be rounding."""
+    """Lower ends, with those within the tolerance set to 0, so that rounding excludes no operand."""
     return torch.where(lower <= tolerance(lower.dtype), 0.0, lower)
 
 
 def _generator(truth: Tensor) -> Tensor:
-    """``-ln x``; at 0 a finite number that outweighs every sum of others, so that no infinity meets another."""
+    """``-ln x``; at 0 a finite number that exceeds every sum of others, which avoids ``inf - inf``."""
     positive = truth > 0
     endless = 1e100 if truth.dtype == torch.float64 else 1e30
     return torch.where(positive, -torch.log(torch.where(positive, truth, 1.0)), endless)
 
 
 def _costs(truths: Tensor, weight: Tensor) -> Tensor:
-    """``w_i g(x_i)``, where a zero costs everything at any weight but 0. Shapes ``[k, n]`` and ``[k, 1]``."""
+    """``w_i g(x_i)``, where a truth of 0 has the greatest cost at any weight except 0. Shapes ``[k, n]`` and ``[k,
+    1]``."""
     cost = _generator(truths)
     return torch.where(weight > 0, torch.where(truths > 0, weight * cost, cost), 0.0)
 
 
 def _scale(bias: Weight, like: Tensor) -> Tensor:
-    """``e^(b-1)``, short of overflow."""
+    """``e^(b-1)``, capped before it overflows."""
     return torch.exp((scalar(bias, like) - 1).clamp(max=700.0 if like.dtype == torch.float64 else 80.0))
 
 
@@ -220,7 +221,7 @@ def _power(base: Tensor, exponent: Tensor) -> Tensor:
 
 
 def _quotient(numerator: Tensor, denominator: Tensor) -> Tensor:
-    """``numerator / denominator``; ``0 / 0 = 0``, and anything else over 0 is more than any truth."""
+    """``numerator / denominator``, with ``0 / 0 = 0``; anything else over 0 is greater than any truth."""
     safe = denominator > 0
     return torch.where(safe, numerator / torch.where(safe, denominator, 1.0), torch.where(numerator > 0, 2.0, 0.0))
 
@@ -231,7 +232,7 @@ def _residuum(divisor: Tensor, dividend: Tensor, scale: Tensor) -> Tensor:
 
 
 def _roots(low: Tensor, high: Tensor, weight: Tensor) -> Bounds:
-    """``[low, high]^(1/w)`` cut at 1, with slack for rounding under a small weight."""
+    """``[low, high]^(1/w)``, at most 1, with slack for the rounding that a small weight magnifies."""
     relative = unweigh(Bounds(torch.zeros_like(low), torch.zeros_like(high)), weight, 1.0)
     inverse = 1 / torch.where(weight > 0, weight, 1.0)
     lower, upper = _power(low.clamp(max=1.0), inverse), _power(high.clamp(max=1.0), inverse)

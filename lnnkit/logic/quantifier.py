@@ -1,8 +1,8 @@
-"""Quantifiers: the least and the greatest of a group of rows, in every logic (``design.md`` P6, decision D6).
+"""Quantifiers: the minimum and the maximum over a group of rows, in every logic (``design.md`` P6, decision D6).
 
-``rows`` holds the instances, shapes ``[n]``; ``group`` ``[n]`` says to which of ``groups`` quantifier instances each
-belongs, in any order. Downward, every row of a true ``forall`` is true; where the ``forall`` is false, the last row
-that can be false is. ``exists`` is the mirror image, by negation rather than ``1 - x``, so that nothing is rounded.
+``rows`` holds the instances, shape ``[n]``; ``group`` ``[n]`` is the index of the quantifier instance to which each row
+belongs, in any order. Downward, every row of a true ``forall`` is true; if a ``forall`` is false and only one row can
+be false, that row is. ``exists`` is the mirror image, by negation rather than ``1 - x``, so that nothing is rounded.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from lnnkit.logic.hulls import candidate, fit
 
 
 def forall(rows: Bounds, group: Tensor, groups: int) -> Bounds:
-    """The least of each group, shape ``[groups]``; a group without rows is true."""
+    """The minimum of each group, shape ``[groups]``; a group without rows is true."""
     return _least(rows, group, groups, 1.0)
 
 
 def exists(rows: Bounds, group: Tensor, groups: int) -> Bounds:
-    """The greatest of each group, shape ``[groups]``; a group without rows is false."""
+    """The maximum of each group, shape ``[groups]``; a group without rows is false."""
     return negative(_least(negative(rows), group, groups, -0.0))
 
 
@@ -49,7 +49,8 @@ def _least(rows: Bounds, group: Tensor, groups: int, without_rows: float) -> Bou
 def _least_inverse(
     node: Bounds, sides: tuple[Tensor, Tensor], rows: Bounds, group: Tensor, groups: int, without_rows: float
 ) -> tuple[Tensor, Tensor]:
-    """Which row alone can be the least of its group, where the upper end counts (``[n]``); which groups cannot be."""
+    """A mask ``[n]`` of rows that must be the minimum of their group since no other row can be, where the upper end
+    counts; and a mask of the groups in which none can be."""
     tol = tolerance(node.lower.dtype)
     index = group.long()
     image = _least(rows, group, groups, without_rows)

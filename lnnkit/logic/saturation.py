@@ -1,8 +1,8 @@
-"""Truths from sums that are cut at 0 and 1. A lower end is 1, and an upper end 0, only where that is no rounding.
+"""Truths from sums that are clamped to [0, 1]: a lower end is 1, and an upper end 0, only if rounding did not cause it.
 
-A sum within rounding of the cut may lie on either side of it. It counts as on the cut where all its terms are 0 or
-multiples of 1/1024 with such weights, as those of crisp truths are: then nothing was rounded. Else the end moves
-outward by the rounding.
+A sum that is within rounding of the clamp may be on either side of it. It counts as clamped if all its terms are 0 or
+multiples of 1/1024 with such weights, as those of crisp truths are: then nothing was rounded. Otherwise the end is
+moved outward by the rounding error.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _GRID = 1024.0
 def cut(
     sums: Bounds, ends: Sequence[Bounds], absent: Sequence[float], weights: Sequence[Weight], bias: Weight
 ) -> Bounds:
-    """``sums`` (n,) cut at 0 and 1. ``ends`` are those of the operands that either sum is made of, ``absent`` the
-    truths with which each operand adds nothing to it."""
+    """``sums`` (n,) clamped to [0, 1]. ``ends`` are the ends of the operands in either sum; ``absent`` are the truths
+    at which an operand contributes nothing."""
     lower, upper = sums.lower.clamp(0.0, 1.0), sums.upper.clamp(0.0, 1.0)
     numbers, most = [plain_number(weight) for weight in weights], plain_number(bias)
     reach = rounding(lower.dtype) * (1.0 + most + sum(numbers))
@@ -43,8 +43,8 @@ def cut(
 def short(
     found: Tensor, side: int, ends: Sequence[Tensor], absent: Sequence[float], weights: Sequence[Weight], bias: Weight
 ) -> Tensor:
-    """What a sum leaves of one of its terms, lower (0) or upper (1) ends (n,) that are yet to be cut: as `cut`, an end
-    is 1 or 0 only where it was not rounded. ``ends`` are those of the sum and of its terms."""
+    """The ends (n,) that a sum leaves of one of its terms, lower (0) or upper (1), before clamping: as in `cut`, an end
+    is 1 or 0 only if it was not rounded. ``ends`` are those of the sum and of its terms."""
     numbers, most = [plain_number(weight) for weight in weights], plain_number(bias)
     reach = rounding(found.dtype) * (1.0 + most + sum(numbers))
     limit, stop = (0.0, reach) if side else (1.0, 1.0 - reach)
@@ -56,7 +56,7 @@ def short(
 def _rounded(
     near: Tensor, ends: Sequence[Tensor], absent: Sequence[float], weights: Sequence[float], bias: float
 ) -> Tensor | None:
-    """(n,) which of the sums that are ``near`` a cut may have been rounded; None where none is."""
+    """A mask (n,) of the sums ``near`` the clamp that may have been rounded; None if there are none."""
     if not any_set(near):
         return None
     rows = where_set(near)

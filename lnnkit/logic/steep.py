@@ -1,7 +1,7 @@
-"""Where a kernel is steep: ends found again from boxes that are wider by rounding, and used where that shows.
+"""Steep kernels: ends are computed again from boxes widened by rounding, and used where the result differs.
 
-A truth that is neither 0 nor 1 is known to `rounding`, so a small one is not known well relative to its size, and
-quotients and roots magnify that.
+A truth that is neither 0 nor 1 is known up to `rounding`, so a small one has a large relative error, which quotients
+and roots magnify.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from lnnkit.logic.logic import Weight
 
 
 def steep_rows(boxes: Sequence[Bounds], weights: Sequence[Weight]) -> Tensor | None:
-    """The rows ``[m]`` of boxes ``[n]`` or ``[k, n]`` with an end so small that rounding may show behind powers and
-    roots of it with these weights; None where there are none."""
+    """The indices ``[m]`` of rows of boxes ``[n]`` or ``[k, n]`` with an end so small that powers and roots with these
+    weights make its rounding visible; None if there are none."""
     first = boxes[0].lower
     with torch.no_grad():
         own = torch.cat([torch.as_tensor(weight, dtype=first.dtype).reshape(-1) for weight in weights])
@@ -35,7 +35,7 @@ def steep_rows(boxes: Sequence[Bounds], weights: Sequence[Weight]) -> Tensor | N
 
 
 def loosened(box: Bounds, rows: Tensor) -> Bounds:
-    """Some rows of a box, wider by rounding: but a lower end of 1 and an upper end of 0 are exact."""
+    """Some rows of a box, widened by rounding, except that a lower end of 1 and an upper end of 0 are exact."""
     lower, upper = (end.index_select(-1, rows) for end in box)
     slack = rounding(lower.dtype)
     return Bounds(
@@ -45,7 +45,7 @@ def loosened(box: Bounds, rows: Tensor) -> Bounds:
 
 
 def steadied(found: Bounds, looser: Bounds, rows: Tensor) -> Bounds:
-    """``found``, but at ``rows`` the ends of ``looser`` where they differ by more than rounding."""
+    """``found``, with the ends of ``looser`` at ``rows`` where the two differ by more than rounding."""
     least = noise(found.lower.dtype)
     ends = []
     for end, loose in zip(found, looser, strict=True):

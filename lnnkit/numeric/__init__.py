@@ -1,8 +1,9 @@
-"""Arithmetic: comparisons and terms as neurons over intervals, and neural units that stand alone. Knows no graph.
+"""Arithmetic: comparisons and terms as neurons over intervals, and neural units as torch modules. Independent of the
+graph.
 
-`Term` is arithmetic over the numbers of an instance, `Comparison` a relation between two terms; both go upward by
-interval arithmetic and downward by contraction, row by row, in float64. ``lnnkit.numeric.NAU(in_features,
-out_features)`` and its kin are torch modules, one file a unit, imported when the first of them is asked for.
+`Term` is arithmetic over the numbers of an instance, `Comparison` a relation between two terms; both propagate upward
+by interval arithmetic and downward by contraction, row by row, in float64. ``lnnkit.numeric.NAU(in_features,
+out_features)`` and the other units are torch modules, one file each, imported on first use.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Arithmetic on unions of intervals, upward: the image of the operands, with ``0 * x = 0`` for unbounded ``x``.
 
-Each function gives the exact image, of closed pieces, up to rounding; where an operand has no value, nor has the
+Each function returns the exact image as closed pieces, up to rounding; if an operand has no value, neither has the
 result. An operand that is a point in every row costs no more than plain arithmetic.
 """
 
@@ -49,8 +49,8 @@ def add(one: Pieces, other: Pieces) -> Pieces:
 
 
 def _sums(one: Pieces, other: Pieces) -> list[Tensor]:
-    """The sums of the lower and of the upper ends. An end beside zero, which is not reached, lies between zero and the
-    sum of it and what is nearer to zero still."""
+    """The sums of the lower and of the upper ends. An end beside zero, which is approached but not reached, gives an
+    end between zero and the sum, whichever approaches zero more closely."""
     found = []
     for sign, x, y in ((1.0, one.lower, other.lower), (-1.0, one.upper, other.upper)):
         total = x + y
@@ -65,9 +65,9 @@ def _sums(one: Pieces, other: Pieces) -> list[Tensor]:
 
 
 def sum_of(one: Pieces, other: Pieces, made_of: Sequence[Pieces] | None = ()) -> Pieces:
-    """``x + y`` of values that may have been rounded: let out where the sum is so much less than they are that it is
-    known no better than to 1e-10. Whole numbers and multiples of 2^-10 are taken to be exact, if what they are
-    ``made_of`` is such too (None: it is not)."""
+    """``x + y`` of values that may have been rounded. The result is widened where the sum is so much smaller than the
+    operands that its relative error may exceed 1e-10. Whole numbers and multiples of 2^-10 count as exact if the values
+    that they are ``made_of`` are such numbers too (None: they are not)."""
     one, other = crossed_with(one, other)
     lower, upper = _sums(one, other)
     with torch.no_grad():
@@ -84,7 +84,8 @@ def sum_of(one: Pieces, other: Pieces, made_of: Sequence[Pieces] | None = ()) ->
 
 
 def _noise(end: Tensor, one: Tensor, other: Tensor) -> Tensor:
-    """What rounding of two operands may have made of their sum, where it is felt. To add zero rounds nothing."""
+    """The error that the rounding of two operands may cause in their sum, where it is relevant. Adding zero rounds
+    nothing."""
     size = torch.maximum(one.abs(), other.abs())
     felt = size * (ROUNDING / _KNOWN) > end.abs()  # never where an operand is infinite, or zero
     return torch.where(felt, ROUNDING * size, 0.0) if any_set(felt) else _NONE
@@ -145,7 +146,7 @@ def multiply(one: Pieces, other: Pieces) -> Pieces:
 
 
 def divide(one: Pieces, other: Pieces) -> Pieces:
-    """``x / y`` for ``y != 0``: of divisors around zero, the two sides apart."""
+    """``x / y`` for ``y != 0``; a divisor around zero is split into its two sides."""
     if one.point and other.point:
         value = one.lower / other.lower
         if finite(value) and not lost(value, one.lower):
@@ -185,13 +186,13 @@ def square_root(one: Pieces) -> Pieces:
 
 
 def not_negative(one: Pieces) -> Pieces:
-    """The values from zero."""
+    """The values that are not negative."""
     lower = one.lower.clamp(min=0.0)
     return bounded(lower, one.upper.clone(), lower > one.upper)
 
 
 def rising(one: Pieces, function: Callable[[Tensor], Tensor]) -> Pieces:
-    """The image under a rising function that is zero at zero and nowhere else; ends beside it stay there."""
+    """The image under an increasing function that is zero only at zero; ends beside zero stay there."""
     lower, upper = one[:2]
     low, high = (regained(function(end), end) for end in (lower, upper))
     if beside_zero(one):
@@ -201,7 +202,7 @@ def rising(one: Pieces, function: Callable[[Tensor], Tensor]) -> Pieces:
 
 
 def _quotient(one: Pieces, other: Pieces) -> Pieces:
-    """``x / y`` for ``y > 0``; from an end at zero the quotient runs off to the side of ``x``."""
+    """``x / y`` for ``y > 0``; for an end at zero the quotient goes to infinity with the sign of ``x``."""
     one, other = crossed_with(one, other)
     low, high = from_zero(other.lower), other.upper
     none = high <= 0
@@ -221,7 +222,8 @@ def _product(one: Tensor, other: Tensor) -> Tensor:
 
 
 def _number(values: Tensor) -> Tensor:
-    """Zero for the one indeterminate form that arises here: a zero times, or over, what may be anything."""
+    """The values, with 0 for the only indeterminate form that occurs here: zero times, or zero over, an arbitrary
+    value."""
     return values.nan_to_num_(nan=0.0, posinf=math.inf, neginf=-math.inf)
 
 

@@ -1,4 +1,4 @@
-"""Comparisons of two terms: truth upward, and from a truth downward to the numbers."""
+"""Comparisons of two terms: their truth upward, and from a truth downward to the numbers."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from lnnkit.numeric.term import Term
 
 
 class Response(NamedTuple):
-    """What a comparison says: its truth, and what is left of the inputs. ``crossed`` where its bounds and that truth
-    exclude each other, ``empty`` where they do not but no inputs are left: in both the inputs come back as they were.
-    """
+    """The result of a comparison: its truth, and what is left of the inputs. ``crossed`` where its bounds and that
+    truth exclude each other; ``empty`` where they do not, but no inputs are left. In both cases the inputs are returned
+    unchanged."""
 
     truth: Interval
     inputs: tuple[Interval, ...]
@@ -34,15 +34,15 @@ class Response(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    """``left relation right``. Inputs are numbered alike in both terms; where there are none, there is one row."""
+    """``left relation right``. Inputs have the same indices in both terms; without inputs there is one row."""
 
     left: Term
     right: Term
     relation: Relation | None  # None: not known, so nothing is said
 
     def truth(self, inputs: Sequence[Interval]) -> Interval:
-        """The closed hull of its truth over the values that the terms can take; ``[0, 1]`` where one has none. Exact
-        where each number occurs once in both terms together."""
+        """The closed hull of the truth over all values of the terms; ``[0, 1]`` if one has none. Exact if each number
+        occurs once in both terms together."""
         if self.relation is None:
             nothing = torch.zeros(_rows(inputs), dtype=torch.float64)
             return Interval(nothing, torch.ones_like(nothing))
@@ -57,10 +57,10 @@ class Comparison:
         return self._image(left[-1], right[-1], _rows(inputs), self._difference(left, right))
 
     def contract(self, inputs: Sequence[Interval], bounds: Interval) -> Contraction:
-        """The closed hull of the inputs that can give a truth in ``bounds``, terms defined; exact as above. Bounds that
-        say nothing (``L <= tol``, ``U >= 1 - tol``) change nothing. An end at 0 or 1 that the relation comes near but
-        never takes is read as ``tol``, ``1 - tol``. A strict relation leaves what its closure does: ``x > 5`` may be 5.
-        """
+        """The closed hull of the inputs that can give a truth in ``bounds`` while the terms are defined; exact under
+        the same condition. Bounds without information (``L <= tol``, ``U >= 1 - tol``) change nothing. An end at 0 or 1
+        that the relation approaches but never takes is read as ``tol`` or ``1 - tol``. A strict relation is treated as
+        its closure: ``x > 5`` leaves 5 possible."""
         if self.relation is None:
             return Contraction(tuple(inputs), torch.zeros_like(bounds.lower, dtype=torch.bool))
         said = (bounds.lower > crisp.TOLERANCE) | (bounds.upper < 1 - crisp.TOLERANCE)
@@ -72,8 +72,8 @@ class Comparison:
         return _spread(inputs, rows, self._contract(_at(inputs, rows), _at((bounds,), rows)[0]))
 
     def narrow(self, inputs: Sequence[Interval], truth: Interval, bounds: Interval) -> Contraction:
-        """As `contract`, for bounds that have met the ``truth`` found upward: what that says anyway leaves every input,
-        and only where a term may be undefined is there more to it."""
+        """As `contract`, for bounds already intersected with the upward ``truth``. Bounds that this truth implies
+        anyway leave every input, unless a term may be undefined."""
         lower, upper = bounds
         if self.relation is None or all(each.lower is each.upper for each in inputs):
             return Contraction(tuple(inputs), torch.zeros_like(lower, dtype=torch.bool))
@@ -90,7 +90,7 @@ class Comparison:
         return _spread(inputs, rows, self._contract(_at(inputs, rows), _at((told,), rows)[0]))
 
     def respond(self, inputs: Sequence[Interval], bounds: Interval) -> Response:
-        """Both in one: upward, then downward from ``bounds`` and the truth found together."""
+        """Both steps: the truth upward, then the inputs downward from the intersection of ``bounds`` and that truth."""
         truth = self.truth(inputs)
         lower, upper = torch.maximum(bounds.lower, truth.lower), torch.minimum(bounds.upper, truth.upper)
         crossed = lower > upper + crisp.TOLERANCE
@@ -119,14 +119,14 @@ class Comparison:
         return contracted(self._terms, inputs, require)
 
     def _whole(self, term: Term, values: Sequence[Pieces]) -> Pieces:
-        """A side as a crisp relation compares it."""
+        """The values of a side as a crisp relation compares them."""
         if len(values) == 1:
             return values[-1]
         rows = where_set(crisp.great(values[-1]))
         return crisp.let_out(values[-1], rows, term.errors(values, rows)) if len(rows) else values[-1]
 
     def _difference(self, left: Sequence[Pieces], right: Sequence[Pieces]) -> Pieces:
-        """The difference of both sides, by the values of their steps, as a soft relation takes it."""
+        """The difference of both sides as a soft relation uses it, computed from the values of their steps."""
         assert self.relation is not None
         found = subtract(left[-1], right[-1])
         if len(left) == len(right) == 1:
@@ -155,20 +155,21 @@ class Comparison:
 
     @cached_property
     def _alike(self) -> bool:
-        """Whether both terms are the same, and have a value: then their difference is 0."""
+        """Whether both terms are the same and have a value: then their difference is 0."""
         left, right = self._terms
         return left == right and left.total and left.plain
 
     @cached_property
     def _truths(self) -> crisp.Truths | None:
-        """What a crisp relation gives."""
+        """The truths of a crisp relation."""
         if self.relation is None or self.relation.scale > 0:
             return None
         return crisp.SIGNS[self.relation.sign] if isinstance(self.relation, Fixed) else crisp.hard(self.relation)
 
     @cached_property
     def _terms(self) -> tuple[Term, Term]:
-        """Left and right; of ``x - y`` against 0 the terms ``x`` and ``y``, so that both are met alike."""
+        """The left and the right term; ``x - y`` against 0 becomes ``x`` and ``y``, so that both forms are treated
+        alike."""
         if self.right.value == 0 and (parts := self.left.difference) is not None:
             return parts
         if self.left.value == 0 and (parts := self.right.difference) is not None:
@@ -177,12 +178,12 @@ class Comparison:
 
     @cached_property
     def partial(self) -> bool:
-        """Whether a term may be undefined on a part of a box that contraction cuts off."""
+        """Whether a term may be undefined on a part of a box that contraction should remove."""
         return self.left.partial or self.right.partial
 
     @cached_property
     def total(self) -> bool:
-        """Whether both terms have a value wherever the inputs have."""
+        """Whether both terms have a value wherever the inputs have one."""
         return self.left.total and self.right.total
 
 
@@ -200,7 +201,7 @@ def _at(inputs: Sequence[Interval], rows: Tensor) -> tuple[Interval, ...]:
 
 
 def _spread(inputs: Sequence[Interval], rows: Tensor, some: Contraction) -> Contraction:
-    """The contraction of some rows, among all of them."""
+    """The contraction of some rows, put among all rows."""
     found = []
     for (lower, upper), left in zip(inputs, some.inputs, strict=True):
         if lower is upper:

@@ -1,11 +1,11 @@
 """The NPU over intervals.
 
-``y = exp(E) cos(P)`` with ``E = sum w_i l_i - v_i k_i`` and ``P = sum v_i l_i + w_i k_i``, of the logarithms of sizes
-``l_i = log(g_i |x_i| + 1 - g_i)`` and the turns ``k_i = pi g_i [x_i < 0]`` (Heim et al. 2020, arXiv 2006.01681, as in
-`lnnkit.numeric.npu`). For each choice of signs it is the real part of ``exp`` of a complex-linear function of the
-``l_i``: two of them with different directions ``w_i + i v_i`` leave no critical point between, so the extremes lie on
-the edges of the box of ``l``, at their ends or where ``tan P = w_i / v_i``. Where it has no end, and for more operands
-than have so few edges, ``exp(E)`` and ``cos(P)`` are enclosed apart.
+``y = exp(E) cos(P)`` with ``E = sum w_i l_i - v_i k_i`` and ``P = sum v_i l_i + w_i k_i``, where ``l_i = log(g_i |x_i|
++ 1 - g_i)`` is the logarithm of a size and ``k_i = pi g_i [x_i < 0]`` its turn (Heim et al. 2020, arXiv 2006.01681, as
+in `lnnkit.numeric.npu`). For each choice of signs, ``y`` is the real part of ``exp`` of a complex-linear function of
+the ``l_i``. Two of them with different directions ``w_i + i v_i`` leave no critical point in the interior, so the
+extremes are on the edges of the box of ``l``: at their ends, or where ``tan P = w_i / v_i``. If the box is unbounded,
+or there are so many operands that it has too many edges, ``exp(E)`` and ``cos(P)`` are enclosed separately.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _EDGES = 3  # operands whose edges are gone along
 
 
 class _Side(NamedTuple):
-    """An operand on one side of zero: the logarithm of its size, its turn, and where it can be there. ``absent`` at
-    zero, which has no logarithm: there an exponent of 0 leaves the operand out."""
+    """An operand on one side of zero: the logarithm of its size, its turn, and the rows in which it can be there.
+    ``absent`` marks zero, which has no logarithm: there an exponent of 0 leaves the operand out."""
 
     low: Tensor
     high: Tensor
@@ -41,7 +41,7 @@ class _Side(NamedTuple):
 
 @dataclass(frozen=True)
 class ComplexPower:
-    """``powers`` w, ``imaginary`` v, not both zero, and ``gates`` g in (0, 1]; one of each for an operand."""
+    """``powers`` w and ``imaginary`` v, not both zero, and ``gates`` g in (0, 1]; one of each for each operand."""
 
     powers: tuple[float, ...]
     imaginary: tuple[float, ...]
@@ -56,7 +56,7 @@ class ComplexPower:
         return {"power": self.powers, "imaginary": self.imaginary, "gate": self.gates}
 
     def image(self, operands: Sequence[Pieces]) -> Pieces:
-        """Exact for few operands, where it has an end."""
+        """Exact for few operands, if the box is bounded."""
         return self._image(boxes(operands))
 
     def left(self, value: Pieces, operands: Sequence[Pieces]) -> Sequence[Pieces]:
@@ -91,7 +91,7 @@ class ComplexPower:
             yield _Side(ends, ends, 0.0, zero, absent=True)
 
     def _part(self, sides: Sequence[_Side], valid: Tensor) -> Pieces:
-        """The values with these signs."""
+        """The values for one choice of signs."""
         grown = -sum(v * side.turn for v, side in zip(self.imaginary, sides, strict=True))
         turned = sum(w * side.turn for w, side in zip(self.powers, sides, strict=True))
         if any(side.absent and w > 0 for w, side in zip(self.powers, sides, strict=True)):
@@ -135,7 +135,7 @@ def _linear(parts: Sequence[tuple[float, Tensor, Tensor]], start: float, rows: i
 
 
 def _apart(sizes: Interval, phases: Interval) -> tuple[Tensor, Tensor]:
-    """The ends of ``exp(E) cos(P)`` over both ranges."""
+    """The bounds of ``exp(E) cos(P)`` if ``E`` and ``P`` vary independently."""
     low, high = phases
     turns_low, turns_high = low / (2 * math.pi), high / (2 * math.pi)
     ends = low.cos(), high.cos()
@@ -153,8 +153,8 @@ def _apart(sizes: Interval, phases: Interval) -> tuple[Tensor, Tensor]:
 def _along_edges(
     operands: Sequence[tuple[float, float, Tensor, Tensor]], grown: float, turned: float
 ) -> tuple[Tensor, Tensor]:
-    """The least and the greatest value on the edges of boxes of logarithms that have an end or fade there; anything
-    elsewhere."""
+    """The least and the greatest value on the edges of boxes of logarithms that are bounded, or along whose unbounded
+    edges the value vanishes; arbitrary for other boxes."""
     least = torch.full_like(operands[0][2], math.inf)
     most = torch.full_like(least, -math.inf)
     for free, (w, v, low, high) in enumerate(operands):
@@ -173,7 +173,7 @@ def _along_edges(
 
 
 def _fades(w: float, v: float, low: Tensor, high: Tensor) -> Tensor:
-    """Where the value ends, or fades to 0, at both ends of an operand."""
+    """Where the value is bounded, or vanishes, at both ends of an operand."""
     return (low.isfinite() | bool(w > 0)) & (high.isfinite() | bool(w < 0))
 
 
@@ -182,7 +182,8 @@ def _real(size: Tensor, phase: Tensor) -> Tensor:
 
 
 def _critical(w: float, v: float, low: Tensor, high: Tensor, phase: Tensor) -> Iterator[Tensor]:
-    """Where ``exp(w l) cos(v l + phase)`` turns, next to either end: it grows to one of them."""
+    """The critical points of ``exp(w l) cos(v l + phase)`` nearest to each end: the value grows towards one of the
+    ends."""
     if v == 0:
         return
     angle = math.atan2(w, v) if v > 0 else math.atan2(-w, -v)

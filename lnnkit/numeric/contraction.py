@@ -1,9 +1,9 @@
-"""Contraction: from what is left of the values of terms to what is left of their inputs.
+"""Contraction: from the remaining values of terms to the remaining values of their inputs.
 
-HC4-revise (Benhamou et al. 1999, "Revising hull and box consistency"): up through each term to the values of its
-steps, which are narrowed from the last step down. Exact where each number occurs once; it is repeated where the box has
-no end, since the ends that are neared there are not kept through every operation. Where a number occurs more than once,
-each occurrence is narrowed as if it were alone, once: who calls again gets further.
+HC4-revise (Benhamou et al. 1999, "Revising hull and box consistency"): upward through each term to the values of its
+steps, which are then narrowed from the last step down. Exact if each number occurs once; in an unbounded box it is
+repeated, since not every operation keeps ends that are only approached. If a number occurs more than once, each
+occurrence is narrowed independently, once; calling again may narrow further.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ Require = Callable[[Sequence[Pieces]], Sequence[Pieces]]
 
 
 class Swept(Protocol):
-    """A term, as contraction sees it."""
+    """A term as contraction uses it."""
 
     @property
     def numbers(self) -> tuple[tuple[int, int], ...]:
-        """The places of steps that are inputs, with their indices."""
+        """The indices of steps that are inputs, with the index of the input."""
         ...
 
     def upward(self, inputs: Sequence[Pieces]) -> list[Pieces]:
@@ -37,13 +37,13 @@ class Swept(Protocol):
         ...
 
     def downward(self, values: list[Pieces]) -> None:
-        """Narrow the values of each step to those that the last step's leave."""
+        """Narrow the values of each step to those that the values of the last step allow."""
         ...
 
 
 def contracted(terms: Sequence[Swept], inputs: Sequence[Interval], require: Require) -> Contraction:
-    """What is left of the inputs where ``require`` narrows the terms' values, given all at once. Where a term has no
-    value at all, nothing changes."""
+    """What is left of the inputs when ``require`` narrows the values of the terms, which it receives all at once. Where
+    a term has no value at all, nothing changes."""
     boxes = [entered(each) for each in inputs]
     undefined, void = _nowhere(), _nowhere()
     bounded = all(finite(end) for box in boxes for end in box[:2])
@@ -72,7 +72,7 @@ def contracted(terms: Sequence[Swept], inputs: Sequence[Interval], require: Requ
 
 
 def _kept(inputs: Sequence[Interval], boxes: Sequence[Pieces], undefined: Tensor, void: Tensor) -> Contraction:
-    """The contracted boxes; the inputs as they were in rows without any."""
+    """The contracted boxes; in rows without any, the inputs unchanged."""
     rows = len(inputs[0].lower) if inputs else len(void)
     back = undefined | void
     found = []

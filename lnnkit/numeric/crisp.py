@@ -1,7 +1,7 @@
 """Crisp relations: truth as a function of the sign of ``d = left - right``.
 
-A relation is the truths that it gives for ``d < 0``, ``d = 0`` and ``d > 0``; a Neural Status Register with hard bits
-is one too.
+A relation is given by its truths for ``d < 0``, ``d = 0`` and ``d > 0``. A Neural Status Register with hard bits is
+also one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MOST = 1 - torch.finfo(torch.float64).eps / 2  # of truths that are not 1, the m
 
 
 class Truths(NamedTuple):
-    """What a relation gives where left is below, equal to and above right."""
+    """The truths of a relation where left is below, equal to and above right."""
 
     below: float
     equal: float
@@ -46,13 +46,13 @@ SIGNS: Mapping[Sign, Truths] = {
 
 
 def hard(relation: Learned) -> Truths:
-    """The truths that a status register gives with hard bits: its sign bit is -1, 0, 1, its zero bit -1, 1, -1."""
+    """The truths of a status register with hard bits: its sign bit is -1, 0, 1, its zero bit -1, 1, -1."""
     plus, zero, bias = relation.weight_plus, relation.weight_zero, relation.bias
     return Truths(_sigmoid(bias - plus - zero), _sigmoid(bias + zero), _sigmoid(bias + plus - zero))
 
 
 def image(truths: Truths, left: Pieces, right: Pieces) -> Interval:
-    """The truths that values of two unions can have, as their hull; ``inf, -inf`` where one has no value."""
+    """The hull of the truths for values from two unions; ``inf, -inf`` where one is empty."""
     (low, high), (least, most) = hull(left), hull(right)
     if left.point and right.point:
         truth = _at_points(truths, low, least)
@@ -75,7 +75,8 @@ def image(truths: Truths, left: Pieces, right: Pieces) -> Interval:
 
 
 def great(union: Pieces) -> Tensor:
-    """The rows with an end so great that rounding may have made it a whole number, where those are told apart."""
+    """A mask of rows with an end so large that rounding may have made it a whole number, while whole numbers that large
+    are still compared exactly."""
     found = torch.zeros(union.lower.shape[1], dtype=torch.bool)
     for end in union[:1] if union.point else union[:2]:
         if end.numel() and max(map(abs, torch.stack(end.detach().aminmax()).tolist())) >= _GREAT:
@@ -85,8 +86,8 @@ def great(union: Pieces) -> Tensor:
 
 
 def let_out(union: Pieces, rows: Tensor, errors: Errors) -> Pieces:
-    """A side of which some rows are `great`: ends that were rounded are let out, since whole numbers are compared
-    exactly."""
+    """A side whose ``rows`` are `great`, with their ends widened by the rounding errors, since whole numbers are
+    compared exactly."""
     return moved(union, rows, *(torch.where(error > 0, ROUNDING * EXACT, 0.0) for error in errors))
 
 
@@ -110,7 +111,7 @@ def _at_points(truths: Truths, left: Tensor, right: Tensor) -> Tensor:
 
 
 def preimage(truths: Truths, bounds: Interval) -> Pieces:
-    """The closed differences that give a truth in ``bounds``."""
+    """The closed set of differences that give a truth in ``bounds``."""
     lower, upper = bounds
     asks_lower, asks_upper = lower > TOLERANCE, upper < 1 - TOLERANCE
     below, equal, above = (
@@ -123,8 +124,8 @@ def preimage(truths: Truths, bounds: Interval) -> Pieces:
 
 
 def _can_be_below(low: Tensor, high: Tensor, least: Tensor, most: Tensor) -> Tensor:
-    """Whether a value of ``[low, high]`` can be below one of ``[least, most]``. Where the ends are the same by the
-    tolerance, whole numbers between them may differ."""
+    """Whether a value of ``[low, high]`` can be less than one of ``[least, most]``. Ends that are equal within the
+    tolerance may still have different whole numbers between them."""
     below = low < most
     level = below & same(low, most)
     if not any_set(level):
@@ -135,7 +136,7 @@ def _can_be_below(low: Tensor, high: Tensor, least: Tensor, most: Tensor) -> Ten
 
 
 def _from_zero(lower: Tensor, least: float = 0.0) -> Tensor:
-    """Lower ends; one beside zero, above it, stands for any positive number."""
+    """Lower ends, where one beside zero (above it) stands for any positive number."""
     return torch.where((lower > 0) & (lower <= ZERO), least, lower)
 
 
@@ -148,7 +149,7 @@ def _can_be_equal(left: Pieces, right: Pieces, *, open_: bool) -> Tensor:
 
 
 def _sigmoid(value: float) -> float:
-    """A large margin is that of a crisp relation; a truth of any other is neither 0 nor 1."""
+    """The sigmoid; a large margin is that of a crisp relation and gives 0 or 1, any other gives neither."""
     if abs(value) >= _CRISP:
         return float(value > 0)
     return min(1 / (1 + math.exp(-value)), MOST) if value >= 0 else math.exp(value) / (1 + math.exp(value))

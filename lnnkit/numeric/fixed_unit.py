@@ -1,6 +1,6 @@
-"""A neural unit of one output with fixed weights, as an operation of a term: what its gates and phases do to intervals.
+"""Neural units of one output with fixed weights, as operations of terms: the effect of gates and phases on intervals.
 
-Sums and products of operands are operations of their own; these are the units that are not (`lnnkit.numeric.frozen`).
+Sums and products of operands are operations already; this covers the units that are neither (`lnnkit.numeric.frozen`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from lnnkit.numeric.pieces import Pieces, closed, hull, points
 
 
 class FixedUnit(Protocol):
-    """``name`` and ``attributes`` are those of the language; a value of it is the same unit as an equal one."""
+    """``name`` and ``attributes`` are those of the language. Equal objects are the same unit."""
 
     @property
     def name(self) -> Literal["nalu", "inalu", "npu", "realnpu"]: ...
@@ -24,23 +24,23 @@ class FixedUnit(Protocol):
     def attributes(self) -> Mapping[str, float | tuple[float, ...]]: ...
 
     def image(self, operands: Sequence[Pieces]) -> Pieces:
-        """The values that it can take."""
+        """The values that the unit can take."""
         ...
 
     def left(self, value: Pieces, operands: Sequence[Pieces]) -> Sequence[Pieces]:
-        """Of each operand, what can give some of the values with some of the others."""
+        """For each operand, the values that give some of the unit's values together with some values of the others."""
         ...
 
 
 def boxes(operands: Sequence[Pieces]) -> list[Interval]:
-    """The hulls of the operands, as many rows of each."""
+    """The hulls of the operands, broadcast to the same number of rows."""
     hulls = [closed(hull(each)) for each in operands]
     rows = next((len(low) for low, _ in hulls if len(low) != 1), 1)
     return [Interval(low.expand(rows), high.expand(rows)) for low, high in hulls]
 
 
 def told(union: Pieces) -> Pieces:
-    """The same union, as points where every row is one."""
+    """The same union, marked as points if every row is one."""
     if not union.point and len(union.lower) == 1 and torch.equal(union.lower, union.upper):
         return points(union.lower)
     return union

@@ -1,4 +1,4 @@
-"""The arithmetic units with fixed weights, as terms. A weight of 0 leaves its operand out."""
+"""Arithmetic units with fixed weights, as terms. An operand with weight 0 is left out."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ _NEEDED = {
 
 
 def frozen(unit: str, given: Mapping[str, float | Sequence[float]], operands: Sequence[Term]) -> Term:
-    """A unit of the language by its name, with its attributes; without those that it needs it may be anything."""
+    """The term for a unit, by its name in the language, and its attributes; without required attributes its value is
+    unknown."""
     weights = {key: [value] if isinstance(value, (int, float)) else list(value) for key, value in given.items()}
     if not all(key in weights for key in _NEEDED[unit]):
         return undetermined(*operands)
@@ -62,8 +63,8 @@ def power_product(
     imaginary: Sequence[float] | None = None,
     gates: Sequence[float] | None = None,
 ) -> Term:
-    """A frozen NPU: ``prod x_i ^ w_i`` where powers are whole and gates open, else as in `lnnkit.numeric.npu` (Heim et
-    al. 2020, arXiv 2006.01681): the real part of complex powers of partly open operands."""
+    """A frozen NPU: ``prod x_i ^ w_i`` if powers are integral and gates are 1, otherwise as in `lnnkit.numeric.npu`
+    (Heim et al. 2020, arXiv 2006.01681): the real part of complex powers of partly gated operands."""
     count = len(operands)
     each = zip(powers, imaginary or (0.0,) * count, gates or (1.0,) * count, operands, strict=True)
     present = [(w, v, g, x) for w, v, g, x in each if g and (w or v)]

@@ -1,8 +1,8 @@
 """The NALU and the iNALU over intervals: ``y = g a + (1 - g) m`` of a sum and a product of the same operands.
 
-Each operand occurs in both, and in the gate of a NALU, so that the enclosures are not exact: the box is cut into cells,
-apart at zero, and each part is enclosed for itself in every cell. An iNALU whose gate is closed is a product alone,
-each operand in it once: there the hull is exact.
+Each operand occurs in both, and in the gate of a NALU, so the enclosures are not exact. The box is divided into cells,
+split at zero, and each part is enclosed separately in every cell. An iNALU with a closed gate is only a product in
+which each operand occurs once: there the hull is exact.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Weights = tuple[float, ...]
 
 
 class _Curve(Protocol):
-    """The hull of a unit over cells that hold one sign each."""
+    """The hull of a unit over cells in which no operand changes its sign."""
 
     def __call__(self, cells: Sequence[Interval]) -> Interval: ...
 
@@ -111,7 +111,7 @@ class SignedGatedSum:
 
 
 def _image(curve: _Curve, operands: Sequence[Interval], cells: Mapping[int, int]) -> Pieces:
-    """The hull over the cells of each box; of points the values."""
+    """The hull over the cells of each box; for points, their values."""
     points = torch.stack([low == high for low, high in operands]).all(0)
     lower, upper = (torch.full(points.shape, end, dtype=torch.float64) for end in (math.inf, -math.inf))
     count = cells.get(len(operands), 1)
@@ -122,7 +122,7 @@ def _image(curve: _Curve, operands: Sequence[Interval], cells: Mapping[int, int]
 
 
 def _hull(curve: _Curve, operands: Sequence[Interval], count: int) -> Interval:
-    """The hull over ``count`` cells on each side of zero; with 0 the box is one."""
+    """The hull over ``count`` cells on each side of zero; with 0, over the box as one cell."""
     parts = [_cells(each, count) if count else Interval(*(end.unsqueeze(0) for end in each)) for each in operands]
     chosen = torch.cartesian_prod(*(torch.arange(len(part.lower)) for part in parts)).view(-1, len(parts))
     boxes = [Interval(*(end[chosen[:, place]] for end in part)) for place, part in enumerate(parts)]
@@ -132,8 +132,8 @@ def _hull(curve: _Curve, operands: Sequence[Interval], count: int) -> Interval:
 
 
 def _cells(operand: Interval, count: int) -> Interval:
-    """Zero, and the numbers above and below it in ``count`` cells each, ``[cells, n]``; ``inf, -inf`` where there are
-    none."""
+    """Zero, and the numbers above and below it in ``count`` cells each, ``[cells, n]``; ``inf, -inf`` for empty
+    cells."""
     low, high = operand
     share = torch.linspace(0, 1, count + 1, dtype=torch.float64).unsqueeze(1)
     zero = (low <= 0) & (high >= 0)
@@ -148,7 +148,7 @@ def _cells(operand: Interval, count: int) -> Interval:
 
 
 def _cuts(start: Tensor, stop: Tensor, share: Tensor) -> Tensor:
-    """Numbers from ``start``, not negative, to ``stop``; on the way to an infinite one ever farther apart."""
+    """Numbers from ``start`` (not negative) to ``stop``, spaced ever more widely on the way to an infinite one."""
     inner = torch.where(stop == math.inf, (start + 1) / (1 - share) - 1, start + (stop - start) * share)
     return torch.where(share == 0, start, torch.where(share == 1, stop, inner))
 
@@ -169,7 +169,7 @@ def _linear(weights: Weights, operands: Sequence[Interval]) -> Interval:
 
 
 def _mapped(cell: Interval, size: _Monotone) -> Interval:
-    """A function of the size over a cell of one sign."""
+    """The image of a cell under a function of the size."""
     one, other = size(cell.lower), size(cell.upper)
     return Interval(torch.minimum(one, other), torch.maximum(one, other))
 
@@ -179,7 +179,7 @@ class _Monotone(Protocol):
 
 
 def _mixed(added: Interval, product: Interval, opened: Interval) -> Interval:
-    """``sigmoid(z) a + sigmoid(-z) m``: linear in the gate, so its ends are met at the gate's."""
+    """``sigmoid(z) a + sigmoid(-z) m``: linear in the gate, so its extremes are at the ends of the gate."""
     lower, upper = [], []
     for end in opened:
         gate, rest = torch.sigmoid(end), torch.sigmoid(-end)  # one of 0 is rounded: it may be anything times infinity

@@ -39,8 +39,8 @@ def inalu(x: Tensor, add: Tensor, multiply: Tensor, gate: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Schedule:
-    """How the paper trains it: RMSProp at 0.01, gradients clipped by value to ``gradient_limit``; of every ten batches
-    eight train the weights and two the gate."""
+    """The training schedule of the paper: RMSProp at 0.01, gradients clipped by value to ``gradient_limit``; of every
+    ten batches eight train the weights and two the gate."""
 
     gradient_limit: float = 0.1
     first_epoch: int = 10
@@ -53,14 +53,14 @@ class Schedule:
         return batch % 10 >= 8
 
     def penalised(self, epoch: int, loss: float) -> bool:
-        """Whether the penalty counts: late, and not while the loss is high."""
+        """Whether the penalty applies: in late epochs, and not while the loss is high."""
         return epoch > self.first_epoch and loss < 1.0
 
     def stuck(self, epoch: int, losses: Tensor) -> Tensor:
-        """Which seeds to draw anew: ``losses`` is ``[..., logged]``, the answer ``[...]``.
+        """Which seeds to reinitialise: ``losses`` is ``[..., logged]``, the result ``[...]``.
 
-        Every tenth epoch, with more than 10,000 losses logged, where the later half is above 1 on average and has not
-        come below the earlier half by more than its own standard deviation.
+        Checked every tenth epoch once more than 10,000 losses are logged. A seed is stuck if the later half of its
+        losses averages above 1 and has not improved on the earlier half by more than its own standard deviation.
         """
         logged = losses.shape[-1]
         if epoch % self.reinitialise_every or logged <= self.reinitialise_losses:

@@ -1,7 +1,7 @@
-"""Which inputs must be known before a term or a comparison can say anything that it does not say anyway.
+"""Which inputs must be known before a term or a comparison can have bounds tighter than its default.
 
-A sum is anything as long as one of its operands is; so ``(i - d) / h > 500`` is unknown until ``i``, ``d`` and ``h``
-all are known, while ``x y`` may be zero once ``x`` alone is.
+A sum is unbounded as long as one of its operands is, so ``(i - d) / h > 500`` is unknown until ``i``, ``d`` and ``h``
+are all known, while ``x y`` may be zero as soon as ``x`` is known.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ InputSets = tuple[frozenset[int], ...]
 
 
 def informing(arithmetic: Comparison | Term, inputs: int) -> InputSets:
-    """The minimal sets of inputs that must be known in part, for the truth of a comparison to be other than with every
-    input unknown (where that is unknown too), or the hull of a term. There are no others, and perhaps fewer."""
+    """The minimal sets of inputs that must be bounded for the truth of a comparison, or the hull of a term, to differ
+    from that with every input unknown. There are no other such sets, but some of these may not suffice."""
     if inputs > _TRIED:
         return tuple(frozenset({index}) for index in range(inputs))
     found: list[frozenset[int]] = []
@@ -44,7 +44,7 @@ def _informs(arithmetic: Comparison | Term, known: Set[int], inputs: int) -> boo
 
 
 def _differs(term: Term, known: Set[int], inputs: int) -> tuple[bool, bool]:
-    """Whether the term's values can be other than with every input unknown, and whether those are all numbers."""
+    """Whether the term's values can differ from those with every input unknown, and whether those are all numbers."""
     free = [_everything(values) for values in term.upward([entered(unknown(1))] * inputs)]
     differs: list[bool] = []
     for step in term.steps:
@@ -60,7 +60,7 @@ def _differs(term: Term, known: Set[int], inputs: int) -> tuple[bool, bool]:
 
 
 def _swallowed(step: Apply, operands: list[tuple[bool, bool]]) -> bool:
-    """Whether an operand that may be anything makes the result anything."""
+    """Whether an unbounded operand makes the result unbounded."""
     loose = [free and not differs for differs, free in operands]
     match step.operation:
         case "add" | "subtract":

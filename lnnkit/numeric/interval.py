@@ -22,15 +22,15 @@ RELATIVE = 1e-9  # numbers that differ by no more, relative to the greater, are 
 
 
 class Interval(NamedTuple):
-    """Lower and upper ends, of one shape; the same tensor twice where every row is known to be a point."""
+    """Lower and upper ends of the same shape; the same tensor twice if every row is known to be a point."""
 
     lower: Tensor
     upper: Tensor
 
 
 class Contraction(NamedTuple):
-    """What is left of the inputs. ``empty`` ``[n]`` is true where no values of theirs will do; there they come back as
-    they were."""
+    """What is left of the inputs. ``empty`` ``[n]`` marks rows in which no values are left; there the inputs are
+    returned unchanged."""
 
     inputs: tuple[Interval, ...]
     empty: Tensor
@@ -42,15 +42,15 @@ def point(values: Tensor) -> Interval:
 
 
 def unknown(count: int) -> Interval:
-    """``count`` rows of which nothing is known."""
+    """``count`` rows ``[-inf, inf]``."""
     return Interval(
         torch.full((count,), -math.inf, dtype=torch.float64), torch.full((count,), math.inf, dtype=torch.float64)
     )
 
 
 def same(one: Tensor, other: Tensor) -> Tensor:
-    """Whether two numbers count as equal (``semantics.md`` point 20): exactly if both are integral and at most
-    ``2^53``, else within ``1e-9`` of the greater magnitude."""
+    """Whether two numbers count as equal (``semantics.md`` point 20): if both are integral and at most ``2^53``,
+    exactly; otherwise within ``1e-9`` of the larger magnitude."""
     equal = one == other
     size = torch.maximum(one.abs(), other.abs())
     close = ((one - other).abs() <= RELATIVE * size) & ~equal
@@ -61,7 +61,7 @@ def same(one: Tensor, other: Tensor) -> Tensor:
 
 
 def rises(old: Tensor, new: Tensor) -> Tensor:
-    """Where lower ends have risen by more than rounding: 1e-12, relative to magnitudes over 1. Of upper ends that fall
-    both are negated."""
+    """Where lower ends have risen by more than rounding: 1e-12, relative for magnitudes above 1. For upper ends that
+    fall, negate both arguments."""
     least = NOISE * new.abs().clamp(min=1.0)
     return (new > old) & (new - old > least)

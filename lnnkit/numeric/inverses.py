@@ -1,7 +1,7 @@
-"""Arithmetic downward: what an operation's result and its other operands leave of one operand.
+"""Arithmetic downward: what the result of an operation and its other operands leave of one operand.
 
-Each function gives the closed set of values that some values of the others complete: exact, but where a negative base
-has several integral exponents; of what these leave it is the hull.
+Each function returns the closed set of values that some values of the others complete. It is exact, except for a
+negative base with several integral exponents: there it is the hull.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from lnnkit.numeric.power import power_of_positive
 
 
 def factor(product: Pieces, other: Pieces) -> Pieces:
-    """The ``x`` with ``x y`` in ``product``: any, where both ``y`` and the product can be zero."""
+    """The ``x`` with ``x y`` in ``product``; all numbers if both ``y`` and the product can be zero."""
     return _or_any(divide(product, other), _holds(product, 0.0) & _holds(other, 0.0))
 
 
@@ -29,7 +29,7 @@ def dividend(quotient: Pieces, divisor: Pieces) -> Pieces:
 
 
 def divisor(quotient: Pieces, dividend: Pieces) -> Pieces:
-    """The ``y`` with ``x / y`` in ``quotient``: any, where both ``x`` and the quotient can be zero."""
+    """The ``y`` with ``x / y`` in ``quotient``; all numbers if both ``x`` and the quotient can be zero."""
     return factor(dividend, quotient)
 
 
@@ -46,7 +46,7 @@ def square_root_of(value: Pieces) -> Pieces:
 
 
 def base(power: Pieces, exponent: Pieces, own: Pieces) -> Pieces:
-    """The ``x`` of its ``own`` values with ``x ^ y`` in ``power``."""
+    """The ``x`` from ``own`` with ``x ^ y`` in ``power``."""
     found = power_of_positive(power, reciprocal(exponent))
     negative = of_negative(power, own, exponent)
     if negative is not None:
@@ -55,7 +55,7 @@ def base(power: Pieces, exponent: Pieces, own: Pieces) -> Pieces:
 
 
 def exponent(power: Pieces, base: Pieces, own: Pieces) -> Pieces:
-    """The ``y`` of its ``own`` values with ``x ^ y`` in ``power``."""
+    """The ``y`` from ``own`` with ``x ^ y`` in ``power``."""
     parts = [factor(_logarithm(power), _logarithm(base))]
     zero = _holds(base, 0.0)
     if any_set(zero):
@@ -70,7 +70,7 @@ def exponent(power: Pieces, base: Pieces, own: Pieces) -> Pieces:
 
 
 def _or_any(union: Pieces, free: Tensor) -> Pieces:
-    """The union, and everything in the rows that are ``free``."""
+    """The union, with all numbers added in the rows that are ``free``."""
     if not any_set(free):
         return union
     lower = torch.where(free, -math.inf, union.lower)
@@ -78,11 +78,11 @@ def _or_any(union: Pieces, free: Tensor) -> Pieces:
 
 
 def _holds(union: Pieces, value: float) -> Tensor:
-    """In which rows a value lies in the union, ``[n]``."""
+    """A mask ``[n]`` of the rows whose union contains a value."""
     return ((union.lower <= value) & (value <= union.upper)).any(0)
 
 
 def _logarithm(union: Pieces) -> Pieces:
-    """The logarithms of what is positive."""
+    """The logarithms of the positive values."""
     lower = from_zero(union.lower)
     return bounded(lower.log(), union.upper.clamp(min=0.0).log(), (union.upper <= 0) | (lower > union.upper))

@@ -16,19 +16,21 @@ SATURATED = 800.0
 
 
 def nac(x: Tensor, weight: Tensor) -> Tensor:
-    """``y_o = sum_i W_oi x_i``: ``[..., in]``, ``[..., out, in] -> [..., out]``; ``weight`` is `gated_weight`."""
+    """``y_o = sum_i W_oi x_i`` for ``[..., in]`` and ``[..., out, in]``, giving ``[..., out]``; ``weight`` is a
+    `gated_weight`."""
     return x @ weight.mT
 
 
 def gated_weight(sign: Tensor, mask: Tensor) -> Tensor:
-    """``W = tanh(sign) sigmoid(mask)``, which is drawn to -1, 0 and 1."""
+    """``W = tanh(sign) sigmoid(mask)``, which has a bias towards -1, 0 and 1."""
     return torch.tanh(sign) * torch.sigmoid(mask)
 
 
 def assign_weight(sign: Tensor, mask: Tensor, weight: Tensor) -> None:
-    """Give both halves, in place, values whose `gated_weight` is ``weight``: exactly at -1, 0 and 1, else to rounding.
+    """Set both parameters, in place, such that their `gated_weight` is ``weight``: exactly at -1, 0 and 1, otherwise up
+    to rounding.
 
-    In between each takes the root of the size, so that neither is stuck.
+    For other values each factor is the square root of the size, so that neither is saturated.
     """
     root = weight.abs().sqrt()
     inner = root.clamp(max=1 - 1e-16)
@@ -37,9 +39,9 @@ def assign_weight(sign: Tensor, mask: Tensor, weight: Tensor) -> None:
 
 
 def spread(in_features: int, out_features: int) -> float:
-    """The ``r`` for which both halves from ``U(-r, r)`` give W the variance ``2 / (in + out)`` (Madsen and Johansen
-    2020, appendix), as near as it comes: the variance of W never reaches ``1/2``, so small layers count as five
-    features."""
+    """The ``r`` for which parameters from ``U(-r, r)`` give W the variance ``2 / (in + out)`` (Madsen and Johansen
+    2020, appendix), as far as possible: the variance of W never reaches ``1/2``, so small layers are treated as if they
+    had five features."""
     wanted = 2.0 / max(in_features + out_features, 5)
     low, high = 1e-6, 1e3
     for _ in range(100):

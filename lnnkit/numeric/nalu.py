@@ -24,7 +24,7 @@ def nalu(x: Tensor, weight: Tensor, gate: Tensor) -> Tensor:
 
 
 def power_of_sizes(x: Tensor, weight: Tensor) -> Tensor:
-    """``exp(W log(|x| + 1e-7))``: the multiplying accumulator, which loses every sign."""
+    """``exp(W log(|x| + 1e-7))``: the multiplicative part, which loses all signs."""
     return torch.exp((x.abs() + EPSILON).log() @ weight.mT)
 
 

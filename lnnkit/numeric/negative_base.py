@@ -1,9 +1,9 @@
-"""Powers of negative numbers, downward: ``x ^ y`` is defined for integral ``y`` alone, and is ``|x| ^ y`` or its
-negation as ``y`` is even or odd.
+"""Powers of negative numbers, downward: ``x ^ y`` is defined only for integral ``y``, and is ``|x| ^ y`` for even
+``y``, its negation for odd ``y``.
 
-Of ``r = |x|`` between ``a`` and ``b`` and ``r ^ y`` between ``p`` and ``q``, those ``y > 0`` are possible with
-``a ^ y <= q`` and ``b ^ y >= p``: an interval, of which the even (odd) numbers count. What they leave of ``r`` is least
-and greatest at the first or the last of them, for the roots of ``p`` and ``q`` rise or fall as ``y`` grows.
+Given ``r = |x|`` between ``a`` and ``b`` and ``r ^ y`` between ``p`` and ``q``, a ``y > 0`` is possible if ``a ^ y <=
+q`` and ``b ^ y >= p``. These ``y`` form an interval, of which the even (or odd) numbers are used. The extremes of the
+remaining ``r`` come from the first or the last of them, since the roots of ``p`` and ``q`` are monotone in ``y``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class _Ends(NamedTuple):
 
 
 def of_negative(power: Pieces, base: Pieces, exponent: Pieces) -> tuple[Pieces, Pieces] | None:
-    """What is left of the negative values of a base and of the exponents that go with them. None if the base has no
+    """What is left of the negative values of a base, and of the exponents that go with them. None if the base has no
     negative value in any row."""
     if not any_set(base.lower < 0):
         return None
@@ -56,7 +56,7 @@ def _of_parity(power: Pieces, size: Pieces, exponent: Pieces, odd: bool) -> Iter
 
 
 def _positive(p: _Ends, r: _Ends, y: _Ends, odd: bool, there: Tensor) -> tuple[Pieces, Pieces]:
-    """The bases and the exponents, of these exponents over 0."""
+    """The bases and the exponents for positive exponents."""
     rises, falls = p.high.log() / r.low.log(), p.low.log() / r.high.log()  # where a ^ y is q, and b ^ y is p
     beyond = torch.where(p.high < 1, torch.where(r.low < 1, rises, math.inf), y.low)
     above = torch.where(p.low > 1, torch.where(r.high > 1, falls, math.inf), y.low)
@@ -77,7 +77,7 @@ def _positive(p: _Ends, r: _Ends, y: _Ends, odd: bool, there: Tensor) -> tuple[P
 
 
 def _crossed(*unions: Pieces) -> list[_Ends]:
-    """Each piece of one with each of all others, row by row."""
+    """Each piece of one union paired with each piece of all others, row by row."""
     rows = max(union.lower.shape[1] for union in unions)
     choices = torch.cartesian_prod(*(torch.arange(len(union.lower)) for union in unions))
     return [

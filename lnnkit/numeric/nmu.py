@@ -17,10 +17,10 @@ SCHEDULE = Ramp(10.0, 1e6, 2e6)
 
 
 def nmu(x: Tensor, weight: Tensor) -> Tensor:
-    """``y_o = prod_i (W_oi x_i + 1 - W_oi)``: ``[..., in]``, ``[..., out, in] -> [..., out]``.
+    """``y_o = prod_i (W_oi x_i + 1 - W_oi)`` for ``[..., in]`` and ``[..., out, in]``, giving ``[..., out]``.
 
-    Exact where all weights are 0 or 1, if the product is; the gradient is the product of the other factors, never the
-    whole divided by one of them.
+    Exact if all weights are 0 or 1 and the product is exact. The gradient is computed as the product of the other
+    factors, never as the whole product divided by a factor.
     """
     single = x.dim() == 1
     rows = x[None] if single else x

@@ -57,12 +57,12 @@ def npu(
 
 
 def _column(value: Tensor | float) -> Tensor | float:
-    """One number for each seed, to be added to ``[seeds, batch, in]``."""
+    """One number for each seed, shaped to be added to ``[seeds, batch, in]``."""
     return value[:, None, None] if isinstance(value, Tensor) and value.dim() else value
 
 
 def straight_through(gate: Tensor) -> Tensor:
-    """``clamp(gate, 0, 1)`` whose gradient is that of the identity, so that no gate dies outside [0, 1]."""
+    """``clamp(gate, 0, 1)`` with the gradient of the identity, so that a gate outside [0, 1] still learns."""
     return gate + (gate.clamp(0.0, 1.0) - gate).detach()
 
 
@@ -141,8 +141,8 @@ class NPU(Unit):
         imaginary: Weights | None = None,
         gate: Tensor | list[float] | None = None,
     ) -> Self:
-        """The unit with these parameters. Raises ValueError where a gate leaves [0, 1], or for a part that this variant
-        has not."""
+        """The unit with these parameters. Raises ValueError if a gate is outside [0, 1], or for a parameter that this
+        variant does not have."""
         powers = matrix(power)
         found = {"power": powers}
         if cls.has_imaginary:

@@ -49,7 +49,7 @@ def nsr(difference: Tensor, sign: Tensor, zero: Tensor, bias: Tensor, sharpness:
 
 
 def hard_margins(readout: Tensor) -> Tensor:
-    """The margins above, at and below 0 with hard bits: ``[..., 3]``, W+, W0, b, to ``[..., 3]``."""
+    """The margins above, at and below 0 with hard bits: from ``[..., 3]`` (W+, W0, b) to ``[..., 3]``."""
     sign, zero, bias = readout.unbind(-1)
     return torch.stack([bias + sign - zero, bias + zero, bias - sign - zero], -1)
 
@@ -62,12 +62,12 @@ def relation_of(readout: Tensor) -> list[str]:
 
 
 def crisp(readout: Tensor) -> Tensor:
-    """Whether every hard margin is so far from 0 that its truth is 0 or 1 exactly."""
+    """Whether every hard margin is so far from 0 that its truth is exactly 0 or 1."""
     return (hard_margins(readout).abs() >= SATURATED).all(-1)
 
 
 def doubt(readout: Tensor) -> Tensor:
-    """How far the truths of each row W+, W0, b of ``[n, 3]`` are from 0 or 1 at most."""
+    """The maximal distance of the truths of each row W+, W0, b of ``[n, 3]`` from 0 or 1, whichever is nearer."""
     return torch.sigmoid(-hard_margins(readout).abs()).amax(-1)
 
 
@@ -136,10 +136,11 @@ class NSR(Unit):
 
     @torch.no_grad()
     def start_undecided(self, pairs: Tensor, generator: torch.Generator | None = None) -> None:
-        """Start with no relation (the readout is 0) and each channel near a pair of operands, in place.
+        """Initialise, in place, with no relation (the readout is 0) and with each channel near a pair of operands.
 
-        ``pairs``, ``[..., channels, 2]``, are the operands on the left and on the right, for all seeds and outputs or
-        for each. With the readout at 0 the first gradient of W0 has the right sign, whatever the relation.
+        ``pairs``, ``[..., channels, 2]``, are the operands on the left and on the right, shared by all seeds and
+        outputs or given for each. With a readout of 0 the first gradient of W0 has the right sign, whatever the
+        relation.
         """
         for values, operands in ((self.first, pairs[..., 0]), (self.second, pairs[..., 1])):
             chosen = nn.functional.one_hot(operands, self.in_features).to(values.dtype)
@@ -149,20 +150,20 @@ class NSR(Unit):
         self.sharpness.fill_(SHARPENING.first)
 
     def differences(self, x: Tensor) -> Tensor:
-        """What the channels look at: ``[..., in] -> [..., out, channels]``."""
+        """The differences that the channels observe: ``[..., in] -> [..., out, channels]``."""
         gap = torch.softmax(self.first, -1) - torch.softmax(self.second, -1)
         found = self._checked(x) @ gap.flatten(-3, -2).mT
         return found.unflatten(-1, (self.out_features, self.channels))
 
     def margins(self, x: Tensor) -> Tensor:
-        """``z``, the logarithm of the odds, ``[..., out]``: what to train on."""
+        """``z``, the log-odds, ``[..., out]``; train on these."""
         return nsr_margin(*self._register(x))
 
     def forward(self, x: Tensor) -> Tensor:
         return nsr(*self._register(x))
 
     def _register(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-        """The arguments of `nsr`, side by side with the batch."""
+        """The arguments of `nsr`, broadcast with the batch."""
         found, sharpness = self.differences(x), self.sharpness
         if self.seeds is None:
             return found, self.sign, self.zero, self.bias, sharpness
@@ -205,12 +206,12 @@ class NSR(Unit):
         return found
 
     def gaps(self) -> dict[str, Tensor]:
-        """Of the selections and the scale: a readout may be any multiple of its relation's."""
+        """For the selections and the scale only: a readout may be any multiple of its relation's."""
         return {key: gap for key, gap in super().gaps().items() if key in ("first", "second", "scale")}
 
     @classmethod
     def given(cls, weight: Sequence[float], scale: float = 0.0) -> Self:
-        """``(a <?> b){scale: scale, weight: [W+, W0, b]}``; of two operands, the left one first."""
+        """The unit ``(a <?> b){scale: scale, weight: [W+, W0, b]}`` over two operands, the left one first."""
         unit = cls(2, generator=torch.Generator())
         readout = torch.tensor(weight, dtype=torch.float64)
         if readout.shape != (3,) or scale < 0:
@@ -223,5 +224,5 @@ class NSR(Unit):
 
     @classmethod
     def relation(cls, name: RelationName) -> Self:
-        """``a > b`` and the five others: truths are 0 and 1."""
+        """The unit for ``a > b`` or one of the five other relations; its truths are 0 and 1."""
         return cls.given([SATURATED * weight for weight in READOUTS[name]])

@@ -1,4 +1,5 @@
-"""Units that no arithmetic of the language says, their weights as operands: a NALU, an iNALU, an NPU with gates."""
+"""Units that the language's arithmetic cannot express, with their weights as operands: NALU, iNALU, and NPU with
+gates."""
 
 from __future__ import annotations
 
@@ -24,11 +25,11 @@ UnitName = Literal["nalu", "inalu", "npu", "realnpu"]
 
 @dataclass(frozen=True)
 class OpenedUnit:
-    """A unit over ``count`` numbers, and after these its weights, which are known: those of each attribute of ``keys``
-    follow one another, one for each number; of the gate of an iNALU there is one in all.
+    """A unit whose operands are ``count`` numbers followed by its weights, which are known: for each attribute of
+    ``keys`` one for each number, except the gate of an iNALU, which is one in all.
 
-    Where the numbers are known, its value is that of the unit, and gradients pass, each row having weights of its own.
-    Else it is the interval that the unit has with the weights of the first row, without gradients.
+    Where the numbers are known, its value is that of the unit, and gradients pass; each row has its own weights.
+    Otherwise the result is the interval of the unit with the weights of the first row, without gradients.
     """
 
     name: UnitName
@@ -53,7 +54,7 @@ class OpenedUnit:
         return told(bounded(lower.unsqueeze(0).clone(), upper.unsqueeze(0).clone(), undefined.unsqueeze(0)))
 
     def left(self, value: Pieces, operands: Sequence[Pieces]) -> Sequence[Pieces]:
-        """Without gradients."""
+        """No gradients pass."""
         all_boxes = boxes(operands)
         term, output = self._frozen(self._weights(all_boxes)), _detached(closed(hull(value)))
         found = term.contract([_detached(each) for each in all_boxes[: self.count]], output).inputs
@@ -61,7 +62,7 @@ class OpenedUnit:
         return [*narrowed, *operands[self.count :]]
 
     def _weights(self, all_boxes: Sequence[Interval]) -> dict[str, Tensor]:
-        """Of each attribute, ``[rows, weights]``."""
+        """The weights of each attribute, ``[rows, weights]``."""
         rest = torch.stack([low for low, _ in all_boxes[self.count :]], -1)
         sizes = [1 if (self.name, key) == ("inalu", "gate") else self.count for key in self.keys]
         return dict(zip(self.keys, rest.split(sizes, -1), strict=True))

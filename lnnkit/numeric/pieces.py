@@ -1,12 +1,12 @@
 """Unions of intervals: the values that a step of a term can take.
 
-Division by an interval around zero leaves two intervals, and so does the root of an even power. A union holds them as
-pieces, tensors ``[p, n]``: row by row ``p`` intervals in any order, where an empty one has the ends ``inf, -inf``. A
-row whose pieces are all empty has no value. ``[p, 1]`` stands for the same in every row.
+Division by an interval around zero gives two intervals, and so does the root of an even power. A union holds them as
+pieces, tensors ``[p, n]``: in each row ``p`` intervals in any order, where an empty one has the ends ``inf, -inf``. A
+row whose pieces are all empty has no value. ``[p, 1]`` stands for the same pieces in every row.
 
-Pieces are closed, but a quotient comes near zero without ever being it as its divisor grows. Such an end is written as
-a number next to zero (`BESIDE_ZERO`), so that ``1 / x > 0`` is known of ``x >= 1``; roots and products leave it there,
-and to divide by it, or to read a hull, is to meet zero.
+Pieces are closed. A quotient, however, approaches zero as its divisor grows without reaching it. Such an end is
+represented by a number next to zero (`BESIDE_ZERO`), so that ``1 / x > 0`` is known for ``x >= 1``. Roots and products
+keep such an end; division by it, and `hull`, treat it as zero.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ROUNDING = 16 * torch.finfo(torch.float64).eps  # what a few operations may roun
 
 
 class Pieces(NamedTuple):
-    """``whole`` says that no piece is empty in any row; where both ends are one tensor, every row is one point."""
+    """``whole`` means that no piece is empty in any row. If both ends are the same tensor, every row is a point."""
 
     lower: Tensor
     upper: Tensor
@@ -41,7 +41,7 @@ class Pieces(NamedTuple):
 
 
 def entered(interval: Interval) -> Pieces:
-    """An interval as a union; ends that cross (within the tolerance) are put in order."""
+    """An interval as a union; ends that cross (within the tolerance) are swapped."""
     lower, upper = interval
     if lower is upper:
         return points(lower.unsqueeze(0))
@@ -62,7 +62,7 @@ def single(lower: float, upper: float) -> Pieces:
 
 
 def finite(values: Tensor) -> bool:
-    """Whether all values are surely finite (their sum is)."""
+    """Whether all values are certainly finite (their sum is)."""
     return math.isfinite(float(values.detach().sum()))
 
 
@@ -72,7 +72,8 @@ def empty(union: Pieces) -> Tensor:
 
 
 def bounded(lower: Tensor, upper: Tensor, gone: Tensor | None = None) -> Pieces:
-    """A union from ends that are the caller's to change: infinity is no value, and what is ``gone`` is empty."""
+    """A union of the given ends, which may be modified: infinity is not a value, and pieces marked ``gone`` are
+    empty."""
     if lower.requires_grad or upper.requires_grad:  # what made them may still read them on the way back
         lower, upper = lower.clamp(max=GREATEST), upper.clamp(min=-GREATEST)
     else:
@@ -84,7 +85,7 @@ def bounded(lower: Tensor, upper: Tensor, gone: Tensor | None = None) -> Pieces:
 
 
 def differentiable(operation: Callable[[Tensor, Tensor], Tensor], one: Tensor, other: Tensor) -> Tensor:
-    """``operation`` on ends; gradients do not pass where an end is infinite, which would make them no number."""
+    """``operation`` on ends, with gradients blocked where an end is infinite, since they would be nan there."""
     if not (one.requires_grad or other.requires_grad):
         return operation(one, other)
     found = operation(one.detach(), other.detach())
@@ -93,7 +94,7 @@ def differentiable(operation: Callable[[Tensor, Tensor], Tensor], one: Tensor, o
 
 
 def lost(values: Tensor, *operands: Tensor) -> bool:
-    """Whether a product of operands that are not zero may have come too near to zero to be known well."""
+    """Whether a product of nonzero operands may have come so close to zero that it is inaccurate."""
     small = values.detach().abs() < TINY
     if not any_set(small):
         return False
@@ -103,7 +104,7 @@ def lost(values: Tensor, *operands: Tensor) -> bool:
 
 
 def regained(values: Tensor, *operands: Tensor) -> Tensor:
-    """Products of operands; those lost near zero are beside it."""
+    """Products of operands; those that underflowed near zero are put beside zero."""
     if not lost(values, *operands):
         return values
     small, sign = values.abs() < TINY, torch.ones_like(values)
@@ -113,7 +114,7 @@ def regained(values: Tensor, *operands: Tensor) -> Tensor:
 
 
 def gone(*unions: Pieces) -> Tensor | None:
-    """Where a piece of any of the unions is empty; they are of shapes that go together."""
+    """A mask of where a piece of any of the unions is empty; their shapes broadcast."""
     flags: Tensor | None = None
     for union in unions:
         if not union.whole:
@@ -122,7 +123,7 @@ def gone(*unions: Pieces) -> Tensor | None:
 
 
 def crossed_with(one: Pieces, other: Pieces) -> tuple[Pieces, Pieces]:
-    """Two unions aligned so that each piece of one meets each of the other."""
+    """Two unions aligned such that each piece of one is paired with each piece of the other."""
     if len(one.lower) == 1 or len(other.lower) == 1:
         return one, other
     p, q = len(one.lower), len(other.lower)
@@ -131,7 +132,7 @@ def crossed_with(one: Pieces, other: Pieces) -> tuple[Pieces, Pieces]:
 
 
 def joined(unions: Sequence[Pieces]) -> Pieces:
-    """The union of unions, as few pieces as `tidied` leaves."""
+    """The union of unions, in as few pieces as `tidied` leaves."""
     if len(unions) == 1:
         return unions[0]
     rows = next((len(union.lower[0]) for union in unions if len(union.lower[0]) != 1), 1)  # there may be none
@@ -145,7 +146,8 @@ def joined(unions: Sequence[Pieces]) -> Pieces:
 
 
 def tidied(union: Pieces) -> Pieces:
-    """The same values in fewer pieces: those that meet become one. Over `MOST`, the upmost become their hull."""
+    """The same values in fewer pieces: overlapping or adjacent ones are merged. If more than `MOST` remain, the
+    uppermost are replaced by their hull."""
     if len(union.lower) == 1:
         return union
     lower, order = union.lower.sort(0)
@@ -163,8 +165,8 @@ def tidied(union: Pieces) -> Pieces:
 
 
 def intersection(one: Pieces, other: Pieces, *sources: Pieces) -> Pieces:
-    """What two unions share. Pieces that miss each other by no more than the tolerance, or than what rounding makes of
-    the ``sources`` of ``other``, touch: there ``one`` keeps its end."""
+    """The intersection of two unions. Pieces that miss each other by no more than the tolerance, or the rounding error
+    of the ``sources`` of ``other``, count as touching: there ``one`` keeps its end."""
     if one.point and other.point and torch.equal(*torch.broadcast_tensors(one.lower, other.lower)):
         return one
     first, second = crossed_with(one, other)
@@ -186,8 +188,9 @@ def intersection(one: Pieces, other: Pieces, *sources: Pieces) -> Pieces:
 
 
 def unless_noise(old: Pieces, new: Pieces, *sources: Pieces) -> Pieces:
-    """What narrowing leaves of an operand of a sum, but for ends that moved by no more than what rounding makes of the
-    ``sources``: beside a great operand that would cut a small one, round after round. Whole numbers are exact."""
+    """What narrowing leaves of an operand of a sum, where ends that moved by no more than the rounding error of the
+    ``sources`` stay: otherwise a small operand beside a large one would be cut in every round. Whole numbers are
+    exact."""
     if len(old.lower) != 1 or len(new.lower) != 1:
         return new
     moved = (new.lower > old.lower) | (new.upper < old.upper)
@@ -208,14 +211,14 @@ def unless_noise(old: Pieces, new: Pieces, *sources: Pieces) -> Pieces:
 
 
 def whole_numbers(union: Pieces) -> Tensor:
-    """The rows in which all ends are whole numbers that floats tell apart, or infinite."""
+    """A mask of rows in which all ends are infinite, or whole numbers that floats represent exactly."""
     ends = torch.stack((union.lower, union.upper))
     return ((ends == ends.floor()) & ((ends.abs() <= EXACT) | ends.isinf())).all(0).all(0)
 
 
 def unrounded(*unions: Pieces) -> Tensor:
-    """The rows in which sums and products of the unions' ends that are among those ends are exact: whole numbers, or
-    such multiples of 2^-10 that a product of two has no more than 53 digits."""
+    """A mask of rows in which sums and products of the unions' ends are exact: whole numbers, or multiples of 2^-10 so
+    small that the product of two has at most 53 digits."""
     whole = torch.stack(torch.broadcast_tensors(*(whole_numbers(each) for each in unions))).all(0)
     if all_set(whole):
         return whole
@@ -226,13 +229,13 @@ def unrounded(*unions: Pieces) -> Tensor:
 
 
 def size(union: Pieces) -> Tensor:
-    """The greatest finite magnitude of a union's ends in each row."""
+    """The largest finite magnitude of a union's ends in each row."""
     ends = torch.stack((union.lower, union.upper)).abs()
     return torch.where(ends < math.inf, ends, 0.0).amax((0, 1))
 
 
 def hull(union: Pieces) -> Interval:
-    """The least interval around a union; ``inf, -inf`` where it is empty."""
+    """The smallest interval around a union; ``inf, -inf`` if it is empty."""
     if len(union.lower) == 1:
         lower = union.lower.squeeze(0)
         return Interval(lower, lower if union.point else union.upper.squeeze(0))
@@ -240,7 +243,7 @@ def hull(union: Pieces) -> Interval:
 
 
 def closed(interval: Interval) -> Interval:
-    """An interval with ends beside zero at zero: a lower one above it, an upper one below it."""
+    """An interval with ends beside zero moved to zero."""
     lower, upper = interval
     if lower is upper:
         return interval
@@ -250,7 +253,7 @@ def closed(interval: Interval) -> Interval:
 
 
 def beside_zero(union: Pieces) -> bool:
-    """Whether a lower end is beside zero, above it, or an upper one below it."""
+    """Whether a lower end is beside zero and above it, or an upper end beside zero and below it."""
     if union.point:
         return any_set((union.lower.detach().abs() <= ZERO) & (union.lower != 0))
     for end, sign in ((union.lower, 1.0), (union.upper, -1.0)):
@@ -261,12 +264,12 @@ def beside_zero(union: Pieces) -> bool:
 
 
 def from_zero(ends: Tensor) -> Tensor:
-    """Ends as those of values from zero; an end beside zero is at zero."""
+    """Ends as those of values from zero on; an end beside zero becomes zero."""
     return torch.where(ends > ZERO, ends, 0.0)
 
 
 def without_zero(union: Pieces) -> Pieces:
-    """The same without pieces that are zero alone."""
+    """The union without pieces that consist of zero alone."""
     zero = (union.lower == 0) & (union.upper == 0)
     if union.point or not any_set(zero):
         return union

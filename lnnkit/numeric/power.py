@@ -1,6 +1,6 @@
 """Powers of unions of intervals, and roots, their inverse.
 
-``x ^ n`` for integral ``n`` is defined everywhere, but for ``n < 0`` at zero; for other exponents where ``x >= 0``.
+``x ^ n`` for integral ``n`` is defined everywhere, except at zero for ``n < 0``; other exponents require ``x >= 0``.
 ``0 ^ 0 = 1``.
 """
 
@@ -30,7 +30,7 @@ from lnnkit.numeric.pieces import (
 
 
 def raise_to(base: Pieces, exponent: float) -> Pieces:
-    """``x ^ e`` for a fixed exponent: the exact image."""
+    """The exact image of ``x ^ e`` for a fixed exponent."""
     if base.point:
         value = base.lower**exponent
         if finite(value) and not lost(value, base.lower):
@@ -63,8 +63,8 @@ def root(power: Pieces, exponent: float) -> Pieces:
 
 
 def power(base: Pieces, exponent: Pieces) -> Pieces:
-    """``x ^ y``. Exact where the base is not negative; else the powers of negative bases with even, and those with odd
-    exponents count as two intervals."""
+    """``x ^ y``. Exact for bases that are not negative; otherwise the powers of negative bases with even exponents and
+    those with odd exponents form one interval each."""
     parts = [power_of_positive(base, exponent)]
     if any_set(base.lower < 0):
         parts.extend(_powers_of_negative(base, exponent))
@@ -83,7 +83,7 @@ def power_of_positive(base: Pieces, exponent: Pieces) -> Pieces:
 
 
 def _root(value: Tensor, exponent: float) -> Tensor:
-    """The root of what is not negative; the root of an integer's power is that integer."""
+    """The root of values that are not negative; the root of an integer's power is exactly that integer."""
     if exponent == 1:
         return value.clone()
     if exponent == 2:
@@ -96,13 +96,13 @@ def _root(value: Tensor, exponent: float) -> Tensor:
 
 
 def _corners(low: Tensor, high: Tensor, least: Tensor, most: Tensor) -> tuple[Tensor, Tensor]:
-    """The ends of ``x ^ y`` over a box of ``x >= 0``: it is monotone in each."""
+    """The ends of ``x ^ y`` over a box with ``x >= 0``; it is monotone in each argument."""
     corners = torch.stack([_corner(x, y) for x in (low, high) for y in (least, most)])
     return corners.amin(0), corners.amax(0)
 
 
 def _corner(value: Tensor, exponent: Tensor) -> Tensor:
-    """The power; of what is not zero it is not zero, but its limit may be."""
+    """The power; that of a nonzero value is not zero, but its limit may be."""
     found = differentiable(torch.pow, value, exponent)
     return torch.where(exponent.isinf(), found, regained(found, value))
 
@@ -124,6 +124,6 @@ def _powers_of_negative(base: Pieces, exponent: Pieces) -> list[Pieces]:
 
 
 def is_odd(value: Tensor) -> Tensor:
-    """Which whole numbers are odd."""
+    """A mask of the odd numbers."""
     half = value / 2
     return half != half.floor()

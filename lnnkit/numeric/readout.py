@@ -1,4 +1,4 @@
-"""Trained units as arithmetic in the text of the language: ``debt(X) / income(X)``."""
+"""Writes trained units as arithmetic of the language: ``debt(X) / income(X)``."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from lnnkit.numeric.unit import Unit
 
 @dataclass(frozen=True)
 class Readout:
-    """``text`` is the unit's output over its operands, with the weights as they are; ``residual`` is the largest
-    distance of its weights to the unit's grid: 0 where it is rounded."""
+    """``text`` is the unit's output as a function of its operands, with the current weights; ``residual`` is the
+    largest distance of a weight from the unit's grid: 0 if it is rounded."""
 
     text: str
     residual: float
@@ -55,7 +55,7 @@ Row = Mapping[str, Tensor]
 
 
 def _row(unit: Unit, values: Row, place: int) -> Row:
-    """The attributes of one output: a gate of operands and a scale are of all outputs."""
+    """The attributes of one output; a gate on operands and a scale apply to all outputs."""
     shared = ("scale", "gate") if isinstance(unit, NPU) else ("scale",)
     return {key: value if key in shared else value[place] for key, value in values.items()}
 
@@ -86,7 +86,7 @@ def _text(unit: Unit, operands: list[str], row: Row) -> str:
 
 
 def sum_text(operands: Sequence[str], weights: Sequence[float]) -> str:
-    """``a - b + 0.5 * c``: the terms, each times its weight; those of weight 0 are left out."""
+    """``a - b + 0.5 * c``: the sum of the terms times their weights; those of weight 0 are left out."""
     text = ""
     for operand, weight in zip(operands, weights, strict=True):
         if weight == 0:
@@ -138,7 +138,7 @@ def _power(operand: str, power: float) -> str:
 
 
 def _comparison(operands: Sequence[str], row: Row) -> str:
-    """Of the heaviest channel, which is all there is once the register is rounded."""
+    """The text for the heaviest channel, the only one once the register is rounded."""
     heaviest = int((row["sign"].abs() + row["zero"].abs()).argmax())
     left, right = (sum_text(operands, row[key][heaviest].tolist()) for key in ("first", "second"))
     weights = row["sign"].new_tensor([[row["sign"][heaviest], row["zero"][heaviest], row["bias"]]])
@@ -163,7 +163,7 @@ def _list(value: float | list[float]) -> str:
 
 
 def _number(value: float) -> str:
-    """The shortest literal that reads as ``value`` again."""
+    """The shortest literal that parses to ``value``."""
     return str(int(value)) if value == int(value) and abs(value) < 2**53 else repr(value)
 
 
@@ -172,12 +172,12 @@ def _whole(powers: Sequence[float]) -> bool:
 
 
 def _grouped(operand: str, loose: str) -> str:
-    """In parentheses where an operator of ``loose`` stands in ``operand`` outside of brackets and quotes."""
+    """The operand, in parentheses if an operator of ``loose`` occurs in it outside of brackets and quotes."""
     return f"({operand})" if any(sign in loose for sign in _operators(operand)) else operand
 
 
 def _operators(term: str) -> set[str]:
-    """The operators of a term outside of brackets and quotes; a hyphen between letters is part of a name."""
+    """The operators in a term outside of brackets and quotes; a hyphen between letters is part of a name."""
     depth, quoted, found = 0, False, set[str]()
     for place, character in enumerate(term):
         if character == '"' and term[place - 1 : place] != "\\":

@@ -1,8 +1,8 @@
 """The NPU without an imaginary part over intervals, in both directions.
 
 ``y = prod r_i^w_i cos(pi sum w_i g_i [x_i < 0])`` with ``r_i = g_i |x_i| + 1 - g_i`` (Heim et al. 2020, arXiv
-2006.01681, as in `lnnkit.numeric.npu`): for each choice of signs a product of powers of sizes, each operand in it once,
-times a constant. So the image is exact, and so is what is left of an operand.
+2006.01681, as in `lnnkit.numeric.npu`). For each choice of signs this is a constant times a product of powers in which
+each operand occurs once. So the image is exact, and so is the inverse.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Products = Mapping[Phase, Pieces]  # of sizes, by the phase of the signs that th
 
 @dataclass(frozen=True)
 class RealPower:
-    """Its ``powers`` are not zero, its ``gates`` are in (0, 1]; one of each for an operand."""
+    """``powers`` are nonzero, ``gates`` are in (0, 1]; one of each for each operand."""
 
     powers: tuple[float, ...]
     gates: tuple[float, ...]
@@ -87,7 +87,7 @@ class RealPower:
 
 
 def _opened(size: Pieces, gate: float) -> Pieces:
-    """The ``|x|`` with ``g |x| + 1 - g`` in ``size``, let out by what the difference rounds off."""
+    """The ``|x|`` with ``g |x| + 1 - g`` in ``size``, widened by the rounding error of the difference."""
     if gate == 1:
         return size
     found = scale(subtract(size, single(1 - gate, 1 - gate)), 1 / gate)
@@ -100,7 +100,7 @@ def _sum(phase: Phase, more: float) -> Phase:
 
 
 def _turned(product: Pieces, phase: Phase) -> Pieces:
-    """The product times the cosine of its phase; that of a quarter turn is 0 exactly."""
+    """The product times the cosine of its phase, which is exactly 0 for a quarter turn."""
     if phase is None:
         return multiply(product, single(-1.0, 1.0))
     if phase in (0.0, 0.5, 1.0, 1.5):

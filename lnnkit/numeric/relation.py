@@ -1,9 +1,9 @@
-"""Relations between two numbers, with the truth that their difference ``d = left - right`` gives.
+"""Relations between two numbers: the truth as a function of their difference ``d = left - right``.
 
 =========================  ===========================================================================
 crisp ``> >= < <= = !=``   1 where it holds, else 0; equal means `lnnkit.numeric.interval.same`
-``>``, ``>=`` with scale   ``sigmoid(d / s)``, both alike
-``<``, ``<=`` with scale   ``sigmoid(-d / s)``, both alike
+``>``, ``>=`` with scale   ``sigmoid(d / s)`` for both
+``<``, ``<=`` with scale   ``sigmoid(-d / s)`` for both
 ``=`` with scale           ``1 - tanh(d / s)^2``: the NSR's zero bit ``B0`` moved to ``[0, 1]``; ``!=`` its complement
 learned                    ``sigmoid(b + w+ t + w0 (1 - 2 t^2))`` with ``t = tanh(d / s)``, crisp ``t = sign(d)``
 =========================  ===========================================================================
@@ -22,7 +22,7 @@ Sign = Literal[">", ">=", "<", "<=", "=", "!="]
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """One of the six relations, crisp where ``scale`` is 0."""
+    """One of the six relations; crisp if ``scale`` is 0."""
 
     sign: Sign
     scale: float = 0.0
@@ -30,7 +30,7 @@ class Fixed:
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """The relation of a Neural Status Register, with hard bits where ``scale`` is 0."""
+    """The relation of a Neural Status Register; with hard bits if ``scale`` is 0."""
 
     weight_plus: float
     weight_zero: float
@@ -42,8 +42,8 @@ Relation = Fixed | Learned
 
 
 def relation(operator: str, weight: Sequence[float] | None, scale: float) -> Relation | None:
-    """The relation that an operator of the language stands for: of ``<?>`` the one with the given ``weight`` (w+, w0,
-    b), None without."""
+    """The relation of an operator of the language; for ``<?>`` the one with ``weight`` (w+, w0, b), or None without a
+    weight."""
     if operator != "<?>":
         return Fixed(cast("Sign", operator), scale)
     if weight is None:

@@ -1,9 +1,9 @@
-"""What rounding may have made of the ends of a term's values: running error analysis (Wilkinson 1986, "Error analysis
-revisited"), done only where it is felt.
+"""The effect of rounding on the ends of a term's values: running error analysis (Wilkinson 1986, "Error analysis
+revisited"), done only where it matters.
 
-Numbers as they are given are exact, and so are sums and products whose rounding error, itself a float (Dekker 1971,
-"A floating-point technique for extending the available precision"), is zero. Ends are moved outward only where a sum is
-so much less than its operands that it is known worse than to `KNOWN` of itself; no gradient passes through the move.
+Given numbers are exact, and so are sums and products whose rounding error, itself a float (Dekker 1971, "A
+floating-point technique for extending the available precision"), is zero. Ends are moved outward only where a sum is so
+much smaller than its operands that its relative error exceeds `KNOWN`; no gradient passes through the move.
 """
 
 from __future__ import annotations
@@ -26,14 +26,15 @@ _INFINITE = torch.tensor(math.inf, dtype=torch.float64)
 
 
 class Errors(NamedTuple):
-    """Of the lower and the upper ends; of shapes that go together with theirs."""
+    """The errors of the lower and of the upper ends, in shapes that broadcast with them."""
 
     lower: Tensor
     upper: Tensor
 
 
 def let_out(steps: Sequence[Step], values: Sequence[Pieces]) -> Pieces:
-    """The last of ``values``, those of the first ``steps``, moved outward where it is a sum that cancels."""
+    """The last of ``values``, those of the first ``steps``, with ends moved outward where it is a sum with
+    cancellation."""
     own, top = values[-1], steps[len(values) - 1]
     if not isinstance(top, Apply) or not _may_cancel(steps, top):
         return own
@@ -54,8 +55,8 @@ def let_out(steps: Sequence[Step], values: Sequence[Pieces]) -> Pieces:
 
 
 def moved(union: Pieces, rows: Tensor, low: Tensor, high: Tensor) -> Pieces:
-    """A union with the lower ends of some rows less by ``low``, the upper ones greater by ``high``, by at least the
-    next float where they are to move."""
+    """A union with the lower ends of some rows lowered by ``low`` and the upper ones raised by ``high``, by at least
+    one float where they move."""
     if not (any_set(low > 0) or any_set(high > 0)):
         return union
     least, most = union.lower.index_select(1, rows), union.upper.index_select(1, rows)
@@ -68,7 +69,7 @@ def moved(union: Pieces, rows: Tensor, low: Tensor, high: Tensor) -> Pieces:
 
 
 def at_rows(values: Sequence[Pieces], rows: Tensor) -> list[Pieces]:
-    """Some rows of unions, without gradients."""
+    """Some rows of unions, detached from gradients."""
     found = []
     for lower, upper, whole in values:
         low, high = (
@@ -79,7 +80,7 @@ def at_rows(values: Sequence[Pieces], rows: Tensor) -> list[Pieces]:
 
 
 def errors(steps: Sequence[Step], values: Sequence[Pieces], place: int) -> Errors:
-    """How far the ends of a step's values may be from what they would be without rounding."""
+    """How far the ends of a step's values may be from those without rounding."""
     found = _errors(steps, values, place)
     if len(found.lower) in (1, len(values[place].lower)):
         return found
@@ -128,8 +129,8 @@ def _errors(steps: Sequence[Step], values: Sequence[Pieces], place: int) -> Erro
 
 
 def magnitude(steps: Sequence[Step], values: Sequence[Pieces], place: int) -> Tensor:
-    """Of each row, what the errors of a step's value are small of: they are no more than `ROUNDING` times this, about.
-    Costs a fraction of `errors`."""
+    """For each row, the magnitude that bounds the errors of a step's value: they are at most about `ROUNDING` times
+    this. Much cheaper than `errors`."""
     step, own = steps[place], values[place]
     if not isinstance(step, Apply):
         return _greatest(own)
@@ -150,7 +151,8 @@ def magnitude(steps: Sequence[Step], values: Sequence[Pieces], place: int) -> Te
 
 
 def _may_cancel(steps: Sequence[Step], top: Apply) -> bool:
-    """Whether it is a sum of what may have been rounded; that of two numbers as they are given is rounded alone."""
+    """Whether a step is a sum of values that may have been rounded; the sum of two given numbers is rounded only
+    once."""
     if top.operation not in ("add", "subtract"):
         return False
     return len(top.operands) > 2 or any(
@@ -167,7 +169,7 @@ def _far_less(end: Tensor, ends: Sequence[Tensor]) -> Tensor:
 
 
 def _cancels(own: Pieces, parts: Sequence[Pieces], *, minus: bool) -> Tensor:
-    """The rows in which an end of a sum is far less than those that it is the sum of."""
+    """A mask of rows in which an end of a sum is much smaller than the ends that were added."""
     with torch.no_grad():
         if all(len(each.lower) == 1 for each in (own, *parts)):
             low, high = [part.lower for part in parts], [part.upper for part in parts]
@@ -188,7 +190,7 @@ def _greatest(union: Pieces) -> Tensor:
 
 
 def _size(ends: Tensor) -> Tensor:
-    """Magnitudes, of infinite ends none: they are not rounded."""
+    """Magnitudes; infinite ends count as 0, since they are not rounded."""
     size = ends.abs()
     return torch.where(size < math.inf, size, 0.0)
 
@@ -198,7 +200,7 @@ def _relative(union: Pieces, share: Tensor | float) -> Errors:
 
 
 def _share(union: Pieces, error: Errors) -> Tensor:
-    """The error of a row relative to its ends, the greater; an end at zero has none."""
+    """The larger relative error of a row's two ends; an end at zero has none."""
     shares = [
         torch.where((end != 0) & (end.abs() < math.inf), each / end.abs(), 0.0).clamp(max=1.0)
         for end, each in zip(union[:2], error, strict=True)
@@ -207,7 +209,7 @@ def _share(union: Pieces, error: Errors) -> Tensor:
 
 
 def _sum(ends: Sequence[Tensor], below: Sequence[Tensor]) -> Tensor:
-    """The error of a sum, from first to last: those of its operands, and each time what is rounded off."""
+    """The error of a sum from first to last: the errors of the operands, plus the rounding error of each addition."""
     found, error = ends[0], below[0]
     for end, each in zip(ends[1:], below[1:], strict=True):
         total = found + end
@@ -219,7 +221,7 @@ def _sum(ends: Sequence[Tensor], below: Sequence[Tensor]) -> Tensor:
 
 
 def _product(one: Pieces, error: Errors, other: Pieces, beside: Errors) -> tuple[Pieces, Errors]:
-    """A product of single pieces, and its error: that of the corner that could be the end."""
+    """The product of single pieces, and its error: that of the corner that could be the end."""
     corners = []
     for x, e in zip(one[:1] if one.point else one[:2], error, strict=not one.point):
         for y, f in zip(other[:1] if other.point else other[:2], beside, strict=not other.point):
@@ -243,7 +245,7 @@ def _times(size: Tensor, error: Tensor) -> Tensor:
 
 
 def _rounded_off(one: Tensor, other: Tensor, product: Tensor) -> Tensor:
-    """What is rounded off a product of floats, exactly; where the halves of its factors are out of range, an ulp."""
+    """The exact rounding error of a product of floats; one ulp if the halves of its factors are out of range."""
     (a, b), (c, d) = _halves(one), _halves(other)
     lost = ((a * c - product) + a * d + b * c) + b * d
     vague = (product.abs() < TINY * 2.0**110) & (one != 0) & (other != 0)
@@ -253,14 +255,14 @@ def _rounded_off(one: Tensor, other: Tensor, product: Tensor) -> Tensor:
 
 
 def _halves(value: Tensor) -> tuple[Tensor, Tensor]:
-    """Two floats of 26 digits with this sum."""
+    """Two floats of 26 digits that add up to the value."""
     spread = value * (2.0**27 + 1)
     high = spread - (spread - value)
     return high, value - high
 
 
 def _exact(operation: str, own: Pieces, parts: Sequence[Pieces]) -> Tensor:
-    """Where a quotient, root or power of exact operands is exact too."""
+    """A mask of where a quotient, root or power of exact operands is exact too."""
     match operation:
         case "divide":
             return _all(

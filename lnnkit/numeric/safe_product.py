@@ -7,10 +7,10 @@ from torch import Tensor
 
 
 def product(factors: Tensor) -> Tensor:
-    """The product over the last dimension, ``[..., n] -> [...]``; 1 where it is empty.
+    """The product over the last dimension, ``[..., n] -> [...]``; 1 if it is empty.
 
-    Halves are multiplied with each other, so the gradient of each factor is the product of the others as such, where
-    ``torch.prod`` divides the whole by the factor: right at zeros, and without loss where factors are tiny.
+    Factors are multiplied pairwise, so that the gradient of each factor is computed as the product of the others.
+    ``torch.prod`` divides the whole product by the factor, which fails at zeros and loses precision for tiny factors.
     """
     while factors.shape[-1] > 1:
         half = factors.shape[-1] // 2

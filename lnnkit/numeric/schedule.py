@@ -1,4 +1,4 @@
-"""How strongly the penalties of the papers count, as functions of the optimiser step."""
+"""The weight of the papers' penalties as a function of the optimiser step."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Ramp:
-    """From 0 at step ``start`` straight up to ``most`` at step ``end``, and on at that: the sparsity penalty of NAU and
-    NMU (Madsen and Johansen 2020, arXiv 2001.05016, section 2.3)."""
+    """Rises linearly from 0 at step ``start`` to ``most`` at step ``end``, and stays there: the sparsity penalty of NAU
+    and NMU (Madsen and Johansen 2020, arXiv 2001.05016, section 2.3)."""
 
     most: float
     start: float
@@ -20,8 +20,8 @@ class Ramp:
 
 @dataclass(frozen=True)
 class Stairs:
-    """``first``, times ``growth`` every ``every`` steps, up to ``last``: the L1 penalty of the NPU (Heim, Pevny and
-    Smidl 2020, arXiv 2006.01681, appendix)."""
+    """Starts at ``first`` and is multiplied by ``growth`` every ``every`` steps, up to ``last``: the L1 penalty of the
+    NPU (Heim, Pevny and Smidl 2020, arXiv 2006.01681, appendix)."""
 
     first: float
     last: float
@@ -39,8 +39,8 @@ class Stairs:
 
 @dataclass(frozen=True)
 class Glide:
-    """From ``first`` to ``last`` in equal ratios over ``steps`` steps: the sharpness of a status register that is soft
-    while it looks for its relation and crisp at the end."""
+    """Changes geometrically from ``first`` to ``last`` over ``steps`` steps: the sharpness of a status register, which
+    is soft while it searches for its relation and crisp at the end."""
 
     first: float
     last: float

@@ -1,9 +1,9 @@
-"""Contraction by shaving: of an interval, the slices at its ends whose image misses what is asked are cut off.
+"""Contraction by shaving: slices at the ends of an interval are removed if their image misses the required values.
 
-For functions whose inverse has no formula. The numbers of an interval are cut into slices that hold equally many
-floats, so that an infinite end costs no more than a finite one; the first slice that is not refuted is cut again, until
-it is narrow (Lhomme 1993, "Consistency techniques for numeric CSPs"). Sound whatever the enclosures' width; as tight as
-they are.
+For functions without a formula for the inverse. An interval is divided into slices with equally many floats, so that an
+infinite end costs no more than a finite one; the first slice that cannot be refuted is divided again, until it is
+narrow (Lhomme 1993, "Consistency techniques for numeric CSPs"). Sound for any enclosure; as tight as the enclosures
+are.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Image = Callable[[Sequence[Interval]], Pieces]
 
 
 def shaved(image: Image, value: Pieces, operands: Sequence[Interval]) -> list[Interval]:
-    """What is left of each operand, each against all the others as they are; ``inf, -inf`` where nothing is."""
+    """What is left of each operand, given the original values of all others; ``inf, -inf`` where nothing is."""
     return [_narrowed(image, value, operands, place) for place in range(len(operands))]
 
 
@@ -76,7 +76,7 @@ class _Shaver:
         return start
 
     def _possible(self, cuts: Tensor, rows: Tensor, mirrored: bool) -> Tensor:
-        """Which slices ``[s, n]`` between ``cuts`` ``[s + 1, n]`` may hold what is asked."""
+        """A mask ``[s, n]`` of the slices between ``cuts`` ``[s + 1, n]`` that may contain a solution."""
         lower, upper = (-cuts[1:], -cuts[:-1]) if mirrored else (cuts[:-1], cuts[1:])
         slices, count = lower.shape
         slice_ = Interval(_float(lower).flatten(), _float(upper).flatten())
@@ -97,7 +97,8 @@ class _Shaver:
 
 
 def _cuts(start: Tensor, stop: Tensor) -> Tensor:
-    """The bounds of slices, ``[SLICES + 1, n]``; halves first, since the difference of two places may overflow."""
+    """The bounds of slices, ``[SLICES + 1, n]``; computed by halves, since the difference of two positions may
+    overflow."""
     half = stop // 2 - start // 2
     share = torch.arange(SLICES + 1, dtype=torch.int64).unsqueeze(1)
     inner = start + (half // SLICES) * 2 * share + (half % SLICES) * 2 * share // SLICES
@@ -106,13 +107,13 @@ def _cuts(start: Tensor, stop: Tensor) -> Tensor:
 
 
 def _order(values: Tensor) -> Tensor:
-    """The place of a float among all floats: neighbours differ by one, and 0 is 0."""
+    """The position of a float among all floats: neighbours differ by one, and 0 is at 0."""
     bits = (values + 0.0).view(torch.int64)
     return torch.where(bits < 0, torch.iinfo(torch.int64).min - bits, bits)
 
 
 def _float(places: Tensor) -> Tensor:
-    """The float at a place."""
+    """The float at a position."""
     return torch.where(places < 0, torch.iinfo(torch.int64).min - places, places).view(torch.float64)
 
 

@@ -1,7 +1,7 @@
-"""Relations with a scale: truth as a smooth function of ``x = d / s``, monotone on each of its branches.
+"""Relations with a scale: truth as a smooth function of ``x = d / s`` that is monotone on each of its branches.
 
-The learned one is the sigmoid of a quadratic in ``t = tanh x``: ``z = b + w0 + w+ t - 2 w0 t^2`` turns at
-``t = w+ / (4 w0)``.
+The learned relation is the sigmoid of a quadratic in ``t = tanh x``: ``z = b + w0 + w+ t - 2 w0 t^2``, which has its
+extremum at ``t = w+ / (4 w0)``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Curve = Callable[[Tensor], Tensor]
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """Truth between two values of ``x``, where it rises or falls; ``inverse`` takes the truths met there back. Where
+    """The truth between two values of ``x`` where it is monotone; ``inverse`` maps truths back to ``x``. With
     ``reached`` it is 0 or 1 at ``x = 0``, and nowhere else."""
 
     start: float
@@ -40,15 +40,14 @@ class Branch:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The truths at its start and its stop."""
+        """The truths at its start and its end."""
         start, stop = self.truth(torch.tensor([self.start, self.stop], dtype=torch.float64)).tolist()
         return start, stop
 
 
 def image(relation: Relation, difference: Pieces) -> Interval:
-    """The hull of the truths that differences in a union give; ``inf, -inf`` where there are none. A truth far out is
-    neither 0 nor 1, though it rounds to one of them: there its lower end is the float below 1, its upper end `LEAST`.
-    """
+    """The hull of the truths for the differences in a union; ``inf, -inf`` if it is empty. A truth far out is neither 0
+    nor 1, though it rounds to one of them: there its lower end is the float below 1, its upper end `LEAST`."""
     low, high = difference.lower / relation.scale, difference.upper / relation.scale
     rows = low.shape[1]
     lower, upper = _full(math.inf, rows), _full(-math.inf, rows)
@@ -71,7 +70,7 @@ def image(relation: Relation, difference: Pieces) -> Interval:
 
 
 def felt(relation: Relation, difference: Pieces, size: Tensor) -> Tensor:
-    """The rows in which errors that are small of these magnitudes may be felt in the truth."""
+    """A mask of rows in which errors relative to these magnitudes may affect the truth."""
     found = size > _FELT / ROUNDING_OF_NUMBERS * relation.scale
     if _jumps(relation):
         found = found | (difference.lower == 0).any(0)
@@ -80,8 +79,8 @@ def felt(relation: Relation, difference: Pieces, size: Tensor) -> Tensor:
 
 
 def let_out(relation: Relation, difference: Pieces, rows: Tensor, errors: Errors) -> Pieces:
-    """The difference of sides with these ``errors`` of its ends in some rows, let out where they are felt within the
-    scale, or where it is 0, of which an equality is true and an inequality false."""
+    """A difference with these ``errors`` of its ends in some rows, widened where they matter within the scale, or where
+    it is 0, which makes an equality true and an inequality false."""
     found = []
     for end, error in zip(difference[:2], errors, strict=True):
         here = error > _FELT * relation.scale
@@ -96,9 +95,9 @@ def _jumps(relation: Relation) -> bool:
 
 
 def preimage(relation: Relation, bounds: Interval) -> Pieces:
-    """The differences that give a truth in ``bounds``, by the tolerance. A truth of 0 or 1 that is neared but never
-    reached counts as reached from the tolerance off it. Bounds other than 0 and 1, which are met exactly or not at all,
-    are let out by what rounding may have made of them, which grows on the way back."""
+    """The differences that give a truth in ``bounds``, within the tolerance. A truth of 0 or 1 that is approached but
+    never reached counts as reached at a distance of the tolerance. Bounds other than 0 and 1 (which hold exactly or not
+    at all) are widened by their rounding error, which grows on the way back."""
     low, high = bounds
     if isinstance(relation, Fixed) and relation.sign == "!=":
         # near 1 the floats are too few to tell how far out its numbers are
@@ -139,7 +138,7 @@ def _branches(relation: Relation) -> Sequence[Branch]:
 
 
 def _bump(x: Tensor) -> Tensor:
-    """``1 - tanh^2 x``, of which far out nothing is lost."""
+    """``1 - tanh^2 x``, without cancellation for large ``x``."""
     return x.cosh().square().reciprocal()
 
 
@@ -184,7 +183,7 @@ def _register(relation: Learned) -> Sequence[Branch]:
         return torch.sigmoid(constant + plus * t - 2 * zero * t.square())
 
     def only(value: Tensor) -> Tensor:
-        """The root of the lesser magnitude, where the turn is outside."""
+        """The root of the smaller magnitude, for a quadratic whose extremum is outside."""
         level = value.logit() - constant
         spread = (plus**2 - 8 * zero * level).clamp(min=0.0).sqrt()
         return _from_bit(2 * level / (plus + math.copysign(1.0, plus) * spread))

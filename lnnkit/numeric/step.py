@@ -1,4 +1,4 @@
-"""The steps that terms are programs of."""
+"""The steps of which terms are composed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A fixed finite value; ``rounded`` if it comes of an operation."""
+    """A fixed finite value; ``rounded`` if it is the result of an operation."""
 
     value: float
     rounded: bool = False
@@ -27,8 +27,8 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """An operation on the values of earlier steps, or a neural unit. ``add`` and ``multiply`` take any number of
-    operands from one; ``unknown`` may be anything, whatever its operands are."""
+    """An operation on the values of earlier steps, or a neural unit. ``add`` and ``multiply`` take one or more
+    operands; ``unknown`` may have any value, whatever its operands are."""
 
     operation: Operation | FixedUnit
     operands: tuple[int, ...]

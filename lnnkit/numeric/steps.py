@@ -1,4 +1,4 @@
-"""Terms as programs in post-order, run upward to values and downward to what is left of them."""
+"""Terms as programs in post-order, evaluated upward to values and downward to the values that remain."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WHOLE = (*_SUMS, "multiply", "negate", "abs")  # of whole numbers they are exac
 
 
 def folded(steps: Sequence[Step]) -> tuple[Step, ...]:
-    """The same program with operations on constants done, where they have a value. Places stay as they are."""
+    """The same program with operations on constants evaluated, if they have a value. Indices of steps stay the same."""
     found: list[Step] = []
     for step in steps:
         if isinstance(step, Apply) and all(isinstance(found[place], Constant) for place in step.operands):
@@ -34,7 +34,7 @@ def folded(steps: Sequence[Step]) -> tuple[Step, ...]:
 
 
 def extracted(steps: Sequence[Step], top: int) -> tuple[Step, ...]:
-    """The program of one of the steps."""
+    """The program that computes one of the steps."""
     places = {top}
     for place in range(top, -1, -1):
         step = steps[place]
@@ -68,7 +68,7 @@ def upward(steps: Sequence[Step], known: Mapping[int, float], inputs: Sequence[P
 
 
 def downward(steps: Sequence[Step], known: Mapping[int, float], values: list[Pieces]) -> None:
-    """Narrow the values of each step to those that its parent's, narrowed before, leave."""
+    """Narrow the values of each step to those that its parent's narrowed values allow."""
     for place in range(len(steps) - 1, -1, -1):
         step = steps[place]
         if not isinstance(step, Apply):
@@ -112,7 +112,7 @@ def _applied(step: Apply, values: Sequence[Pieces], known: Mapping[int, float]) 
 
 
 def _made_of(steps: Sequence[Step], values: Sequence[Pieces], top: int) -> Sequence[Pieces] | None:
-    """The values of the steps beneath one; None if whole numbers there do not make it exact."""
+    """The values of the steps below one; None if whole numbers there would not make it exact."""
     step, found = steps[top], list[Pieces]()
     if isinstance(step, Constant):
         return None if step.rounded else ()
@@ -139,7 +139,7 @@ def _left(
     known: Mapping[int, float],
     made_of: Sequence[Sequence[Pieces] | None],
 ) -> Sequence[Pieces | None]:
-    """What the narrowed values of a step leave of each of its operands; None of what is a point anyway."""
+    """What the narrowed values of a step leave of each of its operands; None for an operand that is a point anyway."""
     wanted = [not each.point for each in own]
     match step.operation:
         case "add":
@@ -184,7 +184,7 @@ def _left(
 
 
 def _product(own: Sequence[Pieces], factors: Sequence[float | None]) -> Pieces:
-    """With constant factors last: they only scale."""
+    """The product of the factors, with constant factors last: they only scale."""
     rest = [each for each, factor in zip(own, factors, strict=True) if factor is None]
     fixed = [factor for factor in factors if factor is not None]
     if not rest:
@@ -193,7 +193,7 @@ def _product(own: Sequence[Pieces], factors: Sequence[float | None]) -> Pieces:
 
 
 def _others(own: Sequence[Pieces], combine: Callable[[Pieces, Pieces], Pieces]) -> list[Pieces | None]:
-    """For each operand all the others together, from those before it and those after it."""
+    """For each operand the combination of all others, built from prefixes and suffixes."""
     after: list[Pieces | None] = [None]
     for each in reversed(own[1:]):
         after.append(each if after[-1] is None else combine(each, after[-1]))

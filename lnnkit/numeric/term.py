@@ -32,8 +32,8 @@ class Term:
         """The closed hull of the term's values where it is defined on the box of ``inputs``, and whether it is defined
         anywhere on it (``[n]``; if not, the hull is ``[-inf, inf]``).
 
-        Sound to 1e-9 relative. Exact where each number occurs once, but for a negative base with an exponent that is
-        not a constant.
+        Sound to 1e-9 relative. Exact if each number occurs once, except for a negative base with an exponent that is
+        not constant.
         """
         lower, upper = closed(hull(self.upward([entered(each) for each in inputs])[-1]))
         if inputs and len(lower) != len(inputs[0].lower):
@@ -47,10 +47,10 @@ class Term:
         return Interval(lower, upper), defined
 
     def contract(self, inputs: Sequence[Interval], output: Interval) -> Contraction:
-        """The closed hull of the inputs for which the term is defined and its value in ``output``: exact under the same
-        condition as the hull, else no smaller than that. Where the term is defined nowhere, nothing changes.
+        """The closed hull of the inputs for which the term is defined and its value is in ``output``. Exact under the
+        same condition as `hull`, otherwise an enclosure. Where the term is not defined anywhere, nothing changes.
 
-        HC4-revise: each step's values are intersected with what its parent leaves them; repeated where a number
+        HC4-revise: the values of each step are intersected with those that its parent allows; repeated if a number
         occurs more than once (Benhamou et al. 1999, "Revising hull and box consistency").
         """
         box = entered(output)
@@ -61,31 +61,32 @@ class Term:
         return upward(self._folded, self._constants, inputs)
 
     def errors(self, values: Sequence[Pieces], rows: Tensor) -> Errors:
-        """How far the ends of its values, in some of the rows, may be from what they would be without rounding."""
+        """How far the ends of the term's values, in some of the rows, may be from those without rounding."""
         with torch.no_grad():
             return errors(self._folded, at_rows(values, rows), len(self._folded) - 1)
 
     def magnitude(self, values: Sequence[Pieces]) -> Tensor:
-        """Of each row, what `errors` are small of."""
+        """For each row, the magnitude to which `errors` are relative."""
         with torch.no_grad():
             return magnitude(self._folded, values, len(self._folded) - 1)
 
     def downward(self, values: list[Pieces]) -> None:
-        """Narrow the values of each step to those that the last step's leave."""
+        """Narrow the values of each step to those that the values of the last step allow."""
         downward(self._folded, self._constants, values)
 
     @property
     def numbers(self) -> tuple[tuple[int, int], ...]:
-        """The places of steps that are inputs, with their indices."""
+        """The indices of steps that are inputs, with the index of the input."""
         return tuple((place, step.index) for place, step in enumerate(self.steps) if isinstance(step, Number))
 
     @cached_property
     def partial(self) -> bool:
-        """Whether it may be undefined on a part of a box that contraction cuts off."""
+        """Whether the term may be undefined on a part of a box that contraction should remove."""
         return any(isinstance(step, Apply) and self._may_be_undefined(step) for step in self._folded)
 
     def _may_be_undefined(self, step: Apply) -> bool:
-        """A whole power is defined everywhere, but for a negative one at 0, which no box ends without."""
+        """Whether a step may be undefined there. An integral power is defined everywhere except, if negative, at 0,
+        which is never an end that contraction could remove."""
         if step.operation == "power":
             exponent = self._constants.get(step.operands[1])
             return exponent is None or not exponent.is_integer()
@@ -93,14 +94,14 @@ class Term:
 
     @cached_property
     def total(self) -> bool:
-        """Whether it has a value wherever its inputs have; units count as if they had one."""
+        """Whether the term has a value wherever its inputs have one; units count as if they did."""
         return not self.partial and not any(
             isinstance(step, Apply) and self._may_divide_by_zero(step) for step in self._folded
         )
 
     @property
     def plain(self) -> bool:
-        """Whether no unit stands in it."""
+        """Whether the term contains no unit."""
         return all(isinstance(step.operation, str) for step in self.steps if isinstance(step, Apply))
 
     def _may_divide_by_zero(self, step: Apply) -> bool:
@@ -110,13 +111,13 @@ class Term:
 
     @cached_property
     def value(self) -> float | None:
-        """What a constant is."""
+        """The value of a constant; None for any other term."""
         top = self._folded[-1]
         return top.value if isinstance(top, Constant) else None
 
     @cached_property
     def difference(self) -> tuple[Term, Term] | None:
-        """The two terms whose difference it is, if it is one."""
+        """The two terms whose difference the term is; None if it is not a difference."""
         top = self.steps[-1]
         if not isinstance(top, Apply) or top.operation != "subtract":
             return None
@@ -133,17 +134,17 @@ class Term:
 
 
 def number(index: int) -> Term:
-    """The term that is an input."""
+    """The term for an input."""
     return Term((Number(index),))
 
 
 def constant(value: float) -> Term:
-    """The term that is a fixed finite value."""
+    """The term for a fixed finite value."""
     return Term((Constant(value),))
 
 
 def apply(operation: Operation | FixedUnit, *operands: Term) -> Term:
-    """An operation, or a neural unit, on terms."""
+    """The term for an operation, or a neural unit, on terms."""
     steps: list[Step] = []
     tops: list[int] = []
     for operand in operands:
@@ -157,5 +158,5 @@ def apply(operation: Operation | FixedUnit, *operands: Term) -> Term:
 
 
 def undetermined(*operands: Term) -> Term:
-    """A term of which only the numbers that it mentions are known: its value may be any."""
+    """A term with unknown value, of which only the numbers that it mentions are known."""
     return apply("unknown", *operands)

@@ -15,8 +15,8 @@ from lnnkit.flags import all_set
 
 @dataclass(frozen=True)
 class Hardening:
-    """What rounding did: the loss before it, the loss of the rounded unit, and where the rounding was kept; each of
-    shape ``[seeds]``, or ``[]`` for a unit without seeds."""
+    """The result of rounding: the loss before it, the loss of the rounded unit, and whether the rounding was kept; each
+    of shape ``[seeds]``, or ``[]`` for a unit without seeds."""
 
     loss: Tensor
     rounded_loss: Tensor
@@ -24,17 +24,17 @@ class Hardening:
 
 
 class Unit(nn.Module, ABC):
-    """A layer ``[..., in_features] -> [..., out_features]`` of arithmetic.
+    """An arithmetic layer ``[..., in_features] -> [..., out_features]``.
 
-    With ``seeds`` it is that many independent layers as one program: every parameter has a leading dimension, inputs
-    are ``[in]``, ``[batch, in]`` (the same for all) or ``[seeds, batch, in]``, outputs ``[seeds, (batch,) out]``.
+    With ``seeds`` it is that many independent layers in one module: every parameter has a leading dimension, inputs are
+    ``[in]``, ``[batch, in]`` (the same for all) or ``[seeds, batch, in]``, outputs ``[seeds, (batch,) out]``.
 
-    Each unit has its paper's initialisation (`reset_parameters`), clipping (`project`, after every optimiser step) and
-    penalty (`regulariser`); the weight of the penalty over time is a schedule of `lnnkit.numeric.schedule`.
-    `attributes` are the parameters as the language writes them, ``nau(a, b){weight: [1, -1]}``; `assign` takes them
-    back, and the class method ``given`` of each unit makes a unit of them.
+    Each unit has the initialisation (`reset_parameters`), the clipping (`project`, after every optimiser step) and the
+    penalty (`regulariser`) of its paper; the weight of the penalty over time is a schedule of
+    `lnnkit.numeric.schedule`. `attributes` are the parameters as the language writes them, ``nau(a, b){weight: [1,
+    -1]}``; `assign` sets them, and the class method ``given`` of each unit makes a unit from them.
 
-    ``generator`` draws the initial weights; without one torch's own does, as in torch's modules.
+    ``generator`` draws the initial weights; without one the default generator of torch does.
     """
 
     def __init__(
@@ -67,10 +67,10 @@ class Unit(nn.Module, ABC):
 
     @abstractmethod
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """The parameters and their shapes, without seeds."""
+        """The parameters and their shapes, without the dimension of seeds."""
 
     def constants(self) -> dict[str, float]:
-        """Numbers that are no parameters but change with rounding, one for each seed."""
+        """Numbers that are not parameters but change with rounding, one for each seed."""
         return {}
 
     @abstractmethod
@@ -82,14 +82,14 @@ class Unit(nn.Module, ABC):
 
     @abstractmethod
     def attributes(self) -> dict[str, Tensor]:
-        """The parameters by the keys of the language."""
+        """The parameters by their keys in the language."""
 
     @abstractmethod
     def assign(self, attributes: Mapping[str, Tensor]) -> None:
-        """Take on these parameters, all that `attributes` gives, in place."""
+        """Set all parameters that `attributes` returns, in place."""
 
     def project(self) -> None:
-        """Put the parameters back into their box, in place, after an optimiser step."""
+        """Clip the parameters to their ranges, in place, after an optimiser step."""
 
     def regulariser(self) -> Tensor:
         """The penalty of the unit's paper, ``[seeds]`` or ``[]``, unweighted; 0 where the paper has none."""
@@ -98,25 +98,25 @@ class Unit(nn.Module, ABC):
     # --- the grid ---------------------------------------------------------------------------------------------------
 
     def rounded(self) -> dict[str, Tensor]:
-        """`attributes` moved to the grid; those without one as they are."""
+        """`attributes` moved to the nearest grid points; those without a grid unchanged."""
         return {key: nearest(values, self.grids.get(key)) for key, values in self.attributes().items()}
 
     def gaps(self) -> dict[str, Tensor]:
-        """The distances of the attributes to the grid."""
+        """The distances of the attributes from the grid."""
         rounded = self.rounded()
         return {key: (values - rounded[key]).abs() for key, values in self.attributes().items()}
 
     def sparsity_error(self) -> Tensor:
-        """The largest distance of a weight to the grid, ``[seeds]`` or ``[]``."""
+        """The largest distance of a weight from the grid, ``[seeds]`` or ``[]``."""
         largest = [gap.reshape(*gap.shape[: self._leading], -1).amax(-1) for gap in self.gaps().values()]
         return torch.stack(largest).amax(0)
 
     @torch.no_grad()
     def harden(self, loss: Callable[[Self], Tensor], tolerance: float = 0.0) -> Hardening:
-        """Round to the grid, in place, where that does not raise ``loss`` by more than ``tolerance``.
+        """Round to the grid, in place, if that does not raise ``loss`` by more than ``tolerance``.
 
-        ``loss`` scores the unit as it stands: ``[seeds]``, or ``[]`` without seeds. Each seed is decided for itself;
-        one whose rounding is refused keeps its weights. A loss that is not a number refuses.
+        ``loss`` evaluates the unit in its current state: ``[seeds]``, or ``[]`` without seeds. Each seed is decided
+        separately; one whose rounding is refused keeps its weights. A loss of nan refuses.
         """
         state = {**dict(self.named_parameters()), **dict(self.named_buffers())}
         kept = {name: value.detach().clone() for name, value in state.items()}
@@ -134,7 +134,7 @@ class Unit(nn.Module, ABC):
 
     @classmethod
     def _of(cls, weight: Tensor, attributes: Mapping[str, Tensor]) -> Self:
-        """A unit of the shape of ``weight``, ``[out, in]`` or ``[seeds, out, in]``, and with these attributes."""
+        """A unit of the shape of ``weight``, ``[out, in]`` or ``[seeds, out, in]``, with these attributes."""
         *seeds, out_features, in_features = weight.shape
         leading = seeds[0] if seeds else None
         unused = torch.Generator(weight.device)  # the start is overwritten; torch's own generator stays as it is
@@ -144,15 +144,15 @@ class Unit(nn.Module, ABC):
 
     @property
     def _leading(self) -> int:
-        """Dimensions that are not the unit's own."""
+        """The number of dimensions before the unit's own."""
         return 0 if self.seeds is None else 1
 
     def _per_seed(self, values: Tensor) -> Tensor:
-        """The mean over all but seeds."""
+        """The mean over all dimensions except seeds."""
         return values.flatten(self._leading).mean(-1)
 
     def _checked(self, x: Tensor) -> Tensor:
-        """``x``, if its shape fits. Raises ValueError."""
+        """``x`` unchanged. Raises ValueError if its shape does not fit."""
         if x.dim() == 0 or x.shape[-1] != self.in_features:
             raise ValueError(f"the input has shape {tuple(x.shape)}, but the unit takes {self.in_features} features")
         if self.seeds is not None and (x.dim() > 3 or (x.dim() == 3 and x.shape[0] not in (1, self.seeds))):
@@ -162,7 +162,7 @@ class Unit(nn.Module, ABC):
 
 
 def nearest(values: Tensor, grid: tuple[float, ...] | None) -> Tensor:
-    """Each value moved to the nearest point of the grid, if there is one."""
+    """Each value moved to the nearest point of the grid; unchanged without a grid."""
     if grid is None:
         return values
     points = torch.tensor(grid, dtype=values.dtype, device=values.device)
@@ -173,7 +173,7 @@ Weights = Tensor | Sequence[float] | Sequence[Sequence[float]]
 
 
 def matrix(values: Weights) -> Tensor:
-    """Weights as ``[out, in]`` in float64: a list is the only row. Raises ValueError for other shapes."""
+    """Weights as ``[out, in]`` in float64; a list becomes the only row. Raises ValueError for other shapes."""
     found = torch.as_tensor(values, dtype=None if isinstance(values, Tensor) else torch.float64)
     found = found[None] if found.dim() == 1 else found
     if found.dim() not in (2, 3):
@@ -182,7 +182,7 @@ def matrix(values: Weights) -> Tensor:
 
 
 def within(values: Tensor, low: float, high: float, name: str) -> Tensor:
-    """``values``, if all lie in the unit's box. Raises ValueError."""
+    """``values`` unchanged. Raises ValueError if any is outside of the unit's range."""
     if not all_set((values >= low) & (values <= high)):
         raise ValueError(f"{name} lies in [{low:g}, {high:g}]")
     return values

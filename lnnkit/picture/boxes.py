@@ -9,7 +9,7 @@ from typing import Literal
 from lnnkit.answer_table import TruthState
 from lnnkit.syntax.diagnostic import Diagnostic
 
-Kind = Literal["atom", "connective", "statement", "fact", "more"]
+Kind = Literal["atom", "connective", "statement", "fact", "predicate"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +25,24 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """From a premise to what rests on it, or from an operand to its connective; ``weight`` is its width."""
+    """From a premise to what rests on it, or from an operand to its connective; ``weight`` is its width. A
+    ``negative`` one bears on its target the other way round; one that leads ``both`` ways has two heads."""
 
     source: str
     target: str
     weight: float = 1.0
-    negative: bool = False  # it bears on its target the other way round
-    dashed: bool = False
+    negative: bool = False
+    both: bool = False
+
+    @property
+    def width(self) -> float:
+        """Of its line, in pixels: that of an operand without weight is hardly there."""
+        return 0.4 + 1.4 * min(self.weight, 3.0)
+
+    @property
+    def role(self) -> str:
+        """The role of its colour."""
+        return "against" if self.negative else "for"
 
 
 @dataclass(frozen=True)

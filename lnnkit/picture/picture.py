@@ -1,13 +1,14 @@
-"""A picture that draws itself as SVG, DOT or a page."""
+"""A picture that draws itself as SVG, PNG, DOT or a page."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lnnkit.picture.as_dot import dot
-from lnnkit.picture.as_page import page
-from lnnkit.picture.as_svg import svg
+from lnnkit.markup.templating import document, rendered
 from lnnkit.picture.boxes import Drawing
+from lnnkit.picture.dot_writer import dot
+from lnnkit.picture.png_writer import png
+from lnnkit.picture.svg_writer import svg
 
 
 @dataclass(frozen=True)
@@ -19,16 +20,24 @@ class Picture(Drawing):
         return dot(self)
 
     def to_svg(self) -> str:
-        """Drawn by Graphviz where it is installed, else in layers by networkx."""
-        return svg(self)
+        """Laid out by Graphviz where it is installed, else in layers by networkx. Its colours follow the reader's
+        scheme, light or dark."""
+        return str(svg(self)) + "\n"
+
+    def to_png(self) -> bytes:
+        """The same as pixels, two to a point, in light colours. Needs ``lnnkit[report]``: `Error` without."""
+        return png(self.to_svg())
 
     def to_html(self) -> str:
         """A page that needs nothing beside it."""
-        return page(self)
+        return document(self.title, rendered("picture.html", picture=self, svg=svg(self), titled=True))
 
     def __repr__(self) -> str:
         more = f", {self.left_out:,} left out" if self.left_out else ""
         return f"Picture({self.title}: {len(self.boxes)} boxes, {len(self.arrows)} arrows{more})"
+
+    def _repr_html_(self) -> str:
+        return str(rendered("picture.html", picture=self, svg=svg(self), titled=False))
 
     def _repr_svg_(self) -> str:
         return self.to_svg()

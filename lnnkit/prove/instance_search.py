@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from lnnkit.check.program import Predicate
-from lnnkit.explain.ground_form import Free
+from lnnkit.explain.checker.ground_form import Free
 from lnnkit.prove.known_values import KnownValues
 from lnnkit.prove.parts import Part, sort_of
 from lnnkit.prove.truth_functions import Box, classical_box, connective_box

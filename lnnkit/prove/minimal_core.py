@@ -13,8 +13,8 @@ from typing import Protocol
 
 from lnnkit.check.program import Assertion
 from lnnkit.check.walk import nodes
-from lnnkit.explain.necessary import minimal
-from lnnkit.explain.proof import Given, Proof, Step
+from lnnkit.explain.proof.necessary import minimal
+from lnnkit.explain.proof.proof import Given, Proof, Step
 from lnnkit.prove.arithmetic_encoding import ArithmeticEncoding
 from lnnkit.prove.dependency_cone import Definition
 from lnnkit.prove.ground_reading import Instance

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from lnnkit.check.program import ENTITY, Assertion, Predicate
-from lnnkit.explain.ground_form import Form, Free, Slot, bound_sorts, free_sorts
+from lnnkit.explain.checker.ground_form import Form, Free, Slot, bound_sorts, free_sorts
 from lnnkit.numeric import Comparison
 from lnnkit.numeric import Term as Arithmetic
 

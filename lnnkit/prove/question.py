@@ -10,8 +10,8 @@ from typing import cast
 
 from lnnkit.check.program import CheckedProgram, SameEntity
 from lnnkit.check.walk import transform
-from lnnkit.explain.proof import Proof
-from lnnkit.explain.proof_checker import World
+from lnnkit.explain.checker.proof_checker import World
+from lnnkit.explain.proof.proof import Proof
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.prove.ground_reading import GroundReading
 from lnnkit.prove.known_values import KnownValues

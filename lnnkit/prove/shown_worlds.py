@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
-from lnnkit.explain.origins import ground_atom
+from lnnkit.explain.provenance.origins import ground_atom
 from lnnkit.prove.arithmetic_encoding import ArithmeticEncoding
 from lnnkit.prove.known_values import Key
 from lnnkit.prove.parts import Assignment, Part

@@ -7,8 +7,8 @@ from functools import cached_property
 import networkx as nx
 
 from lnnkit.check.program import Assertion
-from lnnkit.explain.ground_form import truth_of
-from lnnkit.explain.proof_checker import World
+from lnnkit.explain.checker.ground_form import truth_of
+from lnnkit.explain.checker.proof_checker import World
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.prove.parts import Part, Stated, part_of, sorted_variables
 

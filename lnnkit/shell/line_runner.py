@@ -1,4 +1,4 @@
-"""Runs inputs one after another, and prints what comes of them."""
+"""Runs inputs one after another, and prints the replies."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from lnnkit.syntax.split import unfinished
 
 
 class LineRunner:
-    """Holds the ``state`` between inputs. ``headed`` puts each query above its answers, ``interruptible`` makes of
-    Ctrl-C the end of an inference instead of the process. ``failed`` says whether any input was wrong."""
+    """Holds the ``state`` between inputs. ``headed`` prints each query above its answers. With ``interruptible`` Ctrl-C
+    ends an inference instead of the process. ``failed`` says whether any input was wrong."""
 
     def __init__(self, state: State, *, headed: bool, interruptible: bool) -> None:
         self.state = state
@@ -31,7 +31,7 @@ class LineRunner:
         self._interruptible = interruptible
 
     def run(self, typed: Typed) -> bool:
-        """Do what an input asks, and print the reply; whether to go on."""
+        """Perform an input and print the reply. Returns whether to go on."""
         try:
             with _ctrl_c(self._interruptible):
                 reply = self._perform(typed)
@@ -68,8 +68,9 @@ class LineRunner:
 
 
 def whole_input(next_line: Callable[[bool], str], pending: str | None = None) -> tuple[str, str | None]:
-    """A line, and those behind it where it ends as no input can (with an operator, say); and the line that was read
-    beyond, since it starts another: the next input's ``pending``. ``next_line`` is told whether an input goes on."""
+    """A complete input, and the line that was read beyond it, if any: the ``pending`` line of the next input. An input
+    continues on the next line if it cannot end where it does (after an operator, say). ``next_line`` receives whether
+    an input is being continued."""
     text = next_line(False) if pending is None else pending
     while unfinished(text):
         try:
@@ -86,7 +87,7 @@ def whole_input(next_line: Callable[[bool], str], pending: str | None = None) ->
 
 @contextmanager
 def _ctrl_c(interruptible: bool) -> Iterator[None]:
-    """While entered, Ctrl-C raises ``KeyboardInterrupt``, if that is wanted."""
+    """A context in which Ctrl-C raises ``KeyboardInterrupt``, if ``interruptible``."""
     if not interruptible:
         yield
         return
@@ -98,7 +99,8 @@ def _ctrl_c(interruptible: bool) -> Iterator[None]:
 
 
 def _import_torch() -> None:
-    """Import it first: an exception could not pass through the C++ code that does that. Ctrl-C is noted until then."""
+    """Import torch before it is needed, with Ctrl-C deferred: an exception could not pass through the C++ code that
+    runs then."""
     if "torch" in sys.modules:
         return
     noted: list[int] = []

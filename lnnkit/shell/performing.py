@@ -1,4 +1,4 @@
-"""What a request does: the next state, and the reply. Prints nothing; `save` alone writes a file."""
+"""Performs a request: computes the next state and the reply. Nothing is printed, and only `save` writes a file."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _ASSUMED = "<assumed>"
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """``text`` answers, ``findings`` are what is wrong or doubtful; with ``ended`` the session is over."""
+    """``text`` is what to print, ``findings`` are errors and warnings; ``ended`` means that the session is over."""
 
     text: str = ""
     findings: tuple[Diagnostic, ...] = ()
@@ -53,8 +53,8 @@ class Reply:
 
 
 def perform(state: State, request: Request, paint: Paint = plain, *, headed: bool = True) -> tuple[State, Reply]:
-    """Do what is asked; ``headed`` puts each query above its answers. What is wrong changes nothing, and is in the
-    reply."""
+    """Perform a request; ``headed`` puts each query above its answers. A request with an error changes nothing: the
+    error is in the reply."""
     try:
         if request.kind in ("ask", "state"):
             return _language(state, request, paint, headed)
@@ -65,7 +65,8 @@ def perform(state: State, request: Request, paint: Paint = plain, *, headed: boo
 
 
 def _hinted(finding: Diagnostic) -> Diagnostic:
-    """With what to do next where the language alone has no advice: it may have been meant for a command."""
+    """The finding with a hint about shell commands, if it has no hint of its own: the input may have been meant as a
+    command."""
     if finding.code != "syntax" or finding.hint or finding.span is None:
         return finding
     word = finding.span.source.text.split(maxsplit=1)[0]
@@ -115,7 +116,7 @@ def _ask(state: State, request: Request, place: tuple[int, int], paint: Paint, h
 
 
 def _ended(state: State) -> str:
-    """What is to be said of the inference behind an answer; nothing where all went well."""
+    """How the inference behind an answer ended, if not normally; else empty."""
     outcome = state.kb.outcome
     count = len(outcome.contradictions)
     told = [f"{count:,} contradiction{'' if count == 1 else 's'}; `why` alone shows what meets"] if count else []
@@ -144,7 +145,7 @@ def _whynot(state: State, request: Request) -> tuple[State, Reply]:
 
 
 def _made_known(statement: ast.FactStatement) -> str:
-    """The hint that makes an assumption's predicate or number known."""
+    """A hint that says how to declare the predicate or number of an assumption."""
     atom, bounds = statement.atom, statement.bounds
     ends = () if bounds is None else (bounds.lower, bounds.upper)
     if all(isinstance(end, ast.Learnable) or 0 <= end.value <= 1 for end in ends):
@@ -158,6 +159,9 @@ def _assume(state: State, request: Request) -> tuple[State, Reply]:
     statement, findings = _fact(request)
     if statement is None:
         return state, Reply(findings=_retyped(request, findings))
+    if statement.trust is not None:
+        hint = "take it out, or state the fact with it"
+        return state, _wrong("bad-trust", "an assumption has no trust: that says which facts are repaired first", hint)
     name = statement.atom.name
     if name not in state.kb.predicates:
         near = nearest(name, state.kb.predicates)
@@ -176,7 +180,7 @@ def _assume(state: State, request: Request) -> tuple[State, Reply]:
 
 
 def _fact(request: Request) -> tuple[ast.FactStatement | None, list[Diagnostic]]:
-    """The fact that stands behind `assume`, with or without its keyword."""
+    """The fact after `assume`, with or without the keyword ``fact``."""
     typed, start = request.typed, request.rest
     text = typed.only(start, request.end)
     begin = typed.line - 1 + start
@@ -188,7 +192,7 @@ def _fact(request: Request) -> tuple[ast.FactStatement | None, list[Diagnostic]]
 
 
 def _retyped(request: Request, findings: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """Findings about what `assume` was given, placed in what was typed."""
+    """Findings about the argument of `assume`, with their places in the input."""
     source = request.typed.source
     return tuple(
         replace(each, span=Span(source, each.span.start, each.span.end))

@@ -1,4 +1,4 @@
-"""The session over lines that are no terminal's: a script's."""
+"""The session over lines that do not come from a terminal, such as a script."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lnnkit.shell.typed import Typed
 
 
 def run_lines(state: State) -> bool:
-    """Run standard input line by line, to its end or to `quit`; whether nothing was wrong with any."""
+    """Run standard input line by line, to its end or to `quit`. Returns whether no line was wrong."""
     runner = LineRunner(state, headed=True, interruptible=False)
     read = 0
 

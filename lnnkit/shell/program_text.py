@@ -1,4 +1,4 @@
-"""The program of a session as a text, and as a file."""
+"""The program of a session as text, and as a file."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from lnnkit.syntax.relocate import relocate
 
 
 def save(state: State, path: Path) -> None:
-    """Write a program that says what the session says, its paths rewritten to lead from there to the same files.
-    Raises `Error`, and writes nothing, where that cannot be said, or not there."""
+    """Write the program of the session to a file, with paths that lead from there to the same files. Raises `Error`,
+    and writes nothing, if the session cannot be written as a program or the file cannot be written."""
     if path.suffix != ".lnn":
         raise Error([Diagnostic("no-program", f'"{path}" does not end in .lnn', f"name it {path.with_suffix('.lnn')}")])
     require_apart(path, state.stated.files)
@@ -26,8 +26,8 @@ def save(state: State, path: Path) -> None:
 
 
 def program_text(state: State) -> str:
-    """The text of the file, then what was added, then what is assumed. Raises `Error` where an assumption says less
-    than facts do, or otherwise: no statement takes a fact back."""
+    """The text of the file, then what was added, then the assumptions as facts. Raises `Error` if an assumption is
+    looser than the facts or disagrees with them: no statement can take a fact back."""
     _require_said(state)
     parts = [state.origin.span.source.text.rstrip("\n")]
     if state.added:

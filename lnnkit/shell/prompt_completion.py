@@ -1,4 +1,4 @@
-"""What may stand where a word is being typed: commands, keywords, predicates, numbers and entities."""
+"""Completions at the prompt: commands, keywords, predicates, numbers and entities."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _EXPRESSIONS = (*sorted(WORDS), *sorted(FUNCTIONS), *sorted(UNITS))
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """``text`` takes the place of the last ``typed`` characters; ``kind`` says what it is."""
+    """``text`` replaces the last ``typed`` characters; ``kind`` says what it is."""
 
     text: str
     typed: int
@@ -28,7 +28,7 @@ class Suggestion:
 
 
 def suggestions(kb: KnowledgeBase, text: str) -> list[Suggestion]:
-    """What may follow ``text``, which ends where the cursor is; within the arguments of an atom, entities."""
+    """What may follow ``text``, which ends at the cursor; inside the arguments of an atom, entities."""
     masked = _STRING.sub(lambda string: _MASK * len(string[0]), text)
     found = _WORD.search(masked)
     typed = text[found.start() :] if found else ""
@@ -48,7 +48,7 @@ def suggestions(kb: KnowledgeBase, text: str) -> list[Suggestion]:
 
 
 def _in_arguments(before: str) -> bool:
-    """Whether a parenthesis is open behind a name: `P(a, `; strings are masked."""
+    """Whether a parenthesis after a name is still open, as in `P(a, `; strings are masked."""
     depth = 0
     for place in range(len(before) - 1, -1, -1):
         depth += (before[place] == ")") - (before[place] == "(")

@@ -1,4 +1,4 @@
-"""An input -> the request that it is: a command, statements, or a formula to ask."""
+"""Parses an input into a request: a command, statements, or a formula to ask."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _COMMAND = re.compile(rf"\s*({'|'.join(COMMANDS)})(?:\s*$|\s+(?![&|@<>=∧∨⊕
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """``rest`` is where in the input the command's argument starts; there is none at its ``end``."""
+    """``rest`` is the offset in the input at which the command's argument starts; it equals `end` if there is none."""
 
     kind: Kind
     typed: Typed
@@ -42,12 +42,12 @@ class Request:
 
 
 def starts_anew(line: str) -> bool:
-    """Whether a line is a command or starts a statement, whatever stands before it."""
+    """Whether a line is a command or starts a statement, regardless of the lines before it."""
     return read(Typed(line)).kind not in ("ask", "nothing")
 
 
 def read(typed: Typed) -> Request:
-    """The request that an input makes."""
+    """Parse an input."""
     text = typed.text
     found = _COMMAND.match(text)
     if found:

@@ -1,4 +1,4 @@
-"""What a session holds: the program of its file, what was added to it, and what is assumed."""
+"""The state of a session: the program of its file, the statements that were added, and the assumptions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lnnkit.syntax.printer import format_expression
 
 @dataclass(frozen=True, slots=True)
 class Assumed:
-    """A fact in place of all that is said of its atom; ``atom`` as the language writes it."""
+    """A fact that replaces everything else stated about its atom; ``atom`` is the atom as text."""
 
     atom: str
     fact: Fact
@@ -24,9 +24,10 @@ class Assumed:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """``stated`` says what the ``origin`` (the program of FILE) and the ``added`` statements say; ``kb``, which is
-    asked, holds what is ``assumed`` besides. ``before`` is what `undo` goes back to, from the ``change`` made to it.
-    Of an answer, ``limit`` rows are shown (0: all); ``said`` is how inference ended when that was last told."""
+    """``stated`` is the knowledge base of the ``origin`` (the program of FILE) and the ``added`` statements. ``kb``,
+    which answers questions, also has what is ``assumed``. ``before`` is the state that `undo` returns to, ``change``
+    what it would undo. ``limit`` is the number of rows shown of an answer (0: all). ``said`` is how inference ended
+    when the user was last told."""
 
     origin: ast.Program
     base: Path
@@ -41,7 +42,7 @@ class State:
 
 
 def opened(kb: KnowledgeBase | None, limit: int = 0) -> State:
-    """The state over the knowledge base of a file, or over an empty program, whose paths start from the working
+    """The state for the knowledge base of a file, or for an empty program whose paths are relative to the working
     folder."""
     if kb is None:
         kb = loads("", ".", "<shell>")
@@ -51,7 +52,7 @@ def opened(kb: KnowledgeBase | None, limit: int = 0) -> State:
 
 
 def with_statements(state: State, statements: Sequence[ast.Statement]) -> tuple[State, list[Diagnostic]]:
-    """The state in which these are stated too, and the warnings that are new with them. Raises `Error`."""
+    """The state with these statements added, and the warnings that are new. Raises `Error`."""
     stated = _stating(state, statements)
     warnings = [finding for finding in stated.warnings if finding not in state.stated.warnings]
     change = "; ".join(" ".join(statement.span.text.split()) for statement in statements)
@@ -61,14 +62,14 @@ def with_statements(state: State, statements: Sequence[ast.Statement]) -> tuple[
 
 
 def with_assumption(state: State, fact: Fact, atom: ast.Atom, text: str) -> State:
-    """The state in which a fact is assumed; it takes the place of an earlier assumption about its atom."""
+    """The state with a fact assumed; it replaces an earlier assumption about its atom."""
     atom_text = format_expression(atom)
     others = tuple(each for each in state.assumed if each.atom != atom_text)
     return _assuming(replace(state, assumed=(*others, Assumed(atom_text, fact)), before=state, change=text))
 
 
 def renewed(state: State) -> State:
-    """The same, without anything that was inferred: what to go on with where an exception has ended inference."""
+    """The same state without any inferred bounds, to continue with after an exception has interrupted inference."""
     return _assuming(replace(state, stated=state.stated.copied()))
 
 
@@ -78,7 +79,8 @@ def _assuming(state: State) -> State:
 
 
 def _stating(state: State, statements: Sequence[ast.Statement]) -> KnowledgeBase:
-    """Facts about known predicates are added to what was read; anything else has the whole program checked anew."""
+    """Facts about known predicates are added to the checked program; any other statement makes the whole program be
+    checked again."""
     known = state.stated.predicates
     facts = [each for each in statements if isinstance(each, ast.FactStatement) and each.atom.name in known]
     if len(facts) == len(statements):

@@ -1,4 +1,4 @@
-"""The session at a terminal: a prompt with history and completion, by prompt_toolkit (the extra `shell`)."""
+"""The session at a terminal: a prompt with history and completion, using prompt_toolkit (the extra `shell`)."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ PROMPT, GOES_ON = "lnnkit> ", "   ...> "
 
 
 def run_prompt(state: State) -> None:
-    """Read inputs at the prompt until Ctrl-D or `quit`. Ctrl-C drops what is being typed, or ends an inference; between
-    the two it does nothing, so that whoever presses it twice has the prompt."""
+    """Read inputs at the prompt until Ctrl-D or `quit`. Ctrl-C discards the current input, or ends an inference;
+    otherwise it does nothing, so that pressing it twice leads back to the prompt."""
     before = signal.signal(signal.SIGINT, lambda _number, _frame: None)
     try:
         _read_inputs(state)
@@ -62,8 +62,8 @@ class _Completer(Completer):
 
 
 def _history() -> History:
-    """Inputs of earlier sessions, in the user's own folder for such things; of this one alone where that cannot be
-    written."""
+    """Inputs of earlier sessions, stored in the user's state folder; only those of this session if that folder cannot
+    be written."""
     path = state_folder() / "history"
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -75,7 +75,7 @@ def _history() -> History:
 
 
 def state_folder() -> Path:
-    """Where a program keeps what it remembers of its user: by the XDG base directories, or by Windows."""
+    """The folder for persistent state: by the XDG base directory specification, or the Windows equivalent."""
     if sys.platform == "win32":
         folder = os.environ.get("LOCALAPPDATA")
         return Path(folder) / "lnnkit" if folder else Path.home() / "AppData" / "Local" / "lnnkit"

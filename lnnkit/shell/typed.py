@@ -1,4 +1,4 @@
-"""What was typed, and where findings about it stand."""
+"""The text of an input, and the places of findings in it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _INK = re.compile(r"[^\n]")
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """An input, of one line or several, whose first is line ``line`` of ``path``."""
+    """An input of one or more lines; its first line is line ``line`` of ``path``."""
 
     text: str
     path: str = "<shell>"
@@ -23,18 +23,18 @@ class Typed:
 
     @property
     def source(self) -> Source:
-        """The input below as many empty lines as stand before it."""
+        """The input as a source, preceded by as many empty lines as came before it."""
         return Source(self.path, "\n" * (self.line - 1) + self.text)
 
     def only(self, start: int, end: int | None = None) -> str:
-        """The text of ``source`` with all but a range of the input blanked: what is found in it stands where it was
-        typed."""
+        """The text of ``source`` with everything outside a range of the input blanked, so that findings keep their
+        places."""
         text = self.source.text
         before = self.line - 1 + start
         return _INK.sub(" ", text[:before]) + text[before : None if end is None else self.line - 1 + end]
 
     def placed(self, findings: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-        """Findings about what was asked, with their place in the input."""
+        """Findings about the query, moved to their places in the input."""
         return tuple(map(self._placed, findings))
 
     def _placed(self, finding: Diagnostic) -> Diagnostic:

@@ -14,8 +14,6 @@ from lnnkit.data.entities import Entities, intern
 from lnnkit.store.canonical_rows import Order, Part, merged
 from lnnkit.store.layout import Given
 
-_MANY = 2**12  # of fewer it does not matter
-
 
 class Gathered(NamedTuple):
     """A program's entities, by text to ids, the facts of each predicate and number, and the columns of entities that
@@ -118,16 +116,13 @@ def _part(facts: Sequence[Fact], entities: Entities) -> Part:
 
 
 def _given(predicate: str, parts: Sequence[Part], entities: int, before: Order) -> Given:
-    *columns, lower, upper = (
-        _tensor(values, any(values is each for part in parts for each in part))
-        for values in merged(parts, entities, before)
-    )
+    *columns, lower, upper = map(_tensor, merged(parts, entities, before))
     return Given(predicate, tuple(columns), lower, upper)
 
 
-def _tensor(values: np.ndarray, borrowed: bool) -> Tensor:
-    """A tensor of its own; ``borrowed`` memory is that of a table, which is told again. One value
-    that many share stays one, and nobody can write to it."""
-    if values.strides == (0,) and len(values) >= _MANY:
+def _tensor(values: np.ndarray) -> Tensor:
+    """The same memory: nobody may write to it, since it may be that of a table. One value that many share stays
+    one."""
+    if values.strides == (0,):
         return torch.tensor(values[:1]).expand(len(values))
-    return torch.from_numpy(values.copy() if borrowed else values)
+    return torch.from_numpy(values)

@@ -14,7 +14,7 @@ from lnnkit.syntax.span import Span
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """Anything that stands somewhere in a program."""
+    """The base class of all nodes; each has a span."""
 
     span: Span = field(compare=False, repr=False)
 
@@ -24,7 +24,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Variable(Node):
-    """A name that starts upper-case, or that a quantifier around it binds."""
+    """A name that starts upper-case, or that an enclosing quantifier binds."""
 
     name: str
 
@@ -45,14 +45,14 @@ Argument = Variable | Constant
 
 @dataclass(frozen=True, slots=True)
 class Number(Node):
-    """A literal; a leading minus is folded in. ``inf`` and ``-inf`` are numbers."""
+    """A literal; a leading minus is part of it. ``inf`` and ``-inf`` are numbers."""
 
     value: float | int
 
 
 @dataclass(frozen=True, slots=True)
 class Learnable(Node):
-    """``?``, ``?50``, ``?name`` or ``?name=50``; the same name is the same parameter."""
+    """``?``, ``?50``, ``?name`` or ``?name=50``; equal names are the same parameter."""
 
     name: str | None
     initial: float | int | None
@@ -117,7 +117,7 @@ class Weighted(Node):
 
 @dataclass(frozen=True, slots=True)
 class And(Node):
-    """n-ary, operands in their written order; ``(A & B) & C`` is not ``A & B & C``."""
+    """An n-ary conjunction with its operands in their written order; ``(A & B) & C`` is not ``A & B & C``."""
 
     operands: tuple[Expression, ...]
     attributes: tuple[Attribute, ...] = ()
@@ -176,7 +176,7 @@ class Comparison(Node):
 
 @dataclass(frozen=True, slots=True)
 class Negate(Node):
-    """Unary minus before anything but a literal."""
+    """Unary minus before anything except a literal."""
 
     operand: Expression
 
@@ -280,7 +280,7 @@ Condition = Literal["=", "!=", "<", "<=", ">", ">=", "in", "is null", "is not nu
 
 @dataclass(frozen=True, slots=True)
 class Where(Node):
-    """``where column = "value"``. ``in`` has a value or more, ``is null`` and ``is not null`` have none."""
+    """``where column = "value"``. ``in`` has one or more values, ``is null`` and ``is not null`` have none."""
 
     column: Column
     values: tuple[Cell, ...]
@@ -291,9 +291,9 @@ class Where(Node):
 class Table(Node):
     """``"file.csv" (a, b) where p = "knows" no header``: what follows ``load P from`` or ``label P from``.
 
-    Columns that are all picked by number imply that there is no ``header``. Of ``columns``, None is ``_``, a column
-    that is not read. Cells that read as one of the ``missing`` texts are empty. ``delimiter`` is one character,
-    ``trust`` from 0 to 1.
+    If all columns are given by number, the table has no ``header``. In ``columns`` None stands for ``_``, a column that
+    is not read. Cells that read as one of the ``missing`` texts count as empty. ``delimiter`` is one character,
+    ``trust`` is from 0 to 1.
     """
 
     path: str
@@ -306,12 +306,12 @@ class Table(Node):
 
     @property
     def read(self) -> tuple[Column, ...] | None:
-        """The columns that are listed to be read."""
+        """The listed columns that are read."""
         return None if self.columns is None else tuple(column for column in self.columns if column is not None)
 
     @property
     def numbered(self) -> bool:
-        """Whether it picks columns, and all by number."""
+        """Whether columns are listed, and all of them by number."""
         picked = [*(self.read or ()), *(condition.column for condition in self.where)]
         return bool(picked) and all(isinstance(column, int) for column in picked)
 
@@ -390,7 +390,7 @@ Statement = (
 
 @dataclass(frozen=True, slots=True)
 class Program(Node):
-    """A parsed file. ``version`` is the language version that its head names (``lnnkit 1``), if any."""
+    """A parsed file. ``version`` is the language version given in its first line (``lnnkit 1``), if any."""
 
     statements: tuple[Statement, ...]
     version: int | None = None

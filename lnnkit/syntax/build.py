@@ -1,4 +1,4 @@
-"""Parse tree -> abstract syntax: the one place that knows both."""
+"""Converts parse trees to abstract syntax: the only module that knows both."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _UNIVERSAL = ("∀", "forall")
 
 
 class Rejected(Exception):
-    """A statement that the grammar allows and the language does not."""
+    """A statement that the grammar accepts and the language does not."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
         super().__init__(diagnostic.message)
@@ -47,9 +47,9 @@ class Rejected(Exception):
 
 
 class Builder:
-    """Turns the tree of one slice of a source into nodes; raises `Rejected` at the first fault.
+    """Converts the parse tree of one slice of a source to nodes; raises `Rejected` at the first fault.
 
-    The tokens count from the slice's start, ``offset``.
+    Token positions are relative to the start of the slice, ``offset``.
     """
 
     def __init__(self, source: Source, offset: int) -> None:
@@ -59,7 +59,7 @@ class Builder:
     # --- statements ---------------------------------------------------------------------------------------------
 
     def statement(self, tree: Tree[Token]) -> ast.Statement:
-        """The node of any statement but the version."""
+        """The node of any statement except the version."""
         children, span = tree.children, self.span(tree)
         match tree.data:
             case "fact_statement":
@@ -103,7 +103,7 @@ class Builder:
         raise AssertionError(f"no statement: {tree.data}")
 
     def version(self, tree: Tree[Token]) -> int:
-        """The language version that the head of a file names."""
+        """The language version in the first line of a file."""
         if self.text(tree.children[1]) != "1":
             message = f"this is lnnkit for version 1 of the language, not {self.text(tree.children[1])}"
             raise self._fault("unsupported-version", message, tree.children[1], "write `lnnkit 1`")
@@ -177,7 +177,7 @@ class Builder:
         return cast("Tree[Token]", branch).children
 
     def _listed(self, branch: Branch) -> ast.Column | None:
-        """A column of the list; None for ``_``."""
+        """A column of the column list; None for ``_``."""
         return None if self.text(branch) == "_" else self._column(branch)
 
     def _column(self, branch: Branch) -> ast.Column:
@@ -219,7 +219,7 @@ class Builder:
         return -value if minus else value
 
     def _mark(self, branch: Branch) -> str:
-        """A text that stands for a missing cell: a number is the text that it is written as."""
+        """A text that stands for a missing cell; a number counts as the text that is written."""
         token = cast(Token, self._parts(branch)[-1])
         return self._string(token) if token.type == "STRING" else self.text(branch).replace("−", "-")
 
@@ -239,7 +239,7 @@ class Builder:
             raise self._fault("bad-trust", message, branch, "write a number from 0 to 1, such as `trust 0.8`")
         if not 0 <= value.value <= 1:
             shown = value.value
-            hint = f"write `trust {shown / 100:g}`" if 2 <= shown <= 100 else "1 is full trust, and the default"
+            hint = f"write `trust {shown / 100:g}`" if 10 <= shown <= 100 else "1 is full trust, and the default"
             raise self._fault("bad-trust", f"trust is a number from 0 to 1, not {value.span.text}", branch, hint)
         return value.value
 
@@ -252,7 +252,7 @@ class Builder:
     # --- expressions --------------------------------------------------------------------------------------------
 
     def expression(self, branch: Branch, scope: Scope = frozenset(), depth: int = 0) -> ast.Expression:
-        """The node of a formula or term; ``scope`` holds the names that quantifiers around it bind."""
+        """The node of a formula or term; ``scope`` holds the names that enclosing quantifiers bind."""
         while isinstance(branch, Tree) and branch.data == "group" and len(branch.children) == 3:
             branch = branch.children[1]  # in a loop: parentheses nest deeper than Python's stack
         if depth > MAX_DEPTH:
@@ -338,7 +338,7 @@ class Builder:
         return ast.Atom(span=self.span(tree), name=name)
 
     def _check_called(self, tree: Tree[Token]) -> None:
-        """`IF(a, b, c)`, which reads as an atom of three entities."""
+        """Rejects `IF(a, b, c)`, which would otherwise be an atom with three entities."""
         name = self.text(tree.children[0])
         if name == "IF":
             text = self.text(tree)
@@ -348,7 +348,7 @@ class Builder:
             raise self._fault("if-then", message, tree.children[0], hint)
 
     def _check_blanks(self, tree: Tree[Token]) -> None:
-        """`Parent(X, _)`: the reserved name, with what to write for it."""
+        """Rejects the reserved name in `Parent(X, _)`, and says what to write instead."""
         places = [child for child in tree.children[2:-1:2] if self.text(child) == "_"]
         if not places:
             return
@@ -388,7 +388,7 @@ class Builder:
         return ast.Exists(span=span, variables=variables, body=body)
 
     def _check_glued(self, tree: Tree[Token]) -> None:
-        """`∀xP(x)` reads as `∀xP (x)`: a variable `xP` over the formula `x`, which nobody means."""
+        """Rejects `∀xP(x)`, which would otherwise be `∀xP (x)`: a variable `xP` and the formula `x`."""
         name, scope = self._last(tree.children[1]), tree.children[-1]
         if not isinstance(scope, Tree) or scope.data != "group" or self._first(scope).start_pos != name.end_pos:
             return
@@ -400,7 +400,7 @@ class Builder:
             raise self._fault("glued-quantifier", message, name, f"put a space after the variable: `{write}`")
 
     def _attributed(self, tree: Tree[Token], node: ast.Expression) -> ast.Expression:
-        """The node of a group that attributes follow, with them."""
+        """The node of a group with the attributes that follow it."""
         inner, attributes = tree.children[1], tree.children[3]
         span = self.span(tree)
         values = self._attributes(attributes)
@@ -472,7 +472,7 @@ class Builder:
         return ast.Learnable(span=self.span(token), name=name, initial=value)
 
     def _literal_number(self, text: str, token: Token) -> float | int:
-        """The value of a literal; a whole number without a point stays an ``int``."""
+        """The value of a literal; a whole number without a decimal point is an ``int``."""
         text = text.replace("−", "-")
         if len(text) < 300 and text.removeprefix("-").isdecimal():
             return int(text)
@@ -504,7 +504,7 @@ class Builder:
         return self._name(branch)
 
     def _check_free(self, branch: Branch) -> None:
-        """A predicate's name without quotes must not be one that formulas read otherwise."""
+        """Rejects an unquoted predicate name that means something else in formulas."""
         token, text = self._first(branch), self.text(branch)
         if text in SHOUTED:
             message = f"`{text}` in capitals is a name here, not an operator"
@@ -518,7 +518,7 @@ class Builder:
             raise self._fault("reserved-name", f"`{text}` is {kind}", token, hint)
 
     def _alone(self, branch: Branch, operator: Branch) -> None:
-        """`?a=5 * 2` could mean two things; parentheses say which."""
+        """Rejects `?a=5 * 2`, which is ambiguous without parentheses."""
         if isinstance(branch, Token) and branch.type == "LEARNABLE" and "=" in branch:
             date = DATE.match(self.source.text, self.span(branch).end - 4)
             if date:
@@ -528,7 +528,7 @@ class Builder:
             raise self._fault("learnable-beside-arithmetic", message, branch, f"write `({text})`")
 
     def _no_date(self, subtracted: Branch) -> None:
-        """`2020-01-01` without blanks is no subtraction, though it reads as one."""
+        """Rejects `2020-01-01` without blanks, which would otherwise be a subtraction."""
         if not isinstance(subtracted, Token) or subtracted.type != "NUMBER":
             return
         end = self.span(subtracted).end

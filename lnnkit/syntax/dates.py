@@ -1,4 +1,4 @@
-"""Dates where numbers stand: `2020-01-01` without blanks reads as a subtraction, and is never meant as one."""
+"""Dates in the place of numbers: `2020-01-01` without blanks parses as a subtraction, and is never meant as one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def days(text: str) -> float | None:
-    """The days from 1970-01-01 to a date, with a part of a day for its time; None for one that no calendar has."""
+    """The days from 1970-01-01 to a date, with a fraction for its time; None if there is no such date."""
     match = DATE.fullmatch(text.strip())
     if match is None:
         return None
@@ -40,7 +40,7 @@ def days(text: str) -> float | None:
 
 
 def date_hint(text: str) -> str:
-    """What to write for a date among numbers: a date type is to come."""
+    """What to write for a date among numbers; the language has no type for dates yet."""
     number = days(text)
     if number is None:
         return "write the days since 1970-01-01, as `18262` for 2020-01-01, and give all dates so"
@@ -48,6 +48,6 @@ def date_hint(text: str) -> str:
 
 
 def date_as_number(text: str, span: Span) -> Diagnostic:
-    """The error for a date that stands without quotes where a number is wanted."""
+    """The error for an unquoted date where a number is expected."""
     hint = f'{date_hint(text)} (a date type is to come); an entity is quoted: "{text}"; a subtraction takes blanks'
     return Diagnostic("date-as-number", f"`{text}` is a date, and here stands a number", hint, span)

@@ -1,4 +1,4 @@
-"""What is wrong, where, and what to do next: one object for the terminal, JSON and exceptions."""
+"""A finding: what is wrong, where, and what to do next. One class for the terminal, JSON and exceptions."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ class Diagnostic:
 
 
 def _cut(line: str, start: int, width: int) -> tuple[str, int, int]:
-    """The part of a line to show for ``width`` code points from ``start``; where they begin in it, and how many of
-    them it shows, at least one."""
+    """The part of a line to show for ``width`` code points from ``start``; their offset in that part, and how many of
+    them are visible (at least one)."""
     if len(line) <= WIDEST:
         return line, start, max(1, min(width, len(line) - start))
     begin = 0
@@ -81,5 +81,5 @@ def _cut(line: str, start: int, width: int) -> tuple[str, int, int]:
 
 
 def _blank(text: str) -> str:
-    """As many columns of white space as ``text`` takes, tabs kept so that the caret lines up."""
+    """White space as wide as ``text``, with tabs kept, so that the caret is aligned."""
     return "".join("\t" if character == "\t" else " " for character in text)

@@ -1,4 +1,4 @@
-"""What a plain syntax error says: what was met and what could have stood there, in words."""
+"""The message of a plain syntax error: what was found and what could have stood there, in words."""
 
 from __future__ import annotations
 
@@ -65,7 +65,8 @@ def plain(fault: Fault) -> Diagnostic:
 
 
 def _possible(fault: Fault) -> frozenset[str]:
-    """The expected terminals without those that the parser's tables merge in from other brackets and statements."""
+    """The expected terminals, without those that the merged states of the parse tables add from other brackets and
+    statements."""
     bracket = fault.before[fault.open[-1]].text if fault.open else ""
     terminals = fault.expected - {closer for opener, closer in _CLOSERS.items() if opener != bracket}
     if bracket in ("[", "{"):
@@ -82,7 +83,7 @@ def _possible(fault: Fault) -> frozenset[str]:
 
 
 def _expected(terminals: frozenset[str]) -> list[str]:
-    """The expected terminals in plain words, those of a formula or an operator folded into one."""
+    """The expected terminals in plain words; those of a formula, and operators, are summarised as one."""
     words, left = [], set(terminals)
     if terminals >= _FORMULA:
         words.append("a formula")

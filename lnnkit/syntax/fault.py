@@ -1,4 +1,4 @@
-"""Where a statement stopped making sense, with what stands around it."""
+"""The place where a statement cannot be parsed any further, and its context."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _QUANTIFIERS = ("∀", "∃", "forall", "exists")
 
 @dataclass(frozen=True, slots=True)
 class Lexeme:
-    """A piece of the statement, cut without regard to the grammar; ``kind`` is string, word, number or symbol."""
+    """A piece of the statement, found without the grammar; ``kind`` is string, word, number or symbol."""
 
     kind: str
     text: str
@@ -39,11 +39,11 @@ class Lexeme:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """The token at ``start:end`` that the grammar cannot take.
+    """The token at ``start:end`` that the grammar does not accept.
 
-    ``expected`` holds the terminals it could have taken, ``token`` the terminal met, ``END`` at the end of the
-    statement or None where the text is no token at all. ``before`` are the lexemes up to the fault, ``open`` those
-    of them that are brackets not closed yet, each with the number of its place in ``before``.
+    ``expected`` holds the terminals that it accepts there. ``token`` is the terminal found, ``END`` at the end of the
+    statement, or None if the text is not a token. ``before`` are the lexemes before the fault; ``open`` are the
+    unclosed brackets among them, each with its index in ``before``.
     """
 
     source: Source
@@ -57,7 +57,7 @@ class Fault:
 
     @classmethod
     def of(cls, error: UnexpectedInput, source: Source, shadow: str, piece: Slice) -> Fault:
-        """The fault that Lark's error in a slice tells of."""
+        """The fault that a Lark error in a slice describes."""
         match error:
             case UnexpectedToken() if error.token.type != END:
                 token: Token = error.token
@@ -92,12 +92,12 @@ class Fault:
 
     @property
     def touching(self) -> bool:
-        """Whether nothing stands between the previous lexeme and the fault."""
+        """Whether no blank separates the fault from the lexeme before it."""
         return self.previous is not None and self.previous.end == self.start
 
     @property
     def word(self) -> Lexeme | None:
-        """The fault itself where it is a word."""
+        """The fault as a lexeme, if it is a word."""
         match = re.match(r"[^\W\d_]\w*", self.rest)
         return Lexeme("word", match[0], self.start) if match else None
 
@@ -107,7 +107,7 @@ class Fault:
 
     @property
     def in_arguments(self) -> bool:
-        """Whether the fault stands among the arguments of an atom."""
+        """Whether the fault is among the arguments of an atom."""
         if not self.open or self.before[self.open[-1]].text != "(" or self.keyword in ("predicate", "number", "load"):
             return False
         if self.keyword == "label" and any(lexeme.text == "from" for lexeme in self.before[: self.open[-1]]):
@@ -125,7 +125,7 @@ class Fault:
         return line > self.piece.start and not self.source.text[line : self.start].strip()
 
     def quantified(self, index: int) -> bool:
-        """Whether ``before[index]`` ends the list of a quantifier's variables."""
+        """Whether ``before[index]`` is the last variable of a quantifier."""
         while index > 1 and self.before[index].kind == "word" and self.before[index - 1].text == ",":
             index -= 2
         word = index > 0 and self.before[index].kind == "word"
@@ -144,7 +144,7 @@ class Fault:
 
 
 def visible(text: str) -> str:
-    """``text`` in a message: what does not print is named by its code point."""
+    """``text`` for a message: characters that do not print are shown by their code points."""
     return text if text.isprintable() else " ".join(f"U+{ord(character):04X}" for character in text)
 
 

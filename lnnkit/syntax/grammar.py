@@ -1,4 +1,4 @@
-"""The Lark parser for `grammar/lnn.lark`, made once on first use."""
+"""The Lark parser for `grammar/lnn.lark`, built once on first use."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lnnkit.syntax.parse_tables import decode, encode
 
 
 def grammar_file(name: str) -> Traversable:
-    """A file of the grammar: packaged in `lnnkit/grammar` in a wheel, at the top of the tree in a checkout."""
+    """A file of the grammar: in a wheel from `lnnkit/grammar`, in a checkout from the top folder."""
     packaged = files("lnnkit") / "grammar" / name
     return packaged if packaged.is_file() else Path(__file__).resolve().parents[2] / "grammar" / name
 
@@ -24,7 +24,7 @@ def grammar_text() -> str:
 
 
 def build(grammar: str) -> Lark:
-    """The parser, with the entries `statement` and `lone_query`. Every token is kept, so that spans are exact."""
+    """The parser, with the start rules `statement` and `lone_query`. All tokens are kept, so that spans are exact."""
     return Lark(
         grammar,
         parser="lalr",
@@ -37,7 +37,7 @@ def build(grammar: str) -> Lark:
 
 @cache
 def parser() -> Lark:
-    """The parser, from its tables where these are the grammar's."""
+    """The parser, made from its stored tables if these belong to the grammar."""
     grammar, tables = grammar_text(), grammar_file("lnn.tables.json")
     found = decode(tables.read_text(encoding="utf-8"), grammar) if tables.is_file() else None
     return found or build(grammar)

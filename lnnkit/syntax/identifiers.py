@@ -1,4 +1,4 @@
-"""Names: Unicode normal form, what is a variable, which words are taken."""
+"""Names: their Unicode normal form, which of them are variables, and which words are reserved."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ def normalise(text: str) -> str:
 
 
 def shadow(text: str) -> str:
-    """``text`` with each combining mark replaced by ``_``, character for character.
+    r"""``text`` with each combining mark replaced by ``_``, character for character.
 
-    The lexer reads the shadow and the tree's tokens are cut from the text: Python's ``\\w`` lacks the combining marks
-    that a name may hold, and listing them in the grammar would make it unreadable and slow.
+    The lexer reads the shadow, and the tokens of the tree take their text from the original: ``\w`` in Python lacks the
+    combining marks that a name may contain, and listing them in the grammar would make it unreadable and slow.
     """
     return text if text.isascii() else _STRANGE.sub(_unmarked, text)
 
@@ -64,22 +64,23 @@ def _unmarked(match: re.Match[str]) -> str:
 
 
 def is_name(text: str) -> bool:
-    """Whether ``text`` reads as a name without quotes (a letter, then word characters and inner hyphens)."""
+    """Whether ``text`` is a name without quotes (a letter, then word characters and inner hyphens)."""
     return text not in WORDS and _NAME.fullmatch(shadow(text)) is not None
 
 
 def is_bare_entity(text: str) -> bool:
-    """Whether ``text`` reads as one argument of an atom without quotes."""
+    """Whether ``text`` can be an argument of an atom without quotes."""
     return _ENTITY.fullmatch(shadow(text)) is not None
 
 
 def starts_upper(text: str) -> bool:
-    """Whether the first letter is upper-case or title-case, the mark of a variable."""
+    """Whether the first letter is upper-case or title-case, as in variables."""
     return unicodedata.category(text[0]) in ("Lu", "Lt")
 
 
 def unglued(variable: str, arguments: list[str]) -> tuple[str, str] | None:
-    """The variable and the predicate that `∀xP(x)` runs together, if the arguments or the letters tell."""
+    """The variable and the predicate that are run together in `∀xP(x)`, if the arguments or the letters show where to
+    split."""
     for argument in arguments:
         if argument and variable != argument and variable.startswith(argument):
             return argument, variable[len(argument) :]

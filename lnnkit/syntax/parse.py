@@ -27,7 +27,8 @@ def parse(text: str, path: str = "<string>") -> tuple[ast.Program, list[Diagnost
 
 
 def parse_parts(source: Source) -> tuple[list[tuple[Slice, ast.Statement | int]], list[Diagnostic]]:
-    """What `parse` finds, each statement with its slice of the text; the version in the head is an ``int``."""
+    """As `parse`, but each statement comes with its slice of the text; a version in the first line comes as an
+    ``int``."""
     reader = _Reader(source)
     parts: list[tuple[Slice, ast.Statement | int]] = []
     for index, piece in enumerate(split(reader.shadow)):
@@ -48,7 +49,7 @@ def parse_parts(source: Source) -> tuple[list[tuple[Slice, ast.Statement | int]]
 
 
 def parse_expression(text: str, path: str = "<query>") -> tuple[ast.Expression | None, list[Diagnostic]]:
-    """The formula or term of a lone query, which may start with the word ``query``; None where it has an error."""
+    """The formula or term of a single query, which may start with the word ``query``; None if it has an error."""
     source = as_source(path, text)
     reader = _Reader(source)
     tree = reader.tree(Slice(0, len(source.text), "query"), "lone_query")
@@ -62,7 +63,7 @@ def parse_expression(text: str, path: str = "<query>") -> tuple[ast.Expression |
 
 
 class _Reader:
-    """One source on its way through the parser."""
+    """One source while it is parsed."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -70,9 +71,9 @@ class _Reader:
         self.diagnostics: list[Diagnostic] = []
 
     def tree(self, piece: Slice, start: str) -> Tree[Token] | None:
-        """The parse tree of a slice, or None and a diagnostic.
+        """The parse tree of a slice; None, and a diagnostic, if it has an error.
 
-        Lark gets the slice's own text: for a `TextSlice` it would count the lines before it anew each time.
+        Lark gets the text of the slice as such: given a `TextSlice` it would count the lines before it each time.
         """
         try:
             return parser().parse(self.shadow[piece.start : piece.end], start=start)

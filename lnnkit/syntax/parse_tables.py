@@ -1,7 +1,7 @@
-"""The parser's tables as JSON, so that a process need not build them from the grammar (80 of 90 CPU milliseconds).
+"""The parse tables as JSON, so that a process need not build them from the grammar (saves 80 of 90 CPU milliseconds).
 
-``python -m lnnkit.syntax.grammar`` writes them anew after a change of the grammar. They hold for one grammar and one
-version of Lark: for any other the parser is built from the text.
+``python -m lnnkit.syntax.grammar`` rewrites them after a change of the grammar. They are valid for one grammar and one
+version of Lark; for any other the parser is built from the grammar.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ _NUMBERED = "#"  # the key of an object that stands for a dictionary whose keys 
 
 
 def encode(parser: Lark, grammar: str) -> str:
-    """The tables of a parser that was built from a grammar's text."""
+    """The tables of a parser that was built from the text of a grammar."""
     data, memo = parser.memo_serialize([TerminalDef, Rule])
     return json.dumps({"for": _origin(grammar), "data": _plain(data), "memo": _plain(memo)}, separators=(",", ":"))
 
 
 def decode(tables: str, grammar: str) -> Lark | None:
-    """The parser of such tables; None where they are those of another grammar, or of another version of Lark."""
+    """The parser of these tables; None if they belong to another grammar or another version of Lark."""
     stored = json.loads(tables)
     if stored["for"] != _origin(grammar):
         return None
@@ -36,7 +36,7 @@ def _origin(grammar: str) -> list[str]:
 
 
 def _plain(value: Any) -> object:
-    """Without tuples and whole-number keys, which JSON has not."""
+    """The value without tuples and whole-number keys, which JSON lacks."""
     if isinstance(value, dict):
         if value and all(isinstance(key, int) for key in value):
             return {_NUMBERED: [[key, _plain(each)] for key, each in value.items()]}

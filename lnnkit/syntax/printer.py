@@ -1,7 +1,7 @@
-"""Abstract syntax -> canonical text, so that ``parse(format_program(p))`` gives ``p`` again.
+"""Abstract syntax to canonical text, such that ``parse(format_program(p))`` gives ``p`` again.
 
-Words, operators and spacing are those of the language page: connectives as symbols, quantifiers as words with a
-colon, groups only where the grammar needs them, an entity in quotes unless it is safe without.
+Connectives are printed as symbols, quantifiers as words with a colon, parentheses only where the grammar needs them,
+and entities in quotes unless they are safe without (the language page has the details).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def format_program(program: ast.Program) -> str:
 
 
 def format_statement(statement: ast.Statement, *, as_written: bool = False) -> str:
-    """One statement on one line; ``as_written`` keeps the quotes that the author put around entities."""
+    """One statement on one line; ``as_written`` keeps the author's quotes around entities."""
     return _Printer(as_written).statement(statement)
 
 
@@ -43,14 +43,14 @@ def format_string(text: str) -> str:
 
 
 def format_predicate(name: str) -> str:
-    """A predicate's name before parentheses or in a declaration: in quotes where formulas read it otherwise."""
+    """A predicate's name before parentheses or in a declaration: quoted if it means something else in formulas."""
     free = name not in AGGREGATES and name != "query"  # a lone query may start with its keyword
     free = free and name not in FUNCTIONS and name not in UNITS and name not in SHOUTED
     return _name(name) if free else format_string(name)
 
 
 def format_number(value: float) -> str:
-    """A literal that reads as ``value`` again: floats by ``repr``."""
+    """A literal that parses to ``value``; floats by ``repr``."""
     return repr(value)
 
 
@@ -101,9 +101,10 @@ class _Printer:
     def expression(
         self, node: ast.Expression, level: int = _IFF, last: bool = True, scope: frozenset[str] = frozenset()
     ) -> str:
-        """The text of ``node`` where the grammar wants at least ``level``; ``last`` if nothing follows in its group.
+        """The text of ``node`` in a place where the grammar expects precedence ``level`` or higher; ``last`` if nothing
+        follows in its group.
 
-        A quantifier reaches to the end of its group, so it goes without parentheses only in the last place.
+        A quantifier extends to the end of its group, so it needs no parentheses in the last place.
         """
         own = _level(node)
         quantified = isinstance(node, ast.Forall | ast.Exists)
@@ -144,7 +145,7 @@ class _Printer:
                 return self._connective(node, last, scope)
 
     def _arithmetic(self, node: ast.Arithmetic, scope: frozenset[str]) -> str:
-        """Sums and products without recursion to the left: units make them of hundreds of operands."""
+        """Sums and products, without recursion to the left: units expand to hundreds of operands."""
         if node.operator == "^":
             return f"{self._term(node.left, _PRIMARY, scope)}^{self._term(node.right, _NEGATE, scope)}"
         level, first = _ARITHMETIC[node.operator], node.left
@@ -184,7 +185,7 @@ class _Printer:
         return [*texts, self.expression(operands[-1], last_level, last, scope)]
 
     def _term(self, node: ast.Expression, level: int, scope: frozenset[str]) -> str:
-        """An operand of arithmetic: `?a=5` needs parentheses there, else it could be read in two ways."""
+        """An operand of arithmetic; `?a=5` is put in parentheses there, since it would be ambiguous."""
         text = self.expression(node, level, False, scope)
         return f"({text})" if isinstance(node, ast.Learnable) and "=" in text else text
 
@@ -240,7 +241,7 @@ def _level(node: ast.Expression) -> int:
 
 
 def _chain(operands: list[str], operators: Sequence[str]) -> str:
-    """A comparison; `?a` before `= 5` is put in parentheses, else it would read as its initial value."""
+    """A comparison; `?a` before `= 5` is put in parentheses, since it would parse as its initial value."""
     text = operands[0]
     for index, operator in enumerate(operators):
         following = operands[index + 1]
@@ -307,7 +308,7 @@ def _table(table: ast.Table) -> str:
 
 
 def format_condition(where: ast.Where, title: str = "") -> str:
-    """One condition of a ``where``; its column under another title, if one is given."""
+    """One condition of a ``where``; ``title`` replaces the name of its column, if given."""
     column, cells = title or format_column(where.column), [format_cell(cell) for cell in where.values]
     if where.operator == "in":
         return f"{column} in ({', '.join(cells)})"
@@ -315,12 +316,12 @@ def format_condition(where: ast.Where, title: str = "") -> str:
 
 
 def format_cell(cell: ast.Cell) -> str:
-    """What a cell is compared with: a text in quotes, a truth, or a number."""
+    """The value that a cell is compared with: a quoted text, a truth value, or a number."""
     if isinstance(cell, bool):
         return "true" if cell else "false"
     return format_string(cell) if isinstance(cell, str) else format_number(cell)
 
 
 def format_column(column: ast.Column) -> str:
-    """A column's name, or its position."""
+    """A column's name or position."""
     return str(column) if isinstance(column, int) else _name(column)

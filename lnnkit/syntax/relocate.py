@@ -1,4 +1,4 @@
-"""A program's text for another folder: the paths that it names, rewritten; all else as it is, comments too."""
+"""Rewrites the paths in a program's text for another folder; everything else stays, comments included."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Naming = ast.ImportStatement | ast.LoadStatement | ast.LabelTableStatement
 
 
 def relocate(program: ast.Program, old: Path, new: Path) -> str:
-    """The text of ``program``, whose paths start from the folder ``old``, such that from ``new`` they lead to the same
-    files. Absolute paths stay; where no relative path leads from ``new`` to a file, an absolute one does."""
+    """The text of ``program``, whose paths are relative to the folder ``old``, with paths that lead from ``new`` to the
+    same files. Absolute paths stay; if no relative path leads from ``new`` to a file, it gets an absolute one."""
     source = program.span.source
     pieces, done = [], 0
     for statement in program.statements:
@@ -56,7 +56,7 @@ def _same(old: Path, new: Path) -> bool:
 
 
 def _literal(statement: Naming) -> Lexeme:
-    """The string that holds the path: the first of an import, else the one that follows ``from``."""
+    """The string with the path: the first one of an import, otherwise the one after ``from``."""
     span = statement.span
     code = lexemes(span.source.text, shadow(span.source.text), span.start, span.end)
     if isinstance(statement, ast.ImportStatement):

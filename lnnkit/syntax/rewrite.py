@@ -1,4 +1,4 @@
-"""Corrected text for hints: what the user meant, spelt in the language."""
+"""Corrected text for hints: what the user meant, in correct syntax."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _PAIRS = {")": "(", "]": "[", "}": "{"}
 
 
 def balanced(text: str) -> bool:
-    """Whether the brackets of ``text`` close one another."""
+    """Whether the brackets in ``text`` match."""
     stack: list[str] = []
     for character in text:
         if character in "([{":
@@ -22,7 +22,7 @@ def balanced(text: str) -> bool:
 
 
 def as_rule(fault: Fault) -> str | None:
-    """`h(X) :- a(X), b(X).` turned round into `rule a(X) & b(X) -> h(X)`; None where that is too long to show."""
+    """`h(X) :- a(X), b(X).` rewritten as `rule a(X) & b(X) -> h(X)`; None if that is too long to show."""
     start = fault.piece.start
     words = fault.before
     if fault.keyword is not None:
@@ -64,7 +64,8 @@ def _conjoined(body: str) -> str:
 
 
 def parts_of_call(text: str) -> list[str]:
-    """The arguments of a call whose opening parenthesis ``text`` begins with, cut at the commas outside of brackets."""
+    """The arguments of a call, split at the commas outside of brackets; ``text`` starts with its opening
+    parenthesis."""
     parts, depth, start = [], 0, 1
     for index, character in enumerate(text):
         depth += (character in "([{") - (character in ")]}")
@@ -77,7 +78,7 @@ def parts_of_call(text: str) -> list[str]:
 
 
 def by_cases(call: str) -> str | None:
-    """What `IF(a, b, c)` means, as a formula; None where it has other parts."""
+    """What `IF(a, b, c)` means, as a formula; None if it has another number of parts."""
     parts = parts_of_call(call[call.index("(") :])
     if len(parts) not in (2, 3) or not all(parts) or any(re.fullmatch(r"[-\d.]+|\".*\"", part) for part in parts[1:]):
         return None

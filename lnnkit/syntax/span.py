@@ -14,7 +14,7 @@ class Source:
 
 
 def as_source(path: str, text: str) -> Source:
-    """What a user wrote, without a byte order mark. Raises ``TypeError`` for anything but text."""
+    """The source of a user's text, without a byte order mark. Raises ``TypeError`` for anything but text."""
     if not isinstance(text, str):
         raise TypeError(f"programs and formulas are text, not {type(text).__name__}")
     return Source(path, text.removeprefix("\ufeff"))

@@ -1,4 +1,4 @@
-"""Text -> slices, one for each statement, so that an error stays inside its statement."""
+"""Splits a text into one slice for each statement, so that an error does not affect other statements."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OPERAND = re.compile(r"[^\W_]|[~¬∀∃⊤⊥\"?]")
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """A statement's range of the text; ``keyword`` is None where a line stands that no keyword starts."""
+    """The range of a statement; ``keyword`` is None for a line that no keyword starts."""
 
     start: int
     end: int
@@ -43,9 +43,10 @@ class _Line:
 def split(text: str) -> list[Slice]:
     """The slices of the statements of ``text``, in order, each without the blank lines and comments after it.
 
-    A statement starts on a line whose first word is a keyword, unless the line before is unfinished and an operator
-    follows the word, and runs to the next such line. A line no further indented than its statement, which can neither
-    start a statement nor go on with the one before, gets a slice of its own: its error is not its neighbour's.
+    A statement starts on a line whose first word is a keyword (unless the line before is unfinished and an operator
+    follows the word), and extends to the next such line. A line gets its own slice if it is not indented further than
+    its statement and can neither start a statement nor continue the one before: its error then does not affect its
+    neighbours.
     """
     slices: list[Slice] = []
     keyword: str | None = None
@@ -65,13 +66,15 @@ def split(text: str) -> list[Slice]:
 
 
 def unfinished(text: str) -> bool:
-    """Whether the last line of ``text`` ends where no statement can: with an operator, an opening bracket, a comma."""
+    """Whether the last line of ``text`` ends where no statement can end: after an operator, an opening bracket or a
+    comma."""
     line = text.rpartition("\n")[2]
     return _OPEN.search(line[: comment_start(line)].rstrip()) is not None
 
 
 def comment_start(line: str) -> int:
-    """Where the comment of a line starts; its length if it has none. An unclosed string runs to the line's end."""
+    """The offset of the comment in a line; the length of the line if it has none. An unclosed string extends to the end
+    of the line."""
     quoted, escaped = False, False
     for index, character in enumerate(line):
         if escaped:
@@ -97,7 +100,7 @@ def _lines(text: str) -> Iterator[_Line]:
 
 
 def _keyword(code: str, before: str | None) -> str | None:
-    """The keyword that the line starts a statement with, if it does."""
+    """The keyword with which the line starts a statement; None if it does not."""
     match = _FIRST.match(code)
     if match is None or _CALL.match(code):
         return None
@@ -110,7 +113,7 @@ def _keyword(code: str, before: str | None) -> str | None:
 
 
 def _stray(line: _Line, first: _Line, last: _Line) -> bool:
-    """Whether the line stands alone: it starts an operand where the line before has just ended one."""
+    """Whether a line gets its own slice: it starts with an operand although the line before has just ended one."""
     if line.indent > first.indent or not _OPERAND.match(line.code) or _CLAUSE.match(line.code):
         return False
     return not _OPEN.search(last.code) and not _FIRST.fullmatch(last.code)

@@ -1,4 +1,4 @@
-"""Lines that no keyword starts: which keyword was meant, or which mistake is in them."""
+"""Lines that no keyword starts: which keyword was meant, or which mistake they contain."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ _SQL = re.compile(r"(select|insert|update|delete|create|with)\s", re.IGNORECASE)
 
 
 def _foreign(line: str) -> tuple[str, str, str, int] | None:
-    """A line of another language: code, message, hint, and how many characters to point at."""
+    """The mistake in a line of another language: its code, message, hint, and the number of characters to mark."""
     weighed = _WEIGHED.fullmatch(line)
     if weighed:
         truth, keyword, rest = weighed.groups()
@@ -101,7 +101,8 @@ def _foreign(line: str) -> tuple[str, str, str, int] | None:
 
 
 def nearest_keyword(text: str) -> str | None:
-    """The keyword that the first word of ``text`` was meant to be, if it is close to one and used like one."""
+    """The keyword that the first word of ``text`` was probably meant to be: similar, and followed by what may follow
+    that keyword."""
     first = _FIRST.match(text)
     if first is None:
         return None
@@ -113,7 +114,7 @@ def nearest_keyword(text: str) -> str | None:
 
 
 def _mistake_within(source: Source, shadow: str, piece: Slice) -> Diagnostic | None:
-    """The named mistake in a line that would be wrong with a keyword too."""
+    """The named mistake in a line that would be wrong even with a keyword."""
     try:
         parser().parse(shadow[piece.start : piece.end], start="lone_query")
     except UnexpectedInput as error:

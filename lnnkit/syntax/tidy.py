@@ -1,4 +1,4 @@
-"""Text -> tidied text, for `lnnkit fmt`: statements in canonical form, comments and blank lines kept."""
+"""Formats programs for `lnnkit fmt`: statements in canonical form, comments and blank lines kept."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ class _Line:
 
 
 def tidy(text: str, path: str = "<string>") -> tuple[str, list[Diagnostic]]:
-    """The tidied program; with syntax errors, those and ``text`` as it was.
+    """The formatted program; if it has syntax errors, those and the unchanged ``text``.
 
-    The program stays the same, down to the quotes around entities. Every comment stays with its statement, runs of
-    blank lines become one, long formulas are broken at their loosest connectives. Tidying twice changes no more.
+    The program stays the same, including the quotes around entities. Every comment stays with its statement,
+    consecutive blank lines become one, and long formulas are broken at their outermost connectives. Formatting twice
+    gives the same text as formatting once.
     """
     source = as_source(path, text)
     parts, diagnostics = parse_parts(source)
@@ -49,7 +50,7 @@ def tidy(text: str, path: str = "<string>") -> tuple[str, list[Diagnostic]]:
 
 
 def _between(text: str) -> list[_Line]:
-    """The blank lines and comments of a stretch without statements; its last line, if unended, leads to one."""
+    """The blank lines and comments between statements."""
     *lines, last = text.split("\n")
     if last.strip():
         lines.append(last)
@@ -67,7 +68,7 @@ def _statement(text: str, piece: Slice, node: ast.Statement | int, comment: str)
 
 
 def _as_it_was(text: str, piece: Slice, source: list[str], comment: str) -> list[_Line]:
-    """A statement with comments inside: only its indentation and the ends of its lines are touched."""
+    """A statement with comments inside: only its indentation and trailing blanks change."""
     indent = piece.start - (text.rfind("\n", 0, piece.start) + 1)
     lines = []
     for number, line in enumerate(source):
@@ -78,7 +79,7 @@ def _as_it_was(text: str, piece: Slice, source: list[str], comment: str) -> list
 
 
 def _wrapped(line: str) -> list[str]:
-    """``line`` broken before connectives, at the outermost and loosest that keep the width; else as it is."""
+    """``line``, broken before the outermost connectives that make it fit the width; unchanged if none do."""
     lines = []
     while len(line) > WIDTH:
         place = _break(line)
@@ -111,7 +112,7 @@ def _break(line: str) -> int | None:
 
 
 def _joined(lines: list[_Line]) -> str:
-    """The text of the lines: blank ones folded, trailing comments of neighbouring lines aligned."""
+    """The text of the lines: repeated blank lines removed, trailing comments of neighbouring lines aligned."""
     texts: list[str] = []
     for block in _blocks(lines):
         widths = [len(line.code) for line in block if line.comment and len(line.code) <= ALIGNED]
@@ -125,7 +126,7 @@ def _joined(lines: list[_Line]) -> str:
 
 
 def _blocks(lines: list[_Line]) -> Iterator[list[_Line]]:
-    """Runs of code lines; every other line alone."""
+    """Runs of consecutive code lines; every other line by itself."""
     block: list[_Line] = []
     for line in lines:
         if line.code:

@@ -16,6 +16,7 @@ from lnnkit.check import check
 from lnnkit.syntax import ast
 from lnnkit.syntax.parse import parse
 from lnnkit.syntax.span import Source, Span
+from tests.blocks import at_length
 from tests.check.checking import findings
 
 SPAN = Span(Source("test.lnn", "P" * 10), 0, 1)
@@ -54,19 +55,21 @@ def test_wide() -> None:
     assert findings(f"axiom {formula}\n") == []
 
 
-def test_thousands_of_rules() -> None:
-    lines = [f"fact P{i}(a{i})\nrule P{i}(X) & ~P{i + 1}(X) -> Q{i}(X)\nfact P{i + 1}(b)" for i in range(3_000)]
+@pytest.mark.parametrize("count", at_length([500, 3_000], plain=1))
+def test_thousands_of_rules(count: int) -> None:
+    lines = [f"fact P{i}(a{i})\nrule P{i}(X) & ~P{i + 1}(X) -> Q{i}(X)\nfact P{i + 1}(b)" for i in range(count)]
     program, _ = parse("\n".join(lines), "test.lnn")  # the greater part of the test
     start = time.process_time()
-    assert [each.code for each in check(program, Path())[1]] == ["never-false"] * 3_000
+    assert [each.code for each in check(program, Path())[1]] == ["never-false"] * count
     assert time.process_time() - start < 5  # about 0.5 seconds
 
 
-def test_thousands_of_errors() -> None:
-    lines = [f"rule Person{i}(X) -> Happy{i}(X)" for i in range(3_000)]
+@pytest.mark.parametrize("count", at_length([500, 3_000], plain=1))
+def test_thousands_of_errors(count: int) -> None:
+    lines = [f"rule Person{i}(X) -> Happy{i}(X)" for i in range(count)]
     program, _ = parse("\n".join(lines), "test.lnn")
     start = time.process_time()
-    assert len(check(program, Path())[1]) == 3_000
+    assert len(check(program, Path())[1]) == count
     assert time.process_time() - start < 5  # near names are sought for a few of them only
 
 

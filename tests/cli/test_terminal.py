@@ -151,13 +151,28 @@ def test_a_second_ctrl_c_ends_at_once(long: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "settings"),
+    ("options", "settings", "drawn", "coloured"),
     [
-        (["--quiet"], {}),
-        pytest.param([], {"TERM": "dumb"}, marks=pytest.mark.slow),
+        ([], {}, True, True),
+        ([], {"NO_COLOR": "1"}, True, False),
+        (["--quiet"], {}, False, False),
+        pytest.param([], {"TERM": "dumb"}, False, False, marks=pytest.mark.slow),
     ],
+    ids=["usually", "no colour", "quiet", "a dumb terminal"],
 )
-def test_no_progress_where_none_is_wanted(long: str, options: list[str], settings: dict[str, str]) -> None:
+def test_a_line_is_drawn_where_one_is_wanted(
+    small: str, options: list[str], settings: dict[str, str], drawn: bool, coloured: bool
+) -> None:
+    """Without patience, however short the work."""
+    ended = Terminal("run", small, *options, settings=settings, patience=0).ended()
+    assert ended.code == 0
+    assert (DRAWN in ended.terminal, b"\x1b[36m" in ended.terminal) == (drawn, coloured)
+    assert drawn or ended.terminal == b""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("options", "settings"), [(["--quiet"], {}), ([], {"TERM": "dumb"})])
+def test_ctrl_c_where_no_line_is_wanted(long: str, options: list[str], settings: dict[str, str]) -> None:
     terminal = Terminal("run", long, *options, settings=settings)
     time.sleep(4)
     terminal.press()
@@ -170,7 +185,8 @@ def test_no_progress_where_none_is_wanted(long: str, options: list[str], setting
     )
 
 
-def test_no_colour(long: str) -> None:
+@pytest.mark.slow
+def test_no_colour_in_long_work(long: str) -> None:
     terminal = Terminal("run", long, settings={"NO_COLOR": "1"})
     terminal.until(b"completing, round ")
     terminal.press()

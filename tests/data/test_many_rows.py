@@ -111,7 +111,7 @@ import sys
 import lnnkit
 rows = [(f"person {number} \\u00e9", str(number % 50), f"0.{number}") for number in range(30_000)]
 with open("f.csv", "w", encoding="utf-8") as file:
-    file.write("left,right,truth\\n" + "".join(f"{a},{b},{t}\\n" for a, b, t in rows) * 20)
+    file.write("left,right,truth\\n" + "".join(f"{a},{b},{t}\\n" for a, b, t in rows) * 12)
 kb = lnnkit.loads('load P from "f.csv"\\nquery P(Person, nobody)')
 kb.tell("P", {"a": [None if number == 5 else a for number, (a, _, _) in enumerate(rows)][6:], "b": range(6, 30_000)})
 kb.tell("P", [(a, b, 0.5) for a, b, _ in rows[:25_000]])

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import lnnkit
-from tests.agreement import disagreements
-from tests.blocks import in_blocks
+from tests.agreement import answers_of, disagreements
+from tests.blocks import all_but, in_blocks
 from tests.explain.proving import known_atoms, replay
 from tests.learn.replaying import bounds as bounds_of
 from tests.learn.replaying import learning, replayed
@@ -27,7 +27,7 @@ def text_of(seed: int) -> str:
     return to_text(generate(seed, 1 + seed % 6, MODES[seed % 3], few=0.3).program)
 
 
-@pytest.mark.parametrize("block", in_blocks(range(700_000, 700_375), BLOCK, plain=15))
+@pytest.mark.parametrize("block", in_blocks(range(700_000, 700_375), BLOCK, plain=6))
 def test_oracle(block: range) -> None:
     compared = 0
     for seed in block:
@@ -36,7 +36,7 @@ def test_oracle(block: range) -> None:
         if found is not None:
             compared += 1
             assert not found, f"seed {seed}:\n{to_text(program)}\n" + "\n".join(found)
-    assert compared >= len(block) - 4  # the rest creep or amplify rounding
+    assert compared >= all_but(0.15, block)  # the rest creep or amplify rounding
 
 
 @pytest.mark.xfail(strict=True, reason="known, each with its reason")
@@ -75,7 +75,7 @@ def test_proofs_verify(block: range) -> None:
     assert steps > 5
 
 
-@pytest.mark.parametrize("block", in_blocks(range(950_000, 950_300), 15, plain=10))
+@pytest.mark.parametrize("block", in_blocks(range(950_000, 950_300), 15, plain=5))
 def test_derivations_are_replayed_to_their_bounds(block: range) -> None:
     count = 0
     for seed in block:
@@ -85,15 +85,7 @@ def test_derivations_are_replayed_to_their_bounds(block: range) -> None:
         value = replayed(found, list(expected), program.vector(program.starts))
         assert value.tolist() == pytest.approx(list(expected.values()), abs=1e-9), f"seed {seed}:\n{text_of(seed)}"
         count += len(expected)
-    assert count > 30
-
-
-def answers_of(text: str) -> dict[tuple[str, frozenset[tuple[str, str]]], tuple[float, float]]:
-    return {
-        (answers.query, frozenset(answer.bindings.items())): (answer.lower, answer.upper)
-        for answers in lnnkit.loads(text).answers()
-        for answer in answers
-    }
+    assert count > 2 * len(block)
 
 
 def box(kb: lnnkit.KnowledgeBase, atom: str) -> tuple[float, float]:

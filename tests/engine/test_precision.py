@@ -12,7 +12,7 @@ import lnnkit
 from lnnkit.cli import main
 from lnnkit.computing import computing
 from lnnkit.engine.response import on_device
-from tests.blocks import in_blocks
+from tests.blocks import at_length, in_blocks
 from tests.oracle import robust, run
 from tests.programs import MODES, generate, to_text
 
@@ -162,7 +162,7 @@ def test_cuda(path: Path) -> None:
         assert one.upper == pytest.approx(other.upper, abs=1e-9)
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", at_length(EXAMPLES, plain=4))
 def test_kernels_elsewhere(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What kernels read and find is carried to a device and back: here to the same one."""
     plain = lnnkit.load(path)

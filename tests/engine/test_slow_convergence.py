@@ -38,7 +38,7 @@ def cycle(weight: str, loss: str) -> tuple[lnnkit.KnowledgeBase, float]:
     return kb, float(1 - (lack + w * lack) / (1 - w * w))
 
 
-@pytest.mark.parametrize("weight", ["0.5", "0.9", "0.98", "0.99"])
+@pytest.mark.parametrize("weight", at_length(["0.5", "0.9", "0.98", "0.99"], plain=2))
 @pytest.mark.parametrize("loss", at_length(["0.3", "0"], plain=1))
 def test_what_gains_fast_enough_converges(weight: str, loss: str) -> None:
     kb, limit = cycle(weight, loss)
@@ -149,7 +149,7 @@ def test_a_steady_gain_that_would_take_too_long_is_given_up() -> None:
     assert 0.3 < lower <= 0.6 <= upper < 0.9
 
 
-@pytest.mark.parametrize("weight", ["0.99", "0.999"])
+@pytest.mark.parametrize("weight", at_length(["0.99", "0.999"], plain=1))
 def test_a_cycle_that_bends_before_its_limit(weight: str) -> None:
     """It would come to 1, but only the lesser of B and .7 goes on to A: ``B = w .7 + 1 - w``."""
     kb = lnnkit.loads(

@@ -8,6 +8,7 @@ import pytest
 
 from lnnkit.logic import Lukasiewicz
 from tests import planted
+from tests.blocks import at_length
 from tests.logic import neurons
 from tests.logic.brute import Neuron
 from tests.logic.neurons import KINDS, LOGICS, downward, tensors, upward
@@ -15,7 +16,7 @@ from tests.planted import above, below, connective, exact
 
 NAMES: dict[str, str] = dict(zip(KINDS, ("and", "or", "implies", "iff"), strict=True))
 VALUES = (*planted.EXTREMES, *planted.MIDDLING, 0.5 + 1e-10, 1e-12, 1 - 1e-12)
-NEURONS, ROWS = 40, 12
+ROWS = 12
 TOLERANCE = 1e-9
 
 
@@ -34,11 +35,14 @@ def around(rng: np.random.Generator, value: float) -> tuple[float, float]:
 
 @pytest.mark.parametrize(("logic", "strict"), [*((logic, False) for logic in LOGICS), ("lukasiewicz", True)])
 @pytest.mark.parametrize("kind", KINDS)
-def test_nothing_that_can_be_is_excluded(logic: str, kind: str, strict: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("count", at_length([10, 40], plain=1))
+def test_nothing_that_can_be_is_excluded(
+    logic: str, kind: str, strict: bool, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if strict:
         monkeypatch.setattr(neurons, "logic_named", lambda _: Lukasiewicz(strict=True))
     rng = np.random.default_rng([17, LOGICS.index(logic), KINDS.index(kind)])
-    for _ in range(NEURONS):
+    for _ in range(count):
         neuron = neuron_of(rng, logic, kind)
         points = rng.choice(rng.choice(VALUES, 4), (ROWS, len(neuron.weights)))  # few values, so that truths tie
         truths = [

@@ -11,13 +11,20 @@ import torch
 
 from lnnkit.logic import LOGICS as ALL
 from lnnkit.logic import Bounds, Inverse, Logic, complement, enter, logic_named, tolerance
+from tests.blocks import at_length
 from tests.logic.brute import Neuron
 from tests.logic.neurons import KINDS, LOGICS, downward, random_neuron, random_rows, tensors, upward
 
 Case = tuple[Neuron, list[Bounds], Bounds]
 
 
-def cases(logic: str, kind: str, count: int = 25, rows: int = 20) -> list[Case]:
+@pytest.fixture(params=at_length([8, 25], plain=1))
+def count(request: pytest.FixtureRequest) -> int:
+    """How many neurons are drawn."""
+    return request.param
+
+
+def cases(logic: str, kind: str, count: int, rows: int = 20) -> list[Case]:
     """Random neurons with operands and node bounds met with the image; rows that part are dropped."""
     rng = np.random.default_rng([3, LOGICS.index(logic), KINDS.index(kind)])
     result = []
@@ -51,8 +58,8 @@ def close_inverses(one: Inverse, other: Inverse, tol: float = 1e-12) -> None:
 
 @pytest.mark.parametrize("kind", KINDS[:2])
 @pytest.mark.parametrize("logic", LOGICS)
-def test_weight_zero_is_absent(logic: str, kind: str) -> None:
-    for neuron, operands, node in cases(logic, kind):
+def test_weight_zero_is_absent(logic: str, kind: str, count: int) -> None:
+    for neuron, operands, node in cases(logic, kind, count):
         extra = operands[0]
         wider = neuron._replace(weights=(*neuron.weights, 0.0))
         close(upward(wider, [*operands, extra]), upward(neuron, operands), 1e-15)
@@ -90,8 +97,8 @@ def test_plain_weights_give_the_plain_logic(logic: str) -> None:
 
 
 @pytest.mark.parametrize("logic", LOGICS)
-def test_de_morgan(logic: str) -> None:
-    for neuron, operands, node in cases(logic, "conjunction"):
+def test_de_morgan(logic: str, count: int) -> None:
+    for neuron, operands, node in cases(logic, "conjunction", count):
         other = neuron._replace(kind="disjunction")
         mirrored = [complement(box) for box in operands]
         close(complement(upward(other, mirrored)), upward(neuron, operands), 1e-9)
@@ -101,9 +108,9 @@ def test_de_morgan(logic: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("logic", LOGICS)
-def test_narrower_boxes_give_narrower_bounds(logic: str, kind: str) -> None:
+def test_narrower_boxes_give_narrower_bounds(logic: str, kind: str, count: int) -> None:
     rng = torch.Generator().manual_seed(2)
-    for neuron, operands, node in cases(logic, kind):
+    for neuron, operands, node in cases(logic, kind, count):
         narrow = []
         for lower, upper in operands:
             first, second = torch.rand(2, len(lower), dtype=torch.float64, generator=rng)
@@ -120,8 +127,8 @@ def test_narrower_boxes_give_narrower_bounds(logic: str, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("logic", LOGICS)
-def test_the_hulls_are_a_fixpoint(logic: str, kind: str) -> None:
-    for neuron, operands, node in cases(logic, kind):
+def test_the_hulls_are_a_fixpoint(logic: str, kind: str, count: int) -> None:
+    for neuron, operands, node in cases(logic, kind, count):
         found = downward(neuron, node, operands)
         for i in range(len(operands)):
             again = downward(neuron, node, [found.operands[j] if i == j else box for j, box in enumerate(operands)])
@@ -131,9 +138,9 @@ def test_the_hulls_are_a_fixpoint(logic: str, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS[:2])
 @pytest.mark.parametrize("logic", LOGICS)
-def test_order_of_operands_only_permutes(logic: str, kind: str) -> None:
+def test_order_of_operands_only_permutes(logic: str, kind: str, count: int) -> None:
     tol = 0.0 if logic == "godel" else 1e-12
-    for neuron, operands, node in cases(logic, kind, count=10):
+    for neuron, operands, node in cases(logic, kind, count * 2 // 5):
         image, found = upward(neuron, operands), downward(neuron, node, operands)
         for order in itertools.permutations(range(len(operands))):
             shuffled = neuron._replace(weights=tuple(neuron.weights[i] for i in order))
@@ -145,8 +152,8 @@ def test_order_of_operands_only_permutes(logic: str, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["equivalence"])
 @pytest.mark.parametrize("logic", LOGICS)
-def test_equivalence_is_symmetric(logic: str, kind: str) -> None:
-    for neuron, operands, node in cases(logic, kind):
+def test_equivalence_is_symmetric(logic: str, kind: str, count: int) -> None:
+    for neuron, operands, node in cases(logic, kind, count):
         mirrored = neuron._replace(weights=neuron.weights[::-1])
         close(upward(mirrored, operands[::-1]), upward(neuron, operands), 1e-12)
         found = downward(neuron, node, operands)
@@ -155,9 +162,9 @@ def test_equivalence_is_symmetric(logic: str, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("logic", LOGICS)
-def test_nothing_known_moves_nothing(logic: str, kind: str) -> None:
+def test_nothing_known_moves_nothing(logic: str, kind: str, count: int) -> None:
     """A node without bounds leaves its operands as they are, to the bit."""
-    for neuron, operands, node in cases(logic, kind):
+    for neuron, operands, node in cases(logic, kind, count):
         unknown = Bounds(torch.zeros_like(node.lower), torch.ones_like(node.upper))
         found = downward(neuron, unknown, operands)
         assert not bool(found.empty.any())
@@ -167,8 +174,8 @@ def test_nothing_known_moves_nothing(logic: str, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("logic", LOGICS)
-def test_single_precision(logic: str, kind: str) -> None:
-    for neuron, operands, node in cases(logic, kind):
+def test_single_precision(logic: str, kind: str, count: int) -> None:
+    for neuron, operands, node in cases(logic, kind, count):
         if min(neuron.weights) < 0.3:
             continue  # a small weight, or a zero to a small power, magnifies rounding
         small = [Bounds(box.lower.float(), box.upper.float()) for box in operands]

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.numeric import INALU, NALU, NPU, Comparison, Fixed, Interval, Term, constant, frozen, number
+from tests.blocks import at_length
 from tests.numeric.random_terms import Box, intervals, random_bounds, random_box, sample
 
 ROWS, POINTS = 4, 200
@@ -74,14 +75,16 @@ def room(module: Callable[[Tensor], Tensor], at: Sequence[np.ndarray], values: n
     return 1e-9 * np.maximum(np.abs(values), 1.0) + 1e-13 * grown
 
 
+@pytest.mark.parametrize("count", at_length([15, 60], plain=1))
 @pytest.mark.parametrize("unit", UNITS)
-def test_hulls_hold_what_the_modules_say(unit: str) -> None:
-    check_hulls(unit, 3, 60)
+def test_hulls_hold_what_the_modules_say(unit: str, count: int) -> None:
+    check_hulls(unit, 3, count)
 
 
+@pytest.mark.parametrize("count", at_length([6, 12], plain=1))
 @pytest.mark.parametrize("unit", UNITS)
-def test_contractions_lose_nothing(unit: str) -> None:
-    check_contractions(unit, 4, 12)
+def test_contractions_lose_nothing(unit: str, count: int) -> None:
+    check_contractions(unit, 4, count)
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ import torch
 from lnnkit.numeric import Apply, Comparison, Constant, Fixed, Interval, Number, Term, apply, constant, number
 from lnnkit.numeric.interval import GREATEST
 from lnnkit.numeric.pieces import entered
+from tests.blocks import at_length
 from tests.numeric.random_terms import intervals, random_term
 
 DRAWN = (0.1, 0.2, 0.3, 1 / 3, 12.3, 100000.1, 1e-9, 7.0, 3.0, -2.0, 1e15 + 0.3, 2.0**-40, 1e-160)
@@ -63,7 +64,7 @@ def at(*values: float) -> list[Interval]:
     return [Interval(*[torch.tensor([value], dtype=torch.float64)] * 2) for value in values]
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", at_length(range(6), plain=1))
 def test_values_are_within_their_errors(seed: int) -> None:
     draw = random.Random(seed)
     met = cancelled = 0
@@ -88,11 +89,12 @@ def test_values_are_within_their_errors(seed: int) -> None:
     assert cancelled > 3
 
 
-def test_ends_of_intervals_are_within_their_errors() -> None:
+@pytest.mark.parametrize("count", at_length([80, 300], plain=1))
+def test_ends_of_intervals_are_within_their_errors(count: int) -> None:
     """The ends of products and sums of intervals, found again with fractions."""
     draw = random.Random(3)
     term = apply("subtract", apply("multiply", number(0), number(1)), number(2))
-    for _ in range(300):
+    for _ in range(count):
         drawn = [[draw.choice(DRAWN[:-1]) * draw.choice((1.0, -1.0)) for _ in range(2)] for _ in range(3)]
         boxes = [(min(pair), max(pair)) for pair in drawn]
         values = term.upward([entered(each) for each in intervals([boxes])])

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from lnnkit.numeric import Apply, Comparison, Interval, Term
+from tests.blocks import at_length
 from tests.numeric.random_terms import (
     Values,
     evaluate,
@@ -32,14 +33,16 @@ def outside(values: Values, lower: float, upper: float, slack: float = 1e-9) -> 
     return (values < lower - room) | (values > upper + room)
 
 
+@pytest.mark.parametrize("count", at_length([30, 100], plain=1))
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_hulls_hold_all_values(shape: Shape) -> None:
-    check_hulls(7, shape, 100)
+def test_hulls_hold_all_values(shape: Shape, count: int) -> None:
+    check_hulls(7, shape, count)
 
 
+@pytest.mark.parametrize("count", at_length([12, 60], plain=1))
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_contractions_lose_nothing(shape: Shape) -> None:
-    check_contractions(8, shape, 60)
+def test_contractions_lose_nothing(shape: Shape, count: int) -> None:
+    check_contractions(8, shape, count)
 
 
 @pytest.mark.slow
@@ -121,9 +124,10 @@ def check_contractions(seed: int, shape: Shape, count: int) -> None:
     assert contracted > count / 4
 
 
-def test_contractions_stay_inside_and_come_to_rest_where_numbers_occur_once() -> None:
+@pytest.mark.parametrize("count", at_length([60, 300], plain=1))
+def test_contractions_stay_inside_and_come_to_rest_where_numbers_occur_once(count: int) -> None:
     draw = random.Random(9)
-    for _ in range(300):
+    for _ in range(count):
         left = random_term(draw, 2, 3, once=True)
         comparison = Comparison(left, random_term(draw, 0, 0), random_relation(draw))
         boxes = [[random_box(draw) for _ in range(2)] for _ in range(ROWS)]

@@ -1,157 +1,223 @@
-"""Pictures: what is in them, that nothing lies on anything else, and that they are well formed."""
+"""Pictures: what is in them, that nothing lies on anything else, and that they are well formed in every form."""
 
 from __future__ import annotations
 
 import itertools
+import json
+import random
 import re
-import xml.etree.ElementTree as ElementTree
+import shutil
+import sys
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
 import lnnkit
-from lnnkit.cli import main
-from lnnkit.picture.as_svg import drawn
 from lnnkit.picture.boxes import Arrow, Box
-from lnnkit.picture.layers import Placed, layout
+from lnnkit.picture.graph_layout import by_networkx, layout
 from lnnkit.picture.picture import Picture
+from tests.picture.drawings import assert_drawn_soundly, assert_laid_out_soundly, parsed, texts
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "kb_examples").glob("*/*.lnn"))
-TRACING = next(path for path in EXAMPLES if path.stem == "contact_tracing")
+GRAPHVIZ = shutil.which("dot")
+NASTY = (
+    '<script>alert("1")</script>',
+    "a&amp;b",
+    "x\ny",
+    "\x1b[31m",
+    "‮abc",
+    "日本語",
+    "\\N{}|<f0>",
+    "W" * 300,
+    "'",
+    "$x$",
+)
 
 
-def overlap(one: Placed, other: Placed) -> bool:
-    return (
-        abs(one.x - other.x) < (one.width + other.width) / 2 and abs(one.y - other.y) < (one.height + other.height) / 2
-    )
+@pytest.fixture
+def no_graphviz(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
 
 
-def assert_sound(picture: Picture) -> None:
-    """Boxes lie apart and inside, every arrow has two ends that are boxes, the SVG is well formed and names them."""
-    places = layout(picture)
-    assert len({box.name for box in picture.boxes}) == len(picture.boxes)
-    for one, other in itertools.combinations(places.boxes.values(), 2):
-        assert not overlap(one, other)
-    for box in places.boxes.values():
-        assert box.x - box.width / 2 >= 0 and box.x + box.width / 2 <= places.width
-        assert box.y - box.height / 2 >= 0 and box.y + box.height / 2 <= places.height
-    names = {box.name for box in picture.boxes}
-    assert {end for arrow in picture.arrows for end in (arrow.source, arrow.target)} <= names
-    root = ElementTree.fromstring(drawn(picture))
-    texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert all(line in texts for box in picture.boxes for line in box.lines)
+def random_picture(draw: random.Random, boxes: int) -> Picture:
+    kinds = ("atom", "connective", "statement", "fact", "predicate")
+    states = (None, "true", "false", "likely_true", "contradiction", "number")
+    made: list[Box] = []
+    for number in range(boxes):
+        lines = tuple("x" * draw.randint(1, 60) for _ in range(draw.randint(1, 3)))
+        made.append(Box(f"b{number}", draw.choice(kinds), lines, draw.choice(states)))
+    arrows: list[Arrow] = []
+    for _ in range(draw.randint(0, 2 * boxes)):
+        ends = draw.choice(made).name, draw.choice(made).name
+        weight = draw.choice([1.0, 0.0, 0.3, 7.0])
+        arrows.append(Arrow(*ends, weight, negative=draw.random() < 0.3, both=draw.random() < 0.2))
+    return Picture("random", made, arrows)
+
+
+def assert_random_pictures(seeds: range, most: int) -> None:
+    for seed in seeds:
+        draw = random.Random(seed)
+        picture = random_picture(draw, draw.randint(0, most))
+        assert_laid_out_soundly(picture, by_networkx(picture))
+        assert_drawn_soundly(picture.to_svg())
+
+
+def test_random_pictures_lie_soundly_in_layers(no_graphviz: None) -> None:
+    assert_random_pictures(range(40), 20)
+
+
+@pytest.mark.skipif(GRAPHVIZ is None, reason="Graphviz is not installed")
+def test_random_pictures_lie_soundly_by_graphviz() -> None:
+    for seed in range(6):
+        picture = random_picture(random.Random(seed), 12)
+        assert_laid_out_soundly(picture, layout(picture))
+        assert_drawn_soundly(picture.to_svg())
+
+
+@pytest.mark.slow
+def test_many_random_pictures_lie_soundly() -> None:
+    assert_random_pictures(range(1000, 1150), 40)
+    assert_random_pictures(range(3), 200)
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_the_formulas_of_examples(path: Path) -> None:
-    picture = lnnkit.load(path).draw()
-    assert 3 <= len(picture.boxes) <= 60
-    assert_sound(picture)
-
-
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_the_neighbourhoods_of_atoms(path: Path) -> None:
+def test_the_predicates_and_formulas_of_examples(path: Path, no_graphviz: None) -> None:
     kb = lnnkit.load(path)
-    for answers in kb.answers():
-        if re.fullmatch(r"\w+\([A-Z]\w*\)", answers.query):
-            for answer in list(answers)[:3]:
-                (entity,) = answer.bindings.values()
-                picture = kb.draw(f'{answers.query.partition("(")[0]}("{entity}")')
-                assert_sound(picture)
-                shown = next(box for box in picture.boxes if box.name == picture.title)
-                assert shown.state == answer.state
+    for picture in (kb.draw(), kb.draw(formulas=True)):
+        assert 3 <= len(picture.boxes) <= 60
+        assert_laid_out_soundly(picture, layout(picture))
+        svg = picture.to_svg()
+        assert_drawn_soundly(svg)
+        assert {line for box in picture.boxes for line in box.lines if len(line) < 48} <= set(texts(parsed(svg)))
 
 
-def test_a_small_program_has_a_box_each() -> None:
-    kb = lnnkit.loads("fact A\nfact B\nrule grow: A@0.7 & ~B -> C in [0.9, 1]\n")
-    picture = kb.draw()
-    assert sorted(box.lines[0] for box in picture.boxes) == ["A", "B", "C", "rule grow", "¬", "→", "∧"]
-    weights = {arrow.weight for arrow in picture.arrows}
-    assert weights == {0.7, 1.0}
-    assert sum(arrow.negative for arrow in picture.arrows) == 2  # into the negation, and the antecedent
+class Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.met: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.met.append(tag)
 
 
-def test_a_large_graph_shows_the_neighbourhood_of_its_middle() -> None:
-    rules = "\n".join(f"axiom Hub(X) -> P{n}(X)" for n in range(200))
-    kb = lnnkit.loads(f"fact Hub(a)\n{rules}\n")
-    picture = kb.draw()
-    assert len(picture.boxes) == 60
-    assert picture.left_out == 601 - 60
-    assert "Hub" in {box.name for box in picture.boxes}
-    assert len(kb.draw(most=1000).boxes) == 601
-    assert {box.name for box in kb.draw("P7", most=4).boxes} >= {"P7", "Hub"}
+@pytest.mark.parametrize("name", NASTY)
+def test_names_are_text_in_every_form(name: str, no_graphviz: None) -> None:
+    picture = Picture(
+        name, [Box("one", "atom", (name, name), "true", note=name), Box(name, "fact", (name,))], [Arrow("one", name)]
+    )
+    root = parsed(picture.to_svg())
+    assert_drawn_soundly(picture.to_svg())
+    shown = name.encode("unicode_escape").decode() if not name.isprintable() else name
+    assert (shown if len(shown) < 48 else f"{'W' * 47}…") in texts(root)
+    tags = Tags()
+    tags.feed(picture.to_html())
+    assert "script" not in tags.met and "alert" not in str(tags.met)
+    assert len(picture.to_dot().splitlines()) == 6  # the head, its attributes, two boxes, an arrow, the end
+    assert "\x1b" not in picture.to_html() + picture.to_dot()
 
 
-def test_depth_and_what_is_left_out() -> None:
-    steps = "\n".join(f"axiom P{n} -> P{n + 1}" for n in range(20))
-    kb = lnnkit.loads(f"fact P0\n{steps}\n")
-    near = kb.draw("P20", depth=2)
-    assert {box.name for box in near.boxes if box.state} == {"P20", "P19", "P18"}
-    assert near.left_out == 1
-    assert len(kb.draw("P20", depth=30, most=100).boxes) == 41
+@pytest.mark.skipif(GRAPHVIZ is None, reason="Graphviz is not installed")
+def test_graphviz_reads_every_name() -> None:
+    for name in NASTY:
+        picture = Picture(
+            name, [Box("one", "atom", (name,), note=name), Box(name, "fact", (name,))], [Arrow("one", name)]
+        )
+        assert layout(picture) != by_networkx(picture)
 
 
-def test_cycles_are_drawn() -> None:
-    boxes = [Box(name, "atom", (name,)) for name in "abcd"]
-    ring = [Arrow(one, other) for one, other in itertools.pairwise("abcda")]
-    assert_sound(Picture("ring", boxes, [*ring, Arrow("a", "a"), Arrow("a", "c", 0.3)]))
+def test_a_legend_names_what_is_there_and_nothing_else() -> None:
+    boxes = [
+        Box("a", "atom", ("A",), "true"),
+        Box("b", "statement", ("rule b",)),
+        Box("c", "atom", ("C",), "likely_false"),
+    ]
+    said = set(texts(parsed(Picture("t", boxes, [Arrow("a", "b")]).to_svg()))) - {"A", "rule b", "C"}
+    assert said == {"true", "likely false", "rule or axiom", "counts for"}
+    said = set(
+        texts(parsed(Picture("t", boxes, [Arrow("a", "b", 0.5, negative=True), Arrow("b", "c", both=True)]).to_svg()))
+    )
+    assert {"counts against", "both ways", "thicker: more weight", "0.5"} <= said
 
 
-def test_the_command_writes_each_format(tmp_path: Path) -> None:
-    for ending, start in (("svg", "<svg"), ("dot", "digraph"), ("html", "<!doctype html>")):
-        out = tmp_path / f"picture.{ending}"
-        assert main(["draw", str(TRACING), "Infected(cleo)", "-o", str(out)]) == 0
-        text = out.read_text(encoding="utf-8")
-        assert text.startswith(start)
-        assert "Infected(cleo)" in text
-        assert "http" not in text.replace("http://www.w3.org", "").replace("https://www.w3.org", "")
+def test_negative_arrows_end_otherwise() -> None:
+    """Their colour is not the only difference."""
+    picture = Picture("t", [Box(n, "atom", (n,)) for n in "abc"], [Arrow("a", "b"), Arrow("a", "c", negative=True)])
+    ends = re.findall(r'marker-end="url\(#([\w-]+)\)"', picture.to_svg().split("<g transform")[1].split("</g>")[0])
+    assert ends == ["lnn-for", "lnn-against"]
+    assert picture.to_dot().count("arrowhead=tee") == 1
 
 
-def test_a_misspelt_predicate_is_corrected(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["draw", str(TRACING), "Infectedd"]) == 1
-    assert "no predicate is named `Infectedd`\n  hint: did you mean `Infected`?\n" in capsys.readouterr().err
-    assert main(["draw", str(TRACING), "Zebra"]) == 1
-    assert "declare it, if it is meant: `predicate Zebra`" in capsys.readouterr().err
+def test_nothing_to_draw_is_said() -> None:
+    picture = lnnkit.loads("").draw()
+    assert texts(parsed(picture.to_svg())) == ["nothing to draw"]
+    assert picture.to_dot().startswith("digraph")
+    assert_drawn_soundly(picture.to_svg())
+    assert_drawn_soundly(lnnkit.loads("").draw(formulas=True).to_svg())
 
 
-def test_other_formats_are_not_written_under_their_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out = tmp_path / "picture.png"
-    assert main(["draw", str(TRACING), "-o", str(out)]) == 2
-    assert "svg, dot, html" in capsys.readouterr().err
-    assert not out.exists()
-    assert main(["draw", str(TRACING), "-o", str(out), "--format", "svg"]) == 0
+def test_a_page_loads_nothing_and_has_both_schemes(no_graphviz: None) -> None:
+    page = lnnkit.loads("fact A\naxiom A -> B\n").draw().to_html()
+    assert page.startswith("<!doctype html>") and page.count("prefers-color-scheme: dark") == 3
+    assert not re.search(r"https?://", page.replace("http://www.w3.org/2000/svg", ""))
+    assert not set(tags_of(page)) & {"script", "link", "img", "iframe", "object"}
 
 
-def test_a_format_is_not_written_under_the_ending_of_another(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for name, form, code in (
-        ("a.svg", "dot", 2),
-        ("a.htm", "svg", 2),
-        ("a.gv", "dot", 0),
-        ("a.txt", "dot", 0),
-        ("a", "dot", 0),
-    ):
-        out = tmp_path / name
-        assert main(["draw", str(TRACING), "-o", str(out), "--format", form]) == code
-        assert out.exists() == (code == 0)
-    assert "a.svg ends as svg does, and --format is dot" in capsys.readouterr().err
+def tags_of(page: str) -> list[str]:
+    tags = Tags()
+    tags.feed(page)
+    return tags.met
+
+
+def stand_in(folder: Path, body: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program in the place of Graphviz's."""
+    script = folder / "dot"
+    script.write_text(f"#!{sys.executable} -S\n{body}\n")
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder))
 
 
 def test_graphviz_is_asked_where_it_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    picture = Picture("t", [Box("a", "atom", ("A",)), Box("b", "atom", ("B",))], [Arrow("a", "b")])
+    boxes = [{"name": "n0", "pos": "50,0"}, {"name": "n1", "pos": "50,200"}]
+    answer = json.dumps({"objects": boxes, "edges": [{"id": "e0", "pos": "e,50,180 50,20 50,50 50,90 50,170"}]})
+    stand_in(tmp_path, f"import sys; sys.stdin.read(); print('''{answer}''')", monkeypatch)
+    places = layout(picture)
+    assert places.boxes["a"].y - places.boxes["b"].y == 200  # upwards
+    assert_drawn_soundly(picture.to_svg())
+
+
+@pytest.mark.parametrize("body", ["import sys; sys.exit(1)", "print('{')", "print('{}')", "print('{\"objects\": []}')"])
+def test_a_broken_graphviz_is_done_without(body: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in(tmp_path, body, monkeypatch)
     picture = lnnkit.loads("fact A\naxiom A -> B\n").draw()
-    stand_in = tmp_path / "dot"
-    stand_in.write_text("#!/bin/sh\ncat > \"$0.in\"\necho '<?xml?><svg>by dot</svg>'\n")
-    stand_in.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    assert picture.to_svg() == "<svg>by dot</svg>\n"
-    assert (tmp_path / "dot.in").read_text() == picture.to_dot()
-    stand_in.write_text("#!/bin/sh\nexit 1\n")
-    assert picture.to_svg().startswith("<svg xmlns")
+    assert layout(picture) == by_networkx(picture)
+
+
+def test_cycles_and_arrows_to_themselves_are_drawn() -> None:
+    boxes = [Box(name, "atom", (name,)) for name in "abcd"]
+    ring = [Arrow(one, other) for one, other in itertools.pairwise("abcda")]
+    picture = Picture("ring", boxes, [*ring, Arrow("a", "a"), Arrow("a", "c", 0.3)])
+    assert_laid_out_soundly(picture, by_networkx(picture))
 
 
 def test_notebooks_show_them() -> None:
-    kb = lnnkit.loads("fact A\naxiom A -> B\n")
-    assert kb.draw()._repr_svg_().startswith("<svg")
-    for shown in (kb, kb.ask("B"), kb.explain("B"), kb.why_not("B", side="upper")):
-        assert "<" in shown._repr_html_()
+    picture = lnnkit.loads("fact A\naxiom A -> B\n").draw()
+    assert picture._repr_svg_().startswith("<svg")
+    assert picture._repr_html_().startswith('<div class="lnn">') and 'class="scroll"' in picture._repr_html_()
+
+
+def test_png_is_a_picture_of_twice_the_size() -> None:
+    pytest.importorskip("resvg_py")
+    picture = lnnkit.loads("fact A\naxiom A -> B\n").draw()
+    png = picture.to_png()
+    assert png.startswith(b"\x89PNG\r\n\x1a\n")
+    size = [int.from_bytes(png[place : place + 4], "big") for place in (16, 20)]
+    root = parsed(picture.to_svg())
+    assert size == [2 * int(root.attrib["width"]), 2 * int(root.attrib["height"])]
+
+
+def test_png_names_the_extra_that_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "resvg_py", None)
+    with pytest.raises(lnnkit.Error, match=r"missing-extra.*\n.*lnnkit\[report\]"):
+        lnnkit.loads("fact A\n").draw().to_png()

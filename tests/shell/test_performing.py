@@ -104,6 +104,7 @@ def test_an_empty_start() -> None:
 def test_assumptions_replace_what_is_said(triage: Path) -> None:
     session = Session(triage)
     session.says("Infected(X)")
+    assert session.codes("assume Infected(anna) trust 0.3") == ["bad-trust"]  # an assumption is not repaired
     told = session.says("assume ~Infected(anna)")
     assert told == "assumed: Infected(anna) [0, 0]; `undo` takes it back\n"
     assert session.rows("Infected(X)") == [["anna", "[0, 0]      false"], ["bob", "[0.2, 0.6]  likely false"]]

@@ -197,6 +197,7 @@ MISTAKES = [
     ("bad-column", 'load P from "f" where ⟦_⟧ = "x"', '"_"'),
     ("unquoted-value", 'load P from "f" where p in ("a", ⟦knows⟧)', '"knows"'),
     ("unquoted-value", 'load P from "f" missing ⟦NA⟧', '"NA"'),
+    ("unquoted-value", 'load P from "f" where age > ⟦limit⟧', "columns are not compared"),
     ("capital-word", 'load P from "f" ⟦WHERE⟧ p = 1', "`where`"),
     ("capital-word", 'label P from "f" where p ⟦IS⟧ NULL', "`is`"),
     ("bad-condition", 'load P from "f" where p = 1 ⟦or⟧ p = 2', "in ("),

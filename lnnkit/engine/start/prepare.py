@@ -15,6 +15,7 @@ from lnnkit.analysis.needs import Needs
 from lnnkit.analysis.relevance import ALL, SIDES, Reading
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.start.asked import asked_alone, list_asked, positive_queries, reading, relevance
+from lnnkit.engine.start.demanded import narrowed
 from lnnkit.engine.start.fact_entry import enter_facts
 from lnnkit.engine.start.prepared import Prepared
 from lnnkit.engine.start.query_needs import heard_by, query_needs
@@ -50,10 +51,12 @@ def prepare(
     trace: Trace | None = None,
     assumable: Collection[str] = (),
     unnamed: Collection[str] = (),
+    narrow: bool = False,
 ) -> Prepared:
     """Lay out atoms, enter the facts, find out what matters and what to join. Nothing is inferred yet. If asked to
     ``record``, the state keeps a history, with what ``trace`` takes. More may be said later of the ``assumable``
-    predicates (see `lnnkit.engine.continuation`). The ``unnamed`` entities are those that queries alone mention."""
+    predicates (see `lnnkit.engine.continuation`). The ``unnamed`` entities are those that queries alone mention. If
+    ``narrow``, closed derived predicates are completed only as far as bound queries need them."""
     world = domain(lifted, index, given, labelled, unnamed)
     atoms = predicate_tables(lifted, world.stranger + 1)
     state = State(dtype, Trail(dtype, trace) if record else None, device)
@@ -80,12 +83,14 @@ def prepare(
         for name in atoms.tables
     }
     prepared = Prepared(lifted, grounding, state, analyses, shared, observers, relevant, kept)
-    strata = [(stratum, _of_stratum(lifted, stratum)) for stratum in lifted.program.strata]
-    completing = [formula for _, own in strata for formula in own]
+    strata = [[(f, prepared.finder(f).completion()) for f in _of_stratum(lifted, s)] for s in lifted.program.strata]
+    completing = [each for own in strata for each in own]
     for each, needs in zip(readings, _needs(prepared, readings, completing), strict=True):
         prepared.inference.append(_enter(prepared, each, needs))
-    for stratum, own in strata:
-        prepared.strata.append((stratum, _enter_stratum(prepared, stratum, own)))
+    found = narrowed(prepared, readings, strata) if narrow else [[needs for _, needs in own] for own in strata]
+    for stratum, own, needs in zip(lifted.program.strata, strata, found, strict=True):
+        members = _enter_stratum(prepared, stratum, [formula for formula, _ in own], needs)
+        prepared.strata.append((stratum, members))
     state.extend(atoms)  # by the equality of entities, if a formula is joined with it
     return prepared
 
@@ -127,7 +132,7 @@ def _initialise(prepared: Prepared, wanted: Callable[[Formula], bool]) -> set[st
     return {formula.auxiliary for formula in chosen}
 
 
-def _needs(prepared: Prepared, readings: Sequence[Reading], completing: Iterable[Formula]) -> list[Needs]:
+def _needs(prepared: Prepared, readings: Sequence[Reading], completing: Iterable[tuple[Formula, Needs]]) -> list[Needs]:
     """What each formula needs. A comparison that nobody asks for by itself, and that no statement holds, is known only
     where another formula, or a query, may want it; laws of order pass on what is known anyway."""
     graph = prepared.lifted.graph
@@ -136,7 +141,7 @@ def _needs(prepared: Prepared, readings: Sequence[Reading], completing: Iterable
     if not compared:
         return found
     readers = [(each.formula, needs) for each, needs in zip(readings, found, strict=True) if not each.formula.is_law]
-    readers += [(each, prepared.finder(each).completion()) for each in completing]
+    readers += completing
     for root in positive_queries(prepared.lifted):
         formula = unfold(prepared.lifted, root, world=prepared.grounding.domain)
         if root.variables or len(formula.blocks) > 1:  # else all that it reads is listed
@@ -195,14 +200,16 @@ def _enter(prepared: Prepared, seen: Reading, needs: Needs) -> int:
     return len(prepared.grounding.members) - 1
 
 
-def _enter_stratum(prepared: Prepared, stratum: frozenset[str], formulas: Sequence[Formula]) -> list[int]:
+def _enter_stratum(
+    prepared: Prepared, stratum: frozenset[str], formulas: Sequence[Formula], needs: Sequence[Needs]
+) -> list[int]:
     """Enter the defining statements of a stratum for its completion."""
     members = []
-    for formula in formulas:
+    for formula, own in zip(formulas, needs, strict=True):
         prepared.grounding.add(
             formula,
             prepared.analyses.of(formula),
-            prepared.finder(formula).completion(),
+            own,
             leaf_modes(formula, lambda _name, _side: 0),
             prepared.kept,
             {},

@@ -31,7 +31,9 @@ class Prepared:
     kept: Mapping[str, bool]
     inference: list[int] = field(default_factory=list)
     strata: list[tuple[frozenset[str], list[int]]] = field(default_factory=list)
-    partly_known: set[str] = field(default_factory=set)  # comparisons that are known only where a formula may want them
+    partly_known: set[str] = field(default_factory=set)  # tables of which only what may be wanted is known
+    demands: dict[str, tuple[str, tuple[int, ...]]] = field(default_factory=dict)  # by table of what is needed of a
+    # predicate: that, and the places whose entities it has
     unfinished: frozenset[str] = frozenset()  # predicates whose first completion was stopped: they are read as open
 
     def finder(self, formula: Formula, seen: Reading | None = None) -> NeedFinder:

@@ -1,7 +1,7 @@
-"""The mistakes that people bring along from other languages, each with its own message.
+"""Mistakes that people make when they come from other languages, each with its own message.
 
-`MISTAKES` is a table of recognisers, tried in order on the place where the grammar stopped. Each answers only where
-it is sure: a false explanation is worse than a plain one.
+`MISTAKES` is a table of recognisers, tried in order at the place where the parser stopped. Each one answers only if it
+is certain: a wrong explanation is worse than a plain syntax error.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ MISTAKES: tuple[Recogniser, ...] = (
 
 
 def diagnose(fault: Fault) -> Diagnostic:
-    """The named mistake at a fault, or a plain syntax error."""
+    """The named mistake at a fault, or a plain syntax error if none is recognised."""
     for recognise in MISTAKES:
         diagnostic = recognise(fault)
         if diagnostic is not None:

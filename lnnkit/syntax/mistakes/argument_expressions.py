@@ -1,4 +1,4 @@
-"""Arguments that are expressions or want quotes."""
+"""Arguments that are expressions or need quotes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lnnkit.syntax.fault import END, Fault
 
 
 def several_words(fault: Fault) -> Diagnostic | None:
-    """`Lives(anna, New York)`: the entity wants quotes, or a comma is missing."""
+    """`Lives(anna, New York)`: the entity needs quotes, or a comma is missing."""
     previous = fault.previous
     if not fault.in_arguments or fault.token not in ("ENTITY", "NAME", "NUMBER") or previous is None:
         return None

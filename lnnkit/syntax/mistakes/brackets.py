@@ -44,7 +44,7 @@ def unmatched_bracket(fault: Fault) -> Diagnostic | None:
 
 
 def brackets(fault: Fault) -> Diagnostic | None:
-    """`P[X]`, `abs age(X)` and `A{bias: 1}`: brackets of the wrong kind, or none."""
+    """`P[X]`, `abs age(X)` and `A{bias: 1}`: the wrong kind of bracket, or a missing one."""
     previous = fault.previous
     if previous is None or fault.in_arguments:
         return None

@@ -1,4 +1,4 @@
-"""Functions and operators of arithmetic that the language does not have, and values of facts that are no numbers."""
+"""Arithmetic functions and operators that the language lacks, and values of facts that are not numbers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FORMULA_KEYWORDS = ("rule", "axiom", "query", None)
 
 
 def foreign_function(fault: Fault) -> Diagnostic | None:
-    """`max(age(X), 3)`: read as an atom, whose arguments are no expressions."""
+    """`max(age(X), 3)`: parsed as an atom, whose arguments cannot be expressions."""
     if not fault.in_arguments or fault.keyword not in _FORMULA_KEYWORDS:
         return None
     for place in reversed(fault.open):
@@ -49,7 +49,7 @@ _DIVIDED = re.compile(  # by a number; or by an atom, and then compared or calcu
 
 
 def floor_division(fault: Fault) -> Diagnostic | None:
-    """`income(X) // 2 > 3`; a comment after `//` begins with words."""
+    """`income(X) // 2 > 3`; `//` followed by words is a comment in another language."""
     if fault.keyword not in _FORMULA_KEYWORDS or fault.previous is None or fault.token is not None:
         return None
     ends_term = fault.previous.text == ")" or fault.previous.kind in ("number", "word")

@@ -1,4 +1,4 @@
-"""Commas between formulas, connectives that do not chain, weights that repeat."""
+"""Commas between formulas, connectives that do not chain, and repeated weights."""
 
 from __future__ import annotations
 

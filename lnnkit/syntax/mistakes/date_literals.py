@@ -1,4 +1,4 @@
-"""`fact start(ann) = 2024-01-01`: a date where a number stands."""
+"""`fact start(ann) = 2024-01-01`: a date in the place of a number."""
 
 from __future__ import annotations
 

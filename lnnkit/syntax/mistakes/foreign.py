@@ -50,7 +50,7 @@ def backward_arrow(fault: Fault) -> Diagnostic | None:
 
 
 def broken_arrow(fault: Fault) -> Diagnostic | None:
-    """`-->`, `- >` and `= >`: the first sign was taken for an operator of terms."""
+    """`-->`, `- >` and `= >`: the first sign was parsed as an arithmetic operator."""
     previous = fault.previous
     if previous is None or previous.text not in ("-", "=") or fault.token not in ("IMPLIES", "COMPARE"):
         return None
@@ -154,14 +154,14 @@ def if_call(fault: Fault) -> Diagnostic | None:
 
 
 def no_if(name: str, call: str) -> tuple[str, str]:
-    """The message and the hint for a call of a conditional."""
+    """The message and the hint for a conditional written as a call."""
     cases = by_cases(call)
     hint = f"write `{cases}`" if cases else "write a rule for each case: `P -> Q` for if P then Q, `~P -> R` for else R"
     return f"`{name}` is no function", hint
 
 
 def head_shouted(fault: Fault) -> Diagnostic | None:
-    """`NOT(P(X))` reads as an atom that is called NOT."""
+    """`NOT(P(X))`, which parses as an atom named NOT."""
     if not fault.in_arguments:
         return None
     head = fault.before[fault.open[-1] - 1]

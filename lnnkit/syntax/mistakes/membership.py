@@ -1,4 +1,4 @@
-"""`S in (retired, employed)`: `in` gives bounds, and tests no membership."""
+"""`S in (retired, employed)`: `in` gives bounds and does not test membership."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ def membership(fault: Fault) -> Diagnostic | None:
 
 
 def _place(fault: Fault) -> int:
-    """The number of the lexeme `in` that the fault belongs to: the fault itself, or one before it; -1 without one."""
+    """The index of the lexeme `in` that the fault belongs to, which is the fault itself or one before it; -1 if there
+    is none."""
     if fault.token == "IN":
         return len(fault.before)
     words = [lexeme.text for lexeme in fault.before]

@@ -10,7 +10,7 @@ from lnnkit.syntax.identifiers import WORDS
 
 
 def rule_name(fault: Fault) -> Diagnostic | None:
-    """`rule my rule: ...`: a name of several words; `rule: ...`: none."""
+    """`rule my rule: ...` has a name of several words; `rule: ...` has none."""
     if fault.keyword not in ("rule", "axiom") or not fault.before:
         return None
     words = fault.before[1:]
@@ -26,7 +26,7 @@ def rule_name(fault: Fault) -> Diagnostic | None:
 
 
 def reserved(fault: Fault) -> Diagnostic | None:
-    """`fact and(a)`, `predicate in(entity)`: words of the language in place of names."""
+    """`fact and(a)`, `predicate in(entity)`: reserved words as names."""
     previous = fault.previous
     if previous is not None and previous.text == "not" and fault.rest.startswith("(") and "NAME" in fault.expected:
         return fault.report_at(previous, "reserved-word", "`not` denies, and is no name", "write `~P(a)` for not P(a)")

@@ -1,4 +1,4 @@
-"""Numbers with separators or units, or without an operator, calls without operands, and learnable values."""
+"""Numbers with separators or units, missing operators, calls without operands, and misplaced learnable values."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def decimal_comma(fault: Fault) -> Diagnostic | None:
 
 
 def missing_operator(fault: Fault) -> Diagnostic | None:
-    """``2income(X)``, ``2(a(X) + 1)``; and ``2-income(X)``, which is a name as it stands."""
+    """``2income(X)``, ``2(a(X) + 1)``, and ``2-income(X)``, which is a single name."""
     if fault.in_arguments:
         return None
     applied = re.match(r"(\d+(?:\.\d+)?)(-?)([^\W\d_]\w*)\(", fault.rest)
@@ -90,7 +90,7 @@ def no_operands(fault: Fault) -> Diagnostic | None:
 
 
 def misplaced_learnable(fault: Fault) -> Diagnostic | None:
-    """A `?` where a name, an argument or a column belongs; where a number may stand, something else is wrong."""
+    """A `?` in the place of a name, an argument or a column. Where a number is allowed, the fault has another cause."""
     if fault.token != "LEARNABLE" and not (fault.token is None and fault.text == "?"):
         return None
     if not fault.expected & {"NAME", "ENTITY", "STRING"} or fault.expected & {"LEARNABLE", "LPAR"}:

@@ -1,4 +1,4 @@
-"""Quantifiers with sorts, without commas, run together with what follows, or by another name."""
+"""Quantifiers with sorts, without commas, run together with what follows, or under another name."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def quantifier_sort(fault: Fault) -> Diagnostic | None:
 
 
 def quantifier_list(fault: Fault) -> Diagnostic | None:
-    """`forall x y: P(x, y)`: `y` is read as the formula, and the fault shows behind it."""
+    """`forall x y: P(x, y)`: `y` is parsed as the formula, so the fault comes after it."""
     count = len(fault.before)
     second: int | None = None
     if fault.token == "COLON" and count > 2:
@@ -46,7 +46,7 @@ def quantifier_list(fault: Fault) -> Diagnostic | None:
 
 
 def glued_quantifier(fault: Fault) -> Diagnostic | None:
-    """`∀xP(x, y)` reads as a variable `xP` before a group."""
+    """`∀xP(x, y)`, which parses as a variable `xP` before a group."""
     if fault.token != "COMMA" or not fault.open:
         return None
     place = fault.open[-1]

@@ -1,4 +1,4 @@
-"""Loads and declarations whose parts stand in another order, or under other words."""
+"""Loads and declarations with their parts in another order, or with other words."""
 
 from __future__ import annotations
 

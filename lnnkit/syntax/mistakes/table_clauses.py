@@ -1,4 +1,4 @@
-"""What does not fit behind the path of a table: words of SQL, and values without quotes."""
+"""Faults after the path of a table: SQL keywords, and values without quotes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BEFORE_VALUE = ("=", "!=", "<", "<=", ">", ">=", "(", ",")
 
 
 def _in_table(fault: Fault) -> bool:
-    """Whether the fault stands behind the path of a ``load`` or ``label ... from``."""
+    """Whether the fault is after the path of a ``load`` or ``label ... from``."""
     return fault.keyword in ("load", "label") and any(
         word.text == "from" and path.kind == "string"
         for word, path in zip(fault.before, fault.before[1:], strict=False)
@@ -57,7 +57,7 @@ def null(fault: Fault) -> Diagnostic | None:
 
 
 def several_conditions(fault: Fault) -> Diagnostic | None:
-    """`age between 18 and 65`, `town not in ("Rome", "Oslo")`: each is written as two conditions or more."""
+    """`age between 18 and 65`, `town not in ("Rome", "Oslo")`: each must be written as two or more conditions."""
     column = fault.previous
     if column is None or column.kind == "symbol" or "IS" not in fault.expected or not _in_table(fault):
         return None
@@ -74,7 +74,7 @@ def several_conditions(fault: Fault) -> Diagnostic | None:
 
 
 def date(fault: Fault) -> Diagnostic | None:
-    """`joined >= 2021-01-01`: its first digits are a number."""
+    """`joined >= 2021-01-01` without quotes: its first digits are parsed as a number."""
     if fault.keyword not in ("load", "label") or not _in_table(fault):
         return None
     for match in DATE.finditer(fault.source.text, fault.piece.start, fault.piece.end):
@@ -86,7 +86,7 @@ def date(fault: Fault) -> Diagnostic | None:
 
 
 def denied(fault: Fault) -> Diagnostic | None:
-    """``not`` before a condition."""
+    """``not`` in front of a condition."""
     previous = fault.previous
     if fault.token != "NOT" or previous is None or previous.text not in ("where", "and", "&") or not _in_table(fault):
         return None
@@ -102,4 +102,7 @@ def unquoted_value(fault: Fault) -> Diagnostic | None:
     if not clause or word is None:
         return None
     end = fault.start + len(word[0])
-    return fault.report("unquoted-value", f"the value `{word[0]}` stands without quotes", f'write "{word[0]}"', end=end)
+    hint = f'write "{word[0]}"'
+    if previous.text in ("<", "<=", ">", ">="):
+        hint += " for a text; columns are not compared with each other"
+    return fault.report("unquoted-value", f"the value `{word[0]}` stands without quotes", hint, end=end)

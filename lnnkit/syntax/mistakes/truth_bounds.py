@@ -81,7 +81,8 @@ def leading_truth(fault: Fault) -> Diagnostic | None:
 
 
 def truth_before(text: str) -> str | None:
-    """What `0.8: A -> B` means, as `A -> B in [0.8, 1]`, if it is a truth that stands before a formula."""
+    """What `0.8: A -> B` means, written as `A -> B in [0.8, 1]`; None if the text is not a truth value before a
+    formula."""
     led = _LED.match(text)
     if led is None or not (led["colon"] or _OPENING.match(text, led.end())):
         return None

@@ -1,4 +1,4 @@
-"""Words of English and of other languages in place of operators, clauses and variables."""
+"""Words of English or of other languages in place of operators, clauses and variables."""
 
 from __future__ import annotations
 

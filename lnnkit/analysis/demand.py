@@ -1,0 +1,162 @@
+"""Which atoms of closed derived predicates a bound question needs: magic sets, decided before anything is joined.
+
+To answer ``Path(anna, X)``, the rule ``Path(X, Y) & Edge(Y, Z) -> Path(X, Z)`` needs only the paths from anna, and
+``Edge(X, Y) & Path(Y, Z) -> Path(X, Z)`` those from whoever anna reaches: the question's constants are *passed
+sideways* along the body, through literals whose rows stand still (Bancilhon et al. 1986, Beeri and Ramakrishnan 1991).
+A predicate has one set of *bound* places, those that are bound wherever it is needed; without any it is completed
+as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from lnnkit.analysis.needs import Literal, Needs
+from lnnkit.formula.unfolding import Formula
+
+Atom = tuple[str, tuple[int | str, ...]]
+Bound = dict[str, tuple[int, ...]]  # by predicate: the places that are bound wherever it is needed
+
+
+@dataclass(frozen=True, slots=True)
+class Passing:
+    """In ``formula``, whoever needs the ``head`` (None: whoever needs anything) needs the ``target``, where the
+    ``literals`` are there. Both atoms have their arguments in bound places only."""
+
+    formula: Formula
+    head: Atom | None
+    literals: tuple[Literal, ...]
+    target: Atom
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """Of the predicates that are ``bound`` only what is needed is completed: the ``asked`` tuples, in bound places, and
+    what follows by the ``passings``."""
+
+    bound: Bound
+    asked: tuple[tuple[str, tuple[str, ...]], ...]
+    passings: tuple[Passing, ...]
+
+
+def demand(
+    defining: Sequence[tuple[Formula, Needs]], whole: Collection[str], asked: Sequence[Atom], still: Collection[str]
+) -> Demand | None:
+    """What is needed of the predicates that the ``defining`` formulas derive, to answer the ``asked`` atoms of queries.
+    The ``whole`` of some predicates is needed anyway. Tables that stand ``still`` have the rows that they will ever
+    have. None where no question is bound."""
+    derived = {head for formula, _ in defining for head in _heads(formula)}
+    questions = [each for each in asked if each[0] in derived]
+    if not any(isinstance(argument, str) for _, arguments in questions for argument in arguments):
+        return None
+    bodies = [each for formula, needs in defining for each in _bodies(formula, needs)]
+    widths: dict[str, int] = {}
+    for formula, _ in defining:
+        widths.update((formula.neurons[leaf].source, len(formula.neurons[leaf].arguments)) for leaf in formula.leaves)
+    every = {name: () if name in whole else tuple(range(widths[name])) for name in sorted(derived)}
+    for name, arguments in questions:
+        every[name] = tuple(place for place in every[name] if place in _constants(arguments))
+    names = {name for name, _ in questions}
+    found = [_settled(bodies, start, still) for start in _starts(every, names)]
+    bound = max(found, key=lambda each: len(names & each.keys()))  # the first of the best
+    if not names & bound.keys():
+        return None
+    passings = [body.passing(each, bound, still) for body in bodies for each in body.reads if each[0] in bound]
+    return Demand(
+        bound,
+        tuple((name, tuple(str(arguments[p]) for p in bound[name])) for name, arguments in questions if name in bound),
+        tuple(dict.fromkeys(passings)),
+    )
+
+
+def bound_atom(atom: Atom, bound: Bound) -> Atom:
+    """An atom's arguments in the places that are bound."""
+    return atom[0], tuple(atom[1][place] for place in bound[atom[0]])
+
+
+def _starts(every: Bound, asked: Collection[str]) -> Iterator[Bound]:
+    """The places that may be bound to begin with: those of all questions, or one of them, if of all none is left."""
+    yield every
+    for place in range(max((len(every[name]) for name in asked), default=0)):
+        yield {name: places[place : place + 1] if name in asked else places for name, places in every.items()}
+
+
+def _settled(bodies: Sequence[_Body], bound: Bound, still: Collection[str]) -> Bound:
+    """The places that are bound wherever a predicate is needed, of those that are ``bound`` to begin with."""
+    bound = dict(bound)
+    before: Bound = {}
+    while before != bound:
+        before = dict(bound)
+        for body in bodies:
+            for target in (each for each in body.reads if each[0] in bound):
+                places = body.places(target, bound, still)
+                bound[target[0]] = tuple(place for place in bound[target[0]] if place in places)
+    return {name: places for name, places in bound.items() if places}
+
+
+@dataclass(frozen=True, slots=True)
+class _Body:
+    """For one head and one need of a formula, what it ``reads`` besides; of one with quantifiers, nothing is known of
+    either."""
+
+    formula: Formula
+    head: Atom | None
+    literals: frozenset[Literal]
+    reads: tuple[Atom, ...]
+
+    def places(self, target: Atom, bound: Bound, still: Collection[str]) -> set[int]:
+        """The places of an atom that is read that are bound."""
+        known = _variables(self._start(bound)).union(
+            *(_variables(each.arguments) for each in self._passed(target, bound, still))
+        )
+        return {place for place, each in enumerate(target[1]) if isinstance(each, str) or each in known}
+
+    def passing(self, target: Atom, bound: Bound, still: Collection[str]) -> Passing:
+        """How what is needed of the head is passed on to an atom that is read."""
+        literals = self._passed(target, bound, still)
+        return Passing(self.formula, self._needed(bound), tuple(literals), bound_atom(target, bound))
+
+    def _needed(self, bound: Bound) -> Atom | None:
+        """The head, if not all of it is needed."""
+        return bound_atom(self.head, bound) if self.head is not None and bound.get(self.head[0]) else None
+
+    def _start(self, bound: Bound) -> Sequence[int | str]:
+        head = self._needed(bound)
+        return () if head is None else head[1]
+
+    def _passed(self, target: Atom, bound: Bound, still: Collection[str]) -> list[Literal]:
+        """The literals that bind variables: those that hang together with the head's bound ones or, where it has none,
+        with those of the target."""
+        known = _variables(self._start(bound)) or _variables(target[1])
+        found = list[Literal]()
+        left = sorted((each for each in self.literals if each.table in still), key=repr)
+        while more := [each for each in left if not known.isdisjoint(_variables(each.arguments))]:
+            found += more
+            left = [each for each in left if each not in more]
+            known.update(*(_variables(each.arguments) for each in more))
+        return found
+
+
+def _variables(arguments: Iterable[int | str]) -> set[int]:
+    return {each for each in arguments if isinstance(each, int)}
+
+
+def _constants(arguments: Sequence[int | str]) -> set[int]:
+    """The places of constants."""
+    return {place for place, each in enumerate(arguments) if isinstance(each, str)}
+
+
+def _heads(formula: Formula) -> list[str]:
+    return [formula.neurons[leaf].source for leaf in formula.heads]
+
+
+def _bodies(formula: Formula, needs: Needs) -> Iterator[_Body]:
+    read = [formula.neurons[leaf] for leaf in formula.leaves if leaf not in formula.heads]
+    reads = tuple((neuron.source, neuron.arguments) for neuron in read)
+    if len(formula.blocks) > 1:
+        yield _Body(formula, None, frozenset(), reads)
+        return
+    for head in (formula.neurons[leaf] for leaf in sorted(formula.heads)):
+        for need in needs.rows:
+            yield _Body(formula, (head.source, head.arguments), need.literals, reads)

@@ -1,0 +1,18 @@
+"""The part of a graph around one of its nodes."""
+
+from __future__ import annotations
+
+import networkx as nx
+
+
+def nearest(graph: nx.DiGraph, centre: str | None, most: int) -> nx.DiGraph:
+    """The ``most`` nodes nearest to ``centre``, or, where that is None or not in the graph, to the node with most
+    neighbours, and then to others, so that no part of the graph is left out for want of a path."""
+    order = sorted(graph.nodes, key=graph.degree, reverse=True)
+    kept: dict[str, None] = {}
+    both_ways = graph.to_undirected(as_view=True)
+    for start in [centre] if centre in graph else order:
+        if start not in kept and len(kept) < most:
+            near = nx.single_source_shortest_path_length(both_ways, start)
+            kept |= dict.fromkeys(sorted(near, key=near.__getitem__)[: most - len(kept)])
+    return nx.DiGraph(graph.subgraph(kept))

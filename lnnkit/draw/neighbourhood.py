@@ -1,0 +1,147 @@
+"""The neighbourhood of an atom as a picture: what its bounds rest on, with theirs, nearest first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from pathlib import Path
+
+from lnnkit.answer_table import formatter, number_state, state_in_words, truth_state
+from lnnkit.check.walk import NumericNode
+from lnnkit.explain.proof.explanation import one_line
+from lnnkit.explain.proof.proof import Proof, Step
+from lnnkit.explain.render.as_text import because, free_names
+from lnnkit.picture.boxes import Arrow, Box
+from lnnkit.picture.picture import Picture
+from lnnkit.syntax import ast
+from lnnkit.syntax.printer import format_expression
+
+Bounds = tuple[float, float]
+
+
+def neighbourhood(
+    proof: Proof,
+    bounds: Callable[[ast.Expression], Bounds | None],
+    numbers: Collection[str],
+    depth: int,
+    most: int,
+    alpha: float,
+) -> Picture:
+    """Atoms with their ``bounds``, and between them the instances that set them, up to ``depth`` instances away;
+    ``numbers`` names the predicates that hold numbers. A side whose bound says nothing is left out with all it rests
+    on."""
+    drawing = _Drawing(proof, bounds, numbers, alpha)
+    ends = dict.fromkeys((proof.lower, proof.upper))
+    telling = [number for number in ends if drawing.tells(number)]
+    queue = [(number, 0) for number in telling or ends]
+    seen: set[int] = set()
+    left_out = 0
+    for number, away in queue:
+        if number in seen:
+            continue
+        seen.add(number)
+        step = proof.steps[number]
+        below = [premise.step for premise in step.premises if drawing.tells(premise.step)]
+        if below and (away >= depth or len(drawing.boxes) + len(below) >= most):
+            drawing.atom(step)
+            left_out += len(below)
+            continue
+        drawing.step(step)
+        queue += [(other, away + 1) for other in below]
+    return Picture(proof.atom, list(drawing.boxes.values()), list(drawing.arrows.values()), left_out)
+
+
+class _Drawing:
+    """Boxes and arrows by what they are of."""
+
+    def __init__(
+        self, proof: Proof, bounds: Callable[[ast.Expression], Bounds | None], numbers: Collection[str], alpha: float
+    ) -> None:
+        self._proof = proof
+        self._numbers = numbers
+        self._bounds = bounds
+        self._alpha = alpha
+        self.boxes: dict[str, Box] = {}
+        self.arrows: dict[tuple[str, str], Arrow] = {}
+
+    def step(self, step: Step) -> None:
+        """The conclusion of a step, and the instance that it came by."""
+        own = self.atom(step)
+        if not step.premises:
+            self._tell(own, _leaf(step))
+            return
+        name, lines = _instance(step)
+        note = because(step) if step.statement is None else one_line(step.statement.span.text)
+        self.boxes.setdefault(name, Box(name, "statement", lines, note=note))
+        self.arrows.setdefault((name, own), Arrow(name, own))
+        for premise in step.premises:
+            below = self._proof.steps[premise.step]
+            if not self.tells(premise.step):
+                continue
+            source = self.atom(below)
+            self.arrows.setdefault((source, name), Arrow(source, name, premise.weight, negative=below.side == "upper"))
+
+    def tells(self, number: int) -> bool:
+        """Whether a step's bound says more than that truths are in [0, 1], and numbers finite."""
+        step = self._proof.steps[number]
+        if self._numeric(step):
+            return math.isfinite(step.bound)
+        return step.bound > 0 if step.side == "lower" else step.bound < 1
+
+    def _numeric(self, step: Step) -> bool:
+        conclusion = step.conclusion
+        return isinstance(conclusion, NumericNode) or (
+            isinstance(conclusion, ast.Atom) and conclusion.name in self._numbers
+        )
+
+    def atom(self, step: Step) -> str:
+        """The box of a step's conclusion; returns its name."""
+        text = step.atom
+        if text not in self.boxes:
+            numeric = self._numeric(step)
+            known = self._bounds(step.conclusion)
+            if known is None:
+                least, most = (-math.inf, math.inf) if numeric else (0.0, 1.0)
+                known = (step.bound, most) if step.side == "lower" else (least, step.bound)
+            state = number_state(*known) if numeric else truth_state(*known, self._alpha)
+            said = "" if numeric else f"  {state_in_words(state, False)}"
+            lines = [_short(text), f"{formatter(numeric)(*known)}{said}"]
+            if names := free_names(step.conclusion):
+                lines.append(f"for any other {' and '.join(names)}")
+            self.boxes[text] = Box(text, "atom", tuple(lines), state, note=text)
+        return text
+
+    def _tell(self, name: str, line: str) -> None:
+        """Add a line to a box."""
+        box = self.boxes[name]
+        if line and line not in box.lines:
+            self.boxes[name] = replace(box, kind="fact", lines=(*box.lines, line))
+
+
+def _leaf(step: Step) -> str:
+    """Where a bound that rests on nothing else comes from."""
+    if step.given is not None:
+        return f"{Path(step.given.file).name}:{step.given.row}"
+    if step.statement is not None:
+        return f"{step.statement.kind} {step.statement.name or f'line {step.statement.span.line}'}"
+    return {"closed": "no fact, closed", "completed": "no rule makes it truer"}.get(step.reason, "")
+
+
+def _instance(step: Step) -> tuple[str, tuple[str, ...]]:
+    """A name for the instance, and what its box says."""
+    bindings = ", ".join(f"{name} = {value}" for name, value in step.bindings.items())
+    if step.reason == "completed":
+        return f"completed {step.atom}", ("no rule makes it truer",)
+    if step.statement is None:
+        shown = step.reason if step.formula is None else format_expression(step.formula)
+        own = step.conclusion == step.formula
+        return f"{step.reason} {shown}", ("by its operands" if own else _short(shown),)
+    span = step.statement.span
+    called = step.statement.name or f"line {span.line}"
+    lines = (f"{step.statement.kind} {called}", _short(bindings)) if bindings else (f"{step.statement.kind} {called}",)
+    return f"{span.source.path}:{span.line} {bindings}", lines
+
+
+def _short(text: str, most: int = 40) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"

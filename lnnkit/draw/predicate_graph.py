@@ -1,0 +1,99 @@
+"""Predicates, and the rules and axioms between them: what is derived from what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import networkx as nx
+
+from lnnkit.check.program import Assertion, CheckedProgram, SameEntity
+from lnnkit.check.walk import children
+from lnnkit.draw.nearest_boxes import nearest
+from lnnkit.picture.boxes import Arrow, Box
+from lnnkit.picture.picture import Picture
+from lnnkit.syntax import ast
+
+Formula = ast.Expression | SameEntity
+
+
+def predicate_graph(program: CheckedProgram, title: str, centre: str | None, most: int) -> Picture:
+    """A box for each predicate and number, and one for each rule and axiom; those nearest to the predicate ``centre``
+    where that is given, or where there are more than ``most``.
+
+    Arrows lead from an implication's antecedent to its consequent. A statement of another form says something of each
+    of its atoms by the others: its arrows have two heads. (An implication does too: a false consequent bounds the
+    antecedent from above. That is left out of the picture.)
+    """
+    statements = {
+        f"statement {number}": assertion
+        for number, assertion in enumerate(program.assertions)
+        if assertion.kind != "law"
+    }
+    graph = nx.DiGraph()
+    graph.add_nodes_from(program.predicates)
+    arrows: dict[tuple[str, str, bool], Arrow] = {}
+    for name, assertion in statements.items():
+        graph.add_node(name)
+        premises, conclusion = _sides(assertion.formula)
+        found = [Arrow(predicate, name, negative=negative) for each in premises for predicate, negative in _atoms(each)]
+        found += [
+            Arrow(name, predicate, negative=negative, both=not premises) for predicate, negative in _atoms(conclusion)
+        ]
+        for arrow in found:
+            arrows.setdefault((arrow.source, arrow.target, arrow.negative), arrow)
+            graph.add_edge(arrow.source, arrow.target)
+    shown = nearest(graph, centre, most) if centre is not None or len(graph) > most else graph
+    boxes = [
+        _statement(name, statements[name]) if name in statements else _predicate(program, name) for name in shown.nodes
+    ]
+    kept = [arrow for arrow in arrows.values() if arrow.source in shown and arrow.target in shown]
+    return Picture(title, boxes, kept, len(graph) - len(shown))
+
+
+def _matrix(formula: Formula) -> Formula:
+    """A formula without the quantifiers and the weight around all of it."""
+    while isinstance(formula, ast.Forall | ast.Exists | ast.Weighted):
+        formula = formula.operand if isinstance(formula, ast.Weighted) else formula.body
+    return formula
+
+
+def _sides(formula: Formula) -> tuple[list[Formula], Formula]:
+    """What stands before the last arrow of an implication, and what behind it."""
+    premises: list[Formula] = []
+    rest = _matrix(formula)
+    while isinstance(rest, ast.Implies):
+        premises.append(rest.antecedent)
+        rest = _matrix(rest.consequent)
+    return premises, rest
+
+
+def _atoms(formula: Formula) -> Iterator[tuple[str, bool]]:
+    """The names of its predicates and numbers, each with whether it stands under an odd number of negations. Without
+    recursion: formulas may be nested deep."""
+    stack: list[tuple[Formula, bool]] = [(formula, False)]
+    while stack:
+        node, negative = stack.pop()
+        if isinstance(node, ast.Atom):
+            yield node.name, negative
+        elif isinstance(node, ast.Not):
+            stack.append((node.operand, not negative))
+        elif isinstance(node, ast.Implies):
+            stack += [(node.consequent, negative), (node.antecedent, not negative)]
+        elif not isinstance(node, SameEntity):
+            stack += [(each, negative) for each in reversed(children(node))]
+
+
+def _predicate(program: CheckedProgram, name: str) -> Box:
+    predicate = program.predicates[name]
+    facts = sum(fact.predicate == name for fact in program.facts)
+    facts += sum(len(table) for table in program.tables if table.predicate == name)
+    said = ["closed"] if predicate.closed else []
+    said += [f"{facts:,} fact{'' if facts == 1 else 's'}"] if facts else []
+    sorts = f"({', '.join(predicate.sorts)})" if predicate.sorts else ""
+    lines = (f"{name}{sorts}", ", ".join(said)) if said else (f"{name}{sorts}",)
+    return Box(name, "predicate", lines, "number" if predicate.numeric else None, note=f"{name}{sorts}")
+
+
+def _statement(name: str, assertion: Assertion) -> Box:
+    called = assertion.name or f"line {assertion.span.line}"
+    return Box(name, "statement", (f"{assertion.kind} {called}",), note=assertion.text)

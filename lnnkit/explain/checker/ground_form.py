@@ -1,0 +1,235 @@
+"""Formulas in a form that tells equal ones: no spans, no spelling, no names of bound variables; logics are explicit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import cast
+
+from lnnkit.check.program import ENTITY, Assertion, Predicate, SameEntity
+from lnnkit.explain.checker.ground_arithmetic import comparison, renumbered, text
+from lnnkit.explain.checker.ground_arithmetic import term as arithmetic_term
+from lnnkit.numeric import Comparison
+from lnnkit.numeric import Term as Arithmetic
+from lnnkit.syntax import ast
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A variable that a quantifier binds: how many quantifiers stand between, and the variable's place there."""
+
+    between: int
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Free:
+    """A variable that nothing binds: in a blanket conclusion, any entity."""
+
+    name: str
+
+
+Term = str | Slot | Free
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """``kind`` is atom, same, true, false, term, or that of a neuron of the lifted graph. ``name`` is a predicate, a
+    number, a logic, or the text of the ``arithmetic``; ``count`` the number of variables that a quantifier binds."""
+
+    kind: str
+    name: str = ""
+    terms: tuple[Term, ...] = ()
+    operands: tuple[Form, ...] = ()
+    weights: tuple[float, ...] = ()
+    bias: float = 1.0
+    count: int = 0
+    arithmetic: Comparison | Arithmetic | None = field(default=None, compare=False, repr=False)
+
+
+def form_of(
+    formula: ast.Expression | SameEntity,
+    bindings: Mapping[str, str],
+    logic: str,
+    numbers: Collection[str],
+    scope: Mapping[str, Slot] | None = None,  # the variables that are bound around it
+) -> Form:
+    """The form of a formula, its free variables replaced by entities; ``logic`` is that of groups that name none.
+    ``numbers`` are declared to be such: a name that is none stands for an entity where it is compared."""
+    scope = scope or {}
+
+    def term(argument: ast.Argument) -> Term:
+        if isinstance(argument, ast.Constant):
+            return argument.text
+        return scope.get(argument.name) or bindings.get(argument.name) or Free(argument.name)
+
+    def below(operand: ast.Expression) -> Form:
+        return form_of(operand, bindings, logic, numbers, scope)
+
+    match formula:
+        case SameEntity():
+            return Form("same", terms=(term(formula.left), term(formula.right)))
+        case ast.Comparison(operands=(left, right), operators=("=",)) if all(
+            _is_entity(each, numbers) for each in (left, right)
+        ):
+            return Form("same", terms=(_entity(left, term), _entity(right, term)))
+        case ast.Atom():
+            return Form("atom", formula.name, tuple(map(term, formula.arguments)))
+        case ast.Comparison():
+            compared, atoms = comparison(formula)
+            return _calculated("compare", compared, tuple(map(below, atoms)))
+        case ast.Number() | ast.Arithmetic() | ast.Negate() | ast.Function() | ast.Unit():
+            made, atoms = arithmetic_term(formula)
+            return _calculated("term", made, tuple(map(below, atoms)))
+        case ast.Truth():
+            return Form("true" if formula.value else "false")
+        case ast.Not():
+            return Form("not", operands=(below(formula.operand),))
+        case ast.Weighted():
+            return below(formula.operand)
+        case ast.Forall() | ast.Exists():
+            outer = {name: Slot(slot.between + 1, slot.place) for name, slot in scope.items()}
+            inner = {v.name: Slot(0, place) for place, v in enumerate(formula.variables)}
+            body = form_of(formula.body, bindings, logic, numbers, {**outer, **inner})
+            kind = "forall" if isinstance(formula, ast.Forall) else "exists"
+            return Form(kind, operands=(body,), count=len(formula.variables))
+        case ast.And() | ast.Or() | ast.Implies() | ast.Iff() | ast.Xor():
+            operands = _operands(formula)
+            attributes = {attribute.key: attribute.value for attribute in formula.attributes}
+            bias, own = attributes.get("bias"), attributes.get("logic", logic)
+            weights = tuple(_number(o.weight) if isinstance(o, ast.Weighted) else 1.0 for o in operands)
+            kind = type(formula).__name__.lower()
+            return Form(
+                kind, str(own), (), tuple(map(below, operands)), weights, 1.0 if bias is None else _number(bias)
+            )
+    raise ValueError(f"no form for {type(formula).__name__}")
+
+
+def _calculated(kind: str, arithmetic: Comparison | Arithmetic, numbers: tuple[Form, ...]) -> Form:
+    """Arithmetic over ``numbers``, each once: those of different variables may be about the same entities."""
+    once = list(dict.fromkeys(numbers))
+    if len(once) < len(numbers):
+        arithmetic = renumbered(arithmetic, {index: once.index(each) for index, each in enumerate(numbers)})
+    return Form(kind, text(arithmetic), (), tuple(once), arithmetic=arithmetic)
+
+
+def statement_form(
+    statement: Assertion, bindings: Mapping[str, str], starts: Mapping[str, float], numbers: Collection[str]
+) -> Form:
+    """The instance of a statement, without the universal quantifiers at its head where its upper truth is 1;
+    ``starts`` are the values of learnable names."""
+    formula = cast("ast.Expression | SameEntity", _settled(statement.formula, starts))
+    while isinstance(formula, ast.Forall) and truth_of(statement, starts)[1] == 1.0:
+        formula = formula.body
+    return form_of(formula, bindings, statement.logic, numbers)
+
+
+def truth_of(statement: Assertion, starts: Mapping[str, float]) -> tuple[float, float]:
+    """The bounds that a statement gives its formula."""
+    lower, upper = (_settled(end, starts) for end in (statement.lower, statement.upper))
+    return _number(lower, 0.0), _number(upper, 1.0)
+
+
+def _settled(node: object, starts: Mapping[str, float]) -> object:
+    """Syntax with a number in place of each learnable value that has one."""
+    if isinstance(node, tuple):
+        return tuple(_settled(each, starts) for each in cast("tuple[object, ...]", node))
+    if isinstance(node, ast.Learnable):
+        start = node.initial if node.initial is not None else starts.get(node.name or "")
+        return node if start is None else ast.Number(start, span=node.span)
+    if not isinstance(node, ast.Node):
+        return node
+    return replace(node, **{each.name: _settled(getattr(node, each.name), starts) for each in fields(node)})
+
+
+def filled(body: Form, entities: tuple[str, ...]) -> Form:
+    """What a quantifier says of these entities: its ``body`` with the variables that it binds replaced."""
+    return _replaced(body, lambda t, around: entities[t.place] if isinstance(t, Slot) and t.between == around else t, 0)
+
+
+def about(form: Form, entities: Mapping[Free, str]) -> Form:
+    """A form with its free variables replaced."""
+    return _replaced(form, lambda term, _: entities.get(term, term) if isinstance(term, Free) else term, 0)
+
+
+def _replaced(form: Form, put: Callable[[Term, int], Term], around: int) -> Form:
+    """A form with each term replaced, which stands beneath so many quantifiers."""
+    if form.operands:
+        inside = around + (form.kind in ("forall", "exists"))
+        operands = tuple(_replaced(operand, put, inside) for operand in form.operands)
+        if form.arithmetic is not None:
+            return _calculated(form.kind, form.arithmetic, operands)
+        return replace(form, operands=operands)
+    return Form(form.kind, form.name, tuple(put(term, around) for term in form.terms))
+
+
+def free_sorts(form: Form, predicates: Mapping[str, Predicate]) -> dict[str, str]:
+    """The sort of each variable that nothing binds, by the places in which it stands."""
+    found: dict[str, str] = {}
+    for leaf, _ in _leaves(form):
+        sorts = predicates[leaf.name].sorts if leaf.kind == "atom" else (ENTITY,) * len(leaf.terms)
+        for one, sort in zip(leaf.terms, sorts, strict=True):
+            if isinstance(one, Free) and found.get(one.name, ENTITY) == ENTITY:
+                found[one.name] = sort
+    return found
+
+
+def bound_sorts(quantifier: Form, predicates: Mapping[str, Predicate]) -> list[str]:
+    """The sorts of the variables that a quantifier binds."""
+    found = [ENTITY] * quantifier.count
+    for leaf, between in _leaves(quantifier.operands[0]):
+        if leaf.kind == "atom":
+            for one, sort in zip(leaf.terms, predicates[leaf.name].sorts, strict=True):
+                if isinstance(one, Slot) and one.between == between and sort != ENTITY:
+                    found[one.place] = sort
+    return found
+
+
+def leaves(form: Form) -> Iterator[Form]:
+    """The atoms, equalities and constants in a form."""
+    yield from (leaf for leaf, _ in _leaves(form))
+
+
+def _leaves(form: Form) -> Iterator[tuple[Form, int]]:
+    """Each with the number of quantifiers around it."""
+    stack = [(form, 0)]
+    while stack:
+        node, between = stack.pop()
+        if not node.operands:
+            yield node, between
+        inside = between + (node.kind in ("forall", "exists"))
+        stack.extend((operand, inside) for operand in reversed(node.operands))
+
+
+def _is_entity(operand: ast.Expression, numbers: Collection[str]) -> bool:
+    if isinstance(operand, ast.Atom):
+        return not operand.arguments and operand.name not in numbers
+    return isinstance(operand, ast.Entity)
+
+
+def _entity(operand: ast.Expression, term: Callable[[ast.Argument], Term]) -> Term:
+    match operand:
+        case ast.Entity():
+            return operand.text
+        case ast.Atom():
+            return term(ast.Variable(operand.name, span=operand.span))
+    raise ValueError("an equality of entities is between names")
+
+
+def _operands(formula: ast.And | ast.Or | ast.Implies | ast.Iff | ast.Xor) -> tuple[ast.Expression, ...]:
+    match formula:
+        case ast.And() | ast.Or():
+            return formula.operands
+        case ast.Implies():
+            return formula.antecedent, formula.consequent
+        case ast.Iff() | ast.Xor():
+            return formula.left, formula.right
+
+
+def _number(value: object, default: float = 1.0) -> float:
+    if isinstance(value, ast.Number):
+        return float(value.value)
+    if isinstance(value, ast.Learnable):
+        return default
+    assert isinstance(value, (int, float))
+    return float(value)

@@ -1,0 +1,249 @@
+"""A formula's instance looked at once, node by node with the kernels of the logics: up from what is read, down from
+what it is given. It shares nothing with the engine but those kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence, Set
+from dataclasses import dataclass
+
+import torch
+
+from lnnkit.explain.checker.ground_form import Form
+from lnnkit.logic import Bounds, Inverse, complement, enter, exists, exists_inverse, forall, forall_inverse, logic_named
+from lnnkit.logic.bounds import ordered, told
+from lnnkit.numeric import Comparison, Interval
+
+Box = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node of an instance whose quantifiers stand as their rows. ``form`` is what it says; of rows that stand for all
+    other entities, and may be ``optional``, it has names that nobody has. One that is ``read`` has bounds of its own,
+    whatever it is made of."""
+
+    form: Form
+    operands: tuple[int, ...]
+    optional: tuple[bool, ...] = ()
+    read: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """Nodes, operands first. Those at the places ``unknown`` are left out: nothing is known of them, whatever is read
+    of them or of their operands."""
+
+    nodes: Sequence[Node]
+    unknown: Set[int] = frozenset()
+
+    @property
+    def top(self) -> int:
+        return len(self.nodes) - 1
+
+    @property
+    def numbers(self) -> set[int]:
+        """The places of numbers and terms."""
+        arithmetic = [(place, node) for place, node in enumerate(self.nodes) if node.form.arithmetic is not None]
+        terms = {place for place, node in arithmetic if node.form.kind == "term"}
+        return terms.union(*(node.operands for _, node in arithmetic))
+
+
+def upward(tree: Tree, read: Callable[[Form], Box]) -> list[Bounds]:
+    """The bounds of all nodes: what is read of each, met with what its operands make it."""
+    values: list[Bounds] = []
+    numbers = tree.numbers
+    for place, node in enumerate(tree.nodes):
+        if place in tree.unknown:
+            values.append(_box(0.0, 1.0))
+            continue
+        low, high = read(node.form)
+        known = _box(low, high) if place in numbers else enter(_box(low, high))
+        calculated = node.form.arithmetic is not None and (place == tree.top or not node.form.operands)
+        made_of = node.operands or node.form.kind in ("true", "false", "same", "forall", "exists")
+        if calculated or (made_of and not node.read):
+            made = _made(node, [values[operand] for operand in node.operands])
+            known = Bounds(torch.maximum(known.lower, made.lower), torch.minimum(known.upper, made.upper))
+            known = ordered(*known)
+        values.append(known)
+    return values
+
+
+def downward(tree: Tree, values: Sequence[Bounds], truth: Box) -> tuple[list[Bounds], bool]:
+    """What is left of all nodes when the topmost has ``truth``; and whether nothing is. What a node's operands make it
+    says nothing of them."""
+    boxes = list(values)
+    if tree.top in tree.numbers:
+        return boxes, False
+    root, given = values[tree.top], enter(_box(*truth))
+    lower, upper = torch.maximum(root.lower, given.lower), torch.minimum(root.upper, given.upper)
+    boxes[tree.top] = ordered(lower, upper)
+    empty = bool(lower > upper + 1e-9)
+    for index in range(tree.top, -1, -1):
+        node = tree.nodes[index]
+        if not node.operands or index in tree.unknown:
+            continue
+        box = boxes[index]
+        if node.form.kind not in ("not", "compare"):
+            box = told(box, _made(node, [values[operand] for operand in node.operands]))
+        found = _left(node, box, [boxes[operand] for operand in node.operands])
+        empty = empty or bool(found.empty)
+        for operand, box in zip(node.operands, found.operands, strict=True):
+            boxes[operand] = box
+    return boxes, empty
+
+
+def least_conjunct(tree: Tree, values: Sequence[Bounds], truth: float, head: int) -> float:
+    """For an implication whose antecedent is as true as it can be: the least truth of the conjunct ``head`` of its
+    consequent with which it can be as true as ``truth``; 1 where none is enough."""
+    top = tree.nodes[tree.top]
+    end = values[top.operands[0]].upper
+    boxes: dict[int, Bounds] = {}
+    order = _conjuncts(tree, top.operands[1])
+    for index in reversed(order):
+        node = tree.nodes[index]
+        if node.form.kind == "and":
+            boxes[index] = _made(node, [boxes[operand] for operand in node.operands])
+        else:
+            boxes[index] = _box(0.0, 1.0) if _holds_atom(tree, index) else values[index]
+    found = _left(top, _box(truth, 1.0), [Bounds(end, end), boxes[top.operands[1]]])
+    empty = bool(found.empty)
+    boxes[top.operands[1]] = found.operands[1]
+    for index in order:
+        node = tree.nodes[index]
+        if node.form.kind == "and":
+            below = _left(node, boxes[index], [boxes[operand] for operand in node.operands])
+            empty = empty or bool(below.empty)
+            boxes.update(zip(node.operands, below.operands, strict=True))
+    return 1.0 if empty else float(boxes[head].lower)
+
+
+def parts(tree: Tree, kept: int) -> Iterator[Set[int]]:
+    """What may be left out of an instance whose parts contradict each other, other than the node ``kept`` and what
+    holds it: the atoms that it concludes, and each of its formulas."""
+    top = tree.nodes[tree.top]
+    around = {index for index in range(len(tree.nodes)) if kept in _below(tree, index)}
+    if top.form.kind == "implies":
+        yield {index for index in _below(tree, top.operands[1]) if tree.nodes[index].form.kind == "atom"} - around
+    yield from ({index} for index, node in enumerate(tree.nodes) if node.operands and index not in around)
+
+
+def heads(tree: Tree) -> list[int]:
+    """The atoms of the consequent conjunction of an implication."""
+    top = tree.nodes[tree.top]
+    if top.form.kind != "implies":
+        return []
+    return [index for index in _conjuncts(tree, top.operands[1]) if tree.nodes[index].form.kind == "atom"]
+
+
+def _conjuncts(tree: Tree, start: int) -> list[int]:
+    order, stack = [], [start]
+    while stack:
+        index = stack.pop()
+        order.append(index)
+        if tree.nodes[index].form.kind == "and":
+            stack.extend(tree.nodes[index].operands)
+    return order
+
+
+def _holds_atom(tree: Tree, start: int) -> bool:
+    return any(tree.nodes[index].form.kind == "atom" for index in _below(tree, start))
+
+
+def _below(tree: Tree, start: int) -> set[int]:
+    """A node and all that it is made of."""
+    found: set[int] = set()
+    stack = [start]
+    while stack:
+        index = stack.pop()
+        found.add(index)
+        stack.extend(tree.nodes[index].operands)
+    return found
+
+
+def _made(node: Node, operands: Sequence[Bounds]) -> Bounds:
+    form = node.form
+    match form.kind:
+        case "true" | "false":
+            return _box(float(form.kind == "true"), float(form.kind == "true"))
+        case "same":
+            return _same(form)
+        case "compare" | "term":
+            return _calculated(form, operands)
+        case "not":
+            return complement(operands[0])
+        case "forall" | "exists":
+            rows, group = _rows(node, operands)
+            return (forall if form.kind == "forall" else exists)(rows, group, 1)
+        case "and":
+            return logic_named(form.name).conjunction(operands, form.weights, form.bias)
+        case "or":
+            return logic_named(form.name).disjunction(operands, form.weights, form.bias)
+        case "implies":
+            weights = (form.weights[0], form.weights[1])
+            return logic_named(form.name).implication(operands[0], operands[1], weights, form.bias)
+    weights = (form.weights[0], form.weights[1])
+    value = logic_named(form.name).equivalence(operands[0], operands[1], weights, form.bias)
+    return complement(value) if form.kind == "xor" else value
+
+
+def _left(node: Node, box: Bounds, operands: Sequence[Bounds]) -> Inverse:
+    form = node.form
+    match form.kind:
+        case "not":
+            return Inverse((complement(box),), torch.tensor(False))
+        case "compare":
+            assert isinstance(form.arithmetic, Comparison)
+            inputs = [Interval(*operand) for operand in operands]
+            found = form.arithmetic.narrow(inputs, form.arithmetic.truth(inputs), Interval(*box))
+            return Inverse(tuple(Bounds(*each) for each in found.inputs), found.empty)
+        case "forall" | "exists":
+            rows, group = _rows(node, operands)
+            found = (forall_inverse if form.kind == "forall" else exists_inverse)(box, rows, group, 1)
+            hull = found.operands[0]
+            boxes = [Bounds(hull.lower[place, None], hull.upper[place, None]) for place in range(len(operands))]
+            return Inverse(tuple(boxes), found.empty)
+        case "and":
+            return logic_named(form.name).conjunction_inverse(box, operands, form.weights, form.bias)
+        case "or":
+            return logic_named(form.name).disjunction_inverse(box, operands, form.weights, form.bias)
+        case "implies":
+            weights = (form.weights[0], form.weights[1])
+            return logic_named(form.name).implication_inverse(box, operands[0], operands[1], weights, form.bias)
+    target = complement(box) if form.kind == "xor" else box
+    weights = (form.weights[0], form.weights[1])
+    return logic_named(form.name).equivalence_inverse(target, operands[0], operands[1], weights, form.bias)
+
+
+def _rows(node: Node, operands: Sequence[Bounds]) -> tuple[Bounds, torch.Tensor]:
+    """A quantifier's rows; an optional one may be missing."""
+    lower = torch.cat([o.lower for o in operands]) if operands else torch.empty(0, dtype=torch.float64)
+    upper = torch.cat([o.upper for o in operands]) if operands else torch.empty(0, dtype=torch.float64)
+    may = torch.tensor(node.optional, dtype=torch.bool)
+    if node.form.kind == "forall":
+        upper = torch.where(may, 1.0, upper)
+    else:
+        lower = torch.where(may, 0.0, lower)
+    return Bounds(lower, upper), torch.zeros(len(operands), dtype=torch.int64)
+
+
+def _calculated(form: Form, operands: Sequence[Bounds]) -> Bounds:
+    inputs = [Interval(*operand) for operand in operands]
+    if isinstance(form.arithmetic, Comparison):
+        return Bounds(*form.arithmetic.truth(inputs))
+    assert form.arithmetic is not None
+    return Bounds(*form.arithmetic.hull(inputs)[0])
+
+
+def _same(form: Form) -> Bounds:
+    one, other = form.terms
+    if one == other:
+        return _box(1.0, 1.0)
+    named = [isinstance(t, str) and not t.startswith(OTHER) for t in form.terms]
+    return _box(0.0, 0.0) if any(named) else _box(0.0, 1.0)
+
+
+OTHER = "\0"  # what stands for any other entity begins so
+
+
+def _box(lower: float, upper: float) -> Bounds:
+    return Bounds(torch.tensor([lower], dtype=torch.float64), torch.tensor([upper], dtype=torch.float64))

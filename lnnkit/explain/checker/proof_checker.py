@@ -1,0 +1,424 @@
+"""A proof checked from its leaves: every step is worked out again, by the program's text and the kernels of the logics
+alone. Nothing of the engine is asked."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from lnnkit.check.program import Assertion, CheckedProgram
+from lnnkit.explain.checker.ground_form import (
+    Form,
+    Free,
+    Term,
+    about,
+    bound_sorts,
+    filled,
+    form_of,
+    free_sorts,
+    leaves,
+    statement_form,
+    truth_of,
+)
+from lnnkit.explain.checker.looked import OTHER, Box, Node, Tree, downward, heads, least_conjunct, parts, upward
+from lnnkit.explain.proof.proof import Proof, Step
+from lnnkit.explain.provenance.origins import Origins
+from lnnkit.syntax import ast
+
+_EPS = 1e-9
+_TRIED = 1000  # assignments of the variables of a formula that are tried to see it as an instance of another
+_MOST = 100_000  # assignments of one rule's variables that are tried one by one
+
+
+@dataclass(frozen=True)
+class World:
+    """What a proof may refer to: the program, the entities of each sort, the facts by atom, and the
+    values of learnable names."""
+
+    program: CheckedProgram
+    sorts: Mapping[str, Sequence[str]]
+    origins: Origins
+    starts: Mapping[str, float]
+
+    @cached_property
+    def _numbers(self) -> frozenset[str]:
+        return frozenset(name for name, each in self.program.predicates.items() if each.numeric)
+
+    def form(self, formula: ast.Expression) -> Form:
+        """The form of a formula that a step speaks of."""
+        return form_of(formula, {}, self.program.logic, self._numbers)
+
+    def instance(self, statement: Assertion, bindings: Mapping[str, str]) -> Form:
+        """The instance of a statement."""
+        return statement_form(statement, bindings, self.starts, self._numbers)
+
+    def derived(self, predicate: str) -> bool:
+        """Whether rules complete a closed predicate."""
+        return any(predicate in stratum for stratum in self.program.strata)
+
+    def lacks(self, atom: Form) -> bool:
+        """Whether an atom is about an entity that is not of the sort of its place: no rule speaks of it."""
+        sorts = self.program.predicates[atom.name].sorts
+        pairs = zip(atom.terms, sorts, strict=True)
+        return any(isinstance(term, str) and term not in self.sorts.get(sort, ()) for term, sort in pairs)
+
+
+class Fault(Exception):
+    """A step does not hold."""
+
+
+@dataclass
+class _Known:
+    """The bounds that a step's premises give: of formulas, and of atoms that fit a pattern."""
+
+    exact: dict[Form, Box] = field(default_factory=dict)
+    blanket: list[tuple[Form, Box, frozenset[tuple[str, ...]] | None]] = field(default_factory=list)
+
+
+def faults(proof: Proof, world: World) -> list[str]:
+    """Why the proof does not hold; empty where it does."""
+    found: list[str] = []
+    for step in proof.steps:
+        try:
+            _check(step, proof, world)
+        except Fault as problem:
+            found.append(f"{step.atom} {step.side} {step.bound:g}: {problem}")
+    if _circular(proof):
+        found.append("steps rest on each other in a circle")
+    return found
+
+
+def _check(step: Step, proof: Proof, world: World) -> None:
+    match step.reason:
+        case "open":
+            low, high = _unknown(world.form(step.conclusion), world)
+            _demand(step.bound <= low + _EPS if step.side == "lower" else step.bound >= high - _EPS, "nothing says it")
+        case "fact":
+            _demand(step.given is not None and _stands(step, world), "there is no such fact")
+        case "closed":
+            _closed(step, world)
+        case "stated":
+            _stated(step, world)
+        case "completed":
+            _completed(step, proof, world)
+        case "statement" | "neuron":
+            _demand(_within(step, _Instance(step, proof, world).box()), "the premises do not give it")
+        case "contradiction":
+            _demand(_Instance(step, proof, world).contradictory(), "the instance can be satisfied")
+
+
+def _demand(holds: bool, otherwise: str) -> None:
+    if not holds:
+        raise Fault(otherwise)
+
+
+def _within(step: Step, box: Box) -> bool:
+    slack = _EPS * max(1.0, abs(step.bound))  # numbers are told to a share of their size
+    return box[0] >= step.bound - slack if step.side == "lower" else box[1] <= step.bound + slack
+
+
+def _unknown(form: Form, world: World) -> Box:
+    """What is known of a formula, or of a number, that nobody speaks of."""
+    number = form.kind == "term" or (form.kind == "atom" and world.program.predicates[form.name].numeric)
+    return (-math.inf, math.inf) if number else (0.0, 1.0)
+
+
+# --- leaves -----------------------------------------------------------------------------------------------------------
+
+
+def _stands(step: Step, world: World) -> bool:
+    form = world.form(step.conclusion)
+    given = step.given
+    assert given is not None
+    end = given.lower if step.side == "lower" else given.upper
+    near = end == step.bound or abs(end - step.bound) <= _EPS
+    return near and given in world.origins.of(form.name, _entities(form))
+
+
+def _closed(step: Step, world: World) -> None:
+    form = world.form(step.conclusion)
+    closed = form.kind == "atom" and world.program.predicates[form.name].closed
+    closed = closed and (not world.derived(form.name) or world.lacks(form))
+    _demand(closed and step.side == "upper" and step.bound >= 0, "the predicate is not closed")
+    if all(isinstance(term, str) for term in form.terms):
+        _demand(not world.origins.of(form.name, _entities(form)), "there is a fact")
+
+
+def _stated(step: Step, world: World) -> None:
+    assert step.statement is not None
+    own, truth = world.instance(step.statement, step.bindings), truth_of(step.statement, world.starts)
+    said = world.form(step.conclusion)
+    while own.kind == "not" and said.kind != "not":
+        own, truth = own.operands[0], (1 - truth[1], 1 - truth[0])
+    _demand(_covers(own, said), "the statement says something else")
+    _demand(_within(step, truth), "the statement does not give that truth")
+
+
+def _covers(pattern: Form, form: Form) -> bool:
+    """Whether the pattern, its free variables being any entity, says what the form does."""
+    seen: dict[Term, Term] = {}
+
+    def fits(one: Form, other: Form) -> bool:
+        if (one.kind, one.name, one.weights, one.bias, one.count) != (
+            other.kind,
+            other.name,
+            other.weights,
+            other.bias,
+            other.count,
+        ):
+            return False
+        for own, term in zip(one.terms, other.terms, strict=True):
+            if isinstance(own, Free):
+                if seen.setdefault(own, term) != term:
+                    return False
+            elif own != term:
+                return False
+        return all(fits(a, b) for a, b in zip(one.operands, other.operands, strict=True))
+
+    if len(list(leaves(pattern))) == len(list(leaves(form))) and fits(pattern, form):
+        return True
+    return _covers_calculated(pattern, form)
+
+
+def _covers_calculated(pattern: Form, form: Form) -> bool:
+    """The same where variables of the pattern are entities that it names: arithmetic has their numbers once."""
+    own, theirs = list(leaves(pattern)), list(leaves(form))
+    free = list(dict.fromkeys(term for leaf in own for term in leaf.terms if isinstance(term, Free)))
+    entities = list(dict.fromkeys(term for leaf in theirs for term in leaf.terms if isinstance(term, str)))
+    if len(own) <= len(theirs) or len(entities) ** len(free) > _TRIED:
+        return False
+    return any(
+        about(pattern, dict(zip(free, some, strict=True))) == form
+        for some in itertools.product(entities, repeat=len(free))
+    )
+
+
+def _entities(form: Form) -> tuple[str, ...]:
+    return tuple(term for term in form.terms if isinstance(term, str))
+
+
+# --- instances --------------------------------------------------------------------------------------------------------
+
+
+class _Instance:
+    """The instance of a step, ready to be looked at."""
+
+    def __init__(self, step: Step, proof: Proof, world: World) -> None:
+        form, self._truth = _instance(step, world)
+        self._step, self._proof, self._world = step, proof, world
+        self._known = known = _known(step, proof, world)
+        target = world.form(step.conclusion)
+        self._tree = _tree(form, known, world, target, asked=step.statement is None and form == target)
+        self._places = [place for place, node in enumerate(self._tree.nodes) if node.form == target]
+        _demand(bool(self._places), "the instance does not speak of it")
+
+    def contradictory(self) -> bool:
+        """Whether nothing satisfies it. What is said of the whole instance joins its truth."""
+        whole = self._tree.nodes[self._tree.top].form
+        low, high = _read(whole, self._known, self._world)
+        truth = max(self._truth[0], low), min(self._truth[1], high)
+        if truth[0] > truth[1] + _EPS:
+            return True
+        values = upward(self._tree, lambda form: (0.0, 1.0) if form == whole else _read(form, self._known, self._world))
+        return downward(self._tree, values, truth)[1]
+
+    def box(self) -> Box:
+        """The best bounds of the conclusion that it gives.
+
+        In a contradictory program parts of an instance may contradict each other, or the truth that it is given, while
+        without one of them, or without one end of the truth, it has something to say. That follows from the whole too:
+        what is left out only says less.
+        """
+        low, high = self._truth
+        found = self._boxes(self._tree, self._truth, self._places)
+        if not found:
+            for truth in ((low, 1.0), (0.0, high)):
+                found += self._boxes(self._tree, truth, self._places)
+            for place in self._places:
+                for part in parts(self._tree, place):
+                    found += self._boxes(replace(self._tree, unknown=part), self._truth, [place])
+        _demand(bool(found), "the premises contradict the instance")
+        return max(low for low, _ in found), min(high for _, high in found)
+
+    def _boxes(self, tree: Tree, truth: Box, places: Sequence[int]) -> list[Box]:
+        """The bounds of some places by one look at the instance; none where its parts contradict each other."""
+        values = upward(tree, lambda form: _read(form, self._known, self._world))
+        boxes, empty = downward(tree, values, truth)
+        return [] if empty else [(float(boxes[p].lower), float(boxes[p].upper)) for p in places]
+
+
+def _instance(step: Step, world: World) -> tuple[Form, Box]:
+    """The instance that was looked at, and its truth: that which its statement has in the program."""
+    assert step.formula is not None
+    form = world.form(step.formula)
+    if step.statement is None:
+        return form, (0.0, 1.0)
+    _demand(_covers(world.instance(step.statement, step.bindings), form), "it is no instance of the statement")
+    return form, truth_of(step.statement, world.starts)
+
+
+def _known(step: Step, proof: Proof, world: World) -> _Known:
+    known = _Known()
+    for premise in step.premises:
+        base = proof.steps[premise.step]
+        form = world.form(base.conclusion)
+        lowest, highest = _unknown(form, world)
+        box = (base.bound, highest) if base.side == "lower" else (lowest, base.bound)
+        if any(isinstance(term, Free) for leaf in leaves(form) for term in leaf.terms):
+            known.blanket.append((form, box, base.excepted))
+        else:
+            low, high = known.exact.get(form, (lowest, highest))
+            known.exact[form] = max(low, box[0]), min(high, box[1])
+    return known
+
+
+def _read(form: Form, known: _Known, world: World) -> Box:
+    """What the premises say of a formula."""
+    found = known.exact.get(form)
+    if found is not None:
+        return found
+    for pattern, box, excepted in known.blanket:
+        alike = pattern.name == form.name or pattern.arithmetic is not None  # whose text may be shorter
+        if pattern.kind == form.kind and alike and _covers(pattern, form):
+            if form.kind != "atom":
+                return box
+            named = all(isinstance(term, str) and not term.startswith(OTHER) for term in form.terms)
+            given = world.origins.of(form.name, _entities(form)) if named else ()
+            if given:  # a fact that says no more is no exception
+                free = min(fact.upper for fact in given) <= box[1]
+            else:
+                free = excepted is None or _entities(form) not in excepted
+            if free:
+                return box
+    return _unknown(form, world)
+
+
+def _tree(form: Form, known: _Known, world: World, target: Form, *, asked: bool) -> Tree:
+    """The instance with a row for each entity that a premise, the target or the instance names, and one for all
+    others. In a formula that is ``asked`` for, comparisons that no premise speaks of rest on their numbers."""
+    named = {t for f in (form, target, *known.exact) for a in leaves(f) for t in a.terms if isinstance(t, str)}
+    for pattern, _, excepted in known.blanket:
+        named |= {t for a in leaves(pattern) for t in a.terms if isinstance(t, str)}
+        named |= {entity for entities in excepted or () for entity in entities}
+        if excepted is None:  # facts that a blanket does not cover read as unknown
+            named |= world.origins.entities(pattern.name) if pattern.kind == "atom" else set()
+    nodes: list[Node] = []
+
+    def add(part: Form, depth: int) -> int:
+        operands: list[int] = []
+        optional: list[bool] = []
+        # a comparison has bounds of its own, and so has what a premise speaks of: its operands may contradict that
+        kept = part.kind == "compare" and bool(part.operands) and not asked
+        read = part is not form and (kept or _read(part, known, world) != _unknown(part, world))
+        if read:
+            pass
+        elif part.kind in ("forall", "exists"):
+            (body,) = part.operands
+            for entities, may in _assignments(part, depth, named, world):
+                operands.append(add(filled(body, entities), depth + 1))
+                optional.append(may)
+        else:
+            operands = [add(operand, depth) for operand in part.operands]
+        nodes.append(Node(part, tuple(operands), tuple(optional), read))
+        return len(nodes) - 1
+
+    add(form, 0)
+    return Tree(nodes)
+
+
+def _assignments(quantifier: Form, depth: int, named: set[str], world: World) -> Iterator[tuple[tuple[str, ...], bool]]:
+    """The rows of a quantifier, and whether each may be missing."""
+    choices: list[list[tuple[str, bool]]] = []
+    for place, name in enumerate(bound_sorts(quantifier, world.program.predicates)):
+        members = world.sorts[name]
+        own = [(entity, False) for entity in members if entity in named]
+        if len(own) < len(members):
+            own.append((f"{OTHER}{depth} {place}", False))
+        sort = world.program.sorts.get(name)
+        if sort is not None and sort.open:
+            own.append((f"{OTHER}?{depth} {place}", True))
+        choices.append(own)
+    for row in itertools.product(*choices):
+        yield tuple(entity for entity, _ in row), any(may for _, may in row)
+
+
+# --- completed predicates ---------------------------------------------------------------------------------------------
+
+
+def _completed(step: Step, proof: Proof, world: World) -> None:
+    """No instance of a rule that concludes the atom asks for more than its bound."""
+    form = world.form(step.conclusion)
+    _demand(world.derived(form.name), "no rule completes the predicate")
+    _demand(step.side == "upper", "a completed predicate is true only by its rules")
+    known = _known(step, proof, world)
+    for statement in world.program.assertions:
+        own = world.instance(statement, {})
+        if own.kind != "implies":
+            continue
+        for conjunct in _consequents(own.operands[1]):
+            if conjunct.kind != "atom" or conjunct.name != form.name:
+                continue
+            for bindings in _unified(conjunct, form, own, world):
+                own_terms = (bindings[t.name] if isinstance(t, Free) else t for t in conjunct.terms)
+                asked = Form("atom", form.name, tuple(own_terms))
+                if not _covers(form, asked) or (step.excepted is not None and asked.terms in step.excepted):
+                    continue
+                instance = world.instance(statement, bindings)
+                tree = _tree(instance, known, world, asked, asked=False)
+                values = upward(tree, lambda node: _read(node, known, world))
+                for head in heads(tree):
+                    if tree.nodes[head].form == asked:
+                        least = least_conjunct(tree, values, truth_of(statement, world.starts)[0], head)
+                        _demand(least <= step.bound + _EPS, f"{statement.text} with {bindings} asks for {least:g}")
+
+
+def _consequents(form: Form) -> Iterator[Form]:
+    stack = [form]
+    while stack:
+        node = stack.pop()
+        if node.kind == "and":
+            stack.extend(node.operands)
+        else:
+            yield node
+
+
+def _unified(conjunct: Form, form: Form, whole: Form, world: World) -> Iterator[dict[str, str]]:
+    """The assignments of a rule's free variables with which its conjunct can be the atom."""
+    bound: dict[str, str] = {}
+    for own, term in zip(conjunct.terms, form.terms, strict=True):
+        if isinstance(own, Free) and isinstance(term, str) and bound.setdefault(own.name, term) != term:
+            return
+    sorts = free_sorts(whole, world.program.predicates)
+    if any(entity not in world.sorts[sorts[name]] for name, entity in bound.items()):
+        return
+    free = sorted(name for name in sorts if name not in bound)
+    for count, row in enumerate(itertools.product(*(world.sorts[sorts[name]] for name in free))):
+        _demand(count < _MOST, "too many instances to try")
+        yield bound | dict(zip(free, row, strict=True))
+
+
+def _circular(proof: Proof) -> bool:
+    """Whether steps rest on themselves, other than by what completes predicates together."""
+    state = [0] * len(proof.steps)
+    for start in range(len(proof.steps)):
+        stack: list[tuple[int, bool]] = [(start, False)]
+        while stack:
+            number, done = stack.pop()
+            if done:
+                state[number] = 2
+                continue
+            if state[number]:
+                continue
+            state[number] = 1
+            stack.append((number, True))
+            step = proof.steps[number]
+            for premise in step.premises:
+                other = premise.step
+                if state[other] == 1 and not step.reason == proof.steps[other].reason == "completed":
+                    return True
+                if not state[other]:
+                    stack.append((other, False))
+    return False

@@ -1,0 +1,74 @@
+"""A contradiction with the facts and the statements that meet in it, and how it could be repaired."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+from lnnkit.check.program import Assertion
+from lnnkit.explain.conflict.members import Inconsistent, Member, StatedFact, StatedRule
+from lnnkit.explain.conflict.repairs import Repair, repair
+from lnnkit.explain.proof.explanation import Explanation
+from lnnkit.explain.proof.necessary import minimal
+from lnnkit.markup.html_table import preformatted
+from lnnkit.outcome import Contradiction
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """``members`` are what the derivations on both sides of a ``contradiction`` rest on; what is closed is named by the
+    explanation only. ``minimal`` leaves out what is not needed; ``repairs`` ranks what could be let out, numbers by the
+    share of their known range (``_range``, by name)."""
+
+    contradiction: Contradiction
+    explanation: Explanation
+    members: tuple[Member, ...]
+    _inconsistent: Inconsistent = field(repr=False)
+    _range: Callable[[str], float] = field(repr=False)
+    is_minimal: bool = False
+
+    @property
+    def facts(self) -> tuple[StatedFact, ...]:
+        return tuple(member for member in self.members if isinstance(member, StatedFact))
+
+    @property
+    def rules(self) -> tuple[Assertion, ...]:
+        return tuple(member.statement for member in self.members if isinstance(member, StatedRule))
+
+    def minimal(self) -> Conflict:
+        """The same with as few members as still contradict each other: one is left out, and inferred again."""
+        if self.is_minimal or not self._inconsistent(self.members, None):
+            return self
+        kept = minimal(self.members, lambda some: self._inconsistent(some, None))
+        return replace(self, members=tuple(kept), is_minimal=True)
+
+    def repairs(self) -> list[Repair]:
+        """For each member of the minimal conflict the least by which it must be let out, cheapest first."""
+        least = self.minimal()
+        if not least.is_minimal:
+            return []
+        found = [repair(least.members, member, self._inconsistent, self._range) for member in least.members]
+        return sorted(found, key=lambda each: each.cost)
+
+    def as_dict(self) -> dict[str, object]:
+        """The object that ``lnnkit explain --format json`` prints for a contradiction."""
+        return {
+            "contradiction": self.contradiction.as_dict(),
+            "minimal": self.is_minimal,
+            "facts": [{"fact": f.given.text, "file": f.given.file, "row": f.given.row} for f in self.facts],
+            "rules": [
+                {"rule": r.name, "text": r.text, "file": r.span.source.path, "line": r.span.line} for r in self.rules
+            ],
+        }
+
+    def lines(self) -> Iterator[str]:
+        yield str(self.contradiction)
+        yield from (f"  {member}" for member in self.members)
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return preformatted(str(self))

@@ -1,0 +1,62 @@
+"""What meets in a contradiction: facts and statements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from lnnkit.check.program import Assertion
+from lnnkit.explain.proof.proof import Given
+
+
+@dataclass(frozen=True, slots=True)
+class StatedFact:
+    """A fact of a conflict: its atom, or the number that it is about, and where it stands."""
+
+    predicate: str
+    arguments: tuple[str, ...]
+    given: Given
+    numeric: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.given.text}   {self.given.file}:{self.given.row}"
+
+
+@dataclass(frozen=True, slots=True)
+class StatedRule:
+    """A rule or axiom of a conflict."""
+
+    statement: Assertion
+
+    def __str__(self) -> str:
+        span = self.statement.span
+        return f"{self.statement.text}   {span.source.path}:{span.line}"
+
+
+Member = StatedFact | StatedRule
+
+
+class Inconsistent(Protocol):
+    """Whether a program of these members alone, one of them let out, contradicts itself. Bounds that creep to a
+    contradiction are followed some way; if asked ``thoroughly``, several times as far."""
+
+    def __call__(self, members: Sequence[Member], loose: Loosened | None, *, thoroughly: bool = False) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Loosened:
+    """A member that says no more than these bounds."""
+
+    member: Member
+    lower: float
+    upper: float
+
+
+def bounds_of(member: Member) -> tuple[float, float]:
+    """What a member says."""
+    if isinstance(member, StatedFact):
+        return member.given.lower, member.given.upper
+    from lnnkit.explain.checker.ground_form import truth_of
+
+    return truth_of(member.statement, {})

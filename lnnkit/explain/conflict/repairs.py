@@ -1,0 +1,137 @@
+"""By how little a member of a contradiction must be let out, so that there is none."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from lnnkit.explain.conflict.members import Inconsistent, Loosened, Member, StatedFact, bounds_of
+from lnnkit.explain.render.as_text import format_bound
+
+_DEARER = {"fact": 1.0, "rule": 2.0, "axiom": 4.0}
+_NEARLY = 1 - 2**-13
+_FARTHEST = 2.0**60  # no number is let out farther, but left out
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """``member`` let out to ``lower`` and ``upper``: then the conflict is none. ``cost`` is how far its truth moves, or
+    its number as a share of what is known of that number: 1 at most, which is what it costs to leave a fact out. Rules
+    cost twice as much, axioms four times. A fact's cost is multiplied by its ``trust``."""
+
+    member: Member
+    lower: float
+    upper: float
+    cost: float
+
+    @property
+    def trust(self) -> float:
+        """How far a fact is trusted, from 0 to 1; rules and axioms are trusted."""
+        return self.member.given.trust if isinstance(self.member, StatedFact) else 1.0
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether nothing of the member is left."""
+        numeric = isinstance(self.member, StatedFact) and self.member.numeric
+        return (self.lower, self.upper) == ((-math.inf, math.inf) if numeric else (0.0, 1.0))
+
+    def as_dict(self) -> dict[str, object]:
+        """The object that ``lnnkit explain --minimal --format json`` prints; an end that is infinite is null."""
+        ends = {"lower": self.lower, "upper": self.upper}
+        finite = {key: end if math.isfinite(end) else None for key, end in ends.items()}
+        return {"member": str(self.member), **finite, "cost": self.cost, "trust": self.trust}
+
+    def __str__(self) -> str:
+        if self.leaves_out:
+            return f"leave it out{self._cost}: {self.member}"
+        return f"in [{format_bound(self.lower)}, {format_bound(self.upper)}]{self._cost}: {self.member}"
+
+    @property
+    def _cost(self) -> str:
+        trust = "" if self.trust == 1 else f" (trust {format_bound(self.trust)})"
+        return f", at a cost of {format_bound(self.cost)}{trust}"
+
+
+def _trusted(found: Repair) -> Repair:
+    return replace(found, cost=found.cost * found.trust)
+
+
+def repair(
+    members: Sequence[Member], member: Member, inconsistent: Inconsistent, range_of: Callable[[str], float]
+) -> Repair:
+    """The least by which one of the members of a minimal conflict must be let out. ``range_of`` is how wide what is
+    known of a number is."""
+    if isinstance(member, StatedFact) and member.numeric:
+        return _trusted(_of_number(members, member, inconsistent, range_of(member.predicate)))
+    lower, upper = bounds_of(member)
+
+    def contradicts(amount: float) -> bool:
+        return inconsistent(members, Loosened(member, *_let_out(lower, upper, amount)))
+
+    low, high = 0.0, 1.0  # let out wholly it resolves the conflict, which is minimal
+    if contradicts(_NEARLY):
+        low = high
+    while high - low > 1 - _NEARLY:
+        middle = (low + high) / 2
+        if contradicts(middle):
+            low = middle
+        else:
+            high = middle
+    amount = high
+    plain = round(_let_out(lower, upper, high)[0], 3)  # a plain number, if it is enough
+    if lower > plain and not contradicts(1 - plain / lower):
+        amount = 1 - plain / lower
+    kind = "fact" if isinstance(member, StatedFact) else member.statement.kind
+    let_out = _let_out(lower, upper, amount)
+    if inconsistent(members, Loosened(member, *let_out), thoroughly=True):
+        let_out = 0.0, 1.0
+    return _trusted(Repair(member, *let_out, _DEARER[kind] * max(lower - let_out[0], let_out[1] - upper)))
+
+
+def _let_out(lower: float, upper: float, amount: float) -> tuple[float, float]:
+    """Bounds of a truth let out by so much of the way to ``[0, 1]``."""
+    return round(lower * (1 - amount), 6), round(upper + (1 - upper) * amount, 6)
+
+
+def _of_number(members: Sequence[Member], member: StatedFact, inconsistent: Inconsistent, known: float) -> Repair:
+    """A number is let out on one side, by the least distance; where neither is enough, it is left out. To let it out by
+    the whole range that is ``known``, or farther, costs what it costs to leave it out."""
+    own = bounds_of(member)
+    found: list[Repair] = []
+    for side, sign in ((0, -1.0), (1, 1.0)):
+        end = own[side]
+
+        def reaching(far: float, side: int = side) -> Loosened:
+            return Loosened(member, *((far, own[1]) if side == 0 else (own[0], far)))
+
+        if not math.isfinite(end) or inconsistent(members, reaching(sign * math.inf)):
+            continue
+        far = _nearest(end, sign, lambda far: inconsistent(members, reaching(far)))  # called at once
+        if far is not None and not inconsistent(members, reaching(far), thoroughly=True):
+            let_out = reaching(far)
+            found.append(Repair(member, let_out.lower, let_out.upper, abs(far - end)))  # a distance, so far
+    nearest = min(found, key=lambda each: each.cost, default=Repair(member, -math.inf, math.inf, math.inf))
+    return replace(nearest, cost=min(1.0, nearest.cost / known))
+
+
+def _nearest(end: float, sign: float, contradicts: Callable[[float], bool]) -> float | None:
+    """The number nearest to ``end`` on one side of it with which nothing contradicts; None if it is too far."""
+    low, high = 0.0, max(1.0, abs(end)) * 2.0**-10
+    while contradicts(end + sign * high):
+        low, high = high, 2 * high
+        if high > _FARTHEST:
+            return None
+    while high - low > (1 - _NEARLY) * high:
+        middle = (low + high) / 2
+        if contradicts(end + sign * middle):
+            low = middle
+        else:
+            high = middle
+    far = end + sign * high
+    digits = 3 - math.floor(math.log10(high))
+    for places in range(min(digits, 0), digits + 1):  # a plain number, if it is enough and hardly farther
+        for plain in (round(far, places), round(far + sign * 0.5 * 10.0**-places, places)):
+            if abs(plain - far) <= 2**-9 * high and not contradicts(plain):
+                return plain
+    return far

@@ -1,0 +1,90 @@
+"""Which of the ways that were found are shown, and whether each does what it says: its premises are added to the facts,
+and inference is asked again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from lnnkit.explain.missing.why_not import Way
+
+_LISTED = 10
+_NEARLY = 1e-6  # what a way gives is found by bisection
+
+
+@dataclass(frozen=True, slots=True)
+class Came:
+    """The atom's bounds once some premises were added, and a contradiction that was not there before."""
+
+    lower: float
+    upper: float
+    meets: str | None = None
+
+    def reaches(self, way: Way, side: int) -> bool:
+        """Whether that is what the way says, without a contradiction."""
+        short = self.upper - way.gives if side else way.gives - self.lower
+        return short <= _NEARLY and not self.contradicts
+
+    @property
+    def contradicts(self) -> bool:
+        return self.meets is not None or self.lower > self.upper + _NEARLY
+
+
+Added = Callable[[Way], "Came | None"]  # None where it is too much to infer
+
+
+def chosen(found: Sequence[Way], side: int, bound: float, added: Added, seconds: int) -> tuple[list[Way], int]:
+    """The nearest way of each statement, then the nearest of the others, ``seconds`` at most, and how many there are
+    besides. Of a statement whose nearest way is ruled out, the nearest that is not is among the first of those."""
+    ordered = _unique(sorted(found, key=_effort))
+    first = _one_each(ordered)
+    excluded = {id(way.statement) for way in first if _excluded(way)}
+    open_ = _one_each([way for way in ordered if id(way.statement) in excluded and not _excluded(way)])
+    some = first[:_LISTED]
+    others = [way for way in (*open_, *ordered) if way not in first]
+    rest = _unique(others)[: min(seconds, _LISTED - len(some))]
+    tried = [[_tried(way, side, bound, added) for way in part] for part in (some, rest)]
+    shown = [way for part in tried for way in sorted(part, key=_effort)]
+    return shown, len(ordered) - len(shown)
+
+
+def _effort(way: Way) -> tuple[object, ...]:
+    """By how many premises it lacks, then how many of them what is known denies."""
+    denied = sum(each.against is not None or each.contradictory for each in way.missing)
+    lack = sum(each.lack for each in way.missing)
+    gap = sum(each.gap for each in way.missing)
+    return (len(way.missing), denied, not way.concludes, lack, gap, way.blocked, way.statement.span.start)
+
+
+def _excluded(way: Way) -> bool:
+    return any(each.excluded for each in way.missing)
+
+
+def _unique(ways: Sequence[Way]) -> list[Way]:
+    """Those with the same statement and the same premises once."""
+    found: dict[object, Way] = {}
+    for way in ways:
+        key = id(way.statement), frozenset((each.atom, each.side, each.needed) for each in way.missing)
+        found.setdefault(key, way)
+    return list(found.values())
+
+
+def _one_each(ways: Sequence[Way]) -> list[Way]:
+    found: dict[int, Way] = {}
+    for way in ways:
+        found.setdefault(id(way.statement), way)
+    return list(found.values())
+
+
+def _tried(way: Way, side: int, bound: float, added: Added) -> Way:
+    """The way with what it gives in truth."""
+    if any(each.contradictory for each in way.missing):
+        return replace(way, blocked=True)
+    came = added(way)
+    if came is None or came.reaches(way, side):
+        return way
+    if came.contradicts:
+        return replace(way, blocked=True, meets=None if _excluded(way) else came.meets)
+    got = came.upper if side else came.lower
+    gain = bound - got if side else got - bound
+    return replace(way, gives=got) if gain > _NEARLY else replace(way, blocked=True)

@@ -1,0 +1,183 @@
+"""Why an atom is not truer (or falser) than it is, as a value: the rules that could change it, and what they lack."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from lnnkit.answer_table import finite
+from lnnkit.check.program import Assertion
+from lnnkit.explain.proof.proof import Side
+from lnnkit.explain.render.as_text import RELATION, format_bound
+from lnnkit.markup.html_table import preformatted
+from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Diagnostic
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A premise that holds an instance back: ``atom`` would have to be at least (``side`` lower) or at most ``needed``,
+    and is ``now``; ``formula`` is its syntax.
+
+    ``against`` is its other bound where that rules it out; it is ``unlisted`` where that is only the default of a
+    closed predicate, which a fact would change. One that is ``contradictory`` reads as unknown until that is mended.
+    Of one that is ``never_false``, no fact or statement can make its predicate false. ``numbers`` are what is known of
+    the numbers that a comparison is about, ``gap`` how far its sides are apart, as a share of the greater."""
+
+    atom: str
+    side: Side
+    now: float
+    needed: float
+    against: float | None = None
+    contradictory: bool = False
+    unlisted: bool = False
+    never_false: bool = False
+    numbers: tuple[str, ...] = ()
+    gap: float = 0.0
+    formula: ast.Expression | None = None
+
+    @property
+    def lack(self) -> float:
+        """How far the bound would have to move."""
+        return abs(self.needed - self.now)
+
+    @property
+    def excluded(self) -> bool:
+        """Whether what is known has to change for it, not only to be added to."""
+        return self.contradictory or (self.against is not None and not self.unlisted)
+
+    @property
+    def predicate(self) -> str | None:
+        return self.formula.name if isinstance(self.formula, ast.Atom) else None
+
+    def as_dict(self) -> dict[str, object]:
+        found: dict[str, object] = {"atom": self.atom, "side": self.side, "now": self.now, "needed": self.needed}
+        found |= {"lack": self.lack, "against": self.against, "contradictory": self.contradictory}
+        return found | {"unlisted": self.unlisted, "never_false": self.never_false, "numbers": list(self.numbers)}
+
+    def text(self, free: Sequence[str] = ()) -> str:
+        """In words; variables that are ``free`` as ``some K``."""
+        atom = re.sub(rf"\b({'|'.join(map(re.escape, free))})\b(?!\()", r"some \1", self.atom) if free else self.atom
+        met = {"lower": 1.0, "upper": 0.0}[self.side]
+        if self.numbers and self.needed == met:
+            plain = atom[1:-1] if atom.startswith("(") else atom  # no bound stands beside it
+            return f"{plain if met else f'~{atom}'}, where {' and '.join(self.numbers)}"
+        told = f"{atom} {RELATION[self.side]} {format_bound(self.needed)}, now {format_bound(self.now)}"
+        return f"{told}, lacks {format_bound(self.lack)}{self._remark()}"
+
+    def _remark(self) -> str:
+        if self.contradictory:
+            return "; it contradicts itself, and reads as unknown"
+        if self.unlisted:
+            return f"; no fact lists it, and `{self.predicate}` is closed"
+        if self.against is not None:
+            other = RELATION["upper" if self.side == "lower" else "lower"]
+            return f"; but it is {other} {format_bound(self.against)}"
+        if self.never_false:
+            return "; nothing makes it false"
+        return ""
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """An instance of a statement that gives the bound ``gives`` once all that is ``missing`` is added to the facts.
+    Variables that are ``free`` may be anything.
+
+    It is ``blocked`` where adding is not enough: what is known rules a premise out, or then ``meets`` a contradiction,
+    or it changes what else the statement reads. ``gives`` is then what the statement would say of such premises."""
+
+    statement: Assertion
+    bindings: Mapping[str, str]
+    gives: float
+    missing: Sequence[Missing]
+    free: tuple[str, ...] = ()
+    blocked: bool = False
+    meets: str | None = None
+    concludes: bool = True  # the atom is in its consequent
+
+    def as_dict(self) -> dict[str, object]:
+        span = self.statement.span
+        return {
+            "rule": self.statement.name,
+            "text": self.statement.text,
+            "file": span.source.path,
+            "line": span.line,
+            "bindings": dict(self.bindings),
+            "free": list(self.free),
+            "gives": self.gives,
+            "missing": [each.as_dict() for each in self.missing],
+            "blocked": self.blocked,
+            "meets": self.meets,
+        }
+
+    def lines(self, relation: str) -> Iterator[str]:
+        span = self.statement.span
+        called = f"{self.statement.kind} {self.statement.name or ''}".rstrip()
+        bindings = [f"{name} = {value}" for name, value in self.bindings.items()]
+        said = ", ".join((*bindings, *(f"some {name}" for name in self.free)))
+        yield f"{called}, {span.source.path}:{span.line}{f' ({said})' if said else ''}"
+        gives = f"{relation} {format_bound(self.gives)}"
+        yield f"  would {'need, to give' if self.blocked else 'give'} {gives}{',' if self.blocked else ' with'}"
+        yield from (f"  - {each.text(self.free)}" for each in self.missing)
+        if self.meets is not None:
+            yield f"  but that would contradict what is known: {self.meets}"
+        elif self.blocked and not any(each.excluded for each in self.missing):
+            yield "  but adding that alone does not give it: it changes what else the rule reads"
+
+
+@dataclass(frozen=True, slots=True)
+class WhyNot:
+    """What could take one ``side`` of an atom from ``bound`` to ``goal``: ``ways``, one of each statement before any
+    second one, those first that lack least; ``more`` were found besides. ``against`` is its other bound where that
+    rules the goal out: they lead no further. ``warnings`` are those about what was asked."""
+
+    atom: str
+    side: Side
+    bound: float
+    goal: float
+    ways: Sequence[Way]
+    against: float | None = None
+    warnings: tuple[Diagnostic, ...] = ()
+    more: int = 0
+
+    def as_dict(self) -> dict[str, object]:
+        """The object that ``lnnkit explain --why-not --format json`` prints."""
+        found: dict[str, object] = {"atom": self.atom, "side": self.side, "bound": finite(self.bound)}
+        found |= {"goal": self.goal, "against": self.against, "ways": [way.as_dict() for way in self.ways]}
+        return found | {"more": self.more}
+
+    def lines(self) -> Iterator[str]:
+        relation = RELATION[self.side]
+        now = f"{self.atom} is {relation} {format_bound(self.bound)}"
+        if self.bound >= self.goal if self.side == "lower" else self.bound <= self.goal:
+            yield f"{now}: nothing is missing"
+            return
+        yield f"{now}; why not {format_bound(self.goal)}?"
+        if self.against is not None:
+            other = RELATION["upper" if self.side == "lower" else "lower"]
+            yield f"  it is {other} {format_bound(self.against)}: what says more would contradict that"
+        elif not self.ways:
+            yield "  no statement could change that; only a fact"
+        for way in self.ways:
+            yield ""
+            yield from way.lines(relation)
+        never = {each.predicate: None for way in self.ways for each in way.missing if each.never_false}
+        if never:
+            yield ""
+        for name in never:
+            yield f"nothing makes `{name}` false: if its facts are complete, declare it `closed`"
+        if self.more:
+            yield ""
+            yield f"and {self.more:,} more"
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return preformatted(str(self))

@@ -1,0 +1,372 @@
+"""A fixpoint's history -> the proof of an atom's bounds: from its last event back to facts, by what each instance read
+at its time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from lnnkit.analysis.leaf_polarity import Polarity
+from lnnkit.check.program import Assertion
+from lnnkit.engine.inference import Fixpoint
+from lnnkit.explain.proof.blankets import Enough, for_every_entity
+from lnnkit.explain.proof.completions import Completions
+from lnnkit.explain.proof.necessary import minimal, minimal_at_once
+from lnnkit.explain.proof.proof import Premise, Proof, Side, Step
+from lnnkit.explain.proof.proof_steps import Steps
+from lnnkit.explain.provenance.origins import Origins
+from lnnkit.explain.provenance.readings import Completed, Listed, Reading, Readings, Sent, Source, Unlisted
+from lnnkit.explain.provenance.reads import Read, leaf_reads, values_of
+from lnnkit.explain.provenance.reassembly import assemble
+from lnnkit.explain.provenance.sight import Sight, Sights
+from lnnkit.explain.provenance.timeline import Event, Timeline
+from lnnkit.explain.provenance.wording import Argument, Wording, names_within
+from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
+from lnnkit.graph.lifted import Root
+from lnnkit.logic.bounds import tolerance
+from lnnkit.syntax import ast
+from lnnkit.syntax.printer import format_expression
+from lnnkit.syntax.span import Source as Text
+from lnnkit.syntax.span import Span
+from lnnkit.trail.events import Kind
+
+SIDES: tuple[Side, Side] = ("lower", "upper")
+_NOWHERE = Span(Text("", ""), 0, 0)
+
+
+class Prover:
+    """Proves bounds of one fixpoint. What it finds out of the history it keeps for the next proof."""
+
+    def __init__(self, fixpoint: Fixpoint, history: Timeline, origins: Origins, names: Sequence[str]) -> None:
+        self._fixpoint = fixpoint
+        self._prepared = fixpoint.prepared
+        self._grounding = fixpoint.prepared.grounding
+        self._eps = tolerance(fixpoint.prepared.state.dtype)
+        self.wording = Wording(fixpoint.prepared, names)
+        self.readings = Readings(fixpoint.prepared, history, origins, self.wording)
+        self._timeline = history
+        self._sights = Sights(self._grounding)
+        self._completions = Completions(fixpoint.prepared, history, self.readings, self.wording)
+        self._strata = len(fixpoint.prepared.strata)
+        self._needed: dict[object, tuple[int, ...]] = {}
+
+    def prove(self, predicate: str, arguments: Sequence[str]) -> Proof:
+        """Both bounds of an atom. Raises ``KeyError`` for a predicate or an entity that the program does not have."""
+        row = self.row_of(predicate, arguments)
+        arrested = row is not None and self.is_arrested(row)
+        steps = Steps()
+        ends: list[int] = []
+        for side in (0, 1):
+            if row is None:
+                reading = self.readings.unlisted(predicate, arguments, side)
+            else:
+                reading = self.readings.crossed(row, side) if arrested else self.readings.of(row, side)
+            ends.append(self._end(steps, predicate, arguments, side, reading))
+        self.expand(steps)
+        text = format_expression(self.wording.conclusion(predicate, arguments))
+        return Proof(text, steps.done(), ends[0], ends[1])
+
+    def bound(self, predicate: str, arguments: Sequence[str], side: int) -> float:
+        """One bound of an atom."""
+        row = self.row_of(predicate, arguments)
+        if row is None:
+            return self.readings.unlisted(predicate, arguments, side).value
+        return (self.readings.crossed(row, side) if self.is_arrested(row) else self.readings.of(row, side)).value
+
+    def prove_contradiction(self, batch: int, row: int, tick: int) -> Proof:
+        """That an instance which was arrested at ``tick`` cannot be satisfied."""
+        sight, _ = self._sights.of(batch, AUXILIARY, row)
+        formula = sight.formula
+        leaves = (*formula.leaves, *((AUXILIARY,) if formula.auxiliary is not None else ()))
+        reads: list[Read] = []
+        for leaf in leaves:
+
+            def arguments(place: int, leaf: int = leaf) -> tuple[Argument, ...]:
+                return self._arguments(batch, sight, leaf, place)
+
+            for side in (0, 1):
+                reads += self._leaf(sight, leaf, side, tick, arguments)
+        reads.sort(key=_age)
+
+        def bad(ways: Sequence[Sequence[Read]]) -> list[bool]:
+            return sight.contradictory(values_of(sight, ways)).tolist()
+
+        steps = Steps()
+        kept = self._minimal(reads, bad)
+        origin = None if formula.root is None else formula.root.origin
+        stated = origin if formula.auxiliary is None and isinstance(origin, Assertion) else None
+        instance = self.wording.instance(formula, sight.bindings)
+        assert formula.root is not None
+        names = enumerate(formula.root.variables)
+        bindings = {name: self.wording.names[sight.bindings[v]] for v, name in names} if stated else {}
+        premises = self.premises(steps, formula, kept)
+        truth = (formula.lower, formula.upper)
+        step = Step(instance, "lower", truth[0], "contradiction", stated, instance, truth, bindings, premises)
+        number = steps.add(step)
+        self.expand(steps)
+        return Proof(format_expression(instance), steps.done(), number, number)
+
+    def row_of(self, table: str, arguments: Sequence[str]) -> int | None:
+        """The row of an atom, if it has one."""
+        atoms, index = self._grounding.atoms, self._grounding.domain.index
+        columns = [np.array([index[text]], np.int32) for text in arguments]
+        row = int(atoms.find(atoms.tables[table], columns, 1)[0])
+        return None if row == atoms.tables[table].default_row else row
+
+    def is_arrested(self, row: int) -> bool:
+        """Whether the bounds of a row have crossed."""
+        return bool((self._prepared.state.crossed.rows.values == row).any())
+
+    def _end(self, steps: Steps, predicate: str, arguments: Sequence[str], side: int, reading: Reading) -> int:
+        if reading.source is not None:
+            return steps.number(reading.source)
+        conclusion = self.wording.conclusion(predicate, arguments)
+        return steps.add(Step(conclusion, SIDES[side], reading.value, "open"))
+
+    # --- steps ------------------------------------------------------------------------------------------------------
+
+    def expand(self, steps: Steps) -> None:
+        """Make all steps that others rest on."""
+        while steps.waiting:
+            self._expand(steps, *steps.waiting.pop())
+
+    def _expand(self, steps: Steps, number: int, source: Source) -> None:
+        match source:
+            case Sent(event):
+                steps.set(number, self._sent(steps, event))
+            case Listed(row, side):
+                given = self.readings.fact(row, side)
+                bound = given.upper if side else given.lower
+                steps.set(number, Step(self._of_row(row), SIDES[side], bound, "fact", given=given))
+            case Unlisted(table, arguments, side):
+                steps.set(number, self._unlisted(steps, table, arguments, side))
+            case Completed():
+                steps.set(number, self._completed(steps, source))
+
+    def _unlisted(self, steps: Steps, table: str, arguments: Sequence[Argument], side: int) -> Step:
+        value = self.readings.unlisted(table, arguments, side).value
+        conclusion = self.wording.conclusion(table, arguments)
+        if self.wording.is_predicate(table):
+            return Step(conclusion, SIDES[side], value, "closed")
+        return self._initial(steps, table, arguments, side, value, self._timeline.first_complete(self._strata))
+
+    def _completed(self, steps: Steps, source: Completed) -> Step:
+        held = self._completions.held(source)
+        premises: dict[int, Premise] = {}
+        for reading, formula, leaf in held.readings:
+            assert reading.source is not None
+            number = steps.number(reading.source)
+            premises.setdefault(number, Premise(number, weight_of(formula, leaf)))
+        blanket = any(not isinstance(argument, str) for argument in source.arguments)
+        return Step(
+            self.wording.conclusion(source.table, source.arguments),
+            "upper",
+            source.value,
+            "completed",
+            premises=list(premises.values()),
+            excepted=self._completions.excepted(source.table, source.completion) if blanket else None,
+            all_seen=held.all_seen,
+        )
+
+    def _sent(self, steps: Steps, event: Event) -> Step:
+        conclusion = self._of_row(event.row)
+        side = SIDES[event.side]
+        if event.kind is Kind.INITIAL:
+            table, entities = self.wording.table(event.row), self.wording.entities(event.row)
+            assert table is not None and entities is not None
+            arguments = [self.wording.names[entity] for entity in entities]
+            return self._initial(steps, table, arguments, event.side, event.value, event.tick)
+        assert event.kind is Kind.SENT, event
+        sight, place = self._sights.of(event.batch, event.leaf, event.instance)
+        reads = self._reads(event, sight)
+        kept = self._necessary(event, sight, place, reads)
+        formula = sight.formula
+        assert formula.root is not None
+        origin = formula.root.origin
+        stated = formula.auxiliary is None and isinstance(origin, Assertion)
+        return Step(
+            conclusion,
+            side,
+            event.value,
+            "statement" if stated else "neuron",
+            origin if stated and isinstance(origin, Assertion) else None,
+            self.wording.instance(formula, sight.bindings),
+            (formula.lower, formula.upper),
+            self._bindings(event, sight, place) if stated else {},
+            self.premises(steps, formula, kept),
+        )
+
+    def premises(self, steps: Steps, formula: Formula, reads: Sequence[Read]) -> list[Premise]:
+        found: dict[int, Premise] = {}
+        for read in reads:
+            assert read.reading.source is not None
+            number = steps.number(read.reading.source)
+            found.setdefault(number, Premise(number, weight_of(formula, read.leaf)))
+        return list(found.values())
+
+    def _initial(
+        self, steps: Steps, table: str, arguments: Sequence[Argument], side: int, value: float, tick: int
+    ) -> Step:
+        """A shared formula before the first round: what its statements say of it, or its operands."""
+        conclusion = self.wording.conclusion(table, arguments)
+        for root in self._prepared.lifted.statements:
+            stated = root.upper if side else root.lower
+            if root.reference.node == table and abs(stated - value) <= self._eps and isinstance(root.origin, Assertion):
+                bindings = _stated_bindings(root, arguments)
+                truth = (root.lower, root.upper)
+                return Step(conclusion, SIDES[side], value, "stated", root.origin, conclusion, truth, bindings)
+        formula = next(f for f in self._prepared.shared.formulas if f.auxiliary == table)
+        ids = {
+            place: self._grounding.domain.index[a] if isinstance(a, str) else self._grounding.domain.generic
+            for place, a in enumerate(arguments)
+        }
+        sight = assemble(self._grounding, formula, ids)
+        reads = self.upward_reads(formula, sight, arguments, side, tick)
+        premises = self.premises(steps, formula, self.upward_needed(sight, reads, side, value))
+        return Step(conclusion, SIDES[side], value, "neuron", formula=conclusion, premises=premises)
+
+    def upward_reads(
+        self,
+        formula: Formula,
+        sight: Sight,
+        outer: Sequence[Argument],
+        side: int,
+        tick: int,
+    ) -> list[Read]:
+        """What one end of a formula's bounds may rest on among its leaves."""
+        signs = Polarity(formula).signs
+        ends = {1: (side,), -1: (1 - side,), 0: (0, 1)}
+        found: list[Read] = []
+        for leaf in formula.leaves:
+            about = self.wording.pattern(formula, leaf, dict(enumerate(outer)))
+            for end in ends[signs[leaf]] if leaf in signs else ():
+                found += self._leaf(sight, leaf, end, tick, lambda _, about=about: about)
+        return found
+
+    def upward_needed(self, sight: Sight, reads: Sequence[Read], side: int, value: float) -> Sequence[Read]:
+        def enough(ways: Sequence[Sequence[Read]]) -> list[bool]:
+            got, slack = sight.upward(values_of(sight, ways))[side], self._slack(value)
+            return (got <= value + slack if side else got >= value - slack).tolist()
+
+        return self._minimal(reads, enough)
+
+    def _minimal(self, reads: Sequence[Read], enough: Enough) -> Sequence[Read]:
+        """Those that are needed; all, if not even these are enough."""
+        if not enough([reads])[0]:
+            return reads
+        every = for_every_entity(self._grounding, reads, enough)
+        return minimal(reads, lambda some: every([some])[0])
+
+    def _slack(self, value: float) -> float:
+        """How far a bound that is worked out again may miss it; numbers are told to a share of their size."""
+        return self._eps * max(1.0, abs(value))
+
+    # --- what an instance read --------------------------------------------------------------------------------------
+
+    def _reads(self, event: Event, sight: Sight) -> list[Read]:
+        """All that an instance read for an event and that said anything."""
+        formula = sight.formula
+        found: list[Read] = []
+        every = list(self._grounding.reads(event.batch, event.leaf, event.side))
+        inner = event.leaf != AUXILIARY and formula.neurons[event.leaf].block
+        if inner and formula.neurons[event.leaf].kind == LEAF:  # the other rows of its quantifier
+            every = [(leaf, sides) for leaf, sides in every if leaf != event.leaf] + [(event.leaf, (0, 1))]
+        if formula.auxiliary is not None:  # its own bounds, both of them
+            every = [(leaf, sides) for leaf, sides in every if leaf != AUXILIARY] + [(AUXILIARY, (0, 1))]
+        if formula.compares:  # a number that stands in it twice is narrowed by its own ends
+            every = [(leaf, (0, 1)) for leaf in (*formula.leaves, AUXILIARY)]
+        for leaf, sides in every:
+            if leaf in formula.heads and (sight.completes or not self.readings.is_given(int(sight.rows[leaf][0]))):
+                continue
+
+            def arguments(place: int, leaf: int = leaf) -> tuple[Argument, ...]:
+                return self._arguments(event.batch, sight, leaf, place)
+
+            for side in sides:
+                found += self._leaf(sight, leaf, side, event.tick, arguments)
+        return found
+
+    def _leaf(
+        self, sight: Sight, leaf: int, side: int, tick: int, arguments: Callable[[int], tuple[Argument, ...]]
+    ) -> list[Read]:
+        return leaf_reads(self._grounding, self.readings, sight, leaf, side, tick, arguments)
+
+    def _arguments(self, batch: int, sight: Sight, leaf: int, place: int) -> tuple[Argument, ...]:
+        """What a leaf is about at one row of its block; entities that are not named stay variables."""
+        formula = sight.formula
+        if leaf == AUXILIARY:
+            return tuple(self.wording.names[sight.bindings[v]] for v in formula.blocks[0].variables)
+        block = formula.neurons[leaf].block
+        ids = sight.bindings if block == 0 else self._sights.inner_bindings(batch, sight, block, place)
+        known = {v: self.wording.names[id_] for v, id_ in ids.items() if id_ < self._grounding.domain.generic}
+        return self.wording.pattern(formula, leaf, known)
+
+    def _necessary(self, event: Event, sight: Sight, place: int, reads: Sequence[Read]) -> list[Read]:
+        """Those that the instance needed to say what it said; earlier ones where there is a choice."""
+        key: object = None
+        if not sight.inner:
+            same = tuple(int(rows[0]) for leaf, rows in sight.rows.items() if sight.formula.neurons[leaf].kind != LEAF)
+            shown = tuple((each.leaf, each.side, each.reading.value) for each in reads)
+            key = (event.batch, event.leaf, event.side, event.value, shown, same)
+            if key in self._needed:
+                return [reads[position] for position in self._needed[key]]
+
+        target = event.leaf, place, event.side
+
+        def said(ways: Sequence[Sequence[Read]]) -> list[bool]:
+            got = sight.says(values_of(sight, ways), *target)
+            slack = self._slack(event.value)
+            return (got <= event.value + slack if event.side else got >= event.value - slack).tolist()
+
+        every = for_every_entity(self._grounding, reads, said) if sight.inner else said
+        kept = {id(each) for each in minimal_at_once(sorted(reads, key=_age), every)}
+        positions = tuple(position for position, each in enumerate(reads) if id(each) in kept)
+        if key is not None:
+            self._needed[key] = positions
+        return [reads[position] for position in positions]
+
+    # --- words ------------------------------------------------------------------------------------------------------
+
+    def _of_row(self, row: int) -> ast.Expression:
+        table, entities = self.wording.table(row), self.wording.entities(row)
+        assert table is not None and entities is not None
+        return self.wording.conclusion(table, [self.wording.names[entity] for entity in entities])
+
+    def _bindings(self, event: Event, sight: Sight, place: int) -> dict[str, str]:
+        """The entities of the statement's variables, and those of quantified ones around the atom that it tells."""
+        formula = sight.formula
+        assert formula.root is not None
+        names = self.wording.names
+        found = {name: names[sight.bindings[v]] for v, name in enumerate(formula.root.variables)}
+        block = 0 if event.leaf == AUXILIARY else formula.neurons[event.leaf].block
+        if block:
+            named = names_within(formula)
+            inner = self._sights.inner_bindings(event.batch, sight, block, place)
+            found |= {named.get(v, f"X{v}"): names[id_] for v, id_ in inner.items() if v not in sight.bindings}
+        return found
+
+
+def _age(read: Read) -> int:
+    return read.reading.source.event.tick if isinstance(read.reading.source, Sent) else -1
+
+
+def weight_of(formula: Formula, leaf: int) -> float:
+    """The weight of the operand that a leaf is, or that negates it."""
+    place = leaf
+    for index, neuron in enumerate(formula.neurons):
+        if place in neuron.operands:
+            if neuron.kind == "not":
+                place = index
+                continue
+            return neuron.weights[neuron.operands.index(place)] if neuron.logic is not None else 1.0
+    return 1.0
+
+
+def _stated_bindings(root: Root, arguments: Sequence[Argument]) -> Mapping[str, str]:
+    """The entities of a statement's variables, from those of the formula that it states."""
+    found: dict[str, str] = {}
+    for argument, own in zip(arguments, root.reference.arguments, strict=True):
+        if isinstance(own, int) and isinstance(argument, str):
+            found[root.variables[own]] = argument
+    return found

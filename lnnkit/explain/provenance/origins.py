@@ -1,0 +1,131 @@
+"""Where facts come from: the rows of files, and the statements, that speak of an atom. Tables keep their rows' numbers,
+so nothing is stored for it; a large table is sorted by its first column when it is first asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from lnnkit.check.program import CheckedProgram, Fact
+from lnnkit.data.names import Names
+from lnnkit.explain.proof.proof import Given
+from lnnkit.syntax import ast
+from lnnkit.syntax.digits import in_digits
+from lnnkit.syntax.printer import format_expression
+from lnnkit.syntax.span import Source, Span
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from lnnkit.data.table import FactTable
+
+_SCANNED = 1 << 14  # a smaller table is searched row by row
+_NOWHERE = Span(Source("", ""), 0, 0)
+
+
+class Origins:
+    """The facts of a program by atom."""
+
+    def __init__(self, program: CheckedProgram) -> None:
+        self._stated: dict[tuple[str, tuple[str, ...]], list[Fact]] = {}
+        for fact in program.facts:
+            self._stated.setdefault((fact.predicate, fact.arguments), []).append(fact)
+        self._numeric = {name: predicate.numeric for name, predicate in program.predicates.items()}
+        self._every = [_Table(table) for table in program.tables]
+        self._tables: dict[str, list[_Table]] = {}
+        for table in self._every:
+            self._tables.setdefault(table.predicate, []).append(table)
+
+    def of(self, predicate: str, arguments: Sequence[str]) -> list[Given]:
+        """All facts about an atom: those of the program's text, then those of its tables, in their order."""
+        key = (predicate, tuple(arguments))
+        found = [
+            Given(fact.lower, fact.upper, fact.span.source.path, fact.span.line, _one_line(fact.span.text), fact.trust)
+            for fact in self._stated.get(key, ())
+        ]
+        for table in self._tables.get(predicate, ()):
+            for row in table.rows(arguments):
+                found.append(table.given(row, key, numeric=self._numeric[predicate]))
+        return found
+
+    def rows(self, table: int, predicate: str, arguments: Sequence[str]) -> list[int]:
+        """The positions in one of the program's tables of the facts about an atom."""
+        own = self._every[table]
+        return own.rows(arguments) if own.predicate == predicate else []
+
+    def entities(self, predicate: str) -> set[str]:
+        """All entities that facts of a predicate mention."""
+        found = {text for name, arguments in self._stated if name == predicate for text in arguments}
+        return found.union(*(table.names for table in self._tables.get(predicate, ())))
+
+
+class _Table:
+    """A table of facts, and its order by the first column where that is worth while."""
+
+    def __init__(self, table: FactTable) -> None:
+        self._table = table
+        self._columns: list[np.ndarray] = []
+        self._order: np.ndarray | None = None
+        self._first: np.ndarray | None = None
+
+    @property
+    def predicate(self) -> str:
+        return self._table.predicate
+
+    @property
+    def names(self) -> Names:
+        """All entities that its rows mention."""
+        return self._table.names
+
+    def rows(self, arguments: Sequence[str]) -> list[int]:
+        """The positions of the facts about these entities."""
+        import numpy as np
+
+        if not arguments:
+            return list(range(len(self._table)))
+        codes = [code for text in arguments if (code := self.names.find(text)) is not None]
+        if len(codes) < len(arguments):
+            return []
+        if not self._columns:
+            self._columns = [column.codes for column in self._table.columns]
+        if len(self._table) <= _SCANNED:
+            hit = self._columns[0] == codes[0]
+            for column, code in zip(self._columns[1:], codes[1:], strict=True):
+                hit &= column == code
+            return np.flatnonzero(hit).tolist()
+        if self._order is None or self._first is None:
+            self._order = np.argsort(self._columns[0], kind="stable")
+            self._first = self._columns[0].take(self._order)
+        low, high = np.searchsorted(self._first, np.array((codes[0], codes[0] + 1), self._first.dtype))
+        rows = self._order[low:high]
+        for column, code in zip(self._columns[1:], codes[1:], strict=True):
+            rows = rows[column.take(rows) == code]
+        return rows.tolist()
+
+    def given(self, row: int, key: tuple[str, tuple[str, ...]], *, numeric: bool) -> Given:
+        table = self._table
+        lower, upper = float(table.lower[row]), float(table.upper[row])
+        text = fact_text(*key, lower, upper, numeric=numeric)
+        if table.trust != 1:
+            text += f" trust {in_digits(table.trust)}"
+        return Given(lower, upper, table.source, int(table.rows[row]), text, table.trust)
+
+
+def ground_atom(predicate: str, arguments: Sequence[str]) -> ast.Atom:
+    """The atom of a predicate about these entities."""
+    return ast.Atom(predicate, tuple(ast.Constant(text, span=_NOWHERE) for text in arguments), span=_NOWHERE)
+
+
+def fact_text(predicate: str, arguments: Sequence[str], lower: float, upper: float, *, numeric: bool = False) -> str:
+    """The fact as a statement would put it."""
+    atom = format_expression(ground_atom(predicate, arguments))
+    if not numeric and (lower, upper) == (1.0, 1.0):
+        return f"fact {atom}"
+    if not numeric and (lower, upper) == (0.0, 0.0):
+        return f"fact ~{atom}"
+    low, high = in_digits(lower), in_digits(upper)
+    return f"fact {atom} = {low}" if lower == upper else f"fact {atom} in [{low}, {high}]"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,378 @@
+"""First-order formulas -> the text of a program that means the same, a comment for each liberty taken.
+
+All individuals are of the sort `entity`, which is open: there may be more than are named. A literal about named
+individuals is a fact, every other premise an axiom, whatever is asked a query.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from lnnkit.interchange import first_order as fol
+from lnnkit.interchange.function_relations import Functions, relations_for
+from lnnkit.interchange.liberties import Liberties
+from lnnkit.interchange.naming_apart import Names, names_for
+from lnnkit.interchange.numeric_attributes import with_attributes
+from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.identifiers import is_name, normalise
+from lnnkit.syntax.printer import format_statement
+from lnnkit.syntax.span import Source, Span
+
+_NOWHERE = Span(Source("<import>", ""), 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedProgram:
+    """The text of a program, and the ``notes`` of the liberties that were taken with its source, as warnings."""
+
+    text: str
+    notes: tuple[Diagnostic, ...]
+
+
+def program_for(
+    stated: Sequence[fol.Stated],
+    liberties: Liberties,
+    title: str,
+    glosses: Mapping[str, str] | None = None,
+    *,
+    unique_names: bool = True,
+) -> ImportedProgram:
+    """The program that says what ``stated`` says. Unless names are unique, those of a text with equations become
+    relations: two of them may name one individual."""
+    stated = with_attributes(stated)
+    equations = any(isinstance(leaf, fol.Equal) for each in stated for leaf in fol.leaves(each.formula))
+    if unique_names:
+        stated = _with_one_name(stated, liberties)
+    stated, functions = relations_for(stated, least=1 if unique_names or not equations else 0)
+    _note_functions(functions, liberties)
+    stated = [replace(each, formula=_evaluated(each.formula)) for each in stated]
+    names = names_for(stated, liberties)
+    _note_unique_names(stated, names, liberties)
+    writer = _Writer(names, frozenset(_facts_entities(stated)))
+    body = [line for each in stated for line in writer.lines(each, liberties.found)]
+    head = [f"# {title}", *_declarations(names, stated, glosses or {})]
+    notes = tuple(liberties.found)
+    general = [note for note in notes if not any(_within(note, each) for each in stated)]
+    if notes:
+        count = f"{len(notes)} liberties were" if len(notes) > 1 else "One liberty was"
+        head[1:1] = [f"# {count} taken; each stands above what it is about, as `note`."]
+        head[2:2] = [f"# note: {_told(each)}" for each in general]
+    return ImportedProgram("\n".join([*head, "", *body]) + "\n", notes)
+
+
+# --- liberties with the whole text ----------------------------------------------------------------------------------
+
+
+def _with_one_name(stated: Sequence[fol.Stated], liberties: Liberties) -> list[fol.Stated]:
+    """Without axioms that two names are of one individual: the first name stands for both."""
+    name_of: dict[str, str] = {}
+
+    def representative(name: str) -> str:
+        while name in name_of:
+            name = name_of[name]
+        return name
+
+    kept = []
+    for each in stated:
+        formula = each.formula
+        if each.role == "axiom" and isinstance(formula, fol.Equal) and _constant(formula.left, formula.right):
+            assert isinstance(formula.left, fol.Application) and isinstance(formula.right, fol.Application)
+            one, other = representative(formula.left.name), representative(formula.right.name)
+            if one != other:
+                name_of[other] = one
+                message = f"`{other}` is another name of `{one}`, which is written in its place"
+                hint = "in a program different names are different entities"
+                liberties.note_at("another-name", message, hint, formula.span)
+            continue
+        kept.append(each)
+    if not name_of:
+        return kept
+    return [replace(each, formula=_renamed(each.formula, {n: representative(n) for n in name_of})) for each in kept]
+
+
+def _constant(*terms: fol.Term) -> bool:
+    return all(isinstance(term, fol.Application) and not term.arguments and not term.quoted for term in terms)
+
+
+def _renamed(formula: fol.Formula, names: Mapping[str, str]) -> fol.Formula:
+    if isinstance(formula, fol.Atom | fol.Equal | fol.Compare):
+        return fol.with_terms(formula, tuple([_renamed_term(term, names) for term in fol.terms_of(formula)]))
+    return fol.rebuilt(formula, tuple([_renamed(part, names) for part in fol.parts(formula)]))
+
+
+def _renamed_term(term: fol.Term, names: Mapping[str, str]) -> fol.Term:
+    match term:
+        case fol.Application(arguments=()):
+            return term if term.quoted else replace(term, name=names.get(term.name, term.name))
+        case fol.Application(arguments=inner) | fol.Attribute(arguments=inner):
+            return replace(term, arguments=tuple([_renamed_term(each, names) for each in inner]))
+        case fol.Sum(left=left, right=right):
+            return replace(term, left=_renamed_term(left, names), right=_renamed_term(right, names))
+    return term
+
+
+def _note_functions(functions: Functions, liberties: Liberties) -> None:
+    for (name, arity), relation in functions.relation_of.items():
+        given = "".join(f"x{i + 1}, " for i in range(arity))
+        kind, value = ("function", "its value") if arity else ("name", "what it names")
+        message = f"the {kind} `{name}` is written as the relation `{relation}({given}y)`: `y` is {value}"
+        liberties.note_at("function-as-relation", message, "", functions.met[name, arity])
+
+
+def _note_unique_names(stated: Sequence[fol.Stated], names: Names, liberties: Liberties) -> None:
+    """Without equations nothing follows from names being apart: any model has a copy in which they are."""
+    equations = [leaf for each in stated for leaf in fol.leaves(each.formula) if isinstance(leaf, fol.Equal)]
+    if equations and len(names.constants) > 1:
+        place = next((each for each in equations if each.span is not None), equations[0])
+        message = "different names are taken to be of different individuals"
+        liberties.note_at("unique-names", message, "where two may be one, use one name for both", place.span)
+
+
+def _evaluated(formula: fol.Formula) -> fol.Formula:
+    """The formula with equations between constants worked out, and truths as far as these go in."""
+    if isinstance(formula, fol.Equal):
+        left, right = formula.left, formula.right
+        if isinstance(left, fol.Variable) and left == right:
+            return fol.Constant(True)
+        if not isinstance(left, fol.Variable) and not isinstance(right, fol.Variable):
+            return fol.Constant(_text(left) == _text(right))
+        return formula
+    inner = tuple([_evaluated(part) for part in fol.parts(formula)])
+    if isinstance(formula, fol.Quantified) and formula.variable not in fol.free_variables(inner[0]):
+        return inner[0]
+    return fol.rebuilt(formula, inner)
+
+
+def _text(term: fol.Term) -> str:
+    """What names an entity; a numeral keeps the text that it was written with."""
+    if isinstance(term, fol.Number):
+        return term.text or repr(term.value)
+    assert isinstance(term, fol.Application)
+    return normalise(term.name)
+
+
+def _is_number_fact(formula: fol.Formula) -> bool:
+    """Whether it gives the number of something that is named."""
+    if not isinstance(formula, fol.Compare) or formula.operator != "=" or fol.free_variables(formula):
+        return False
+    return {type(formula.left), type(formula.right)} == {fol.Attribute, fol.Number}
+
+
+def _facts_entities(stated: Sequence[fol.Stated]) -> Iterator[str]:
+    """The entities that facts name."""
+    for each in stated:
+        for formula in conjuncts(each.formula) if each.role != "query" else ():
+            literal = formula.operand if isinstance(formula, fol.Not) else formula
+            if isinstance(literal, fol.Atom) and not fol.free_variables(literal):
+                yield from (_text(term) for term in literal.arguments)
+            elif _is_number_fact(formula):
+                assert isinstance(formula, fol.Compare)
+                for term in (formula.left, formula.right):
+                    yield from (_text(each) for each in term.arguments) if isinstance(term, fol.Attribute) else ()
+
+
+# --- writing ----------------------------------------------------------------------------------------------------------
+
+
+def _declarations(names: Names, stated: Sequence[fol.Stated], glosses: Mapping[str, str]) -> Iterator[str]:
+    yield ""
+    yield "sort entity open"
+    for (kind, name, arity), own in names.of.items():
+        sorts = ("entity",) * arity
+        made = ast.PredicateStatement if kind == "predicate" else ast.NumberStatement
+        text = format_statement(made(span=_NOWHERE, name=own, sorts=sorts))
+        gloss = _one_line(glosses.get(name, ""))
+        yield f"{text}  # {gloss}" if gloss else text
+
+
+def _within(note: Diagnostic, stated: fol.Stated) -> bool:
+    """Whether a note is about something in the text of a formula."""
+    return bool(stated.span and note.span and stated.span.start <= note.span.start < stated.span.end)
+
+
+def _told(note: Diagnostic) -> str:
+    return _one_line(f"{note.message}; {note.hint}" if note.hint else note.message)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+class _Writer:
+    """Formulas to statements, under the names that were chosen."""
+
+    def __init__(self, names: Names, known: frozenset[str]) -> None:
+        self.names = names
+        self.known = known  # entities that facts name; the others are quoted, as those that are meant to be new
+        self.taken: Counter[str] = Counter()
+        self.entities = {name.casefold() for name in names.constants}
+
+    def lines(self, stated: fol.Stated, notes: Sequence[Diagnostic]) -> Iterator[str]:
+        """A statement for each conjunct, comments above the first."""
+        if stated.gloss:
+            yield f"# {_one_line(stated.gloss)}"
+        if stated.shown:
+            yield f"# {_one_line(stated.shown)}"
+        for note in notes:
+            if _within(note, stated):
+                yield f"# note: {_told(note)}"
+        if stated.role == "query":
+            formula = self.expression(stated.formula, {}, set())
+            yield format_statement(ast.QueryStatement(span=_NOWHERE, formula=formula), as_written=True)
+            return
+        for number, formula in enumerate(conjuncts(stated.formula)):
+            yield format_statement(self._statement(formula, stated.name if not number else None), as_written=True)
+
+    def _statement(self, formula: fol.Formula, name: str | None) -> ast.Statement:
+        negated = isinstance(formula, fol.Not)
+        literal = formula.operand if isinstance(formula, fol.Not) else formula
+        if isinstance(literal, fol.Atom) and not fol.free_variables(literal):
+            atom = self.expression(literal, {}, set())
+            assert isinstance(atom, ast.Atom)
+            return ast.FactStatement(span=_NOWHERE, atom=atom, negated=negated)
+        if (stated := self._number_fact(formula)) is not None:
+            return stated
+        names: dict[str, str] = {}
+        used: set[str] = set()
+        while isinstance(formula, fol.Quantified) and formula.universal and _occurrences(formula) > 1:
+            names[formula.variable] = self._variable(formula.variable, used)
+            formula = formula.body
+        title = None
+        if name is not None:
+            self.taken[name] += 1
+            title = name if self.taken[name] == 1 else f"{name}-{self.taken[name]}"
+            title = title if is_name(title) else None
+        return ast.AxiomStatement(span=_NOWHERE, name=title, formula=self.expression(formula, names, used))
+
+    def _number_fact(self, formula: fol.Formula) -> ast.Statement | None:
+        """``fact age(anna) = 34``, if the formula is such."""
+        if not _is_number_fact(formula):
+            return None
+        assert isinstance(formula, fol.Compare)
+        left, right = formula.left, formula.right
+        if isinstance(left, fol.Number):
+            left, right = right, left
+        assert isinstance(right, fol.Number)
+        atom = self._term(left, {})
+        assert isinstance(atom, ast.Atom)
+        value = ast.Number(span=_NOWHERE, value=right.value)
+        return ast.FactStatement(
+            span=_NOWHERE, atom=atom, bounds=ast.Bounds(span=_NOWHERE, lower=value, upper=value, exact=True)
+        )
+
+    def _variable(self, name: str, used: set[str]) -> str:
+        """A name for a variable that no other of its statement has, and no entity but for case."""
+        stem = name.rstrip("'’")
+        stem = stem[:1].upper() + stem[1:]
+        if not is_name(stem) or not stem[0].isupper():
+            stem = "X"
+        number, found = 1, stem
+        while found in used or found.casefold() in self.entities:
+            number += 1
+            found = f"{stem}{number}"
+        used.add(found)
+        return found
+
+    # --- expressions --------------------------------------------------------------------------------------------
+
+    def expression(self, formula: fol.Formula, names: Mapping[str, str], used: set[str]) -> ast.Expression:
+        match formula:
+            case fol.Constant(value):
+                return ast.Truth(span=_NOWHERE, value=value)
+            case fol.Atom():
+                return self._atom("predicate", formula.predicate, formula.arguments, names)
+            case fol.Equal(left, right):
+                operands = (self._individual(left, names), self._individual(right, names))
+                return ast.Comparison(span=_NOWHERE, operands=operands, operators=("=",))
+            case fol.Compare(operator, left, right):
+                operands = (self._term(left, names), self._term(right, names))
+                return ast.Comparison(span=_NOWHERE, operands=operands, operators=(operator,))  # type: ignore[arg-type]
+            case fol.Not(fol.Equal(left, right)):
+                operands = (self._individual(left, names), self._individual(right, names))
+                return ast.Comparison(span=_NOWHERE, operands=operands, operators=("!=",))
+            case fol.Quantified():
+                return self._quantified(formula, names, used)
+        inner = [self.expression(part, names, used) for part in fol.parts(formula)]
+        match formula:
+            case fol.Not():
+                return ast.Not(span=_NOWHERE, operand=inner[0])
+            case fol.And():
+                return ast.And(span=_NOWHERE, operands=tuple(inner))
+            case fol.Or():
+                return ast.Or(span=_NOWHERE, operands=tuple(inner))
+            case fol.Implies():
+                return ast.Implies(span=_NOWHERE, antecedent=inner[0], consequent=inner[1])
+            case fol.Iff():
+                return ast.Iff(span=_NOWHERE, left=inner[0], right=inner[1])
+        return ast.Xor(span=_NOWHERE, left=inner[0], right=inner[1])
+
+    def _quantified(self, formula: fol.Quantified, names: Mapping[str, str], used: set[str]) -> ast.Expression:
+        made = ast.Forall if formula.universal else ast.Exists
+        variables: list[ast.Variable] = []
+        names, body = dict(names), formula
+        while isinstance(body, fol.Quantified) and body.universal == formula.universal:
+            names[body.variable] = self._variable(body.variable, used)
+            variables.append(ast.Variable(span=_NOWHERE, name=names[body.variable]))
+            body = body.body
+        return made(span=_NOWHERE, variables=tuple(variables), body=self.expression(body, names, used))
+
+    def _atom(self, kind: str, name: str, arguments: Sequence[fol.Term], names: Mapping[str, str]) -> ast.Atom:
+        own = self.names.of[kind, normalise(name), len(arguments)]  # type: ignore[index]
+        return ast.Atom(span=_NOWHERE, name=own, arguments=tuple([self._argument(each, names) for each in arguments]))
+
+    def _argument(self, term: fol.Term, names: Mapping[str, str]) -> ast.Argument:
+        if isinstance(term, fol.Variable):
+            return ast.Variable(span=_NOWHERE, name=names[term.name])
+        text = _text(term)
+        return ast.Constant(span=_NOWHERE, text=text, quoted=text not in self.known or len(text) == 1)
+
+    def _individual(self, term: fol.Term, names: Mapping[str, str]) -> ast.Expression:
+        if isinstance(term, fol.Variable):
+            return ast.Atom(span=_NOWHERE, name=names[term.name])
+        return ast.Entity(span=_NOWHERE, text=_text(term))
+
+    def _term(self, term: fol.Term, names: Mapping[str, str]) -> ast.Expression:
+        match term:
+            case fol.Number(value=value):
+                return ast.Number(span=_NOWHERE, value=value)
+            case fol.Attribute():
+                return self._atom("number", term.name, term.arguments, names)
+            case fol.Sum(operator=operator, left=left, right=right):
+                operands = (self._term(left, names), self._term(right, names))
+                return ast.Arithmetic(span=_NOWHERE, operator=operator, left=operands[0], right=operands[1])  # type: ignore[arg-type]
+        raise AssertionError(term)
+
+
+def conjuncts(formula: fol.Formula) -> Iterator[fol.Formula]:
+    """Formulas that together say what one says: its conjuncts, under the universal quantifiers around them."""
+    if isinstance(formula, fol.And):
+        for each in formula.operands:
+            yield from conjuncts(each)
+    elif isinstance(formula, fol.Quantified) and formula.universal:
+        for each in conjuncts(formula.body):
+            kept = formula.variable in fol.free_variables(each)
+            yield replace(formula, body=each) if kept else each
+    else:
+        yield formula
+
+
+def _occurrences(formula: fol.Quantified) -> int:
+    """How often the variable of a quantifier stands in its scope."""
+    count: defaultdict[str, int] = defaultdict(int)
+    _count(formula.body, frozenset(), count)
+    return count[formula.variable]
+
+
+def _count(formula: fol.Formula, bound: frozenset[str], count: defaultdict[str, int]) -> None:
+    if isinstance(formula, fol.Quantified):
+        bound |= {formula.variable}
+    if isinstance(formula, fol.Atom | fol.Equal | fol.Compare):
+        for term in fol.terms_of(formula):
+            for each in fol.subterms(term):
+                if isinstance(each, fol.Variable) and each.name not in bound:
+                    count[each.name] += 1
+    for part in fol.parts(formula):
+        _count(part, bound, count)

@@ -1,0 +1,255 @@
+"""First-order formulas with equality, functions and real numbers: what every notation is read into and printed from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from lnnkit.syntax.span import Span
+
+# --- terms ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    name: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """``f(t, ...)``; a constant is a function without arguments. ``quoted`` says that the text stands for itself."""
+
+    name: str
+    arguments: tuple[Term, ...] = ()
+    quoted: bool = field(default=False, compare=False)
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A literal, with the text that it was written as."""
+
+    value: float | int
+    text: str = field(default="", compare=False)
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """A number that individuals have, ``age(anna)``."""
+
+    name: str
+    arguments: tuple[Term, ...] = ()
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """``left operator right`` between numbers."""
+
+    operator: str  # + - * / ^
+    left: Term
+    right: Term
+
+
+Term = Variable | Application | Number | Attribute | Sum
+
+# --- formulas -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """``true`` or ``false``."""
+
+    value: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    predicate: str
+    arguments: tuple[Term, ...] = ()
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Equal:
+    """Of individuals."""
+
+    left: Term
+    right: Term
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """Of numbers: ``operator`` is one of ``< <= > >= =``."""
+
+    operator: str
+    left: Term
+    right: Term
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    operand: Formula
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    operands: tuple[Formula, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    operands: tuple[Formula, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Implies:
+    antecedent: Formula
+    consequent: Formula
+
+
+@dataclass(frozen=True, slots=True)
+class Iff:
+    left: Formula
+    right: Formula
+
+
+@dataclass(frozen=True, slots=True)
+class Xor:
+    left: Formula
+    right: Formula
+
+
+@dataclass(frozen=True, slots=True)
+class Quantified:
+    """``forall`` where ``universal``, else ``exists``, over one variable."""
+
+    universal: bool
+    variable: str
+    body: Formula
+
+
+Formula = Constant | Atom | Equal | Compare | Not | And | Or | Implies | Iff | Xor | Quantified
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A formula of a text: ``role`` is axiom or query. ``shown`` is how it was written, ``gloss`` what it says in
+    words, both for a comment."""
+
+    formula: Formula
+    role: str = "axiom"
+    name: str | None = None
+    shown: str = ""
+    gloss: str = ""
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+# --- parts ----------------------------------------------------------------------------------------------------------
+
+
+def parts(formula: Formula) -> tuple[Formula, ...]:
+    """Its operands."""
+    match formula:
+        case Not(operand):
+            return (operand,)
+        case And(operands) | Or(operands):
+            return operands
+        case Implies(left, right) | Iff(left, right) | Xor(left, right):
+            return (left, right)
+        case Quantified(body=body):
+            return (body,)
+    return ()
+
+
+def rebuilt(formula: Formula, inner: tuple[Formula, ...]) -> Formula:
+    """The same with other operands."""
+    match formula:
+        case Not():
+            return Not(inner[0])
+        case And():
+            return And(inner)
+        case Or():
+            return Or(inner)
+        case Implies():
+            return Implies(*inner)
+        case Iff():
+            return Iff(*inner)
+        case Xor():
+            return Xor(*inner)
+        case Quantified():
+            return replace(formula, body=inner[0])
+    return formula
+
+
+def leaves(formula: Formula) -> Iterator[Atom | Equal | Compare]:
+    """Its atoms, equations and comparisons, from the left."""
+    if isinstance(formula, Atom | Equal | Compare):
+        yield formula
+    for part in parts(formula):
+        yield from leaves(part)
+
+
+def terms_of(leaf: Atom | Equal | Compare) -> tuple[Term, ...]:
+    """The terms that it is about."""
+    return leaf.arguments if isinstance(leaf, Atom) else (leaf.left, leaf.right)
+
+
+def with_terms(leaf: Atom | Equal | Compare, terms: tuple[Term, ...]) -> Formula:
+    """The same about other terms."""
+    if isinstance(leaf, Atom):
+        return replace(leaf, arguments=terms)
+    return replace(leaf, left=terms[0], right=terms[1])
+
+
+def subterms(term: Term) -> Iterator[Term]:
+    """It and the terms within it, outermost first."""
+    yield term
+    if isinstance(term, Application | Attribute):
+        for argument in term.arguments:
+            yield from subterms(argument)
+    elif isinstance(term, Sum):
+        yield from subterms(term.left)
+        yield from subterms(term.right)
+
+
+def free_variables(formula: Formula, bound: frozenset[str] = frozenset()) -> dict[str, Variable]:
+    """Those that no quantifier binds, in their order."""
+    found: dict[str, Variable] = {}
+    if isinstance(formula, Atom | Equal | Compare):
+        for term in terms_of(formula):
+            for each in subterms(term):
+                if isinstance(each, Variable) and each.name not in bound:
+                    found.setdefault(each.name, each)
+        return found
+    if isinstance(formula, Quantified):
+        bound |= {formula.variable}
+    for part in parts(formula):
+        for name, variable in free_variables(part, bound).items():
+            found.setdefault(name, variable)
+    return found
+
+
+def substituted(formula: Formula, terms: Mapping[str, Term]) -> Formula:
+    """The formula with terms for free variables; the caller sees to it that no quantifier captures them."""
+    if isinstance(formula, Atom | Equal | Compare):
+        return with_terms(formula, tuple([within(term, terms) for term in terms_of(formula)]))
+    if isinstance(formula, Quantified):
+        terms = {name: term for name, term in terms.items() if name != formula.variable}
+    return rebuilt(formula, tuple([substituted(part, terms) for part in parts(formula)]))
+
+
+def within(term: Term, terms: Mapping[str, Term]) -> Term:
+    """The term with others for its variables."""
+    match term:
+        case Variable(name=name):
+            return terms.get(name, term)
+        case Application(arguments=arguments) | Attribute(arguments=arguments):
+            return replace(term, arguments=tuple([within(each, terms) for each in arguments]))
+        case Sum(left=left, right=right):
+            return replace(term, left=within(left, terms), right=within(right, terms))
+    return term

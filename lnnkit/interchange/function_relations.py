@@ -1,0 +1,142 @@
+"""Functions -> relations: ``f(x) = y`` becomes ``f(x, y)``, with axioms that each ``x`` has one such ``y``.
+
+Every model of the one is a model of the other: where ``f`` has exactly one value, ``P(f(x))`` is both ``exists y:
+f(x, y) & P(y)`` and ``forall y: f(x, y) -> P(y)``. Which is written depends on the polarity, so that rules stay rules.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from lnnkit.interchange import first_order as fol
+from lnnkit.syntax.span import Span
+
+
+@dataclass
+class Functions:
+    """The functions that were met, with their arity and the place of the first use."""
+
+    least: int
+    relation_of: dict[tuple[str, int], str] = field(default_factory=dict)
+    met: dict[tuple[str, int], Span | None] = field(default_factory=dict)
+
+
+def relations_for(stated: Sequence[fol.Stated], least: int = 1) -> tuple[list[fol.Stated], Functions]:
+    """The formulas without functions of ``least`` arguments or more, and what relations stand for these. With 0 names
+    are functions too: two of them may have one value."""
+    functions = Functions(least)
+    for each in stated:
+        for term in _applications(each.formula, least):
+            functions.met.setdefault((term.name, len(term.arguments)), term.span)
+    if not functions.met:
+        return list(stated), functions
+    taken = {leaf.predicate for each in stated for leaf in fol.leaves(each.formula) if isinstance(leaf, fol.Atom)}
+    for name, arity in functions.met:
+        functions.relation_of[name, arity] = _relation(name, taken)
+        taken.add(functions.relation_of[name, arity])
+    rewritten = [_Rewriting(functions, each.formula).stated(each) for each in stated]
+    return [*_laws(functions), *rewritten], functions
+
+
+def _applications(formula: fol.Formula, least: int) -> Iterator[fol.Application]:
+    for leaf in fol.leaves(formula):
+        for term in fol.terms_of(leaf):
+            for each in fol.subterms(term):
+                if _is_function(each, least):
+                    assert isinstance(each, fol.Application)
+                    yield each
+
+
+def _relation(name: str, taken: set[str]) -> str:
+    if name not in taken:
+        return name
+    return next(found for n in itertools.count(1) if (found := f"{name}_value{n if n > 1 else ''}") not in taken)
+
+
+def _laws(functions: Functions) -> Iterator[fol.Stated]:
+    for (name, arity), relation in functions.relation_of.items():
+        given = [fol.Variable(f"x{i + 1}") for i in range(arity)]
+        one, two = fol.Variable("y"), fol.Variable("z")
+        some = fol.Quantified(False, "y", fol.Atom(relation, (*given, one)))
+        both = fol.And((fol.Atom(relation, (*given, one)), fol.Atom(relation, (*given, two))))
+        same = fol.Quantified(True, "y", fol.Quantified(True, "z", fol.Implies(both, fol.Equal(one, two))))
+        for law, told in ((some, "a value"), (same, "one value at most")):
+            for variable in reversed(given):
+                law = fol.Quantified(True, variable.name, law)
+            yield fol.Stated(law, gloss=f"`{name}` has {told}")
+
+
+class _Rewriting:
+    """One formula on its way."""
+
+    def __init__(self, functions: Functions, formula: fol.Formula) -> None:
+        self.functions = functions
+        self.taken = set(_names(formula))
+
+    def stated(self, stated: fol.Stated) -> fol.Stated:
+        return replace(stated, formula=self.formula(stated.formula, stated.role == "axiom"))
+
+    def formula(self, formula: fol.Formula, positive: bool) -> fol.Formula:
+        match formula:
+            case fol.Atom() | fol.Equal() | fol.Compare():
+                return self._leaf(formula, positive)
+            case fol.Not(operand):
+                return fol.Not(self.formula(operand, not positive))
+            case fol.Implies(left, right):
+                return fol.Implies(self.formula(left, not positive), self.formula(right, positive))
+        return fol.rebuilt(formula, tuple([self.formula(part, positive) for part in fol.parts(formula)]))
+
+    def _leaf(self, leaf: fol.Atom | fol.Equal | fol.Compare, positive: bool) -> fol.Formula:
+        if isinstance(leaf, fol.Equal):
+            left, right = leaf.left, leaf.right
+            if not _is_function(left, self.functions.least):
+                left, right = right, left
+            if _is_function(left, self.functions.least):
+                assert isinstance(left, fol.Application)
+                given: list[tuple[fol.Variable, fol.Atom]] = []
+                arguments = [self._term(each, given) for each in (*left.arguments, right)]
+                return self._wrapped(fol.Atom(self._name(left), tuple(arguments), leaf.span), given, positive)
+            return leaf
+        given = []
+        terms = tuple([self._term(each, given) for each in fol.terms_of(leaf)])
+        return self._wrapped(fol.with_terms(leaf, terms), given, positive)
+
+    def _wrapped(self, formula: fol.Formula, given: list[tuple[fol.Variable, fol.Atom]], positive: bool) -> fol.Formula:
+        for variable, atom in reversed(given):
+            inner = fol.Implies(atom, formula) if positive else fol.And((atom, formula))
+            formula = fol.Quantified(positive, variable.name, inner)
+        return formula
+
+    def _term(self, term: fol.Term, given: list[tuple[fol.Variable, fol.Atom]]) -> fol.Term:
+        """The term, variables for its functions; what these are goes to ``given``, inner ones first."""
+        if isinstance(term, fol.Sum):
+            left = self._term(term.left, given)
+            return replace(term, left=left, right=self._term(term.right, given))
+        if isinstance(term, fol.Attribute):
+            return replace(term, arguments=tuple([self._term(each, given) for each in term.arguments]))
+        if not isinstance(term, fol.Application) or not _is_function(term, self.functions.least):
+            return term
+        arguments = [self._term(each, given) for each in term.arguments]
+        variable = fol.Variable(next(n for i in itertools.count(1) if (n := f"v{i}") not in self.taken))
+        self.taken.add(variable.name)
+        given.append((variable, fol.Atom(self._name(term), (*arguments, variable), term.span)))
+        return variable
+
+    def _name(self, term: fol.Application) -> str:
+        return self.functions.relation_of[term.name, len(term.arguments)]
+
+
+def _is_function(term: fol.Term, least: int) -> bool:
+    return isinstance(term, fol.Application) and len(term.arguments) >= least and not term.quoted
+
+
+def _names(formula: fol.Formula) -> Iterator[str]:
+    if isinstance(formula, fol.Quantified):
+        yield formula.variable
+    for leaf in fol.leaves(formula) if isinstance(formula, fol.Atom | fol.Equal | fol.Compare) else ():
+        for term in fol.terms_of(leaf):
+            yield from (each.name for each in fol.subterms(term) if isinstance(each, fol.Variable))
+    for part in fol.parts(formula):
+        yield from _names(part)

@@ -1,0 +1,60 @@
+"""Which functions of a text are numbers: those that arithmetic, an order or a literal shows to be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from lnnkit.interchange import first_order as fol
+
+_Symbol = tuple[str, int]
+
+
+def with_attributes(stated: Sequence[fol.Stated]) -> list[fol.Stated]:
+    """The formulas with numbers as attributes, and equations between numbers as comparisons."""
+    found: set[_Symbol] = set()
+    while True:
+        before = len(found)
+        for each in stated:
+            for leaf in fol.leaves(each.formula):
+                if isinstance(leaf, fol.Compare) or (isinstance(leaf, fol.Equal) and _numeric(leaf, found)):
+                    found |= {*_symbols(leaf.left), *_symbols(leaf.right)}
+        if len(found) == before:
+            return [replace(each, formula=_rewritten(each.formula, found)) for each in stated]
+
+
+def _numeric(leaf: fol.Equal, found: set[_Symbol]) -> bool:
+    """Whether an equation is one of numbers: a literal beside a function, a sum, or what is known to be a number."""
+    sides = (leaf.left, leaf.right)
+    known = [isinstance(side, fol.Application) and _symbol(side) in found for side in sides]
+    if any(known) or any(isinstance(side, fol.Sum) for side in sides):
+        return True
+    literal = any(isinstance(side, fol.Number) for side in sides)
+    return literal and any(isinstance(side, fol.Application) and not side.quoted for side in sides)
+
+
+def _symbols(term: fol.Term) -> set[_Symbol]:
+    """The functions that give the numbers of a term."""
+    if isinstance(term, fol.Sum):
+        return _symbols(term.left) | _symbols(term.right)
+    return {_symbol(term)} if isinstance(term, fol.Application) else set()
+
+
+def _symbol(term: fol.Application) -> _Symbol:
+    return term.name, len(term.arguments)
+
+
+def _rewritten(formula: fol.Formula, found: set[_Symbol]) -> fol.Formula:
+    if isinstance(formula, fol.Equal) and _numeric(formula, found):
+        return fol.Compare("=", _number(formula.left, found), _number(formula.right, found), formula.span)
+    if isinstance(formula, fol.Compare):
+        return replace(formula, left=_number(formula.left, found), right=_number(formula.right, found))
+    return fol.rebuilt(formula, tuple([_rewritten(part, found) for part in fol.parts(formula)]))
+
+
+def _number(term: fol.Term, found: set[_Symbol]) -> fol.Term:
+    if isinstance(term, fol.Sum):
+        return replace(term, left=_number(term.left, found), right=_number(term.right, found))
+    if isinstance(term, fol.Application) and _symbol(term) in found:
+        return fol.Attribute(term.name, term.arguments, term.span)
+    return term

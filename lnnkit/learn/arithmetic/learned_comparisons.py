@@ -1,0 +1,206 @@
+"""Comparisons that hold learned values: their truth, open to derivatives.
+
+A learned constant, or a learned weight of a unit, is read as one more number of the comparison. A crisp comparison
+gives no gradient; to train one, it is read as a soft one of some scale (`lnnkit.numeric.relation` has the curves),
+which shrinks as training goes on.
+Inference never softens it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import cast
+
+import networkx as nx
+import torch
+from torch import Tensor
+
+from lnnkit.formula.number_terms import comparison
+from lnnkit.formula.number_terms import parameters as parameters_of
+from lnnkit.learn.arithmetic.opened_terms import LearnedUnit, opened_terms
+from lnnkit.numeric import Comparison, Interval, Learned, Relation, Sign, Term
+from lnnkit.numeric.relation import Fixed
+
+_SHARE, _LESS = 0.5, 0.15  # of the spread of the differences: the scale at which a crisp comparison is softened first
+
+
+@dataclass(frozen=True, slots=True)
+class Softness:
+    """How crisp comparisons are softened: ``scale`` goes from 1 down. Those whose parameters are all among ``placed``,
+    which start where the data tell, are softened less: they have not far to go."""
+
+    scale: float = 0.0
+    placed: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedComparison:
+    """``left - right`` over the numbers of the comparison's formula, then over the parameters ``names``: constants, and
+    weights of units. ``order`` says which of these each input of the terms is; ``units`` are the weights of each unit
+    that learns any. Where ``moved``, modules supply numbers of it."""
+
+    left: Term
+    right: Term
+    sign: str
+    scale: float | str
+    weights: tuple[float | str, ...]
+    names: tuple[str, ...]
+    order: tuple[int, ...]
+    units: tuple[LearnedUnit, ...] = ()
+    moved: bool = False
+
+    @property
+    def constants(self) -> tuple[str, ...]:
+        """The names that are no weights of units."""
+        weights = {name for unit in self.units for name in unit.names}
+        return tuple(name for name in self.names if name not in weights)
+
+    @property
+    def relation(self) -> tuple[str, ...]:
+        """The parameters of a register's readout: all three, or none."""
+        named = tuple(each for each in self.weights if isinstance(each, str))
+        return named if len(named) == 3 else ()
+
+    def started(self, known: Set[str]) -> bool:
+        """Whether the weights of its units and of its register are among the parameters that are ``known``."""
+        return known >= {*self.relation, *(name for unit in self.units for name in unit.names)}
+
+    @property
+    def crisp(self) -> bool:
+        return self.scale == 0.0
+
+    def sides(self, numbers: Sequence[Interval], parameters: Mapping[str, Tensor]) -> tuple[Interval, Interval]:
+        """The intervals of both terms. Parameters are scalars, or have an entry a row."""
+        ordered = self._inputs(numbers, parameters)
+        return self.left.hull(ordered)[0], self.right.hull(ordered)[0]
+
+    def _inputs(self, numbers: Sequence[Interval], parameters: Mapping[str, Tensor]) -> list[Interval]:
+        rows = len(numbers[0].lower) if numbers else 1
+        given = [Interval(*map(_heeding, each)) for each in numbers]
+        for name in self.names:
+            value = parameters[name]
+            value = _heeding(value.expand(rows) if value.dim() == 0 else value)
+            given.append(Interval(value, value))
+        return [given[place] for place in self.order]
+
+    def narrowed(
+        self, numbers: Sequence[Interval], parameters: Mapping[str, Tensor], truth: Interval, number: int
+    ) -> Interval:
+        """What bounds on its truth leave of one of its numbers."""
+        inputs = self._inputs(numbers, parameters)
+        found = Comparison(self.left, self.right, self._relation(parameters)).respond(inputs, truth).inputs
+        own = [found[place] for place, which in enumerate(self.order) if which == number]
+        lower, upper = own[0]
+        for each in own[1:]:
+            lower, upper = torch.maximum(lower, each.lower), torch.minimum(upper, each.upper)
+        return Interval(lower, upper)
+
+    def _relation(self, parameters: Mapping[str, Tensor]) -> Relation:
+        """With its values as they are: numbers do not learn of them."""
+        scale, *weights = (
+            float(parameters[each].detach()) if isinstance(each, str) else each for each in (self.scale, *self.weights)
+        )
+        if self.sign != "<?>":
+            return Fixed(cast("Sign", self.sign), scale)
+        plus, zero, bias = weights
+        return Learned(plus, zero, bias, scale)
+
+    def difference(self, numbers: Sequence[Interval], parameters: Mapping[str, Tensor]) -> Interval:
+        """The interval of ``left - right``, of `sides`."""
+        (low, high), (least, most) = self.sides(numbers, parameters)
+        return Interval(low - most, high - least)
+
+    def truth(
+        self, numbers: Sequence[Interval], parameters: Mapping[str, Tensor], side: int, softness: float
+    ) -> Tensor:
+        """One end of its truth; ``softness`` is the scale of a crisp one."""
+        low, high = self.difference(numbers, parameters)
+        scale: Tensor | float = softness
+        if isinstance(self.scale, str):
+            scale = parameters[self.scale].clamp(min=1e-9)
+        elif self.scale:
+            scale = self.scale
+        low, high = low / scale, high / scale
+        if self.sign in (">", ">="):
+            return torch.sigmoid(high if side else low)
+        if self.sign in ("<", "<="):
+            return torch.sigmoid(-low if side else -high)
+        ends = [self._curve(each, parameters) for each in (low, high)]
+        turn = self._turn(parameters)
+        inside = (low < turn) & (turn < high)
+        peak = self._curve(turn.expand(low.shape), parameters)
+        best = torch.maximum if side else torch.minimum
+        found = best(*ends)
+        return torch.where(inside, best(found, peak), found)
+
+    def _curve(self, x: Tensor, parameters: Mapping[str, Tensor]) -> Tensor:
+        t = x.tanh()
+        if self.sign == "<?>":
+            plus, zero, bias = (parameters[w] if isinstance(w, str) else w for w in self.weights)
+            return torch.sigmoid(bias + plus * t + zero * (1 - 2 * t.square()))
+        return t.square() if self.sign == "!=" else 1 - t.square()
+
+    def _turn(self, parameters: Mapping[str, Tensor]) -> Tensor:
+        """Where the curve turns, in units of the scale."""
+        if self.sign != "<?>":
+            return torch.zeros((), dtype=torch.float64)
+        plus, zero, _ = (float(parameters[w].detach()) if isinstance(w, str) else w for w in self.weights)
+        at = plus / (4 * zero) if zero else 2.0
+        return torch.atanh(torch.tensor(at, dtype=torch.float64)) if abs(at) < 1 else torch.tensor(torch.inf).double()
+
+    def softened(self, numbers: Sequence[Interval], parameters: Mapping[str, Tensor], softness: Softness) -> float:
+        """The scale at which a crisp comparison of these numbers is read; above 0. What modules supply may start far
+        from where it is compared: then it is as large as the differences, not their spread."""
+        placed = not self.moved and softness.placed.issuperset(self.names)
+        share = softness.scale * (_LESS if placed else _SHARE)
+        with torch.no_grad():
+            low, high = self.difference(numbers, parameters)
+            middle = (low + high) / 2
+            middle = middle[middle.isfinite()]
+            if self.moved and len(middle):
+                return max(share * float(middle.square().mean().sqrt()), 1e-9)
+            return max(share * float(middle.std()) if len(middle) > 1 else 0.0, 1e-9)
+
+
+def _heeding(values: Tensor) -> Tensor:
+    """The values; a gradient that is no number, as of what is infinite or not defined in a row, does not pass."""
+    if not values.requires_grad:
+        return values
+    own = values.view_as(values)
+    own.register_hook(lambda gradient: gradient.nan_to_num(0.0, 0.0, 0.0))
+    return own
+
+
+def learned_comparison(
+    graph: nx.MultiDiGraph, node: str, among: Collection[str], *, moved: bool = False
+) -> LearnedComparison | None:
+    """The comparison of a ``compare`` node; None if it holds none of the parameters ``among``, and is not ``moved``.
+    Others stay as they are."""
+    data = graph.nodes[node]
+    if not moved and not set(among).intersection(parameters_of(graph, node)):
+        return None
+    opened, parameters, units = opened_terms(graph, node, among)
+    arguments = tuple(range(len(data["sorts"])))
+    found, atoms = comparison(opened, node, arguments)
+    plain, numbers = comparison(graph, node, arguments)
+    order, names = [], []
+    for name, passed in atoms:
+        if name in parameters:
+            if parameters[name] not in names:
+                names.append(parameters[name])
+            order.append(len(numbers) + names.index(parameters[name]))
+        else:
+            order.append(numbers.index((name, passed)))
+    relation = plain.relation
+    scale: float | str = data["scale"] or 0.0
+    if data["learned"].get("scale") in among:
+        scale = data["learned"]["scale"]
+    weights: tuple[float | str, ...] = ()
+    if isinstance(relation, Learned):
+        given = (relation.weight_plus, relation.weight_zero, relation.bias)
+        names_of = data["learned"].get("weight") or (None, None, None)
+        names_of = tuple(name if name in among else None for name in names_of)
+        weights = tuple(name or value for name, value in zip(names_of, given, strict=True))
+    sign = relation.sign if isinstance(relation, Fixed) else "<?>"
+    return LearnedComparison(found.left, found.right, sign, scale, weights, tuple(names), tuple(order), units, moved)

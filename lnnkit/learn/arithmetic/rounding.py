@@ -1,0 +1,49 @@
+"""Fitted rows of templates made whole, and how much worse a whole model may fit by chance."""
+
+from __future__ import annotations
+
+import math
+
+from torch import Tensor
+
+from lnnkit.flags import any_set
+from lnnkit.learn.arithmetic.templates import Template
+
+EXACT = 1e-24
+"""The mean square of relative residuals up to which a model counts as exact."""
+
+
+def whole_rows(template: Template, parameters: Tensor) -> Tensor:
+    """Whole weights of size up to 1, of two rows after each is divided by its size: the mean of the weights that are
+    more than half of its largest. Of a lone sum up to 2, as two rows added give them."""
+    rows = parameters.unflatten(-1, (len(template.powers), -1))
+    if len(template.powers) == 1:
+        reach = 2 if template.linear else 1
+        return rows.round().clamp(-reach, reach).flatten(1)
+    size = rows.abs()
+    large = size > 0.5 * size.amax(-1, keepdim=True)
+    mean = (size * large).sum(-1, keepdim=True) / large.sum(-1, keepdim=True).clamp(min=1)
+    return (rows / mean.clamp(min=1e-300)).round().clamp(-1, 1).flatten(1)
+
+
+def oriented(template: Template, rows: Tensor, operands: Tensor) -> Tensor:
+    """The same function with the signs that read best, where they may be turned: a root is of sums that are positive on
+    average, a square, product or quotient begins with a positive weight."""
+    if template.powers == (0.5,):
+        turned = bool((operands @ rows.mT).mean() < 0)
+    elif template.powers == (2,) or len(template.powers) == 2:
+        weights = rows.flatten()
+        turned = any_set(weights[weights != 0][:1] < 0)
+    else:
+        turned = False
+    return -rows if turned else rows
+
+
+def by_chance(samples: int, unknowns: int) -> float:
+    """By how much the mean square of the truth may exceed that of the best fit: the fit bends as many degrees of
+    freedom to the noise as it has unknowns, and the rest scatter, here by four standard deviations. A fit that has
+    none left shows nothing of the noise, and none is granted."""
+    free = samples - unknowns
+    if free <= 0:
+        return 1.0
+    return samples / free * (1 + 4 * math.sqrt(2 / free))

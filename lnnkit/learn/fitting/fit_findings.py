@@ -1,0 +1,192 @@
+"""What is to be said of a fit: that nothing could be learned, and why; that labels do not tell what was found; that the
+answers are no better than the majority class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import torch
+from torch import Tensor
+
+from lnnkit.flags import any_set, where_set
+from lnnkit.learn.fitting.descent import Fitted
+from lnnkit.learn.fitting.fitting import Fitting, Inferred
+from lnnkit.learn.fitting.majority import majority
+from lnnkit.learn.labels import Labels
+from lnnkit.learn.parameters.parameters import Parameter
+from lnnkit.learn.replay.soft_supports import supports
+from lnnkit.syntax.diagnostic import Diagnostic
+
+_MET = 1e-6  # a loss that is as good as none
+_GAIN = 1e-9
+_NAMED = 3  # atoms, or rules
+
+
+def findings(fitting: Fitting, fitted: Fitted) -> tuple[Diagnostic, ...]:
+    """Warnings about a fit: ``alike-labels`` where all labels say the same and something had to be found from them,
+    else ``no-gradient`` where its loss did not depend on anything that is learned, or ``untold-rule`` for rules that no
+    label tells anything of; and ``majority-class`` where one answer for all atoms would be right as often."""
+    others = tuple(_stuck(fitting, fitted)) or tuple(_idle(fitting, fitted))
+    return tuple(_alike(fitting, fitted)) or (*others, *majority(fitting, fitted))
+
+
+def _idle(fitting: Fitting, fitted: Fitted) -> Iterator[Diagnostic]:
+    idle = [each for each, marked in zip(fitting.parameters, fitted.idle.tolist(), strict=True) if marked]
+    rules = list(dict.fromkeys(rule for each in idle for rule in each.rules))
+    if rules and fitted.stopped != "interrupted":
+        stays = "it stays" if len(rules) == 1 else "they stay"
+        message = f"no label depends on {_listed(rules[:_NAMED], len(rules))}: {stays} as written"
+        yield Diagnostic("untold-rule", message, "label what it concludes, if it is to learn", severity="warning")
+
+
+def _stuck(fitting: Fitting, fitted: Fitted) -> Iterator[Diagnostic]:
+    started = fitted.history[0].loss if fitted.history else fitted.losses.total
+    wanting = fitted.losses.terms.get("labels", 0.0) + fitted.losses.terms.get("contradictions", 0.0)
+    if fitted.stopped == "interrupted" or wanting <= _MET or fitted.losses.total < started - _GAIN:
+        return
+    constraints = fitting.constraints(fitted.values)
+    found = fitting.infer(fitted.values, constraints, softness=1.0)
+    if not any_set(_unmet(fitting, found)) and not fitted.losses.terms.get("contradictions"):
+        return
+    values = fitted.values.clone().requires_grad_()
+    learned = [values, *(weight for each in fitting.bindings for weight in each.module.parameters())]
+    for batch in fitting.batches(found, torch.Generator().manual_seed(fitting.settings.seed)):
+        terms = fitting.terms(batch, values, constraints)
+        total = terms["labels"] + terms.get("contradictions", 0.0)
+        if total.requires_grad:
+            slopes = torch.autograd.grad(total, [each for each in learned if each.requires_grad], allow_unused=True)
+            if any(any_set(each != 0) for each in slopes if each is not None):
+                return
+    yield _no_gradient(fitting, fitted, found)
+
+
+def _no_gradient(fitting: Fitting, fitted: Fitted, found: Inferred) -> Diagnostic:
+    """With what keeps most of the labels that are not met from depending on anything."""
+    untold = _untold(fitting, found)
+    reached = _reached(fitting, untold)
+    lost, idle = untold[~reached], untold[reached]
+    head = f"{_outset(fitting, fitted)}: the loss does not depend on anything that is learned"
+    if len(lost) > len(idle) and any(each.crisp for each in found.trace.replayer.comparisons.values()):
+        where = f"no rule whose comparisons hold reaches {_atoms(fitting, found, lost)}"
+        hint = "give the comparisons a scale, as in `(a(X) > 3){scale: 1}`: what is false to a degree learns too"
+    elif len(lost) > len(idle):
+        where = f"no rule reaches {_atoms(fitting, found, lost)}"
+        hint = "conclude them by a rule, or give it the facts that it needs about them; nothing else can teach it"
+    elif len(idle):
+        where = f"what could tell {_atoms(fitting, found, idle)} is 0 or says nothing, as a conjunction of small truths"
+        hint = _hint(fitting)
+    else:
+        where = "the bounds of all labelled atoms rest on what is fixed"
+        hint = "label what depends on the rules that learn, or let the others learn too"
+    return Diagnostic("no-gradient", f"{head}; {where}", hint, severity="warning")
+
+
+def _outset(fitting: Fitting, fitted: Fitted) -> str:
+    """What was learned before the loss depended on nothing: values that the data placed, or that descent moved."""
+    values = zip(fitting.parameters, fitted.values.tolist(), strict=True)
+    moved = [f"{each.name} = {value:.6g}" for each, value in values if has_moved(each, value)]
+    if moved:
+        return f"the data gave {_listed(moved[:_NAMED], len(moved))}, and training went no further"
+    if fitting.bindings and fitted.kept != 0:
+        return "training went no further"
+    return "nothing was learned"
+
+
+def has_moved(parameter: Parameter, value: float) -> bool:
+    """Whether a parameter has another value than the program gives it; so it has where the program gives none."""
+    return parameter.start is None or abs(value - parameter.start) > _MET
+
+
+def _hint(fitting: Fitting) -> str:
+    soft = "" if fitting.settings.soft else "`soft=True` (`--soft`: all that could tell an atom learns), "
+    logic = "" if fitting.logic == "product" else "`logic product` (a conjunction of small truths is not 0), "
+    return f"try {soft}{logic}or other values to start from"
+
+
+def _untold(fitting: Fitting, found: Inferred) -> Tensor:
+    """The training labels that are not met, and of whose atoms nothing has told anything."""
+    silent = (found.told.events[0] < 0) & (found.told.events[1] < 0)
+    return where_set(_unmet(fitting, found) & silent)
+
+
+def _unmet(fitting: Fitting, found: Inferred) -> Tensor:
+    """(n,) which training labels are not met. Where rules can tell one end alone, the other is no matter."""
+    own, told = fitting.labels, found.told
+    produced = found.trace.fixpoint.prepared.relevance.produced
+    wrong = torch.zeros(len(own), dtype=torch.bool)
+    for number, name in enumerate(own.names):
+        mine = own.predicate == number
+        for end, other, is_, wanted in (
+            ("lower", "upper", told.lower, own.lower),
+            ("upper", "lower", told.upper, own.upper),
+        ):
+            if (name, end) in produced or (name, other) not in produced:
+                wrong |= mine & ((is_ - wanted).abs() > _MET)
+    train = torch.zeros(len(own), dtype=torch.bool)
+    train[fitting.split.train] = True
+    return wrong & train
+
+
+def _reached(fitting: Fitting, which: Tensor) -> Tensor:
+    """Of labels, whether an instance of a rule that all its facts are there for could tell their atoms something."""
+    values = torch.tensor([each.start or 0.0 for each in fitting.parameters], dtype=torch.float64)
+    found = fitting.trace(values, listed=True)
+    rows = fitting.labels.rows(found.fixpoint.prepared.grounding.atoms).long()[which]
+    return torch.isin(rows, supports(found, rows).rows)
+
+
+def _atoms(fitting: Fitting, found: Inferred, which: Tensor) -> str:
+    """The first of some labels' atoms, and how many there are."""
+    named = [_atom(fitting, found.trace.entities.names, int(label)) for label in which[:_NAMED]]
+    return _listed(named, len(which))
+
+
+def _listed(named: Sequence[str], count: int) -> str:
+    """The first of so many."""
+    rest = f" and {count - len(named):,} more" if count > len(named) else ""
+    return ", ".join(f"`{each}`" for each in named) + rest
+
+
+def _atom(fitting: Fitting, texts: Sequence[str], label: int) -> str:
+    own = fitting.labels
+    number = int(own.predicate[label])
+    place = int((own.predicate[:label] == number).sum())
+    arguments = [texts[int(ids[place])] for ids in own.columns[number]]
+    return f"{own.names[number]}({', '.join(arguments)})"
+
+
+def _alike(fitting: Fitting, fitted: Fitted) -> Iterator[Diagnostic]:
+    """Where all labels of truths that tell of a value say the same, whatever makes them true is as good. Values that
+    the program gives, and that stayed as they were, were not found."""
+    own = fitting.labels.some(fitting.split.train.sort().values)
+    said = {name: truth for number, name in enumerate(own.names) if (truth := _common(own, number)) is not None}
+    if not said:
+        return
+    values = zip(fitting.parameters, fitted.values.tolist(), strict=True)
+    moved = [each for each, value in values if has_moved(each, value)]
+    groups: dict[frozenset[str], list[Parameter]] = {}
+    for each, names in zip(moved, fitting.told_by(moved), strict=True):
+        groups.setdefault(names, []).append(each)
+    for names, found in groups.items():
+        if not names or not names <= said.keys():
+            continue
+        what = " and ".join(dict.fromkeys(f"`{' '.join(each.span.text.split())}`" for each in found))
+        truths = " and ".join(f"of `{name}` ({said[name][0]:,}) all say {said[name][1]}" for name in sorted(names))
+        message = f"the training labels {truths}: they do not tell what {what} should be"
+        yield Diagnostic("alike-labels", message, "label some that say otherwise too", found[0].span, "warning")
+
+
+def _common(labels: Labels, number: int) -> tuple[int, str] | None:
+    """How many labels of truth a predicate has, and what all of them say; None where they do not agree."""
+    mine = labels.predicate == number
+    lower, upper = labels.lower[mine], labels.upper[mine]
+    if not len(lower) or any_set(labels.numeric[mine]):
+        return None
+    if not bool((lower == lower[0]).all() and (upper == upper[0]).all()):
+        return None
+    return len(lower), _said(float(lower[0]), float(upper[0]))
+
+
+def _said(lower: float, upper: float) -> str:
+    plain = {(1.0, 1.0): "true", (0.0, 0.0): "false"}
+    return plain.get((lower, upper), f"[{lower:g}, {upper:g}]")

@@ -1,0 +1,129 @@
+"""Plain rules from a table: disjunctions of conjunctions that are all but always right.
+
+Conjunctions are grown literal by literal, each to cover true rows that none does yet (Fuernkranz, "Separate-and-conquer
+rule learning", 1999). The rule is kept where it is right on rows held back. A literal of a missing cell neither holds
+nor fails: a conjunction covers the rows of which all its literals hold, and leaves to others those of which one fails;
+rows of which it says neither are neither right nor wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from lnnkit.learn.induction.literals import Conjunction, holds
+
+_LONGEST = 6  # literals of a conjunction
+_MOST = 4 * _LONGEST  # conjunctions
+_BEAM = 20
+_SKETCH = 2000  # rows on which covering is tried first
+_HOPELESS = 0.9  # accuracy there
+_CLEAN = 0.99  # accuracy from which a plain rule is kept
+_SLIPS = 0.5  # rows held back that may be wrong, where there are few
+_DECIDED = 0.25  # of the rows: of fewer a rule says too little
+
+
+def covering(
+    known: np.ndarray,
+    positive: np.ndarray,
+    weight: np.ndarray,
+    parts: tuple[np.ndarray, np.ndarray],
+    most: int | None = None,
+    longest: int | None = None,
+) -> tuple[Conjunction, ...] | None:
+    """The conjunctions that cover the true rows, if a plain rule does well on rows held back: at ``most`` so many, the
+    ``longest`` of so many literals."""
+    most = _MOST if most is None else min(most, _MOST)
+    longest = _LONGEST if longest is None else min(longest, _LONGEST)
+    train, held = parts
+    least = _HOPELESS
+    if not known.shape[1]:
+        return None
+    for rows in (train[:: max(1, len(train) // _SKETCH)], train):
+        found = _cover(known[rows], positive[rows], weight[rows], most, longest)
+        accuracy, decided = _accuracy(found, known[held], positive[held], weight[held])
+        if accuracy < least:
+            return None
+        least = min(_CLEAN, 1 - _SLIPS / max(1, decided))
+    again = tuple(_cover(known, positive, weight, most, longest))
+    return again if _accuracy(again, known, positive, weight)[0] >= _CLEAN else None
+
+
+def _accuracy(
+    conjunctions: Sequence[Conjunction], known: np.ndarray, positive: np.ndarray, weight: np.ndarray
+) -> tuple[float, int]:
+    """Of what the disjunction says, and of how many rows it says anything; 0 where it is of too few."""
+    covered, possible = np.zeros(len(known), bool), np.zeros(len(known), bool)
+    for each in conjunctions:
+        truth = holds(each, known)
+        covered |= truth >= 1
+        possible |= truth > 0
+    decided = covered | ~possible
+    count = int(decided.sum())
+    if count < _DECIDED * len(known):
+        return 0.0, count
+    return float((weight * (covered == positive))[decided].sum() / weight[decided].sum()), count
+
+
+def _cover(known: np.ndarray, positive: np.ndarray, weight: np.ndarray, most: int, longest: int) -> list[Conjunction]:
+    """Conjunctions that between them cover the true rows, each as good as it can be made, best first."""
+    both = np.concatenate([known, 1 - known], axis=1)  # literals, then their negations
+    count = known.shape[1]
+    rest, found = positive.copy(), []
+    while rest.any() and len(found) < most:
+        conjunction = _grown(both, rest, positive, weight, longest)
+        own = both[:, conjunction]
+        covered, possible = (own >= 1).all(axis=1), (own > 0).all(axis=1)
+        right, wrong = weight[covered & rest].sum(), weight[covered & ~positive].sum()
+        if not conjunction or right <= 2 * wrong or right <= 0:
+            break
+        found.append(tuple((place % count, place < count) for place in sorted(conjunction)))
+        rest &= ~possible
+    return found
+
+
+def _grown(both: np.ndarray, rest: np.ndarray, positive: np.ndarray, weight: np.ndarray, longest: int) -> list[int]:
+    """One conjunction: the shortest that covers no false row, and of those the one that covers most; of its beginnings
+    the most informative are tried further. Where there is none, the purest."""
+    right, wrong = weight * rest, weight * ~positive
+    held = (both >= 1).astype(np.float32)
+    beam: list[tuple[list[int], np.ndarray]] = [([], np.ones(len(both), np.float32))]
+    best: tuple[float, float, list[int]] = (0.0, 0.0, [])
+    for _ in range(longest):
+        longer: dict[tuple[int, ...], tuple[float, list[int]]] = {}
+        for chosen, inside in beam:
+            ps, ns = (right * inside) @ held, (wrong * inside) @ held
+            ps[chosen] = 0.0
+            p, n = float((right * inside).sum()), float((wrong * inside).sum())
+            if p <= 0 or n <= 0:
+                continue
+            with np.errstate(divide="ignore", invalid="ignore"):
+                gain = np.where(ps > 0, ps * (np.log2(ps / (ps + ns)) - np.log2(p / (p + n))), -np.inf)
+                purity = np.where(ps > 0, ps / (ps + ns), 0.0)
+            for place in np.argsort(-gain, kind="stable")[:_BEAM].tolist():
+                if gain[place] > 1e-9:
+                    longer.setdefault(tuple(sorted((*chosen, place))), (float(gain[place]), [*chosen, place]))
+            place = int(np.lexsort((-ps, -purity))[0])
+            best = max(best, (float(purity[place]), float(ps[place]), [*chosen, place]), key=lambda each: each[:2])
+        if best[0] >= 1.0 or not longer:
+            break
+        ordered = sorted(longer.values(), key=lambda each: (-each[0], each[1]))[:_BEAM]
+        beam = [(chosen, held[:, chosen].min(axis=1)) for _, chosen in ordered]
+    return _spared(best[2], both, rest, positive, weight)
+
+
+def _spared(
+    chosen: list[int], both: np.ndarray, rest: np.ndarray, positive: np.ndarray, weight: np.ndarray
+) -> list[int]:
+    """Without the literals that leave it as pure."""
+
+    def worth(some: list[int]) -> tuple[float, float]:
+        covered = (both[:, some] >= 1).all(1)
+        right, wrong = weight[covered & rest].sum(), weight[covered & ~positive].sum()
+        return right / (right + wrong) if right + wrong > 0 else 0.0, right
+
+    for place in list(chosen):
+        fewer = [each for each in chosen if each != place]
+        if fewer and worth(fewer) >= worth(chosen):
+            chosen = fewer
+    return chosen

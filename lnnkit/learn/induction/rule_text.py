@@ -1,0 +1,54 @@
+"""An induced rule as lines to be read without knowing the language: thresholds, values, dates as dates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+
+from lnnkit.learn.induction.induction import Induced
+from lnnkit.learn.induction.literals import Conjunction, Literal, TableColumn
+from lnnkit.syntax.digits import in_digits
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def rule_lines(rule: Induced, columns: Sequence[TableColumn], positive: str, negative: str) -> Iterator[str]:
+    """``positive if ...`` with a conjunction a line; for a weighted rule what each adds to the truth, which starts from
+    what the first line says. ``negative`` is what holds otherwise."""
+    named = [_conjunction(each, rule.literals, columns) for each in rule.conjunctions]
+    if rule.plain:
+        yield f"{positive} if" if named else f"{negative}, always"
+        yield from (f"  {'or ' if place else ''}{each}" for place, each in enumerate(named))
+        yield from (f"else {negative}",) if named else ()
+        return
+    yield f"truth of {positive}: {0.5 + rule.start / rule.span:.4g}"
+    order = sorted(range(len(named)), key=lambda place: -abs(float(rule.weights[place])))
+    for place in order:
+        yield f"  {float(rule.weights[place]) / rule.span:+.4g} if {named[place]}"
+    yield f"{positive} if above 0.5, else {negative}"
+
+
+def _conjunction(own: Conjunction, literals: Sequence[Literal], columns: Sequence[TableColumn]) -> str:
+    return " and ".join(_literal(literals[number], columns, holds=holds) for number, holds in own)
+
+
+def _literal(literal: Literal, columns: Sequence[TableColumn], *, holds: bool) -> str:
+    column = columns[literal.column]
+    if column.kind == "truth":
+        return column.name if holds else f"not {column.name}"
+    if literal.threshold is None:
+        return f"{column.name} {'=' if holds else '!='} {literal.value}"
+    soft = "" if literal.scale is None else f" (by degrees, over {_number(literal.scale, column, apart=True)})"
+    return f"{column.name} {'>=' if holds else '<'} {_number(literal.threshold, column)}{soft}"
+
+
+def _number(value: float, column: TableColumn, *, apart: bool = False) -> str:
+    """A threshold, a date as such; or how far two values are ``apart``."""
+    if column.kind == "date" and not apart:
+        try:
+            found = _EPOCH + timedelta(days=value)
+        except OverflowError:
+            return f"{in_digits(value)} days after 1970"
+        return f"{found:%Y-%m-%d}" if value.is_integer() else f"{found:%Y-%m-%d %H:%M:%S}"
+    days = " days" if column.kind in ("date", "duration") else ""
+    return f"{in_digits(value)}{days}"

@@ -1,0 +1,113 @@
+"""Learned comparisons of a rule's body as literals: which there are, and a rule without those whose truth is constant.
+
+A literal is known by its place in the file, which the checked rule, where a chain of comparisons is a conjunction,
+shares with the file's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from lnnkit.check.learnables import in_value
+from lnnkit.check.walk import nodes, strip_foralls, transform, visits
+from lnnkit.learn.parameters.places import opened
+from lnnkit.syntax import ast
+from lnnkit.syntax.span import Span
+
+Place = tuple[int, int]  # of a literal in the text of the file: where it starts and ends
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """The ``literals`` that the rule at ``rule`` among the assertions goes without, each with the truth that it always
+    has, while the rule's parameters have these ``values``."""
+
+    rule: int
+    literals: Mapping[Place, bool]
+    values: Mapping[str, float]
+
+    def holds(self, values: Mapping[str, float]) -> bool:
+        """Whether the rule's parameters have the values that they had."""
+        return all(values.get(name) == value for name, value in self.values.items())
+
+
+def place_of(span: Span) -> Place:
+    return span.start, span.end
+
+
+def learned_literals(formula: ast.Expression) -> Iterator[ast.Comparison]:
+    """The comparisons that hold a learned value, below an implication's antecedent or either side of an equivalence:
+    what a rule states itself is true by that. Those of bound variables are left out."""
+    formula = strip_foralls(formula)
+    match formula:
+        case ast.Implies():
+            bodies = [formula.antecedent]
+        case ast.Iff():
+            bodies = [formula.left, formula.right]
+        case _:
+            bodies = []
+    for body in bodies:
+        for visit in visits(body):
+            if isinstance(visit.node, ast.Comparison) and not visit.scope and _is_learned(visit.node):
+                yield visit.node
+
+
+def _is_learned(comparison: ast.Comparison) -> bool:
+    for node in nodes(opened(comparison)):
+        if isinstance(node, ast.Learnable):
+            return True
+        for attribute in getattr(node, "attributes", ()):
+            if any(True for _ in in_value(attribute.value)):
+                return True
+    return False
+
+
+def without(formula: ast.Expression, literals: Mapping[Place, bool]) -> ast.Expression | None:
+    """The formula with literals of constant truth left out; None where one of them is all that stands there, or decides
+    what stands there."""
+
+    def change(node: ast.Expression) -> ast.Expression:
+        if isinstance(node, (ast.Comparison, ast.And)) and place_of(node.span) in literals:
+            return ast.Truth(literals[place_of(node.span)], span=node.span)
+        if isinstance(node, ast.Not) and isinstance(node.operand, ast.Truth):
+            return replace(node.operand, value=not node.operand.value)
+        return _without_neutral(node) if isinstance(node, (ast.And, ast.Or)) else node
+
+    found = transform(formula, change)
+    return None if _decided(found) else found
+
+
+def _without_neutral(node: ast.And | ast.Or) -> ast.Expression:
+    """Without operands that are true in a conjunction, or false in a disjunction, whatever their weights: they take
+    nothing away. Of one operand left with a weight or a bias, a truth stays beside. A false operand makes a conjunction
+    without weights false, a true one such a disjunction true."""
+    neutral = isinstance(node, ast.And)
+    plain = not node.attributes and not any(isinstance(each, ast.Weighted) for each in node.operands)
+    if plain and any(_truth(each) is (not neutral) for each in node.operands):
+        return ast.Truth(not neutral, span=node.span)
+    kept = [each for each in node.operands if _truth(each) is not neutral]
+    if len(kept) == len(node.operands):
+        return node
+    if not kept:
+        return ast.Truth(neutral, span=node.span)
+    if len(kept) > 1:
+        return replace(node, operands=tuple(kept))
+    if not node.attributes and not isinstance(kept[0], ast.Weighted):
+        return kept[0]
+    return replace(node, operands=(*kept, ast.Truth(neutral, span=node.span)))
+
+
+def _truth(operand: ast.Expression) -> bool | None:
+    inner = operand.operand if isinstance(operand, ast.Weighted) else operand
+    return inner.value if isinstance(inner, ast.Truth) else None
+
+
+def _decided(formula: ast.Expression) -> bool:
+    """Whether a truth stands anywhere but as the neutral operand of a conjunction or disjunction."""
+    for visit in visits(formula):
+        if isinstance(visit.node, ast.Truth):
+            parent = visit.parent
+            neutral = isinstance(parent, ast.And) if visit.node.value else isinstance(parent, ast.Or)
+            if not neutral:
+                return True
+    return False

@@ -1,0 +1,219 @@
+"""What parameters must fulfil, at every step: ranges, truth bounds in order, and neurons that stay classical.
+
+After each step the values are projected: onto the ranges, and onto the half-spaces of the conditions in turn until all
+hold (von Neumann's alternating projections). Where they only come near, the values of the neurons are drawn toward some
+that are known to fulfil them; where that does not help either, the step is not taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from lnnkit.flags import all_set
+from lnnkit.graph.lifted import LiftedGraph, Root
+from lnnkit.graph.ordered_operands import operand_edges
+from lnnkit.learn.parameters.classical import Conditions, conditions
+from lnnkit.learn.parameters.parameters import Parameter
+
+_CLASSICAL = frozenset({"and", "or", "implies"})
+_SWEEPS = 100
+_SHARES = (1e-6, 1e-4, 1e-2, 0.1, 0.3, 0.6, 1.0)
+_TOLERANCE = 1e-12  # rounding
+_OVER = 1.3  # times the way to a half-space: a slanted one would only be neared
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedNeuron:
+    """A connective of a rule. ``values`` are its weights, then its bias; ``names`` their parameters, None where fixed.
+    ``text`` is what stands in the program."""
+
+    rule: str
+    text: str
+    kind: str
+    logic: str
+    values: tuple[float, ...]
+    names: tuple[str | None, ...]
+
+    def conditions(self, alpha: float) -> Conditions | None:
+        return conditions(self.kind, self.logic, len(self.values) - 1, alpha)
+
+    def classical(self, values: Mapping[str, float], alpha: float) -> bool:
+        """Whether it is classical at ``alpha``, to 1e-9."""
+        found = self.conditions(alpha)
+        if found is None:
+            return False
+        now = [values.get(name or "", value) for name, value in zip(self.names, self.values, strict=True)]
+        return found.violation(torch.tensor(now, dtype=torch.float64)) <= 1e-9
+
+
+def learned_neurons(lifted: LiftedGraph, rules: Mapping[int, str]) -> list[LearnedNeuron]:
+    """The connectives of rules, but for equivalences. ``rules`` names the statements that are rules, by their place."""
+    found: list[LearnedNeuron] = []
+    seen: set[str] = set()
+    for place, root in enumerate(lifted.statements):
+        if place not in rules:
+            continue
+        stack = [root.reference.node]
+        while stack:
+            node = stack.pop()
+            data = lifted.graph.nodes[node]
+            edges = operand_edges(lifted.graph, node)
+            stack.extend(operand for operand, _ in reversed(edges))
+            if data["kind"] in _CLASSICAL and node not in seen:
+                seen.add(node)
+                weights = tuple(edge["weight"] for _, edge in edges)
+                named = (*(edge["parameter"] for _, edge in edges), data["learned"].get("bias"))
+                text = " ".join(data["span"].text.split())
+                found.append(
+                    LearnedNeuron(rules[place], text, data["kind"], data["logic"], (*weights, data["bias"]), named)
+                )
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _HalfSpace:
+    """``sum coefficient * value <= limit`` over the values at ``places``."""
+
+    places: tuple[int, ...]
+    coefficients: tuple[float, ...]
+    limit: float
+
+    def excess(self, values: Sequence[float]) -> float:
+        return sum(c * values[p] for c, p in zip(self.coefficients, self.places, strict=True)) - self.limit
+
+
+class Infeasible(Exception):
+    """No values fulfil the conditions of ``neuron``."""
+
+    def __init__(self, neuron: LearnedNeuron, alpha: float) -> None:
+        super().__init__(f"`{neuron.text}` cannot be classical at {alpha:g}")
+        self.neuron = neuron
+        self.alpha = alpha
+
+
+class Constraints:
+    """The constraints on parameters in one order. Those neurons of rules in ``classical`` that learn anything stay
+    classical at ``alpha``; ``slack`` lets operands of classical neurons be left out, at a price
+    (see ``slackness``)."""
+
+    def __init__(
+        self,
+        parameters: Sequence[Parameter],
+        neurons: Sequence[LearnedNeuron] = (),
+        classical: Collection[str] = (),
+        alpha: float = 1.0,
+        *,
+        slack: bool = False,
+        statements: Sequence[Root] = (),
+    ) -> None:
+        self._place = {each.name: place for place, each in enumerate(parameters)}
+        self.least = torch.tensor([each.low for each in parameters], dtype=torch.float64)
+        self.most = torch.tensor([each.high for each in parameters], dtype=torch.float64)
+        self._half_spaces: list[_HalfSpace] = []
+        self._slack: list[_HalfSpace] = []
+        self._inside: dict[int, float] = {}  # by place: a value that fulfils its neuron's conditions with the others
+        self._alpha = alpha
+        self.declared = [
+            neuron
+            for neuron in neurons
+            if neuron.rule in classical and any(name in self._place for name in neuron.names)
+        ]
+        for neuron in self.declared:
+            self._declare(neuron, slack=slack)
+        for root in statements:
+            if all(name in self._place for name in root.learned) or (
+                any(name in self._place for name in root.learned) and (root.lower > 0.0) and (root.upper < 1.0)
+            ):
+                self._keep_in_order(root)
+
+    def _keep_in_order(self, root: Root) -> None:
+        """The lower truth stays below the upper one."""
+        places: list[int] = []
+        signs: list[float] = []
+        limit = 0.0
+        for sign, name, value in zip((1.0, -1.0), root.learned, (root.lower, root.upper), strict=True):
+            if name in self._place:
+                places.append(self._place[name])
+                signs.append(sign)
+            else:
+                limit -= sign * value
+        self._half_spaces.append(_HalfSpace(tuple(places), tuple(signs), limit))
+
+    def _declare(self, neuron: LearnedNeuron, *, slack: bool) -> None:
+        found = neuron.conditions(self._alpha)
+        if found is None:
+            raise Infeasible(neuron, self._alpha)
+        for name, value in zip(neuron.names, found.inside.tolist(), strict=True):
+            if name in self._place:
+                self._inside.setdefault(self._place[name], value)
+        for row, limit, slackable in zip(found.matrix.tolist(), found.limit.tolist(), found.slackable, strict=True):
+            places: list[int] = []
+            coefficients: list[float] = []
+            for coefficient, name, value in zip(row, neuron.names, neuron.values, strict=True):
+                if not coefficient:
+                    continue
+                if name in self._place:
+                    places.append(self._place[name])
+                    coefficients.append(coefficient)
+                else:
+                    limit -= coefficient * value
+            if not places:
+                if limit < -1e-9:
+                    raise Infeasible(neuron, self._alpha)
+                continue
+            own = _HalfSpace(tuple(places), tuple(coefficients), limit)
+            (self._slack if slack and bool(slackable) else self._half_spaces).append(own)
+
+    def start(self, values: Tensor) -> Tensor:
+        """Values near these that fulfil the constraints. Raises `Infeasible` where none are found."""
+        found = self._projected(values, sweeps=50 * _SWEEPS)
+        if found is None:
+            raise Infeasible(self.declared[0], self._alpha)
+        return found
+
+    def project(self, values: Tensor, before: Tensor) -> Tensor:
+        """Values near ``values`` that fulfil the constraints; those ``before``, which do, where none are found."""
+        found = self._projected(values, sweeps=_SWEEPS)
+        return before if found is None else found
+
+    def holds(self, values: Tensor) -> bool:
+        """Whether all constraints hold, exactly."""
+        inside = all_set((values >= self.least) & (values <= self.most))
+        now = values.tolist()
+        return inside and all(each.excess(now) <= _TOLERANCE for each in self._half_spaces)
+
+    def slackness(self, values: Tensor) -> Tensor:
+        """The sum of what the conditions are broken by that slack lets be broken; gradients pass."""
+        total = torch.zeros((), dtype=values.dtype)
+        for each in self._slack:
+            own = torch.tensor(each.coefficients, dtype=values.dtype) * values[list(each.places)]
+            total = total + (own.sum() - each.limit).clamp(min=0.0)
+        return total
+
+    def _projected(self, values: Tensor, sweeps: int) -> Tensor | None:
+        clamped = torch.minimum(torch.maximum(values, self.least), self.most)
+        if not self._half_spaces:
+            return clamped
+        now = clamped.tolist()
+        least, most = self.least.tolist(), self.most.tolist()
+        for _ in range(sweeps):
+            broken = False
+            for each in self._half_spaces:
+                excess = each.excess(now)
+                if excess > _TOLERANCE / 2:
+                    broken = True
+                    over = 1.0 if excess < 1e-9 else _OVER
+                    step = over * excess / sum(c * c for c in each.coefficients)
+                    for c, p in zip(each.coefficients, each.places, strict=True):
+                        now[p] = min(max(now[p] - step * c, least[p]), most[p])
+            if not broken:
+                return torch.tensor(now, dtype=values.dtype)
+        for share in _SHARES:
+            drawn = [value + share * (self._inside.get(place, value) - value) for place, value in enumerate(now)]
+            if all(each.excess(drawn) <= _TOLERANCE for each in self._half_spaces):
+                return torch.tensor(drawn, dtype=values.dtype)
+        return None

@@ -1,0 +1,129 @@
+"""A program's text with the numbers that it has learned: the rules that changed are printed anew, all else stays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from lnnkit.check.learnables import in_value
+from lnnkit.check.program import CheckedProgram
+from lnnkit.check.walk import transform
+from lnnkit.learn.parameters.constant_literals import Dropped, without
+from lnnkit.learn.parameters.parameters import Naming, is_marked, trainable
+from lnnkit.learn.parameters.places import Kind, Number, is_opened, opened, plain, rewritten, truths
+from lnnkit.learn.parameters.readable import crisp_relation
+from lnnkit.syntax import ast
+from lnnkit.syntax.parse import parse
+from lnnkit.syntax.printer import format_statement
+from lnnkit.syntax.span import Span
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedRule:
+    """A rule by its ``name`` and its ``place`` among the assertions: ``before`` as it is written, ``after`` with the
+    values of its parameters, all nodes with the spans that they have there."""
+
+    name: str
+    place: int
+    before: ast.RuleStatement
+    after: ast.RuleStatement
+
+
+def trained_rules(
+    file: ast.Program, program: CheckedProgram, values: Mapping[str, float], dropped: Sequence[Dropped] = ()
+) -> Iterator[TrainedRule]:
+    """The rules of the main ``file`` that may learn, with these values of their parameters, by name, and without the
+    literals that are ``dropped``."""
+    names = {program.assertions[place].span.start: (name, place) for name, place in trainable(program, file).items()}
+    literals = {each.rule: each.literals for each in dropped}
+    for statement in file.statements:
+        if not isinstance(statement, ast.RuleStatement) or statement.span.start not in names:
+            continue
+        name, place = names[statement.span.start]
+        new = _with_values(statement, Naming(name, marked=is_marked(program.assertions[place])), values)
+        shorter = without(new.formula, literals.get(place, {}))
+        yield TrainedRule(name, place, statement, new if shorter is None else replace(new, formula=shorter))
+
+
+def with_values(
+    file: ast.Program, program: CheckedProgram, values: Mapping[str, float], dropped: Sequence[Dropped] = ()
+) -> ast.Program:
+    """The main ``file`` of a checked program with these values of its parameters, by name, in their places, and without
+    the literals that are ``dropped``. A ``?`` stays one, and starts there. What was 1 and stays 1 is not written."""
+    text, done, pieces = file.span.source.text, 0, []
+    for rule in trained_rules(file, program, values, dropped):
+        statement, new = rule.before, rule.after
+        if new != statement:
+            pieces += [text[done : statement.span.start], format_statement(new, as_written=True)]
+            done = statement.span.end
+    found, _ = parse("".join([*pieces, text[done:]]), file.span.source.path)
+    return found
+
+
+def _with_values(statement: ast.RuleStatement, naming: Naming, values: Mapping[str, float]) -> ast.RuleStatement:
+    marked = naming.marked
+    number = _replacing(naming, values)
+    formula = transform(rewritten(opened(statement.formula), number, (), marked=marked), _plainly)
+    bounds, span = statement.bounds, statement.span
+    one = ast.Number(1, span=span)
+    given = (one, one) if bounds is None else (bounds.lower, bounds.upper)
+    lower, upper = (_as_value(end, span) for end in truths(*given, number, span, marked=marked))
+    if (lower, upper) != given:
+        bounds = ast.Bounds(lower, upper, span=span)
+    return replace(statement, formula=formula, bounds=bounds)
+
+
+def _replacing(naming: Naming, values: Mapping[str, float]) -> Number:
+    def number(kind: Kind, value: ast.Value | float, span: Span) -> ast.Value | float:
+        name = naming.name(kind, value)
+        if name is None or name not in values:
+            return value
+        now = _short(values[name])
+        if isinstance(value, ast.Learnable) and not is_opened(value):
+            return replace(value, initial=now)
+        return ast.Number(now, span=span)
+
+    return number
+
+
+def _plainly(node: ast.Expression) -> ast.Expression:
+    """A register that takes one of the six relations is that relation; one that has not been learned stays bare, and so
+    does a unit."""
+    if isinstance(node, ast.Comparison | ast.Unit):
+        learned = tuple(each for each in node.attributes if not any(map(is_opened, in_value(each.value))))
+        if len(learned) != len(node.attributes):
+            return replace(node, attributes=learned)
+        return crisp_relation(node) if isinstance(node, ast.Comparison) else node
+    return _without_ones(node)
+
+
+def _short(value: float) -> float | int:
+    """Whole numbers as such."""
+    return int(value) if value.is_integer() and abs(value) < 2**53 else value
+
+
+def _as_value(value: ast.Value | float, span: Span) -> ast.Value:
+    return value if isinstance(value, (ast.Number, ast.Learnable)) else ast.Number(value, span=span)
+
+
+def _without_ones(node: ast.Expression) -> ast.Expression:
+    """Weights and biases of 1 say nothing. Where a weight is learned only if it is written, it stays."""
+    if isinstance(node, (ast.And, ast.Or)):
+        node = replace(node, operands=tuple(map(_without_one, node.operands)))
+    elif isinstance(node, ast.Implies):
+        bare = _without_one(node.antecedent)
+        node = node if isinstance(bare, (ast.And, ast.Or)) else replace(node, antecedent=bare)
+    attributes = getattr(node, "attributes", ())
+    kept = tuple(
+        each
+        for each in attributes
+        if each.key != "bias" or not isinstance(each.value, ast.Number) or each.value.value != 1
+    )
+    if len(kept) != len(attributes) and isinstance(node, (ast.And, ast.Or, ast.Implies)):
+        return replace(node, attributes=kept)
+    return node
+
+
+def _without_one(operand: ast.Expression) -> ast.Expression:
+    says_nothing = isinstance(operand, ast.Weighted) and plain(operand.weight) == 1
+    return operand.operand if says_nothing and isinstance(operand, ast.Weighted) else operand

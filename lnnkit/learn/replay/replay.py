@@ -1,0 +1,140 @@
+"""Derivations replayed: only the events that some bounds rest on, each evaluated again from what it read.
+
+The events that are asked for and all that these rest on, back to the facts, are found once. They are evaluated level by
+level (an event's level is one more than the greatest of those it reads), all those of one level that one leaf of one
+formula brought about together. Values and their derivatives pass from level to level through one tensor; within a level
+torch differentiates the kernels.
+
+The winners of inference stay: where parameters move so far that another instance would set a bound, a replay gives what
+the old one says. Inference says when that is so (see `lnnkit.learn.fitting.fitting`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from lnnkit.flags import where_set
+from lnnkit.learn.replay.replay_steps import Reads, Step
+
+
+@dataclass(frozen=True)
+class Replay:
+    """``initial`` are the bounds that no event set, then those of the ``steps`` follow, level by level. ``places`` (n,)
+    says where each bound that was asked for stands. ``sources`` are the keys of the initial ones."""
+
+    initial: Tensor
+    sources: Tensor
+    steps: tuple[Step, ...]
+    places: Tensor
+
+    @property
+    def length(self) -> int:
+        return max((step.start + step.count for step in self.steps), default=len(self.initial))
+
+    def bounds(self, parameters: Tensor, given: Tensor | None = None) -> Tensor:
+        """(n,) the bounds asked for, at these parameters (in the order in which the replay was made for them);
+        gradients pass to them, and to ``given``, which stands in for the initial bounds."""
+        if given is None and len(self.steps) == 1 and self.copies:  # nothing passes from step to step
+            own = self.steps[0].evaluate(parameters, Reads(self.initial, len(self.initial)))
+            return own.repeat(self.copies)
+        found = _Evaluated.apply(parameters, self.initial if given is None else given, self, given is None)
+        assert isinstance(found, Tensor)
+        return found
+
+    @cached_property
+    def buffer(self) -> Tensor:
+        """Room for all values, the initial ones in place."""
+        values = torch.zeros(self.length, dtype=self.initial.dtype)
+        values[: len(self.initial)] = self.initial
+        return values
+
+    @cached_property
+    def moving(self) -> tuple[Tensor, Tensor]:
+        """Which of the bounds asked for are set by steps, and where they stand among those."""
+        which = where_set(self.places >= len(self.initial))
+        return which, self.places[which] - len(self.initial)
+
+    @cached_property
+    def copies(self) -> int:
+        """How often all that the steps set is asked for, in order; 0 if it is in any other way."""
+        moving, count = self.moving[1], self.length - len(self.initial)
+        times = len(moving) // count if count else 0
+        whole = len(moving) == len(self.places)
+        return times if whole and torch.equal(moving, torch.arange(count).repeat(times)) else 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Graph:
+    """What one step has made of which parameters and reads."""
+
+    step: Step
+    parameters: Tensor
+    found: Tensor
+    reads: Reads
+
+
+class _Evaluated(torch.autograd.Function):
+    """The bounds asked for. Each step has a graph of its own; between them gradients go by places."""
+
+    @staticmethod
+    def forward(
+        ctx: torch.autograd.function.FunctionCtx, parameters: Tensor, initial: Tensor, replay: Replay, constant: bool
+    ) -> Tensor:
+        values, count = replay.buffer, len(initial)
+        if not constant:
+            values = torch.cat([initial, torch.zeros(replay.length - count, dtype=initial.dtype)])
+        graphs: list[_Graph] = []
+        wanted = parameters.requires_grad or initial.requires_grad
+        with torch.set_grad_enabled(wanted):
+            for step in replay.steps:
+                leaf = parameters.detach().requires_grad_(wanted)
+                reads = Reads(values, count if constant else 0)
+                found = step.evaluate(leaf, reads)
+                values[step.start : step.start + step.count] = found.detach()
+                graphs.append(_Graph(step, leaf, found, reads))
+        ctx.graphs = graphs  # pyright: ignore[reportAttributeAccessIssue]  # a context takes any attribute
+        ctx.replay = replay  # pyright: ignore[reportAttributeAccessIssue]
+        ctx.constant = constant  # pyright: ignore[reportAttributeAccessIssue]
+        ctx.parameters = len(parameters)  # pyright: ignore[reportAttributeAccessIssue]
+        return values.index_select(0, replay.places)
+
+    @staticmethod
+    def backward(
+        ctx: torch.autograd.function.FunctionCtx, *gradients: Tensor
+    ) -> tuple[Tensor | None, Tensor | None, None, None]:
+        graphs: list[_Graph] = ctx.graphs  # pyright: ignore[reportAttributeAccessIssue]
+        replay: Replay = ctx.replay  # pyright: ignore[reportAttributeAccessIssue]
+        constant: bool = ctx.constant  # pyright: ignore[reportAttributeAccessIssue]
+        first = len(replay.initial) if constant else 0  # nothing flows to what is constant
+        which, places = replay.moving if constant else (None, replay.places)
+        asked = gradients[0] if which is None or len(which) == len(gradients[0]) else gradients[0][which]
+        if constant and replay.copies:
+            flowing = asked.view(replay.copies, -1).sum(0)
+        else:
+            flowing = torch.zeros(replay.length - first, dtype=asked.dtype).index_add_(0, places, asked)
+        total = torch.zeros(ctx.parameters, dtype=asked.dtype)  # pyright: ignore[reportAttributeAccessIssue]
+        for graph in reversed(graphs):
+            if not graph.found.requires_grad:
+                continue
+            begin = graph.step.start - first
+            own, made = flowing[begin : begin + graph.step.count], graph.reads.made
+            wanted = [graph.parameters, *(end for _, end in made)]
+            passed = torch.autograd.grad(graph.found, wanted, own, allow_unused=True, retain_graph=True)
+            if passed[0] is not None:
+                total = total + passed[0]
+            for (where, _), gradient in zip(made, passed[1:], strict=True):
+                if gradient is not None:
+                    _flow(flowing, where, gradient, first)
+        return total, None if constant else flowing[: len(replay.initial)], None, None
+
+
+def _flow(flowing: Tensor, places: Tensor, gradient: Tensor, first: int) -> None:
+    """Add gradients at their places, of which those before ``first`` do not count."""
+    if first:
+        moving = where_set(places >= first)
+        places, gradient = places[moving] - first, gradient[moving]
+    flowing.index_add_(0, places, gradient)

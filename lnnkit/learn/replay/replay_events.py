@@ -1,0 +1,174 @@
+"""The events of a history in order, and what stood when: which event last set a bound before a tick."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from lnnkit.flags import any_set, where_set
+from lnnkit.formula.unfolding import AUXILIARY
+from lnnkit.learn.replay.instance_messages import CROSSING
+from lnnkit.trail.events import NOBODY, Kind, Trail
+
+Group = tuple[int, int, int]  # a batch, a leaf, and the side that instances of the batch set through it
+
+
+class EventIndex:
+    """All events, numbered. ``group`` (n,) numbers the instances' batch, leaf and side, which ``groups`` lists; -1
+    where no instance brought it about. A bound's *key* is twice its atom row, plus its side. The last events are the
+    ``crossings`` of arrested instances, which set no bound: their keys are negative. From ``entered`` on they are those
+    of `enter`."""
+
+    def __init__(self, history: Trail, twinned: Collection[int] = ()) -> None:
+        """Of the batches ``twinned``, whoever sets one end of a bound has an event for the other end too, where there
+        is none: what a comparison says is worked out again for both."""
+        assert history.trace is not None
+        found = history.events()
+        count = len(found.row)
+        ends = torch.cat([found.start[1:], torch.tensor([count])]) if len(found.start) else found.start
+        lengths = ends - found.start
+        self.groups: list[Group] = []
+        numbers: dict[Group, int] = {}
+        chunks = []
+        for batch, leaf, side in zip(found.batch.tolist(), found.leaf.tolist(), found.side.tolist(), strict=True):
+            chunks.append(-1 if batch == NOBODY else numbers.setdefault((batch, leaf, side), len(numbers)))
+        keys = [found.row.long() * 2 + found.side.repeat_interleave(lengths)]
+        ticks = [found.tick.repeat_interleave(lengths)]
+        groups = [torch.tensor(chunks, dtype=torch.int64).repeat_interleave(lengths)]
+        instances, values = [found.instance.long()], [found.value.double()]
+        kinds = found.kind.repeat_interleave(lengths)
+        kinds = torch.cat([kinds, *self._twins(twinned, numbers, keys, ticks, groups, instances, values)])
+        count = sum(map(len, keys))
+        for tick, each in history.trace.arrested:
+            group = numbers.setdefault((each.batch, CROSSING, 0), len(numbers))
+            keys.append(torch.full((len(each.rows),), -1))
+            ticks.append(torch.full((len(each.rows),), tick))
+            groups.append(torch.full((len(each.rows),), group))
+            instances.append(torch.from_numpy(each.rows).long())
+            values.append(torch.from_numpy(each.roots.lower - each.roots.upper).double())
+        self.groups = list(numbers)
+        self.key, self.tick, self.group, self.instance, self.value = map(
+            torch.cat, (keys, ticks, groups, instances, values)
+        )
+        self.crossings = torch.arange(count, len(self.key))
+        self.entered = len(self.key)
+        self._span = history.tick + 2
+        self._touched = torch.zeros(int(self.key.max()) + 2 if len(self.key) else 1, dtype=torch.bool)
+        self._touched[self.key[:count]] = True
+        self._once = int(self._touched.count_nonzero()) == count
+        self.source = self._traced(kinds)
+
+    def __len__(self) -> int:
+        return len(self.key)
+
+    def enter(self, group: Group, count: int) -> Tensor:
+        """New events after all others, which set no bound: what ``count`` instances of a batch tell, each as if nothing
+        were known of its target. Their numbers."""
+        start = len(self.key)
+        if group not in self.groups:
+            self.groups.append(group)
+        self.key = torch.cat([self.key, torch.full((count,), -1)])
+        self.tick = torch.cat([self.tick, torch.full((count,), self._span - 1)])
+        self.group = torch.cat([self.group, torch.full((count,), self.groups.index(group))])
+        self.instance = torch.cat([self.instance, torch.arange(count)])
+        self.value = torch.cat([self.value, torch.zeros(count, dtype=torch.float64)])
+        return torch.arange(start, start + count)
+
+    def before(self, keys: Tensor, ticks: Tensor) -> Tensor:
+        """(n,) the event that set each bound last before a tick; -1 if none had. What was restored to what it had been
+        is traced to what had set that. Only to be read: where nothing was set, all are one number."""
+        within = keys < len(self._touched)
+        if not any_set(within & self._touched[torch.where(within, keys, 0)]):
+            return torch.full((1,), -1).expand(len(keys))
+        if self._once:
+            least, numbers = self._number
+            found = numbers.index_select(0, (keys - least).clamp(0, len(numbers) - 1))
+            wanted = (found >= 0) & (self.key[found] == keys) & (self.tick[found] < ticks)
+            return torch.where(wanted, self.source[found], -1)
+        place = torch.searchsorted(self._sorted, keys * self._span + ticks) - 1
+        event = self._order[place.clamp(min=0)]
+        return torch.where((place >= 0) & (self.key[event] == keys), self.source[event], -1)
+
+    def last(self, keys: Tensor) -> Tensor:
+        """(n,) the event that set each bound last of all."""
+        return self.before(keys, torch.full_like(keys, self._span - 1))
+
+    def previous(self, events: Tensor) -> Tensor:
+        """(n,) the event that had set the same bound before each of ``events``, which are none that were restored."""
+        place = self._place[events] - 1
+        event = self._order[place.clamp(min=0)]
+        return torch.where((place >= 0) & (self.key[event] == self.key[events]), self.source[event], -1)
+
+    @cached_property
+    def _number(self) -> tuple[int, Tensor]:
+        """The least key, and for each from there on its only event."""
+        keys = self.key[self.key >= 0]
+        least = int(keys.min())
+        numbers = torch.full((int(keys.max()) + 1 - least,), -1)
+        numbers[keys - least] = torch.arange(len(keys))
+        return least, numbers
+
+    @cached_property
+    def _ordered(self) -> tuple[Tensor, Tensor]:
+        """The events by key and tick, as one number, and their order."""
+        return (self.key * self._span + self.tick).sort(stable=True)
+
+    @property
+    def _sorted(self) -> Tensor:
+        return self._ordered[0]
+
+    @property
+    def _order(self) -> Tensor:
+        return self._ordered[1]
+
+    @cached_property
+    def _place(self) -> Tensor:
+        """(n,) of each event in that order."""
+        place = torch.empty_like(self._order)
+        place[self._order] = torch.arange(len(place))
+        return place
+
+    def _twins(
+        self,
+        batches: Collection[int],
+        numbers: dict[Group, int],
+        keys: list[Tensor],
+        ticks: list[Tensor],
+        groups: list[Tensor],
+        instances: list[Tensor],
+        values: list[Tensor],
+    ) -> list[Tensor]:
+        """Enter an event for the other end of each bound that only one has been set of; returns their kinds."""
+        kinds: list[Tensor] = []
+        own = [columns[0] for columns in (keys, ticks, groups, instances)]
+        for (batch, leaf, side), group in list(numbers.items()):
+            if batch in batches and leaf == AUXILIARY:
+                mine = where_set(own[2] == group)
+                lone = mine[~torch.isin(own[0][mine] ^ 1, own[0])]
+                twin = numbers.setdefault((batch, leaf, 1 - side), len(numbers))
+                keys.append(own[0][lone] ^ 1)
+                ticks.append(own[1][lone])
+                groups.append(torch.full((len(lone),), twin))
+                instances.append(own[3][lone])
+                values.append(torch.full((len(lone),), float(1 - side), dtype=torch.float64))
+                kinds.append(torch.full((len(lone),), int(Kind.SENT)))
+        return kinds
+
+    def _traced(self, kinds: Tensor) -> Tensor:
+        """For each event the one that brought its value about: for one that restored a bound to what it had been before
+        it was restarted, the last event before the last restart."""
+        source = torch.arange(len(self.key))
+        restored = where_set(kinds == Kind.RESTORED)
+        if len(restored):
+            kind = torch.cat([kinds, torch.full((len(self.crossings),), int(Kind.SENT))])
+            for event in restored[self._place[restored].argsort()].tolist():
+                place = int(self._place[event])
+                while place >= 0 and int(kind[self._order[place]]) != Kind.RESTARTED:
+                    place -= 1
+                earlier = int(self._order[place - 1]) if place >= 1 else -1
+                known = earlier >= 0 and int(self.key[earlier]) == int(self.key[event])
+                source[event] = source[earlier] if known else -1
+        return source

@@ -1,0 +1,172 @@
+"""The steps of a replay: events that one leaf of one batch brought about, evaluated from what they read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from lnnkit.engine.response.respond import constant
+from lnnkit.formula.quantified_rows import Grouping
+from lnnkit.join.instances.rule_shape import RuleShape
+from lnnkit.learn.arithmetic.learned_comparisons import LearnedComparison
+from lnnkit.learn.replay.clauses import Clause, End, matrix, sums
+from lnnkit.learn.replay.instance_messages import names, told
+from lnnkit.logic.bounds import Bounds
+from lnnkit.numeric import Interval
+
+
+class Reads:
+    """What a step reads of the values of a replay. Each read is a leaf of the step's own graph; its places among the
+    values are kept, so that its gradient finds its way. The first ``constant`` values need none."""
+
+    def __init__(self, values: Tensor, constant: int) -> None:
+        self._values = values
+        self.constant = constant
+        self.made: list[tuple[Tensor, Tensor]] = []  # places, and what stands there
+
+    def read(self, places: Tensor) -> Tensor:
+        found = self._values.index_select(0, places)
+        if torch.is_grad_enabled() and len(places) and int(places.max()) >= self.constant:
+            found.requires_grad_()
+            self.made.append((places, found))
+        return found
+
+    def read_constant(self, places: Tensor) -> Tensor:
+        return self._values.index_select(0, places)
+
+
+class Step(Protocol):
+    """``count`` events; their values are written from ``start`` on."""
+
+    @property
+    def start(self) -> int: ...
+    @property
+    def count(self) -> int: ...
+
+    def evaluate(self, parameters: Tensor, reads: Reads) -> Tensor:
+        """(count,) the bounds that the events set, at these parameters."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceStep:
+    """Any formula, by its kernels. ``ends`` gives for each leaf where its lower and its upper ends stand; ``lengths``
+    the rows of each block; ``out`` picks the events' own rows among those of the leaf's block (None: all, in order).
+    ``order`` are the names of the parameters."""
+
+    batch: RuleShape
+    leaf: int
+    side: int
+    ends: Mapping[int, tuple[Tensor, Tensor]]
+    lengths: tuple[int, ...]
+    groupings: tuple[Grouping | None, ...]
+    out: Tensor | None
+    start: int
+    count: int
+    order: tuple[str, ...]
+
+    def evaluate(self, parameters: Tensor, reads: Reads) -> Tensor:
+        formula = self.batch.formula
+        found = {index: Bounds(reads.read(low), reads.read(high)) for index, (low, high) in self.ends.items()}
+
+        def bounds(index: int) -> Bounds:
+            if index in found:
+                return found[index]
+            return constant(self.batch, index, self.lengths[formula.neurons[index].block], torch.float64)
+
+        mentioned = set(names(formula))
+        own = {name: parameters[place] for place, name in enumerate(self.order) if name in mentioned}
+        completes = self.batch.completes
+        value = told(formula, own, bounds, self.groupings, self.leaf, self.side, completes=completes)
+        return value if self.out is None else value.index_select(0, self.out)
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonStep:
+    """A comparison that holds parameters, by the truth that its numbers give it. ``numbers`` are the places of their
+    lower and upper ends; ``softness`` is the scale of a crisp one."""
+
+    comparison: LearnedComparison
+    side: int
+    numbers: tuple[tuple[Tensor, Tensor], ...]
+    softness: float
+    start: int
+    count: int
+    order: tuple[str, ...]
+
+    def evaluate(self, parameters: Tensor, reads: Reads) -> Tensor:
+        named, numbers = _read(self, parameters, reads)
+        return self.comparison.truth(numbers, named, self.side, self.softness)
+
+
+@dataclass(frozen=True, slots=True)
+class ContractionStep:
+    """What a comparison that holds parameters leaves of one of its ``numbers``, by the bounds of its truth."""
+
+    comparison: LearnedComparison
+    number: int
+    side: int
+    numbers: tuple[tuple[Tensor, Tensor], ...]
+    truth: tuple[Tensor, Tensor]
+    start: int
+    count: int
+    order: tuple[str, ...]
+
+    def evaluate(self, parameters: Tensor, reads: Reads) -> Tensor:
+        named, numbers = _read(self, parameters, reads)
+        truth = Interval(*(reads.read(end) for end in self.truth))
+        return self.comparison.narrowed(numbers, named, truth, self.number)[self.side]
+
+
+def _read(
+    step: ComparisonStep | ContractionStep, parameters: Tensor, reads: Reads
+) -> tuple[dict[str, Tensor], list[Interval]]:
+    """The parameters by name, and the numbers that a comparison is about."""
+    named = {name: parameters[place] for place, name in enumerate(step.order)}
+    return named, [Interval(reads.read(low), reads.read(high)) for low, high in step.numbers]
+
+
+@dataclass(frozen=True, slots=True)
+class ClauseStep:
+    """A rule whose head is one atom; ``rule`` is its batch and that atom's leaf. ``through``: gradients pass clamps.
+    What stands in the constant values is gathered once."""
+
+    clause: Clause
+    rule: tuple[int, int]
+    ends: Mapping[End, Tensor]
+    start: int
+    count: int
+    through: bool
+    _matrices: dict[int, Tensor] = field(default_factory=dict)
+    _gathered: list[bool] = field(default_factory=list)
+
+    def evaluate(self, parameters: Tensor, reads: Reads) -> Tensor:
+        known: Mapping[int, Tensor] = {}
+        if reads.constant:
+            if not self._gathered:
+                self._gather(reads)
+            known = self._matrices
+        return self.clause.told(parameters, lambda end: reads.read(self.ends[end]), known, through=self.through)
+
+    def _gather(self, reads: Reads) -> None:
+        self._gathered.append(True)
+        for own in sums(self.clause):
+            if own.ends and all(self.count and int(self.ends[end].max()) < reads.constant for end, _ in own.ends):
+                self._matrices[own.number] = matrix(own, lambda end: reads.read_constant(self.ends[end]))
+
+    def alike(self, other: ClauseStep, initial: Tensor) -> bool:
+        """Whether another step of the same rule, for the other end of the same atoms, reads the same numbers."""
+        if self.rule != other.rule or self.clause.falls == other.clause.falls:
+            return False
+        if len(self.ends) != len(other.ends) or self.count != other.count:
+            return False
+        if any(
+            len(places) and int(places.max()) >= len(initial) for each in (self, other) for places in each.ends.values()
+        ):
+            return False
+        pairs = zip(self.ends.values(), other.ends.values(), strict=True)
+        return all(torch.equal(initial[one], initial[two]) for one, two in pairs)

@@ -1,0 +1,335 @@
+"""A history -> what is to be replayed of it: the closure of some events, in levels, their reads as places."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from lnnkit.engine.bounds_state import State
+from lnnkit.flags import all_set, any_set, where_set
+from lnnkit.formula.quantified_rows import Grouping
+from lnnkit.formula.unfolding import AUXILIARY
+from lnnkit.graph.lifted import LiftedGraph
+from lnnkit.join.instances.grounding import Grounding
+from lnnkit.join.instances.rule_shape import RuleShape
+from lnnkit.join.instances.unrolled import unroll
+from lnnkit.learn.arithmetic.learned_comparisons import Softness
+from lnnkit.learn.arithmetic.opened_comparisons import opened_comparisons
+from lnnkit.learn.replay.clauses import Clause, End, clause_of
+from lnnkit.learn.replay.replay import Replay
+from lnnkit.learn.replay.replay_events import EventIndex
+from lnnkit.learn.replay.replay_steps import ClauseStep, ComparisonStep, ContractionStep, InstanceStep, Step
+from lnnkit.numeric import Interval
+from lnnkit.store.atoms import UNKNOWN, Atoms
+from lnnkit.trail.events import ROOT, Trail
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What events read of one end of a leaf, a row for each of the leaf's: the events that set it (-1: none had), its
+    keys, and which of the reading events each row belongs to."""
+
+    events: Tensor
+    keys: Tensor
+    owner: Tensor
+    before: Tensor  # those events that are any
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """What events of one group read, and how its instances' rows belong together."""
+
+    ends: Mapping[End, _Read]
+    lengths: tuple[int, ...]
+    groupings: tuple[Grouping | None, ...]
+    out: Tensor | None
+    kinds: Tensor | None  # of the events: those of one kind may share rows
+
+
+class Replayer:
+    """Finds what to replay of a history. ``values`` are those of its parameters, in order; ``through``: gradients pass
+    clamps; ``softness`` says how crisp comparisons are softened. ``supplied`` are the numbers that modules supply."""
+
+    def __init__(
+        self,
+        lifted: LiftedGraph,
+        grounding: Grounding,
+        history: Trail,
+        values: Mapping[str, float],
+        *,
+        through: bool = False,
+        softness: Softness | None = None,
+        supplied: Collection[str] = (),
+    ) -> None:
+        assert history.trace is not None
+        self.comparisons = opened_comparisons(lifted, grounding, history, values, supplied)
+        self._softness = softness or Softness()
+        self.events = EventIndex(history, self.comparisons)
+        self._grounding = grounding
+        self._trace = history.trace
+        self._names = tuple(values)
+        self._values = {name: torch.tensor(value, dtype=torch.float64) for name, value in values.items()}
+        self._through = through
+        self._clauses: dict[int, Clause | None] = {}
+        self._read: dict[int, tuple[Tensor, _Reading]] = {}
+
+    @property
+    def atoms(self) -> Atoms:
+        return self._grounding.atoms
+
+    @property
+    def start(self) -> tuple[Tensor, Tensor]:
+        """The lower and the upper ends of the atom rows that were there before the first event."""
+        return self._trace.start
+
+    @cached_property
+    def initial(self) -> tuple[Tensor, Tensor]:
+        """The lower and the upper ends of all atom rows before the first event."""
+        plain = State()
+        plain.extend(self.atoms)
+        for end, start in zip((plain.lower, plain.upper), self.start, strict=True):
+            end.tensor[: len(start)] = start
+        return plain.lower.tensor, plain.upper.tensor
+
+    def replay(self, events: Tensor, keys: Tensor, *, spare: bool = False) -> Replay:
+        """What gives the bounds that ``events`` (n,) set, or, where that is -1, the initial ones of ``keys`` (n,). If
+        ``spare``, it may hold initial bounds that nothing reads, which saves finding out."""
+        needed = self._closure(events[events >= 0])
+        groups = self.events.group[needed]
+        given, told, of = needed[groups < 0], needed[groups >= 0], groups[groups >= 0]
+        codes = self._levels(needed)[groups >= 0] * (len(self.events.groups) + 1) + of
+        parts = [(code % (len(self.events.groups) + 1), told[codes == code]) for code in _present(codes)]
+        readings = [self._reading(group, some) for group, some in parts]
+        reads = [read for reading in readings for read in reading.ends.values()]
+        if spare and sum(len(read.keys) for read in reads) >= len(self.initial[0]):
+            sources = _AllSources(self.initial)
+        else:
+            unset = [read.keys[read.events < 0] if len(read.before) else read.keys for read in reads]
+            sources = _Sources(self.initial, [*unset, keys[events < 0]])
+        place = torch.full((len(self.events) + 1,), -1)  # of each event among the values
+        start = len(sources.keys) + len(given)
+        place[given] = torch.arange(len(sources.keys), start)
+        starts: list[int] = []
+        for _, some in parts:
+            starts.append(start)
+            place[some] = torch.arange(start, start + len(some))
+            start += len(some)
+
+        def places(found: Tensor, wanted: Tensor) -> Tensor:
+            set_ = found >= 0
+            if all_set(set_):
+                return place.index_select(0, found)
+            if not any_set(set_):
+                return sources.places(wanted)
+            return torch.where(set_, place[found], sources.places(wanted))
+
+        initial = torch.cat([sources.values, self.events.value[given]]) if len(given) else sources.values
+        steps: list[Step] = []
+        for (group, some), reading, begin in zip(parts, readings, starts, strict=True):
+            ends = {end: places(read.events, read.keys) for end, read in reading.ends.items()}
+            step = self._step(group, some, reading, ends, begin)
+            same = next((each for each in steps if _alike(step, each, initial)), None)
+            if same is None:
+                steps.append(step)
+            else:
+                place[some] = torch.arange(same.start, same.start + same.count)
+        self._read.clear()
+        return Replay(initial, sources.keys, tuple(steps), places(events, keys))
+
+    def enter(self, batch: RuleShape, leaf: int, side: int) -> Tensor:
+        """Events of all instances of a batch that the grounding does not hold, after all others; their numbers."""
+        return self.events.enter((self._trace.adopt(batch), leaf, side), len(batch.blocks[0]))
+
+    def _step(
+        self,
+        group: int,
+        some: Tensor,
+        reading: _Reading,
+        ends: Mapping[End, Tensor],
+        start: int,
+    ) -> Step:
+        number, leaf, side = self.events.groups[group]
+        if number in self.comparisons and leaf == AUXILIARY:
+            return self._comparison(number, side, reading, ends, start, len(some))
+        if number in self.comparisons and leaf >= 0:
+            return self._contraction(number, leaf, side, ends, start, len(some))
+        clause = self._clause(group)
+        if clause is not None:
+            return ClauseStep(clause, (number, leaf), ends, start, len(some), self._through)
+        pairs = {index: (ends[index, 0], ends[index, 1]) for index, end in ends if end == 0}
+        batch = self.batch(number)
+        return InstanceStep(
+            batch, leaf, side, pairs, reading.lengths, reading.groupings, reading.out, start, len(some), self._names
+        )
+
+    def _comparison(
+        self,
+        number: int,
+        side: int,
+        reading: _Reading,
+        ends: Mapping[End, Tensor],
+        start: int,
+        count: int,
+    ) -> Step:
+        formula, own = self.batch(number).formula, self.comparisons[number]
+        operands = formula.neurons[formula.top].operands
+        places = tuple((ends[index, 0], ends[index, 1]) for index in operands)
+        softness = 0.0
+        if own.crisp:
+            known = [Interval(*(self._as_read(reading.ends[index, end]) for end in (0, 1))) for index in operands]
+            softness = own.softened(known, self._values, self._softness)
+        return ComparisonStep(own, side, places, softness, start, count, self._names)
+
+    def _as_read(self, read: _Read) -> Tensor:
+        """What stood there at inference."""
+        lower, upper = self.initial
+        rows = read.keys.clamp(min=0) // 2
+        before = torch.where(read.keys % 2 == 0, lower[rows], upper[rows]).double()
+        return torch.where(read.events >= 0, self.events.value[read.events.clamp(min=0)], before)
+
+    def _contraction(
+        self, number: int, leaf: int, side: int, ends: Mapping[End, Tensor], start: int, count: int
+    ) -> Step:
+        formula = self.batch(number).formula
+        operands = formula.neurons[formula.top].operands
+        places = tuple((ends[index, 0], ends[index, 1]) for index in operands)
+        truth = ends[AUXILIARY, 0], ends[AUXILIARY, 1]
+        own = self.comparisons[number]
+        return ContractionStep(own, operands.index(leaf), side, places, truth, start, count, self._names)
+
+    def batch(self, number: int) -> RuleShape:
+        return self._grounding.batches[number] if number >= 0 else self._trace.scratch[-2 - number]
+
+    def _clause(self, group: int) -> Clause | None:
+        if group not in self._clauses:
+            number, leaf, side = self.events.groups[group]
+            batch = self.batch(number)
+            self._clauses[group] = clause_of(batch.formula, leaf, side, self._names, completes=batch.completes)
+        return self._clauses[group]
+
+    def _closure(self, events: Tensor) -> Tensor:
+        """The events, and all that they rest on."""
+        seen = torch.zeros(len(self.events), dtype=torch.bool)
+        frontier = events.unique()
+        while len(frontier):
+            seen[frontier] = True
+            found: list[Tensor] = []
+            for group, some in self._by_group(frontier):
+                found += [read.before for read in self._reading(group, some).ends.values()]
+            frontier = torch.cat(found).unique() if found else events[:0]
+            frontier = frontier[~seen[frontier]]
+        return where_set(seen)
+
+    def _by_group(self, events: Tensor) -> Iterator[tuple[int, Tensor]]:
+        """The events that instances brought about, those of each group together."""
+        groups = self.events.group[events]
+        for group in _present(groups[groups >= 0]):
+            yield group, events[groups == group]
+
+    def _levels(self, needed: Tensor) -> Tensor:
+        """One more than the greatest level of what an event reads; what is given has level 0."""
+        level = torch.zeros(len(self.events), dtype=torch.int64)
+        ticks = self.events.tick[needed]
+        for tick in _present(ticks):  # what is read was set earlier
+            for group, some in self._by_group(needed[ticks == tick]):
+                greatest = torch.zeros(len(some), dtype=torch.int64)
+                reading = self._reading(group, some)
+                for read in reading.ends.values():
+                    if len(read.before):
+                        set_ = where_set(read.events >= 0)
+                        own = level[read.events[set_]]
+                        greatest.scatter_reduce_(0, read.owner[set_], own, "amax")
+                if reading.kinds is not None:
+                    most = torch.zeros_like(greatest).scatter_reduce_(0, reading.kinds, greatest, "amax")
+                    greatest = most.index_select(0, reading.kinds)
+                level[some] = greatest + 1
+        return level[needed]
+
+    def _reading(self, group: int, events: Tensor) -> _Reading:
+        """What events of one group read; mostly the same are asked for again."""
+        known = self._read.get(group)
+        if known is None or not torch.equal(known[0], events):
+            known = self._read[group] = events, self._worked_out(group, events)
+        return known[1]
+
+    def _worked_out(self, group: int, events: Tensor) -> _Reading:
+        number, leaf, _ = self.events.groups[group]
+        batch, clause = self.batch(number), self._clause(group)
+        formula = batch.formula
+        block = formula.block_of(leaf)
+        path = batch.path(block, self.events.instance[events])
+        ticks, entered = self.events.tick[events], events >= self.events.entered
+        kinds = None
+        shown, which = torch.arange(len(events)), None
+        if len(batch.blocks) > 1:  # what instances read of one atom at one time is the same
+            kinds = torch.unique(ticks * 2 + entered, return_inverse=True)[1]
+            found, which = torch.unique(kinds * len(batch.blocks[0]) + path[0], return_inverse=True)
+            shown = torch.full((len(found),), len(events)).scatter_reduce_(0, which, shown, "amin")
+        unrolled = unroll(
+            batch, path[0].index_select(0, shown), None if kinds is None else kinds.index_select(0, shown), block
+        )
+        ends: dict[End, _Read] = {}
+        for inner, own in enumerate(batch.blocks):
+            owner = shown.index_select(0, unrolled.instance[inner])
+            when = ticks.index_select(0, owner)
+            for index, column in own.columns.items():
+                wanted = [side for side in (0, 1) if clause is None or (index, side) in clause.ends]
+                if not wanted or (leaf == ROOT and index == AUXILIARY):
+                    continue
+                rows = column.tensor.index_select(0, unrolled.rows[inner]).long()
+                if index == leaf:
+                    rows = torch.where(entered.index_select(0, owner), UNKNOWN, rows)
+                if index in formula.heads:
+                    rows = torch.where(torch.from_numpy(self.atoms.flags("given")).index_select(0, rows), rows, UNKNOWN)
+                for side in wanted:
+                    keys = rows * 2 + side
+                    before = self.events.before(keys, when)
+                    ends[index, side] = _Read(before, keys, owner, before[before >= 0])
+        lengths = tuple(len(rows) for rows in unrolled.rows)
+        out = None if which is None else unrolled.places(block, path, which)
+        return _Reading(ends, lengths, unrolled.groupings, out, kinds)
+
+
+def _alike(one: Step, other: Step, initial: Tensor) -> bool:
+    """Whether both ends of the same atoms are told the same: where a closed predicate is completed from exact facts."""
+    return isinstance(one, ClauseStep) and isinstance(other, ClauseStep) and one.alike(other, initial)
+
+
+def _present(numbers: Tensor) -> list[int]:
+    """Those that are among small numbers, in order."""
+    return where_set(torch.bincount(numbers)).tolist()
+
+
+class _Sources:
+    """The bounds that are read as they were before the first event, each once. ``keys`` are those of the bounds."""
+
+    def __init__(self, ends: tuple[Tensor, Tensor], read: Sequence[Tensor]) -> None:
+        wanted = torch.zeros(2 * len(ends[0]), dtype=torch.bool)
+        for keys in read:
+            wanted[keys[keys >= 0]] = True
+        self.keys = where_set(wanted)
+        self._place = torch.cumsum(wanted, 0, dtype=torch.int32).sub_(1)
+        self.values = _interleaved(ends).index_select(0, self.keys)
+
+    def places(self, keys: Tensor) -> Tensor:
+        return self._place.index_select(0, keys.clamp(min=0)).long()
+
+
+class _AllSources:
+    """All bounds as they were before the first event, in order."""
+
+    def __init__(self, ends: tuple[Tensor, Tensor]) -> None:
+        self.values = _interleaved(ends)
+        self.keys = torch.arange(len(self.values))
+
+    def places(self, keys: Tensor) -> Tensor:
+        return keys.clamp(min=0) if len(keys) and int(keys.min()) < 0 else keys
+
+
+def _interleaved(ends: tuple[Tensor, Tensor]) -> Tensor:
+    """The bounds by key."""
+    return torch.stack(ends, 1).view(-1).double()

@@ -1,0 +1,99 @@
+"""All instances that support labelled atoms, not the winners alone: what training may soften, and inference never does.
+
+A labelled atom's lower end is then read as ``1 - prod (1 - v)`` over what its supports tell it, so that each of them
+learns. Taken are rules without quantifiers whose consequent is one atom and whose antecedent is an atom or a
+conjunction of which all literals are informative; an atom without such a support stays as inference has it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from lnnkit.analysis.needs import Literal, Need, Needs
+from lnnkit.formula.unfolding import LEAF, Formula
+from lnnkit.join.instances.grounding import Grounding, leaf_modes
+from lnnkit.learn.replay.replay import Replay
+from lnnkit.learn.replay.tracing import Trace
+from lnnkit.store.atoms import AtomTable
+
+_LEAST = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Supports:
+    """The supports of atoms: ``events`` (m,) that tell ``rows`` (m,) their lower ends, sorted by these."""
+
+    events: Tensor
+    rows: Tensor
+
+    def of(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """The events of some atom rows, distinct ones, and which of them each event supports."""
+        start, stop = torch.searchsorted(self.rows, rows), torch.searchsorted(self.rows, rows, right=True)
+        counts = stop - start
+        owner = torch.repeat_interleave(torch.arange(len(rows)), counts)
+        first = counts.cumsum(0) - counts
+        within = torch.arange(len(owner)) - first[owner]
+        return self.events[start[owner] + within], owner
+
+
+@dataclass(frozen=True, slots=True)
+class SoftEnds:
+    """Lower ends at ``places`` of the labels' bounds, each told by the values of a replay that ``owner`` gives it."""
+
+    replay: Replay
+    places: Tensor
+    owner: Tensor
+
+    def soften(self, ends: Tensor, values: Tensor) -> Tensor:
+        """``ends`` with those places as all supports tell them together; ``values`` are those of the replay."""
+        within = values + (values.clamp(0.0, 1 - _LEAST) - values).detach()  # a support that is true learns too
+        logs = torch.log1p(-within)
+        missed = torch.zeros(len(self.places), dtype=ends.dtype).index_add(0, self.owner, logs)
+        return ends.index_copy(0, self.places, 1 - missed.exp())
+
+
+def supports(found: Trace, rows: Tensor) -> Supports:
+    """The supports of the atoms ``rows``, which are listed from now on."""
+    prepared = found.fixpoint.prepared
+    grounding, atoms = prepared.grounding, prepared.grounding.atoms
+    events, told = [torch.zeros(0, dtype=torch.int64)], [torch.zeros(0, dtype=torch.int64)]
+    distinct = torch.unique(rows).int().numpy()
+    for table, mine in atoms.by_table(distinct):
+        some = distinct if mine is None else distinct.take(mine)
+        some = some[some != table.default_row]
+        atoms.ask(table, some)
+        for formula, leaf in _telling(grounding, table):
+            literals = {Literal(table.name, formula.neurons[leaf].arguments, "listed")}
+            for other in formula.leaves:
+                neuron = formula.neurons[other]
+                if other != leaf:
+                    literals.add(Literal(neuron.source, neuron.arguments, "either"))
+            scratch = Grounding(atoms, grounding.domain, grounding.guard)
+            modes = leaf_modes(formula, lambda _name, _side: 0)
+            needs = Needs((Need(0, frozenset(literals)),), {})
+            kept = dict.fromkeys(atoms.tables, False)
+            number = scratch.add(formula, prepared.analyses.of(formula), needs, modes, kept, {})
+            scratch.extend([0])
+            batch = scratch.batches[number]
+            heads = batch.blocks[0].columns[leaf].tensor.long()
+            events.append(found.replayer.enter(batch, leaf, 0))
+            told.append(heads)
+    order = torch.cat(told).argsort(stable=True)
+    return Supports(torch.cat(events)[order], torch.cat(told)[order])
+
+
+def _telling(grounding: Grounding, table: AtomTable) -> Iterator[tuple[Formula, int]]:
+    """The formulas that conclude atoms of a table, with the leaf that stands for them."""
+    for number, member in enumerate(grounding.members):
+        formula = member.formula
+        top = formula.neurons[formula.top]
+        if grounding.batches[grounding.number(number)].completes or len(formula.blocks) > 1 or top.kind != "implies":
+            continue
+        antecedent, leaf = formula.neurons[top.operands[0]], top.operands[1]
+        operands = antecedent.operands if antecedent.kind == "and" else (top.operands[0],)
+        plain = all(formula.neurons[each].kind == LEAF for each in operands)
+        if plain and formula.neurons[leaf].kind == LEAF and formula.neurons[leaf].source == table.name:
+            yield formula, leaf

@@ -1,0 +1,249 @@
+"""The charts of a report of training."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lnnkit.report.figures import chart, colour
+from lnnkit.scores import Epoch, Predictions, Threshold
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+
+NAMED = 8  # curves of a chart that have a name, a colour and dashes of their own
+_DASHES = ("-", "--", "-.", ":")
+_LETTERS = 60  # of a name
+_DECADES = 2.0  # that positive values span before their axis becomes logarithmic
+_MOST_BARS = 40
+_FAR_OUT = 0.01  # of the data on either side may lie beyond a histogram, where they would take most of its width
+_BINS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """``values`` has one number for each entry of the history, nan where there is none."""
+
+    name: str
+    values: Sequence[float]
+
+
+def curves(
+    history: Sequence[Epoch],
+    drawn: Sequence[Curve],
+    kept: int | None,
+    label: str,
+    *,
+    width: float = 380.0,
+    positive: bool = False,
+    share: bool = False,
+) -> Markup:
+    """Curves over the epochs, restarts after one another; a vertical line marks the entry ``kept``. Of more than
+    `NAMED`, the others are drawn in grey. An axis of ``positive`` values is logarithmic where they span decades, one
+    of a ``share`` ends at 1."""
+    from matplotlib.ticker import MaxNLocator
+
+    named = drawn[:NAMED] if len(drawn) > 1 else ()
+    with chart(width, 200.0 + 16 * len(named)) as made:
+        (axes,) = made.axes
+        places, begins = _places(history)
+        for begin in begins[1:]:
+            axes.axvline(begin, color=colour("faint"), linewidth=0.8, linestyle=":")
+        for curve in drawn[NAMED:]:
+            _line(axes, history, places, curve, "faint", 0.8)
+        handles = [
+            _line(axes, history, places, curve, f"series-{number + 1}", 1.8, _DASHES[number % len(_DASHES)])
+            for number, curve in enumerate(drawn[:NAMED])
+        ]
+        if kept is not None and kept < len(places):
+            axes.axvline(places[kept], color=colour("ink"), linewidth=1.0, linestyle="--")
+            axes.annotate(
+                "kept", (places[kept], 1), xycoords=("data", "axes fraction"), xytext=(0, 2),
+                textcoords="offset points", ha="center", color=colour("ink"),
+            )  # fmt: skip
+        axes.set_xlabel("epoch" if len(begins) < 2 else "epoch, of all restarts")
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        values = [value for curve in drawn for value in curve.values if math.isfinite(value)]
+        if share:
+            axes.set_ylim(math.floor(min([0.9, *values]) * 10 + 1e-9) / 10, 1.0)
+        elif positive:
+            _positive(axes, values)
+        if named:
+            made.legend([(one, _shortened(each.name)) for one, each in zip(handles, named, strict=False)])
+        return made.svg(f"{label} by epoch: {', '.join(curve.name for curve in drawn[:NAMED])}")
+
+
+def _places(history: Sequence[Epoch]) -> tuple[list[float], list[float]]:
+    """Where each entry stands, and where each restart begins."""
+    places: list[float] = []
+    begins: list[float] = []
+    restart, shift = None, 0.0
+    for entry in history:
+        if entry.restart != restart:
+            restart, shift = entry.restart, (places[-1] if places else 0.0)
+            begins.append(shift)
+        places.append(shift + entry.epoch)
+    return places, begins
+
+
+def _line(
+    axes: Axes,
+    history: Sequence[Epoch],
+    places: Sequence[float],
+    curve: Curve,
+    role: str,
+    width: float,
+    dashes: str = "-",
+) -> Artist:
+    """One line a restart, broken between them; a point alone gets a dot."""
+    x: list[float] = []
+    y: list[float] = []
+    alone = False
+    entries = zip(history, places, curve.values, strict=True)
+    for _, mine in itertools.groupby(entries, key=lambda entry: entry[0].restart):
+        own = [(place, value) for _, place, value in mine if math.isfinite(value)]
+        x += [*(place for place, _ in own), math.nan]
+        y += [*(value for _, value in own), math.nan]
+        alone |= len(own) == 1
+    marker = "o" if alone else ""
+    (line,) = axes.plot(x, y, color=colour(role), linewidth=width, linestyle=dashes, marker=marker, markersize=4)
+    return line
+
+
+def _positive(axes: Axes, values: Sequence[float]) -> None:
+    above = [value for value in values if value > 0]
+    if above and math.log10(max(above) / min(above)) > _DECADES:
+        axes.set_yscale("log", nonpositive="clip")
+        axes.set_ylim(max(min(above), max(above) * 1e-6) / 2, max(above) * 2)
+    else:
+        axes.set_ylim(0.0, 1.05 * max([*values, 1e-9]))
+
+
+# --- thresholds -------------------------------------------------------------------------------------------------------
+
+
+def histogram(threshold: Threshold, before: float | None, after: float) -> Markup:
+    """What a threshold is compared with, true labels and false ones apart; ``before`` and ``after`` are its values
+    (None: it had none)."""
+    from matplotlib.patches import Patch
+    from matplotlib.ticker import MaxNLocator
+
+    finite = np.isfinite(threshold.turns)
+    values, truths = threshold.turns[finite], threshold.truths[finite]
+    before = before if before is not None and math.isfinite(before) else None
+    edges = _edges(values, [after] if before is None else [before, after])
+    shown = np.clip(values, edges[0], edges[-1])
+    with chart(460.0, 260.0) as made:
+        (axes,) = made.axes
+        foot = np.zeros(len(edges) - 1)
+        entries: list[tuple[Artist, str]] = []
+        for kind, mine in (("true", truths > 0.5), ("false", truths <= 0.5), ("none", np.isnan(truths))):
+            count = np.histogram(shown[mine], edges)[0]
+            words = "without label" if kind == "none" else f"label {kind}"
+            bars = axes.bar(edges[:-1], count, np.diff(edges), foot, align="edge", color=colour(f"tone-{kind}"))
+            for place, bar in enumerate(bars):
+                if count[place]:
+                    made.tip(bar, f"{edges[place]:.6g} to {edges[place + 1]:.6g}: {count[place]:,} {words}")
+                else:
+                    bar.remove()
+            if count.any():
+                entries.append((Patch(color=colour(f"tone-{kind}")), words))
+            foot += count
+        same = before is not None and math.isclose(before, after, rel_tol=1e-6, abs_tol=1e-12)
+        if before is not None and not same:
+            line = axes.axvline(before, color=colour("soft"), linewidth=1.5, linestyle="--")
+            entries.append((line, f"before {before:.6g}"))
+        line = axes.axvline(after, color=colour("ink"), linewidth=2.0)
+        entries.append((line, f"{'unmoved' if same else 'after'} {after:.6g}"))
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.set_ylim(0, max(1.0, 1.05 * float(foot.max(initial=0))))
+        axes.set_ylabel("rows")
+        beyond = int(((values < edges[0]) | (values > edges[-1])).sum())
+        note = f"; {beyond:,} beyond the edges, in the outermost bars" if beyond else ""
+        name = "the constant" if "/" in threshold.name else f"?{_shortened(threshold.name, 24)}"
+        axes.set_xlabel(f"value of {name} at which a row turns\n({len(values):,} rows{note})")
+        made.legend(entries, columns=3)
+        return made.svg(f"histogram of {len(values)} values that {threshold.name} is compared with")
+
+
+def _edges(values: np.ndarray, marks: Sequence[float]) -> np.ndarray:
+    """The edges of the bars, which hold the marks and all data but for a few far out. Whole numbers have bars of
+    whole numbers."""
+    low, high = min(marks), max(marks)
+    if len(values):
+        inner = [float(each) for each in np.quantile(values, [_FAR_OUT, 1 - _FAR_OUT])]
+        margin = inner[1] - inner[0]
+        near = values[(values >= inner[0] - margin) & (values <= inner[1] + margin)] if margin > 0 else values
+        low, high = min(float(near.min()), low), max(float(near.max()), high)
+        if high - low < 2**31 and np.array_equal(values, np.round(values)):
+            step = math.ceil((high - low + 1) / _MOST_BARS)
+            count = math.ceil((math.ceil(high) - math.floor(low) + 1) / step)
+            return math.floor(low) - 0.5 + step * np.arange(count + 1)
+    if not high - low > 1e-9 * max(abs(low), abs(high)):
+        half = max(abs(low) / 2, 0.5)
+        low, high = low - half, high + half
+    count = int(np.clip(math.sqrt(len(values)) * 2, 8, _MOST_BARS))
+    return np.linspace(low, high, count + 1)
+
+
+# --- calibration ------------------------------------------------------------------------------------------------------
+
+
+def calibration(own: Predictions) -> Markup:
+    """Labels against answers in ten bins, before (squares) and after fitting (dots): a mark for each bin that holds
+    answers, at their means, as large as they are many. Beneath, how many."""
+    with chart(380.0, 360.0, heights=(4, 1)) as made:
+        axes, counts = made.axes
+        (diagonal,) = axes.plot([0, 1], [0, 1], color=colour("faint"), linewidth=1.0, linestyle="--")
+        entries: list[tuple[Artist, str]] = []
+        for name, answers, role, marker, shift in (
+            ("before", own.before, "series-2", "s", 0.01),
+            ("after", own.after, "series-1", "o", 0.05),
+        ):
+            bins = list(_bins(answers, own.wanted))
+            (line,) = axes.plot(
+                [each.mean for each in bins], [each.truth for each in bins], color=colour(role), linewidth=1.2,
+                marker=marker, markersize=5,
+            )  # fmt: skip
+            entries.append((line, name))
+            for each in bins:
+                size = 3.0 + 6.0 * (each.many / len(answers)) ** 0.5
+                (mark,) = axes.plot([each.mean], [each.truth], marker, color=colour(role), markersize=2 * size)
+                made.tip(mark, f"{name}: {each.many:,} answers of {each.mean:.3f} on average, labels {each.truth:.3f}")
+                (bar,) = counts.bar([each.place / _BINS + shift], [each.many], 0.04, align="edge", color=colour(role))
+                made.tip(bar, f"{name}: {each.many:,} answers")
+        entries.append((diagonal, "right on average"))
+        axes.set_ylim(-0.06, 1.06)
+        axes.set_xlim(-0.06, 1.06)
+        axes.set_ylabel("mean of labels")
+        counts.set_ylabel("answers")
+        counts.set_xlabel("mean of answers")
+        made.legend(entries, columns=3)
+        return made.svg(f"calibration of {own.predicate} over {len(own.wanted)} labels")
+
+
+@dataclass(frozen=True, slots=True)
+class _Bin:
+    place: int
+    many: int
+    mean: float
+    truth: float
+
+
+def _bins(answers: np.ndarray, wanted: np.ndarray) -> Iterator[_Bin]:
+    places = np.clip((answers * _BINS).astype(np.int64), 0, _BINS - 1)
+    for place in range(_BINS):
+        mine = places == place
+        if mine.any():
+            yield _Bin(place, int(mine.sum()), float(answers[mine].mean()), float(wanted[mine].mean()))
+
+
+def _shortened(words: str, most: int = _LETTERS) -> str:
+    return words if len(words) <= most else words[: most - 1].rstrip() + "…"

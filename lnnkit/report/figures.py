@@ -1,0 +1,122 @@
+"""matplotlib's figures as SVG within a page: in the page's colours, light or dark, and with tips."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from lnnkit.markup.missing_extra import missing_extra
+from lnnkit.markup.palette import PALETTE
+from lnnkit.markup.templating import visible
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_PIXELS = 72  # to the inch: a point of the figure is a pixel of the page
+_TAG = re.compile(r"<style.*?</style>|<[^>]*>", re.DOTALL)
+_CLUTTER = re.compile(r' id="[A-Za-z.]+_\d+"| xmlns(:\w+)?="[^"]*"')
+_FONT = re.compile(r"(font: (?:\d+ )?[\d.]+px)[^;\"]*")
+_ROLES = {each.light: role for role, each in PALETTE.items()}
+
+
+def has_matplotlib() -> bool:
+    return importlib.util.find_spec("matplotlib") is not None
+
+
+def require_matplotlib() -> None:
+    """Raises `Error` where it is not installed."""
+    if not has_matplotlib():
+        raise missing_extra("a report of training", "matplotlib")
+
+
+def colour(role: str) -> str:
+    """What to draw with; the page has the same role in dark."""
+    return PALETTE[role].light
+
+
+@dataclass(slots=True)
+class Chart:
+    """A figure that is being drawn, its ``axes`` from top to bottom, and the ``tips`` of its parts."""
+
+    figure: Figure
+    axes: Sequence[Axes]
+    tips: list[str] = field(default_factory=list)
+
+    def tip(self, artist: Artist, words: str) -> None:
+        """Show ``words`` where one points at the artist."""
+        artist.set_gid(f"tip-{len(self.tips)}-")
+        self.tips.append(visible(words))
+
+    def legend(self, entries: Sequence[tuple[Artist, str]], columns: int = 1) -> None:
+        """What the colours mean, beneath the axes."""
+        names = [visible(name) for _, name in entries]
+        names = [f" {name}" if name.startswith("_") else name for name in names]  # which matplotlib would hide
+        handles = [artist for artist, _ in entries]
+        self.figure.legend(
+            handles, names, loc="outside lower left", ncols=columns, frameon=False, labelcolor=colour("ink")
+        )
+
+    def svg(self, label: str) -> Markup:
+        """The ``<svg>`` element; ``label`` tells those who cannot see it what it shows."""
+        from markupsafe import Markup, escape
+
+        made = io.StringIO()
+        nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+        self.figure.savefig(made, format="svg", metadata=nothing)
+        text = made.getvalue()
+        text = _TAG.sub(lambda tag: _restyled(tag.group()), text[text.index("<svg") :])
+        for number, words in enumerate(self.tips):
+            text = text.replace(f'<g id="tip-{number}-">', f"<g><title>{escape(words)}</title>", 1)
+        width, height = (round(inches * _PIXELS) for inches in self.figure.get_size_inches())
+        root = f'<svg role="img" aria-label="{escape(visible(label))}" viewBox="0 0 {width} {height}" width="{width}"'
+        return Markup(f'{root} style="max-width: 100%; height: auto"{text[text.index(">") :]}')
+
+
+def _restyled(tag: str) -> str:
+    """A tag in the page's fonts and colours, without what is there for a file by itself."""
+    if tag.startswith("<style"):
+        return ""
+    tag = _FONT.sub(r"\1 system-ui, sans-serif", _CLUTTER.sub("", tag).replace("xlink:href", "href"))
+    return re.sub("#[0-9a-f]{6}", lambda found: f"var(--lnn-{_ROLES[found.group()]})", tag)
+
+
+@contextmanager
+def chart(width: float, height: float, *, heights: Sequence[float] = (1,)) -> Iterator[Chart]:
+    """A chart of a size in pixels with axes beneath each other. Settings of matplotlib's are restored."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    with (
+        mpl.rc_context(
+            {
+                "font.family": "DejaVu Sans",
+                "font.size": 10,
+                "svg.fonttype": "none",
+                "svg.hashsalt": "lnnkit",
+                "text.parse_math": False,
+            }
+        ),
+        warnings.catch_warnings(),
+    ):
+        warnings.filterwarnings("ignore", message="Glyph .* missing", category=UserWarning)  # the browser has them
+        figure = Figure((width / _PIXELS, height / _PIXELS), dpi=_PIXELS, layout="constrained", facecolor="none")
+        axes = figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
+        for each in axes:
+            each.set_facecolor("none")
+            each.spines[["top", "right"]].set_visible(False)
+            each.spines[["left", "bottom"]].set_color(colour("soft"))
+            each.tick_params(colors=colour("soft"))
+            each.grid(axis="y", color=colour("rule"), linewidth=0.8)
+            each.set_axisbelow(True)
+            each.xaxis.label.set_color(colour("soft"))
+            each.yaxis.label.set_color(colour("soft"))
+        yield Chart(figure, list(axes))

@@ -1,0 +1,211 @@
+"""A report of training: the rules before and after, the scores, and charts of how it went."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from lnnkit.markup.templating import document, rendered
+from lnnkit.report.figures import has_matplotlib, require_matplotlib
+from lnnkit.scores import Epoch, Evidence, Fitted, Learned
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+_CHARTS = 12  # rules, thresholds or predicates that have one
+_METRICS = {
+    "accuracy": "accuracy",
+    "auroc": "AUROC",
+    "aupr": "AUPR",
+    "log_loss": "log loss",
+    "brier": "Brier",
+    "calibration": "calibration",
+    "coverage": "decided",
+    "contradictions": "contradictions",
+}
+_NUMBER_METRICS = {"rmse": "RMSE", "mae": "MAE", "r2": "R²", "coverage": "decided"}
+_ENDS = {
+    "epochs": "all that were allowed",
+    "patience": "then stopped, without gain for long",
+    "solved": "then every label was met exactly",
+    "interrupted": "then interrupted",
+}
+_WORDS = re.compile(r"\s+|[\w.]+|[^\w\s]")
+
+
+def page(fit: Fitted, title: str) -> str:
+    """A whole document. Raises `Error` where matplotlib is not installed."""
+    require_matplotlib()
+    return document(title, fragment(fit, title))
+
+
+def fragment(fit: Fitted, title: str = "Training") -> Markup:
+    """The same to be put into a page; without charts where matplotlib is not installed, and it says so."""
+    drawn = has_matplotlib()
+    rules = fit.evidence.rules if fit.evidence is not None else ()
+    return rendered(
+        "training.html",
+        title=title,
+        summary=_summary(fit),
+        warnings=fit.warnings,
+        rules=[(name, *_changes(before, after)) for name, before, after in rules if before != after],
+        same=[after for _, before, after in rules if before == after],
+        scores=[table for table in (_scores(fit, numbers=False), _scores(fit, numbers=True)) if table[1]],
+        sections=list(_charts(fit)) if drawn else [],
+        drawn=drawn,
+    )
+
+
+def _summary(fit: Fitted) -> str:
+    epochs = fit.history[-1].epoch if fit.history else 0
+    restarts = len({entry.restart for entry in fit.history})
+    again = f" {restarts} starts were made." if restarts > 1 else ""
+    made = "1 epoch" if epochs == 1 else f"{epochs:,} epochs"
+    return f"{made}, {_ENDS.get(fit.stopped, fit.stopped)}.{again} The final loss is {fit.loss:.4g}."
+
+
+def _changes(before: str, after: str) -> tuple[list[tuple[str, bool]], list[tuple[str, bool]]]:
+    """Both texts in pieces, each with whether it differs from the other text."""
+    old, new = _WORDS.findall(before), _WORDS.findall(after)
+    left: list[tuple[str, bool]] = []
+    right: list[tuple[str, bool]] = []
+    for kind, a, b, c, d in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        left.append(("".join(old[a:b]), kind != "equal"))
+        right.append(("".join(new[c:d]), kind != "equal"))
+    return left, right
+
+
+def _scores(fit: Fitted, *, numbers: bool) -> tuple[list[str], list[list[str]]]:
+    """The heads and rows of the scores of predicates, or of numbers, before and after."""
+    metrics = _NUMBER_METRICS if numbers else _METRICS
+    own_heads = ["labels", "n"] if numbers else ["labels", "n", "true"]
+    rows: list[list[str]] = []
+    first = (None, None) if fit.evidence is None else fit.evidence.before
+    for part, old, new in (("training", first[0], fit.train), ("validation", first[1], fit.validation)):
+        found: Mapping[str, object] = {} if new is None else new.numbers if numbers else new.predicates
+        earlier: Mapping[str, object] = {} if old is None else old.numbers if numbers else old.predicates
+        for name, score in found.items():
+            counts = ["n"] if numbers else ["n", "positives"]
+            cells = [f"{getattr(score, count):,}" for count in counts]
+            cells += [_change(earlier.get(name), score, metric) for metric in metrics]
+            rows.append([f"{name}, {part}", *cells])
+    return [*own_heads, *metrics.values()], rows
+
+
+def _change(before: object | None, after: object, metric: str) -> str:
+    shown = [_cell(getattr(each, metric)) for each in (before, after) if each is not None]
+    return shown[0] if len(set(shown)) == 1 else " → ".join(shown)
+
+
+def _cell(value: float | int | None) -> str:
+    if value is None:
+        return "–"
+    return f"{value:,}" if isinstance(value, int) else f"{value:.3f}"
+
+
+# --- charts -----------------------------------------------------------------------------------------------------------
+
+Figure = tuple[str, "Markup", str]  # a heading, the chart, and a caption
+Section = tuple[str, str, list[Figure]]  # a heading, what it shows, and the charts
+
+
+def _charts(fit: Fitted) -> Iterator[Section]:
+    kept = None if fit.evidence is None else fit.evidence.kept
+    sections = [_losses(fit, kept)] if fit.history else []
+    if fit.evidence is not None:
+        sections += [
+            _parameters(fit.history, fit.evidence),
+            _thresholds(fit, fit.evidence),
+            _calibrations(fit.evidence),
+        ]
+    yield from (section for section in sections if section[2])
+
+
+def _losses(fit: Fitted, kept: int | None) -> Section:
+    from lnnkit.report.charts import Curve, curves
+
+    history = fit.history
+    losses = [Curve("training labels, all terms", [entry.loss for entry in history])]
+    which, said = "training", "No labels were held back to validate."
+    if any(entry.validation is not None for entry in history):
+        losses.append(Curve("validation labels", [_or_nan(entry.validation) for entry in history]))
+    if fit.validation is not None:
+        which, said = "validation", "Validation labels are held back: nothing is learned from them."
+    figures = [("loss", curves(history, losses, kept, "loss", positive=True), "")]
+    names = dict.fromkeys(name for entry in history for name, value in entry.terms.items() if value)
+    for name in names if len(names) > 1 else ():
+        own = Curve(name, [entry.terms.get(name, math.nan) for entry in history])
+        figures.append((f"loss term: {name}", curves(history, [own], kept, name, positive=True), ""))
+    if any(entry.accuracy is not None for entry in history):
+        accuracy = Curve(f"on {which} labels", [_or_nan(entry.accuracy) for entry in history])
+        drawn = curves(history, [accuracy], kept, "accuracy", share=True)
+        figures.append((f"accuracy on {which} labels", drawn, ""))
+    return "Losses", f"The training loss, each of its terms on an axis of its own, and the accuracy. {said}", figures
+
+
+def _parameters(history: Sequence[Epoch], evidence: Evidence) -> Section:
+    """Weights, biases and truths, a chart a rule; thresholds have pictures of their own."""
+    from lnnkit.report.charts import NAMED, Curve, curves
+
+    pictured = {each.name for each in evidence.thresholds}
+    rules: dict[str, list[Learned]] = {}
+    for each in evidence.parameters:
+        if each.name not in pictured and history:
+            rules.setdefault(each.rules[0] if len(each.rules) == 1 else "several rules", []).append(each)
+    moved = {each.name: _moved(history, each.name) for own in rules.values() for each in own}
+    order = sorted(rules, key=lambda rule: -max(moved[each.name] for each in rules[rule]))
+    figures: list[Figure] = []
+    for rule in order[:_CHARTS]:
+        own = sorted(rules[rule], key=lambda each: -moved[each.name])
+        drawn = [Curve(_label(each), [entry.values.get(each.name, math.nan) for entry in history]) for each in own]
+        more = f"The {NAMED} that moved most are named, of {len(own)}." if len(own) > NAMED else ""
+        only = f": {drawn[0].name}" if len(drawn) == 1 else ""
+        figures.append((f"{rule}{only}", curves(history, drawn, evidence.kept, "value", width=460), more))
+    return "Weights, biases and truths", _most("rules whose parameters moved most", len(order)), figures
+
+
+def _thresholds(fit: Fitted, evidence: Evidence) -> Section:
+    from lnnkit.report.charts import histogram
+
+    shown = sorted(evidence.thresholds, key=lambda each: -_moved(fit.history, each.name))[:_CHARTS]
+    figures: list[Figure] = []
+    for each in shown:
+        before = fit.history[0].values.get(each.name) if fit.history else None
+        about = f"Labels of {each.predicate}." if each.predicate else "No label is about these entities."
+        figures.append((each.comparison, histogram(each, before, fit.values[each.name]), about))
+    said = f"What each threshold is compared with, in the data. {_most('that moved most', len(evidence.thresholds))}"
+    return "Thresholds", said, figures
+
+
+def _calibrations(evidence: Evidence) -> Section:
+    from lnnkit.report.charts import calibration
+
+    figures: list[Figure] = []
+    for own in sorted(evidence.predictions, key=lambda each: -len(each.wanted))[:_CHARTS]:
+        held = int(own.held.sum())
+        said = f"{len(own.wanted):,} labels{f', {held:,} of them held back' if held else ''}."
+        figures.append((own.predicate, calibration(own), said))
+    said = "The mean of the labels over that of the answers, in ten bins; the bars beneath count the answers in each."
+    return "Calibration", said, figures
+
+
+def _most(what: str, many: int) -> str:
+    return f"The {_CHARTS} {what}, of {many}." if many > _CHARTS else ""
+
+
+def _or_nan(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
+def _moved(history: Sequence[Epoch], name: str) -> float:
+    values = [entry.values[name] for entry in history if name in entry.values]
+    return max(values) - min(values) if values else 0.0
+
+
+def _label(each: Learned) -> str:
+    if each.kind == "bias":
+        return f"bias of {each.of}"
+    return {"lower": "truth, at least", "upper": "truth, at most"}.get(each.kind, each.of)
