@@ -37,7 +37,7 @@ def covering_widely(session: Session, query: Query) -> Rested:
     if not narrowed and (query in own or _covers(rested, query)):
         return rested
     named = [query.formula.name] if isinstance(query.formula, ast.Atom) else []
-    every = [_of_all(session, name, query) for name in dict.fromkeys((*named, *narrowed))]
+    every = [of_all(session, name, query) for name in dict.fromkeys((*named, *narrowed))]
     wider = (*own, *(each for each in every if each is not None))
     if wider == own:
         return covering(session, query)
@@ -45,7 +45,7 @@ def covering_widely(session: Session, query: Query) -> Rested:
     return rested if query in own or _covers(rested, query) else session.rest((*wider, query))
 
 
-def _of_all(session: Session, predicate: str, query: Query) -> Query | None:
+def of_all(session: Session, predicate: str, query: Query) -> Query | None:
     """The question about all atoms of a predicate, if it has arguments."""
     arity = session.theory.checked.predicates[predicate].arity
     variables = ", ".join(f"V{place}" for place in range(arity))

@@ -15,7 +15,7 @@ from lnnkit.check.program import Query
 from lnnkit.errors import Error, ProgramError
 from lnnkit.explain.checker.ground_form import Free, about, form_of
 from lnnkit.kb.asking import answers
-from lnnkit.kb.covering_fixpoints import covering
+from lnnkit.kb.covering_fixpoints import covering, of_all
 from lnnkit.kb.explaining import conflicts
 from lnnkit.kb.session import Session
 from lnnkit.prove.classical_answer import prove_classically
@@ -69,6 +69,8 @@ def proved(
         asked = [_plain(query) for query in asked]
         if dropped:
             notes = (f"{dropped:,} statements hold to less than {alpha:g} and are left out",)
+    if not asked:
+        return
     rested = _covering(session, asked)
     ground = _grounded(session, rested, asked, reading, tell)
     with _solver_needed():
@@ -135,7 +137,7 @@ def tightened(session: Session, query: Query, known: Answers, timeout: float | N
 def _exactly(
     session: Session, query: Query, rows: Collection[tuple[str, ...]], timeout: float | None
 ) -> Iterator[tuple[tuple[str, ...], Proved]]:
-    rested = covering(session, query)
+    rested = _covering(session, [query])
     ground = _grounded(session, rested, [query], "exact", None)
     with _solver_needed():
         for row, question in _questions(session, ground, query, query.text):
@@ -161,9 +163,16 @@ def _own(session: Session, query: Query) -> Query:
 
 
 def _covering(session: Session, queries: Sequence[Query]) -> Rested:
-    if len(queries) == 1:
-        return covering(session, queries[0])
-    return session.rest(tuple(dict.fromkeys((*session.theory.checked.queries, *queries))))
+    """A fixpoint that covers the queries, and knows all atoms of the predicates that inference completes only as far as
+    questions need them: the default of the others is no bound."""
+    own = session.theory.checked.queries
+    every = (*own, *(query for query in queries if query not in own))
+    rested = covering(session, queries[0]) if len(queries) == 1 else session.rest(every)
+    narrowed = dict.fromkeys(predicate for predicate, _ in rested.fixpoint.prepared.demands.values())
+    if not narrowed:
+        return rested
+    wider = (of_all(session, name, queries[0]) for name in narrowed)
+    return session.rest((*every, *(query for query in wider if query is not None)))
 
 
 def _classical(session: Session, alpha: float) -> tuple[Session, int]:
