@@ -14,7 +14,7 @@ from lnnkit.prove.arithmetic_encoding import ArithmeticEncoding
 from lnnkit.prove.dependency_cone import Definition
 from lnnkit.prove.ground_reading import GroundReading, Instance
 from lnnkit.prove.known_values import Key
-from lnnkit.prove.parts import Assignment, Part
+from lnnkit.prove.parts import Assignment, Blanket, Part
 from lnnkit.prove.point_arithmetic import rational
 from lnnkit.prove.solving import Z3
 from lnnkit.prove.unfounded import Loop, antecedent
@@ -57,11 +57,11 @@ class GradedEncoding:
 
     # --- what is asserted -------------------------------------------------------------------------------------------
 
-    def held(self, item: Instance | Definition | Loop) -> Z3 | bool:
+    def held(self, item: Instance | Definition | Loop | Blanket) -> Z3 | bool:
         """That an instance of a statement, or the definition of a completed atom, holds."""
         if isinstance(item, Instance):
             return self.within(item.stated.part, item.bindings, item.stated.lower, item.stated.upper)
-        if isinstance(item, Loop):
+        if isinstance(item, Loop | Blanket):
             return True
         needs = [self._needed(rule, head) for rule, head in item.rules]
         if any(need is None for need in needs):

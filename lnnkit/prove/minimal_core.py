@@ -19,7 +19,7 @@ from lnnkit.prove.arithmetic_encoding import ArithmeticEncoding
 from lnnkit.prove.dependency_cone import Definition
 from lnnkit.prove.ground_reading import Instance
 from lnnkit.prove.known_values import Key
-from lnnkit.prove.parts import Stated
+from lnnkit.prove.parts import Blanket, Stated
 from lnnkit.prove.question import Ground
 from lnnkit.prove.solving import Z3, Deadline, checked, solver_module
 from lnnkit.prove.unfounded import Loop
@@ -41,7 +41,7 @@ class KnownEnd:
     completed: bool = False
 
 
-Said = Instance | Definition | Loop
+Said = Instance | Definition | Loop | Blanket
 Item = Said | KnownEnd
 
 
@@ -251,6 +251,8 @@ class _Finder:
         for item in items:
             match item:
                 case Instance():
+                    statements[member_of(item.stated.origin)] = None
+                case Blanket():
                     statements[member_of(item.stated.origin)] = None
                 case Definition():
                     statements |= dict.fromkeys(member_of(each.stated.origin) for each, _ in item.rules)

@@ -60,6 +60,13 @@ class Stated:
     origin: Assertion
 
 
+@dataclass(frozen=True, slots=True)
+class Blanket:
+    """What a statement says of individuals that nothing names."""
+
+    stated: Stated
+
+
 def part_of(form: Form, predicates: Mapping[str, Predicate]) -> Part:
     """The tree of a form. Variables that quantifiers bind are named by a number behind ``#``."""
     return _part(form, predicates, (), iter(range(1 << 60)))
