@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from lnnkit.kb import KnowledgeBase
-    from lnnkit.prove.proved import Proved
+    from lnnkit.prove.verdict.proved import Proved
 
 SUMMARY = "say what follows from everything together, or show that it does not"
 DESCRIPTION = """\
@@ -115,6 +115,6 @@ def _write(results: Iterator[Proved], form: str) -> None:
         found = {"results": [each.as_dict() for each in results]}
         streams.write([json.dumps(found, ensure_ascii=False), "\n"])
         return
-    from lnnkit.prove.verdict_page import page
+    from lnnkit.prove.verdict.verdict_page import page
 
     streams.write([page(list(results))])

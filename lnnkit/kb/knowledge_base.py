@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from lnnkit.learn.parameters.module import ProgramModule
     from lnnkit.picture.picture import Picture
     from lnnkit.plan import Plan
-    from lnnkit.prove.proved import Proved
-    from lnnkit.prove.verdicts import Reading
+    from lnnkit.prove.verdict.proved import Proved
+    from lnnkit.prove.verdict.verdicts import Reading
 
 
 class KnowledgeBase:

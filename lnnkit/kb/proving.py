@@ -18,20 +18,20 @@ from lnnkit.kb.asking import answers
 from lnnkit.kb.covering_fixpoints import covering, of_all
 from lnnkit.kb.explaining import conflicts
 from lnnkit.kb.session import Session
-from lnnkit.prove.classical_answer import prove_classically
-from lnnkit.prove.crisp_program import crisped, is_crisp, plain
-from lnnkit.prove.exact_answer import prove_exactly
-from lnnkit.prove.ground_reading import GroundReading
-from lnnkit.prove.instance_search import Algebra
-from lnnkit.prove.known_values import KnownValues
-from lnnkit.prove.minimal_core import member_of
-from lnnkit.prove.parts import part_of, sorted_variables
-from lnnkit.prove.proved import Proved
-from lnnkit.prove.question import Ground, Question, bound_text
+from lnnkit.prove.decision.classical_answer import prove_classically
+from lnnkit.prove.decision.exact_answer import prove_exactly
+from lnnkit.prove.decision.minimal_core import member_of
+from lnnkit.prove.decision.question import Ground, Question, bound_text
+from lnnkit.prove.ground.crisp_program import crisped, is_crisp, plain
+from lnnkit.prove.ground.ground_reading import GroundReading
+from lnnkit.prove.ground.instance_search import Algebra
+from lnnkit.prove.ground.known_values import KnownValues
+from lnnkit.prove.ground.parts import part_of, sorted_variables
+from lnnkit.prove.ground.statement_index import StatementIndex
+from lnnkit.prove.ground.whole_numbers import whole_numbers
 from lnnkit.prove.solving import NoSolver
-from lnnkit.prove.statement_index import StatementIndex
-from lnnkit.prove.verdicts import CoreMember, Reading
-from lnnkit.prove.whole_numbers import whole_numbers
+from lnnkit.prove.verdict.proved import Proved
+from lnnkit.prove.verdict.verdicts import CoreMember, Reading
 from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:

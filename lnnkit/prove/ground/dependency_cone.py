@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from lnnkit.prove.ground_reading import SLACK, GroundReading, Instance
-from lnnkit.prove.known_values import Key
-from lnnkit.prove.parts import Assignment, Part
+from lnnkit.prove.ground.ground_reading import SLACK, GroundReading, Instance
+from lnnkit.prove.ground.known_values import Key
+from lnnkit.prove.ground.parts import Assignment, Part
+from lnnkit.prove.ground.statement_index import StatementIndex
 from lnnkit.prove.solving import Deadline
-from lnnkit.prove.statement_index import StatementIndex
 
 _TOLD = 1000  # after so many instances it is told how many there are,
 _LOOKED = 64  # after so many it is seen whether there is time

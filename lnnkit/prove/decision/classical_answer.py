@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lnnkit.prove.arithmetic_encoding import ArithmeticEncoding
-from lnnkit.prove.classical_decision import ClassicalDecision
-from lnnkit.prove.classical_encoding import ClassicalEncoding
-from lnnkit.prove.dependency_cone import Cone, TooWide
-from lnnkit.prove.minimal_core import Core, Said, core_of
-from lnnkit.prove.proved import Proved
-from lnnkit.prove.question import Ground, Question
+from lnnkit.prove.decision.classical_decision import ClassicalDecision
+from lnnkit.prove.decision.minimal_core import Core, Said, core_of
+from lnnkit.prove.decision.question import Ground, Question
+from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
+from lnnkit.prove.encoding.classical_encoding import ClassicalEncoding
+from lnnkit.prove.ground.dependency_cone import Cone, TooWide
 from lnnkit.prove.solving import Deadline, Interrupted, solver_module
-from lnnkit.prove.verdicts import Verdict
+from lnnkit.prove.verdict.proved import Proved
+from lnnkit.prove.verdict.verdicts import Verdict
 
 _CORE_SECONDS = 2.0  # at most this long, and a third of what is left of the timeout, is a core looked for
 

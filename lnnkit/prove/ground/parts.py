@@ -28,7 +28,7 @@ class Part:
     bias: float = 1.0
     bound: tuple[tuple[str, str], ...] = ()
     arithmetic: Comparison | Arithmetic | None = None
-    guards: dict[str, tuple[Part, ...]] = field(default_factory=dict)  # see `lnnkit.prove.guards`
+    guards: dict[str, tuple[Part, ...]] = field(default_factory=dict)  # see `lnnkit.prove.ground.instance_search`
 
     @cached_property
     def variables(self) -> frozenset[str]:

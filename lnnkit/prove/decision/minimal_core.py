@@ -15,15 +15,15 @@ from lnnkit.check.program import Assertion
 from lnnkit.check.walk import nodes
 from lnnkit.explain.proof.necessary import minimal
 from lnnkit.explain.proof.proof import Given, Proof, Step
-from lnnkit.prove.arithmetic_encoding import ArithmeticEncoding
-from lnnkit.prove.dependency_cone import Definition
-from lnnkit.prove.ground_reading import Instance
-from lnnkit.prove.known_values import Key
-from lnnkit.prove.parts import Blanket, Stated
-from lnnkit.prove.question import Ground
+from lnnkit.prove.decision.question import Ground
+from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
+from lnnkit.prove.ground.dependency_cone import Definition
+from lnnkit.prove.ground.ground_reading import Instance
+from lnnkit.prove.ground.known_values import Key
+from lnnkit.prove.ground.parts import Blanket, Stated
+from lnnkit.prove.ground.unfounded import Loop
 from lnnkit.prove.solving import Z3, Deadline, checked, solver_module
-from lnnkit.prove.unfounded import Loop
-from lnnkit.prove.verdicts import CoreMember
+from lnnkit.prove.verdict.verdicts import CoreMember
 from lnnkit.syntax import ast
 
 _LEAST_GAIN = 1e-9

@@ -9,13 +9,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 
-from lnnkit.prove.arithmetic_encoding import ArithmeticEncoding
-from lnnkit.prove.dependency_cone import Definition
-from lnnkit.prove.ground_reading import GroundReading, Instance
-from lnnkit.prove.known_values import Key
-from lnnkit.prove.parts import Assignment, Blanket, Part, Stated
+from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
+from lnnkit.prove.ground.dependency_cone import Definition
+from lnnkit.prove.ground.ground_reading import GroundReading, Instance
+from lnnkit.prove.ground.known_values import Key
+from lnnkit.prove.ground.parts import Assignment, Blanket, Part, Stated
+from lnnkit.prove.ground.unfounded import Loop, antecedent
 from lnnkit.prove.solving import Z3
-from lnnkit.prove.unfounded import Loop, antecedent
 
 Truth = bool | Z3
 _MEMBER = "a "  # begins the names of the predicates that say of what sort an individual is

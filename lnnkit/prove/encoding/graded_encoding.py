@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from lnnkit.prove.arithmetic_encoding import ArithmeticEncoding
-from lnnkit.prove.dependency_cone import Definition
-from lnnkit.prove.ground_reading import GroundReading, Instance
-from lnnkit.prove.known_values import Key
-from lnnkit.prove.parts import Assignment, Blanket, Part
-from lnnkit.prove.point_arithmetic import rational
+from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
+from lnnkit.prove.ground.dependency_cone import Definition
+from lnnkit.prove.ground.ground_reading import GroundReading, Instance
+from lnnkit.prove.ground.known_values import Key
+from lnnkit.prove.ground.parts import Assignment, Blanket, Part
+from lnnkit.prove.ground.point_arithmetic import rational
+from lnnkit.prove.ground.unfounded import Loop, antecedent
 from lnnkit.prove.solving import Z3
-from lnnkit.prove.unfounded import Loop, antecedent
 
 Truth = Fraction | Z3
 ZERO, ONE = Fraction(0), Fraction(1)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from lnnkit.prove.arithmetic_encoding import ArithmeticEncoding
-from lnnkit.prove.dependency_cone import Cone, TooWide
-from lnnkit.prove.graded_decision import SLACK, Found, GradedDecision, outward
-from lnnkit.prove.graded_encoding import ZERO, GradedEncoding
-from lnnkit.prove.minimal_core import Core, core_of
-from lnnkit.prove.point_arithmetic import rational
-from lnnkit.prove.proved import Proved
-from lnnkit.prove.question import Ground, Question
+from lnnkit.prove.decision.graded_decision import SLACK, Found, GradedDecision, outward
+from lnnkit.prove.decision.minimal_core import Core, core_of
+from lnnkit.prove.decision.question import Ground, Question
+from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
+from lnnkit.prove.encoding.graded_encoding import ZERO, GradedEncoding
+from lnnkit.prove.ground.dependency_cone import Cone, TooWide
+from lnnkit.prove.ground.point_arithmetic import rational
 from lnnkit.prove.solving import Z3, Deadline, Interrupted, solver_module
-from lnnkit.prove.verdicts import Verdict
+from lnnkit.prove.verdict.proved import Proved
+from lnnkit.prove.verdict.verdicts import Verdict
 
 _TOLERANCE = 1e-9  # of truth
 _CORE_SECONDS = 2.0  # a core is looked for no longer

@@ -5,17 +5,17 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 
-from lnnkit.prove.arithmetic_encoding import ArithmeticEncoding
-from lnnkit.prove.classical_encoding import ClassicalEncoding, Truth
-from lnnkit.prove.dependency_cone import Cone, Definition
-from lnnkit.prove.ground_reading import Instance
-from lnnkit.prove.known_values import Key
-from lnnkit.prove.parts import Blanket, Stated
-from lnnkit.prove.question import Ground, Question
-from lnnkit.prove.shown_worlds import shown_world
+from lnnkit.prove.decision.question import Ground, Question
+from lnnkit.prove.decision.shown_worlds import shown_world
+from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
+from lnnkit.prove.encoding.classical_encoding import ClassicalEncoding, Truth
+from lnnkit.prove.ground.dependency_cone import Cone, Definition
+from lnnkit.prove.ground.ground_reading import Instance
+from lnnkit.prove.ground.known_values import Key
+from lnnkit.prove.ground.parts import Blanket, Stated
+from lnnkit.prove.ground.unfounded import Loop, loop_of, unfounded
 from lnnkit.prove.solving import Z3, Deadline, Status, checked, solver_module
-from lnnkit.prove.unfounded import Loop, loop_of, unfounded
-from lnnkit.prove.verdicts import ShownWorld, Verdict
+from lnnkit.prove.verdict.verdicts import ShownWorld, Verdict
 
 Item = Instance | Definition | Loop | Blanket
 _SHOWN = 30  # atoms of unnamed individuals

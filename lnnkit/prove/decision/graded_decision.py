@@ -7,13 +7,13 @@ import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from lnnkit.prove.arithmetic_encoding import ArithmeticEncoding
-from lnnkit.prove.dependency_cone import Cone
-from lnnkit.prove.graded_encoding import ONE, ZERO, GradedEncoding
-from lnnkit.prove.question import Ground, Question
-from lnnkit.prove.shown_worlds import shown_world
+from lnnkit.prove.decision.question import Ground, Question
+from lnnkit.prove.decision.shown_worlds import shown_world
+from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
+from lnnkit.prove.encoding.graded_encoding import ONE, ZERO, GradedEncoding
+from lnnkit.prove.ground.dependency_cone import Cone
 from lnnkit.prove.solving import Z3, Deadline, Status, checked, fraction, solver_module
-from lnnkit.prove.verdicts import ShownWorld
+from lnnkit.prove.verdict.verdicts import ShownWorld
 
 SLACK = Fraction(1, 10**9)  # how far rounding may have moved what is said
 _NEAR = Fraction(1, 10**7)  # how near an end that is no linear optimum is sought
