@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from lnnkit.answer_table import Answers
 from lnnkit.check.program import Query
 from lnnkit.errors import Error, ProgramError
 from lnnkit.explain.checker.ground_form import Free, about, form_of
+from lnnkit.interrupt import Interruption, is_pythons_own
 from lnnkit.kb.asking import answers
 from lnnkit.kb.covering_fixpoints import covering, of_all
 from lnnkit.kb.explaining import conflicts
@@ -35,6 +36,7 @@ from lnnkit.prove.verdict.verdicts import CoreMember, Reading
 from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
+    from lnnkit.engine.stop.watch import Watch
     from lnnkit.kb.rested import Rested
 
 INSTALL = "pip install 'lnnkit[prove]'"
@@ -72,12 +74,27 @@ def proved(
     if not asked:
         return
     rested = _covering(session, asked)
-    ground = _grounded(session, rested, asked, reading, tell)
+    stop = _Stop(session.watch)
+    ground = replace(_grounded(session, rested, asked, reading, tell), halted=stop.asked)
     with _solver_needed():
         for query, text in zip(asked, [query.text for query in queries], strict=True):
             for _, question in _questions(session, ground, query, text):
-                found = _answer(ground, question, reading, alpha, timeout)
+                with Interruption() if is_pythons_own() else nullcontext() as stop.own:
+                    found = _answer(ground, question, reading, alpha, timeout)
+                stop.done |= found.interrupted
                 yield replace(found, notes=(*notes, *found.notes), alpha=alpha)
+
+
+class _Stop:
+    """Whether Ctrl-C was pressed: the first leaves what inference has found, for this question and those behind it."""
+
+    def __init__(self, watch: Watch | None) -> None:
+        self._watch = watch
+        self.own: Interruption | None = None
+        self.done = False
+
+    def asked(self) -> bool:
+        return self.done or any(each.asked for each in (self.own, self._watch) if isinstance(each, Interruption))
 
 
 @contextmanager

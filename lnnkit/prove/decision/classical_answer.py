@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from lnnkit.prove.decision.classical_decision import ClassicalDecision
 from lnnkit.prove.decision.minimal_core import Core, Said, core_of
@@ -22,14 +23,16 @@ def prove_classically(ground: Ground, question: Question, timeout: float | None)
     deadline = Deadline(timeout)
     if ground.conflict is not None:
         return Proved(question.text, "classical", "inconsistent", core=ground.conflict())
-    cone = Cone(ground.reading, ground.index, ground.limit, deadline, ground.tell)
+    cone = Cone(ground.reading, ground.index, ground.limit, deadline, ground.tell, ground.halted)
     try:
         decision = ClassicalDecision(ground, question, deadline, cone)
         verdict = decision.decide()
     except TooWide:
         return _left_open(ground, question, cone.too_wide)
     except Interrupted:
-        return _left_open(ground, question, "interrupted; this is what inference has settled")
+        return replace(
+            _left_open(ground, question, "interrupted; this is what inference has settled"), interrupted=True
+        )
     count = len(decision.cone.instances)
     if verdict == "timeout":
         return _left_open(ground, question, "the time was over before it was settled", count)

@@ -14,7 +14,7 @@ from lnnkit.prove.ground.ground_reading import Instance
 from lnnkit.prove.ground.known_values import Key
 from lnnkit.prove.ground.parts import Blanket, Stated
 from lnnkit.prove.ground.unfounded import Loop, loop_of, unfounded
-from lnnkit.prove.solving import Z3, Deadline, Status, checked, solver_module
+from lnnkit.prove.solving import Z3, Deadline, Status, TimedOut, checked, solver_module
 from lnnkit.prove.verdict.verdicts import ShownWorld, Verdict
 
 Item = Instance | Definition | Loop | Blanket
@@ -51,10 +51,8 @@ class ClassicalDecision:
         try:
             can_fail = self._can(self.encoding.negated(self._goal))
             can_hold = self._can(self._goal)
-        except self.z3.Z3Exception:
-            if not self._deadline.passed:
-                raise
-            return "timeout"  # an interruption came between two calls
+        except TimedOut:
+            return "timeout"
         if can_fail == can_hold == "sat":
             return "neither"
         if can_fail == can_hold == "unsat":

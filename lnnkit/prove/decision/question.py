@@ -49,6 +49,7 @@ class Ground:
     conflict: Callable[[], Sequence[CoreMember]] | None = None  # what meets in a contradiction, if there is one
     limit: int = INSTANCES
     tell: Callable[[int, int], None] | None = field(default=None, repr=False)
+    halted: Callable[[], bool] | None = field(default=None, repr=False)  # whether Ctrl-C was pressed
 
     @property
     def program(self) -> CheckedProgram:
