@@ -16,7 +16,7 @@ from tests.prove.mixed_integer import tightest
 
 pytest.importorskip("z3", reason="z3-solver is not installed")
 TOLERANCE, SAME = 1e-9, 1e-6
-PLAIN, ALL, BLOCK = 12, 1000, 50
+PLAIN, ALL, BLOCK = 4, 1000, 50
 SETTLED = 1.0  # seconds
 
 
@@ -70,6 +70,7 @@ def test_what_settles_a_completed_atom_says_something_of_what_completes_it() -> 
     text = """
         predicate D(entity) closed
         fact P
+        predicate U(entity)
         fact V(anna) in [0, 1]
         rule U(X) & V(X) -> D(X)
         axiom ~P | D(X) in [0.6, 1]

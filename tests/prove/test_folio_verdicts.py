@@ -115,9 +115,9 @@ def compare(numbers: Iterable[int]) -> tuple[Counter[str], list[object]]:
 
 
 def test_some_verdicts_are_those_of_a_direct_translation() -> None:
-    fates, wrong = compare(list(stories())[::60])
+    fates, wrong = compare(list(stories())[::110])
     assert wrong == []
-    assert sum(fates.values()) >= 8, fates
+    assert sum(fates.values()) >= 6, fates
 
 
 @pytest.mark.slow
