@@ -30,12 +30,12 @@ from sklearn.utils.validation import (  # pyright: ignore[reportMissingImports] 
 )
 
 from lnnkit.kb import KnowledgeBase, loads
-from lnnkit.learn.induction.columns import as_fitted, columns_of, in_order
-from lnnkit.learn.induction.donors import donors, missing
-from lnnkit.learn.induction.induced import declaration, statements
-from lnnkit.learn.induction.induction import Induced, Limits, induce
-from lnnkit.learn.induction.literals import TableColumn
+from lnnkit.learn.induction.hot_deck import donors, missing
+from lnnkit.learn.induction.rule_induction import Induced, Limits, induce
+from lnnkit.learn.induction.rule_statements import declaration, statements
 from lnnkit.learn.induction.rule_text import rule_lines
+from lnnkit.learn.induction.table_columns import as_fitted, columns_of, in_order
+from lnnkit.learn.induction.table_literals import TableColumn
 from lnnkit.syntax import ast
 from lnnkit.syntax.parse import parse
 from lnnkit.syntax.printer import format_predicate, format_statement, format_string

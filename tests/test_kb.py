@@ -323,7 +323,7 @@ def test_reprs() -> None:
     )
     assert repr(kb.ask("Infected(anna)")) == "Infected(anna): 1 answer\n  [1, 1]        true"
     kb = lnnkit.loads(f"{TRIAGE}query Infected(zed)\n")
-    assert "warning: no fact or table knows the entity `zed`" in repr(kb.ask("Infected(zed)"))
+    assert "warning: no fact or table mentions the entity `zed`" in repr(kb.ask("Infected(zed)"))
 
 
 def test_long_reprs_are_cut() -> None:

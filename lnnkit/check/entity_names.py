@@ -81,7 +81,7 @@ def _variable_like_entity(mention: Mention, entity: str) -> Diagnostic:
 
 def _one_letter(mention: Mention, complete: bool) -> Diagnostic:
     name = mention.name
-    message = f"`{name}` is read as an entity, but no fact or table knows it"
+    message = f"`{name}` is read as an entity, but no fact or table mentions it"
     hint = f"a variable starts upper-case: `{name.upper()}`; an entity of that name is quoted: {format_string(name)}"
     make = error if complete else warning
     return make("lower-case-variable", mention.span, message, hint)
@@ -90,7 +90,7 @@ def _one_letter(mention: Mention, complete: bool) -> Diagnostic:
 def _unknown(mention: Mention, symbols: Symbols | None) -> Diagnostic:
     name = mention.name
     near = near_entity(name, symbols) if symbols else None
-    message = f"no fact or table knows the entity `{name}`"
+    message = f"no fact or table mentions the entity `{name}`"
     capital = capitalised(name)
     hint = f"did you mean `{near}`? " if near else ""
     hint += f"A variable starts upper-case: `{capital}`. " if capital else ""

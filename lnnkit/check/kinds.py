@@ -86,7 +86,7 @@ def _as_formula(visit: Visit, symbols: Symbols) -> Diagnostic | None:
             return _bare_number(node, visit)
         case ast.Arithmetic() | ast.Negate() | ast.Function() | ast.Unit():
             if (exponent := _exponent(node, symbols, visit)) is not None:
-                message = f"`^` is the power of numbers, and `{_short(node)}` is no power of one"
+                message = f"`^` is the power of numbers, but the base of `{_short(node)}` is not a number"
                 hint = (
                     f"leave out `^{_short(exponent)}`; an operand's weight is `@2`, a statement's truth `in [0.8, 1]`"
                 )
@@ -121,8 +121,8 @@ def _comparing(node: ast.Expression, visit: Visit) -> str:
 def _bare_number(node: ast.Number | ast.Learnable, visit: Visit) -> Diagnostic:
     text = node.span.text
     if visit.role == "query":
-        message = f"`{text}` is a number, of which there is nothing to ask"
-        return error("number-as-formula", node.span, message, "ask for a number of an entity: `query age(X)`")
+        message = f"`{text}` is a constant, which cannot be queried"
+        return error("number-as-formula", node.span, message, "query a number of an entity: `query age(X)`")
     message = f"`{text}` is a number, and a formula is true or false"
     truth = text if isinstance(node, ast.Number) and 0 <= node.value <= 1 else "0.8"
     hint = f"a weight is written `P(X)@{text}`, the truth of a statement `in [{truth}, 1]` at its end"
@@ -165,7 +165,7 @@ def _as_term(visit: Visit, symbols: Symbols) -> Diagnostic | None:
         return None
     if isinstance(node, ast.Entity):
         message = f"the string {node.span.text} is an entity, and arithmetic is on numbers"
-        return error("entity-as-number", node.span, message, "take the quotes off a number")
+        return error("entity-as-number", node.span, message, "write a number without quotes")
     if not isinstance(node, ast.Atom):
         return _truth_as_number(node)
     if _is_truth(node, visit, symbols):
@@ -185,10 +185,10 @@ def _unknown_number(atom: ast.Atom, symbols: Symbols) -> Diagnostic | None:
         message = f"`{atom.name}` would aggregate rows, and the language has no aggregates yet"
         return error("aggregate", name_span(atom), message, AGGREGATE_HINT)
     if atom.name in FOREIGN_FUNCTIONS and atom.arguments:
-        message = f"`{atom.name}` is no function: there are `abs` and `sqrt`"
+        message = f"`{atom.name}` is not a function: there are `abs` and `sqrt`"
         return error("unknown-function", name_span(atom), message, FOREIGN_FUNCTIONS[atom.name])
     if atom.name.lower() in NULLS and not atom.arguments:
-        hint = "leave out what is not known: a number of which nothing is said may be any"
+        hint = "leave it out: a number without a value is unknown"
     elif "-" in atom.name and not atom.arguments:
         hint = f"put spaces around the minus: `{atom.name.replace('-', ' - ')}`"
     else:
@@ -278,17 +278,17 @@ def _mixed(
     message = f"{what} `{_short(entity)}` is compared with the number `{_short(number)}`"
     quoted = entity.text if isinstance(entity, ast.Entity) else ""
     if _short(entity).lower() in NULLS:
-        hint = "leave it out: a comparison with a number that is not known says nothing anyway"
-        return error("no-null", entity.span, "there is no null: what nothing states is unknown", hint)
+        hint = "leave it out: a comparison with an unknown number is unknown anyway"
+        return error("no-null", entity.span, "there is no null: whatever is not stated is unknown", hint)
     if re.fullmatch(r"-?\d+(?:\.\d+)?", quoted):
-        hint = f"a number stands without quotes: `{quoted}`"
+        hint = f"write a number without quotes: `{quoted}`"
     elif days(quoted) is not None:
-        hint = f"a date is no number: {date_hint(quoted)}"
+        hint = f"a date is not a number: {date_hint(quoted)}"
     elif isinstance(number, ast.Number) and (holder := _holder(entity, formula)) is not None:
         own = replace(holder, arguments=holder.arguments[:-1])
         fact = f"fact {format_predicate(own.name)}(...) = 5"
         given = f"declare `number {_signature(own)}`, give `{fact}`"
-        hint = f"numbers are no arguments: {given}, compare `{format_expression(own)}`"
+        hint = f"a number cannot be an argument: {given}, compare `{format_expression(own)}`"
     elif isinstance(number, ast.Number):
         name = _short(entity)
         hint = f'an entity of that name is quoted: `"{_short(number)}"`; a number of `{name}` is applied: `age({name})`'

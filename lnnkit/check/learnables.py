@@ -74,11 +74,11 @@ def _in_facts(symbols: Symbols) -> Iterator[Diagnostic]:
         if isinstance(statement, ast.FactStatement | ast.LabelStatement) and statement.bounds is not None:
             kind = "fact" if isinstance(statement, ast.FactStatement) else "label"
             for item in _in_bounds(statement.bounds):
-                yield _misplaced(item, f"a {kind} is given, and `{item.span.text}` is learned")
+                yield _misplaced(item, f"`{item.span.text}` is learnable, but a {kind} must be given")
 
 
 def _misplaced(item: ast.Learnable, message: str, hint: str = "") -> Diagnostic:
-    return error("misplaced-learnable", item.span, message, hint or "write a number; learnable values stand in rules")
+    return error("misplaced-learnable", item.span, message, hint or "write a number; only rules have learnable values")
 
 
 def _in_formulas(symbols: Symbols) -> Iterator[Diagnostic]:
@@ -87,10 +87,10 @@ def _in_formulas(symbols: Symbols) -> Iterator[Diagnostic]:
     for formula in symbols.formulas:
         for item in in_formula(formula):
             if formula.kind == "axiom":
-                message = f"an axiom is never trained, and `{item.span.text}` is learned"
+                message = f"`{item.span.text}` is learnable, but an axiom is never trained"
                 yield _misplaced(item, message, "write a number, or `rule` for `axiom`")
             elif formula.kind == "query" and (item.name is None or item.name not in named):
-                message = f"`{item.span.text}` is new here, and a query learns nothing"
+                message = f"`{item.span.text}` is a new learnable value, but a query learns nothing"
                 yield _misplaced(item, message, "write a number, or the name of a learnable value of a rule")
 
 
@@ -104,5 +104,5 @@ def _initials(symbols: Symbols) -> Iterator[Diagnostic]:
             if before.initial != item.initial:
                 where = place(before.span, item.span)
                 message = f"`?{item.name}` starts at {item.initial:g} here, and at {before.initial:g} on {where}"
-                hint = "the same name is the same parameter: give its start once, or use two names"
+                hint = "the same name is the same parameter: give its initial value once, or use two names"
                 yield error("conflicting-initial", item.span, message, hint)

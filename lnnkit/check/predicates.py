@@ -86,7 +86,7 @@ def _unknown(symbols: Symbols) -> Iterator[Diagnostic]:
             meant = format_predicate(near) if near else None
             more = f" ({len(truths)} places)" if len(truths) > 1 else ""
             message = f"nothing supplies `{name}`{more}: it has no fact, table or rule, and is not declared"
-            hint = did_you_mean(meant, f"declare it, if it is meant: `predicate {signature(name, use.arity)}`")
+            hint = did_you_mean(meant, f"declare it, if it is intended: `predicate {signature(name, use.arity)}`")
             yield error("unknown-predicate", use.span, message, hint)
         elif near := nearest(name, _others(name, candidates - beside.get(name, set())), 0.85):
             if near in beside and order[near] > order[name]:

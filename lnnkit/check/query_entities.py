@@ -60,12 +60,12 @@ def _unknown(mention: Mention, symbols: Symbols, severity: Severity, *, search: 
     capital = None if mention.quoted else capitalised(mention.name)
     hint = f"did you mean `{near}`? " if near else ""
     hint += f"A variable starts upper-case: `{capital}`. " if capital else ""
-    message = f"no fact or table knows the entity `{mention.name}`"
+    message = f"no fact or table mentions the entity `{mention.name}`"
     before = () if symbols.program is None else _asked_before(symbols.program)
     if severity == "error" and mention.name not in before:
         hint += "A question is about entities that a fact, table or rule of the program names"
         return error("unknown-entity", mention.span, message, hint)
-    hint += "What is asked about an entity that nothing else names has default bounds"
+    hint += "An entity that nothing else names has default bounds"
     return warning("unknown-entity", mention.span, message, hint)
 
 
@@ -76,8 +76,8 @@ def _asked_before(program: CheckedProgram) -> Iterator[str]:
 
 
 def _of_another_sort(sort: str, name: str, mention: Mention) -> Diagnostic:
-    message = f"no fact, table or rule has `{name}` in a place of the sort `{sort}`"
-    hint = "so what is asked here has default bounds; a predicate has that sort where its declaration says so"
+    message = f"no fact, table or rule has `{name}` as an argument of sort `{sort}`"
+    hint = "so the answer has default bounds; declare the predicates whose arguments have that sort"
     return warning("entity-of-another-sort", mention.span, message, f"{hint}: `predicate P({sort})`")
 
 

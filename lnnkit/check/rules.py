@@ -33,7 +33,7 @@ def rules(symbols: Symbols) -> list[Diagnostic]:
         if variable_sorts(formula, symbols.resolved).get((mention.name, 0)) == ENTITY:
             name = mention.name
             message = f"`{name}` in the head ranges over every entity: no positive part of the body mentions it"
-            hint = f"add what `{name}` is to the body, `Person({name}) & ...`, or declare the sorts of the predicates"
+            hint = f"add an atom about `{name}` to the body, `Person({name}) & ...`, or declare the predicates' sorts"
             found.append(warning("unsafe-variable", mention.span, message, hint))
     return found
 
@@ -61,7 +61,7 @@ def _compared_only(symbols: Symbols) -> Iterator[Diagnostic]:
     for formula in symbols.formulas:
         for (name, binder), mentions in grouped(formula.mentions).items():
             if not binder and name.lower() not in NULLS and all(mention.atom is None for mention in mentions):
-                message = f"`{name}` is only compared: no atom says what it is"
+                message = f"`{name}` occurs only in comparisons: no atom restricts it"
                 hint = f"add an atom that mentions it, `Person({name}) & ...`; propositions are joined by `<->`"
                 yield error("unsafe-variable", mentions[0].span, message, hint)
 

@@ -70,7 +70,7 @@ def _constant(node: ast.Comparison) -> Iterator[Diagnostic]:
 
 def _literal(node: ast.Number) -> Iterator[Diagnostic]:
     if not math.isfinite(node.value):
-        message = f"`{node.span.text}` is an end of bounds, never a value"
+        message = f"`{node.span.text}` can only be a bound, not a value"
         hint = "every number is finite: leave the comparison out, or compare with a number"
         yield error("infinite-number", node.span, message, hint)
     yield from _inexact(node)
@@ -99,13 +99,11 @@ def _undefined(node: ast.Arithmetic | ast.Function) -> Iterator[Diagnostic]:
         message = f"`{node.span.text}` divides by 0"
         yield error("division-by-zero", node.span, message, "0 has no negative powers")
     elif node.operator == "^" and left is not None and left < 0 and right is not None and right != math.floor(right):
-        yield _no_root(node, f"`{node.span.text}` is the power of a negative number that is no whole number")
+        yield _no_root(node, f"`{node.span.text}` is a power of a negative number with an exponent that is not whole")
 
 
 def _no_root(node: ast.Expression, message: str) -> Diagnostic:
-    return error(
-        "negative-root", node.span, message, "only whole powers of negative numbers are numbers; check the sign"
-    )
+    return error("negative-root", node.span, message, "a negative number has whole powers only; check the sign")
 
 
 def _shown(node: ast.Expression) -> str:

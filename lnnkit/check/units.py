@@ -102,7 +102,7 @@ def _in_range(attribute: ast.Attribute, value: ast.Value, shape: Shape) -> Itera
     if not math.isfinite(number):
         yield error("attribute-value", value.span, f"`{key}` is finite", f"`{key}: 1`")
     elif not shape.low <= number <= shape.high:
-        message = f"`{key}` lies in [{shape.low:g}, {shape.high:g}], and {value.span.text} does not"
+        message = f"`{key}` must be in [{shape.low:g}, {shape.high:g}]; got {value.span.text}"
         hint = "scale an operand instead: `2 * debt(X)`"
         if key == "gate":
             hint = "a gate is a share, from 0 (closed) to 1 (open)"

@@ -44,7 +44,7 @@ def _unstarted(item: ast.Learnable, started: frozenset[str]) -> Iterator[Diagnos
     if item.initial is None and item.name not in started:
         text = item.span.text
         message = f"`{text}` has no value before it is trained"
-        hint = f"give it a start, `{text}{'' if item.name is None else '='}1`, or train the program"
+        hint = f"give it an initial value, `{text}{'' if item.name is None else '='}1`, or train the program"
         yield warning("untrained", item.span, message, hint)
 
 
@@ -61,6 +61,6 @@ def _unlearned(node: ast.Unit | ast.Comparison, kind: str) -> Iterator[Diagnosti
         hint = f"give it one, `{node.span.text}{{{example}}}`, {_ELSE[kind]}"
         yield warning("untrained", node.span, message, hint)
     else:
-        message = "`<?>` says nothing before it is trained"
+        message = "`<?>` has no weights before it is trained"
         hint = f"give its weights, `({node.span.text}){{{example}}}`, {_ELSE[kind]}"
         yield warning("untrained-relation", node.span, message, hint)

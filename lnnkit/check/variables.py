@@ -93,8 +93,8 @@ def _as_formulas(formula: Formula) -> Iterator[Diagnostic]:
         atom = proposition(visit)
         if atom is not None and (atom.name in visit.scope or atom.name in free):
             how = "bound by a quantifier" if atom.name in visit.scope else "an argument elsewhere in this statement"
-            message = f"`{atom.name}` stands as a formula, but is a variable ({how})"
-            yield error("variable-as-formula", atom.span, message, f"write what is said of it: `P({atom.name})`")
+            message = f"`{atom.name}` is used as a formula, but is a variable ({how})"
+            yield error("variable-as-formula", atom.span, message, f"write a formula about it: `P({atom.name})`")
 
 
 def _bound_and_free(formula: Formula) -> Iterator[Diagnostic]:
@@ -112,11 +112,11 @@ def _bound_and_free(formula: Formula) -> Iterator[Diagnostic]:
         if mention.binder is None and name in bound and not mention.quoted and name not in seen:
             seen.add(name)
             where = f"{place(bound[name].span, mention.span)}, column {bound[name].span.column}"
-            message = f"`{name}` stands outside of the reach of the quantifier that binds it ({where})"
-            hint = "put parentheses around all that the quantifier is about, or use another name here"
+            message = f"`{name}` is outside the scope of the quantifier that binds it ({where})"
+            hint = "put parentheses around the whole scope of the quantifier, or use another name here"
             after = bound[name].span.source.text[bound[name].span.end :].lstrip()
             if not after.startswith((":", "(", ",")):
-                hint = f"a colon behind the variable lets it reach to the end: `{name}: ...`"
+                hint = f"a colon after the variable extends the scope to the end: `{name}: ...`"
             yield error("bound-and-free", mention.span, message, hint)
 
 

@@ -38,14 +38,16 @@ def _weight(node: ast.Weighted, parent: ast.Expression | None) -> Iterator[Diagn
     weight = node.weight
     value = weight.value if isinstance(weight, ast.Number) else weight.initial
     if not isinstance(parent, Connective):
-        message = f"the weight `@{weight.span.text}` weighs no operand: there is no connective around it"
+        message = f"the weight `@{weight.span.text}` has no operand: there is no connective around it"
         hint = "weigh an operand, `A@0.7 & B`; the truth of a whole statement is `in [l, u]` at its end"
         yield error("misplaced-weight", weight.span, message, hint)
     elif isinstance(node.operand, ast.Weighted):
         yield error("repeated-weight", weight.span, "an operand has one weight", "take one of the two out")
     if value is not None and not math.isfinite(value):  # a negative one does not parse
         message = f"the weight {weight.span.text} is not finite"
-        yield error("infinite-weight", weight.span, message, "write a number; weights count against each other")
+        yield error(
+            "infinite-weight", weight.span, message, "write a finite number; weights are relative to each other"
+        )
 
 
 Carrier = ast.And | ast.Or | ast.Implies | ast.Iff | ast.Xor | ast.Comparison | ast.Unit
@@ -60,7 +62,7 @@ def _attributes(visit: Visit, node: Carrier, formula: Formula, symbols: Symbols)
             yield error("duplicate-attribute", attribute.span, f"`{key}` is given twice", "keep one of the two")
         elif key not in allowed:
             code = "misplaced-attributes" if key in _KEYS else "unknown-attribute"
-            message = f"`{key}` is no attribute of {what}"
+            message = f"`{key}` is not an attribute of {what}"
             near = nearest(key, allowed)
             keys = ", ".join(f"`{name}`" for name in sorted(allowed))
             hint = did_you_mean(near, f"use {keys}" if keys else "take it out")
@@ -88,12 +90,12 @@ def _value(attribute: ast.Attribute, node: Carrier, formula: Formula) -> Iterato
     key, value = attribute.key, attribute.value
     if key == "logic":
         if isinstance(value, ast.Learnable):
-            message = f"a logic is chosen, and `{value.span.text}` is learned"
+            message = f"`{value.span.text}` is learnable, but a logic must be given"
             yield error("misplaced-learnable", value.span, message, f"choose one of {', '.join(LOGICS)}")
         elif value not in LOGICS:
             shown = value if isinstance(value, str) else value.span.text
             near = nearest(shown, LOGICS)
-            message = f"`{shown}` is no logic"
+            message = f"`{shown}` is not a logic"
             hint = did_you_mean(near, f"choose one of {', '.join(LOGICS)}")
             yield error("unknown-logic", attribute.span, message, hint)
         return

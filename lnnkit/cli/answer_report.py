@@ -110,7 +110,7 @@ def answer_rows(shown: Shown, paint: Paint = plain, show_all: str = "--limit 0 s
         if shown.total:
             yield f"  none of {shown.total:,} answer{'' if shown.total == 1 else 's'} has such a state\n"
         else:
-            yield "  no answers: of every binding only the defaults are known\n"
+            yield "  no answers: every binding has its default bounds\n"
         return
     columns = [
         *(cells.entities(column, _cell) for column in answers.columns),

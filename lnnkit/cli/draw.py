@@ -41,20 +41,24 @@ def options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--formulas", action="store_true", help="draw connectives and operands instead of rules")
     parser.add_argument(
-        "--depth", type=values.count, default=3, metavar="N", help="instances away from the atom (default: 3)"
+        "--depth",
+        type=values.count,
+        default=3,
+        metavar="N",
+        help="go up to N instances away from the atom (default: 3)",
     )
-    parser.add_argument("--most", type=values.count, default=60, metavar="N", help="boxes in the picture (default: 60)")
+    parser.add_argument("--most", type=values.count, default=60, metavar="N", help="draw at most N boxes (default: 60)")
 
 
 def command(arguments: argparse.Namespace) -> int:
     ending = _ending(arguments.output)
     form = arguments.format or ending
     if arguments.output and Path(arguments.output).suffix and ending not in (None, form):
-        streams.note(f"lnnkit draw: error: {arguments.output} ends as {ending} does, and --format is {form}")
+        streams.note(f"lnnkit draw: error: {arguments.output} has the ending of {ending}, but --format is {form}")
         return 2
     if form is None:
         known = ", ".join(FORMATS)
-        streams.note(f"lnnkit draw: error: {arguments.output} ends like none of {known}; --format names one")
+        streams.note(f"lnnkit draw: error: {arguments.output} has none of the endings {known}; use --format")
         return 2
     if form == "png" and arguments.output is None and sys.stdout is not None and sys.stdout.isatty():
         streams.note("lnnkit draw: error: PNG is not for a terminal: -o names a file")

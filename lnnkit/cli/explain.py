@@ -13,7 +13,7 @@ from lnnkit.cli import streams
 from lnnkit.cli.painting import shows_colours
 from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import ProgressLine
-from lnnkit.explain.render.as_text import Line
+from lnnkit.explain.render.proof_text import Line
 from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
@@ -54,12 +54,12 @@ def options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="leave out of each contradiction what is not needed for it, and rank what would repair it",
     )
-    parser.add_argument("--depth", type=_depth, metavar="N", help="show no more than N steps behind each other")
+    parser.add_argument("--depth", type=_depth, metavar="N", help="show at most N nested steps")
     parser.add_argument(
         "--format",
         choices=("text", "json", "html", "dot"),
         default="text",
-        help="a tree to read (default), one JSON object, a page by itself, or a graph for Graphviz",
+        help="a tree to read (default), one JSON object, a standalone page, or a graph for Graphviz",
     )
     parser.add_argument("--alpha", type=values.alpha, default=1.0, metavar="A", help="what counts as true (default: 1)")
 
@@ -67,7 +67,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 def command(arguments: argparse.Namespace) -> int:
     asked = arguments.atom is None or arguments.why_not is not None
     if asked and arguments.format not in ("text", "json"):
-        streams.note(f"lnnkit explain: error: --format {arguments.format} goes with an atom that is explained")
+        streams.note(f"lnnkit explain: error: --format {arguments.format} needs an atom")
         return 2
     if arguments.atom is None and arguments.why_not is not None:
         streams.note("lnnkit explain: error: --why-not needs an atom")
@@ -98,7 +98,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 def _show(explanation: Explanation, form: str, depth: int | None) -> int:
     if form == "text":
-        from lnnkit.explain.render.as_text import lines
+        from lnnkit.explain.render.proof_text import lines
 
         _print(lines(explanation, depth))
         return 0
@@ -169,5 +169,5 @@ def _style(line: Line) -> str:
 
 def _depth(text: str) -> int:
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 0 on")
+        raise argparse.ArgumentTypeError(f"must be a whole number of at least 0; got {text!r}")
     return int(text)

@@ -30,7 +30,7 @@ def command(arguments: argparse.Namespace) -> int:
         streams.note("lnnkit fmt: error: --write needs a FILE: standard input cannot be written")
         return 2
     if arguments.write and is_model(Path(arguments.file)):
-        streams.note("lnnkit fmt: error: --write needs a text: a model file would lose its numbers")
+        streams.note("lnnkit fmt: error: --write cannot write a model file: its exact numbers would be lost")
         return 2
     source, found = read(arguments.file)
     if source is None:

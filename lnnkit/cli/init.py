@@ -29,7 +29,9 @@ example:
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("files", metavar="FILE", nargs="+", help="a table: .csv, .tsv, .txt or .parquet, packed or not")
+    parser.add_argument(
+        "files", metavar="FILE", nargs="+", help="a table: .csv, .tsv, .txt or .parquet, compressed or not"
+    )
     parser.add_argument("-o", "--output", metavar="OUT", help="write this .lnn file instead of printing")
     parser.add_argument("--force", action="store_true", help="replace OUT if it exists")
     parser.add_argument(
@@ -81,7 +83,7 @@ def surveyed(files: Sequence[Path]) -> list[Survey]:
             tables.append(survey(file))
         except Unreadable as problem:
             fault = problem.fault
-            hint = fault.hint.replace("paths are relative to the .lnn file", "paths start from the working folder")
+            hint = fault.hint.replace("paths are relative to the .lnn file", "paths are relative to the working folder")
             problems.append(Diagnostic(fault.code, fault.message, hint, file=str(file)))
     if problems:
         raise Error(problems)
@@ -109,7 +111,7 @@ def drafted(tables: Sequence[Survey], base: Path) -> str:
 def _keyless(path: Path) -> Diagnostic:
     from lnnkit.draft.key_sorts import stem_of
 
-    message = "no column names what the rows are about: none has a value of its own in most rows"
+    message = "no column identifies the rows: none has mostly distinct values"
     hint = f"give each row an id: `lnnkit init {path} --ids -o {stem_of(path)}.lnn`"
     return Diagnostic("no-key", message, hint, file=str(path))
 

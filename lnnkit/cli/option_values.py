@@ -14,7 +14,7 @@ def alpha(text: str) -> float:
     """A truth threshold."""
     value = _number(text)
     if not 0.5 < value <= 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no threshold: it is above 0.5 and at most 1")
+        raise argparse.ArgumentTypeError(f"must be above 0.5 and at most 1; got {text!r}")
     return value
 
 
@@ -22,7 +22,7 @@ def count(text: str) -> int:
     """A whole number of at least 1."""
     value = _whole(text)
     if value is None or value < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 on")
+        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1; got {text!r}")
     return value
 
 
@@ -30,7 +30,7 @@ def limit(text: str) -> int:
     """A whole number of at least 0."""
     value = _whole(text)
     if value is None or value < 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 0 on; 0 shows all")
+        raise argparse.ArgumentTypeError(f"must be a whole number of at least 0 (0 shows all); got {text!r}")
     return value
 
 
@@ -39,7 +39,7 @@ def states(text: str) -> tuple[str, ...]:
     named = [" ".join(part.split()).replace(" ", "_").replace("-", "_").lower() for part in text.split(",")]
     for name in named:
         if name not in STATES:
-            raise argparse.ArgumentTypeError(f"{name!r} is no state; the states are {', '.join(STATES)}")
+            raise argparse.ArgumentTypeError(f"unknown state {name!r}; the states are {', '.join(STATES)}")
     return tuple(named)
 
 
@@ -47,7 +47,7 @@ def threads(text: str) -> int:
     """A number of threads."""
     value = count(text)
     if value > _THREADS:
-        raise argparse.ArgumentTypeError(f"{text!r} are too many threads: there may be {_THREADS:,}")
+        raise argparse.ArgumentTypeError(f"must be at most {_THREADS:,}; got {text!r}")
     return value
 
 
@@ -55,9 +55,9 @@ def seed(text: str) -> int:
     """A whole number that fits 64 bits."""
     value = _whole(text)
     if value is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number")
+        raise argparse.ArgumentTypeError(f"must be a whole number; got {text!r}")
     if not -(2**63) <= value < 2**63:
-        raise argparse.ArgumentTypeError(f"{text!r} is too great: a seed is a whole number of 64 bits")
+        raise argparse.ArgumentTypeError(f"must fit 64 bits; got {text!r}")
     return value
 
 
@@ -65,7 +65,7 @@ def positive(text: str) -> float:
     """A number above 0."""
     value = _number(text)
     if not 0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
+        raise argparse.ArgumentTypeError(f"must be a number above 0; got {text!r}")
     return value
 
 
@@ -73,7 +73,7 @@ def share(text: str) -> float:
     """A number from 0 to below 1."""
     value = _number(text)
     if not 0 <= value < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no share: it is from 0 to below 1")
+        raise argparse.ArgumentTypeError(f"must be from 0 to below 1; got {text!r}")
     return value
 
 

@@ -73,7 +73,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         help="lower or upper: the greatest such bound first; or a variable of the query: by its entities, whole "
         "numbers by value (default: by all variables, from the left)",
     )
-    parser.add_argument("--reverse", action="store_true", help="the other way round")
+    parser.add_argument("--reverse", action="store_true", help="reverse the order")
     parser.add_argument(
         "--only",
         type=values.states,
@@ -95,7 +95,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         "--precision",
         choices=("single", "double"),
         default="double",
-        help="of bounds: double (default), or single, to 1e-5 in half the memory",
+        help="precision of bounds: double (default), or single: to 1e-5, in half the memory",
     )
     parser.add_argument(
         "--device", type=_device, default="cpu", metavar="D", help="where to compute: cpu (default), cuda, or cuda:N"
@@ -112,7 +112,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def command(arguments: argparse.Namespace) -> int:
     if arguments.plan and arguments.format == "csv":
-        streams.note("lnnkit run: error: a plan has no columns: --plan goes with --format table or json")
+        streams.note("lnnkit run: error: --plan does not support csv; use --format table or json")
         return 2
     shown = not arguments.quiet
     with ProgressLine(f"reading {streams.printable(arguments.file, keep='')}", shown=shown):
@@ -197,5 +197,5 @@ def _print(shown: Sequence[Shown], outcome: Outcome, form: str) -> None:
 
 def _device(text: str) -> str:
     if not is_device(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no device: name cpu, cuda, or one of several as cuda:1")
+        raise argparse.ArgumentTypeError(f"must be cpu, cuda or cuda:N; got {text!r}")
     return text

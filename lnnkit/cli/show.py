@@ -48,7 +48,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 def _lines(program: ast.Program, base: Path) -> Iterator[str]:
     from lnnkit.check.settle import settled
-    from lnnkit.learn.parameters.readable import readable
+    from lnnkit.learn.parameters.unit_readout import readable
     from lnnkit.syntax.printer import format_statement
 
     residuals: list[float] = []

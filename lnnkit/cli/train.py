@@ -42,33 +42,45 @@ def options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--epochs", type=values.count, default=200, metavar="N", help="at most N epochs (default: 200)")
     parser.add_argument("--rate", type=values.positive, default=0.05, metavar="R", help="Adam's step (default: 0.05)")
-    parser.add_argument("--batch", type=values.count, metavar="N", help="N labels make a step (default: all)")
-    parser.add_argument("--seed", type=values.seed, default=0, metavar="S", help="of all that is drawn (default: 0)")
-    parser.add_argument("--restarts", type=values.count, default=1, metavar="N", help="start N times (default: once)")
+    parser.add_argument("--batch", type=values.count, metavar="N", help="use N labels in each step (default: all)")
+    parser.add_argument(
+        "--seed", type=values.seed, default=0, metavar="S", help="seed of all random draws (default: 0)"
+    )
+    parser.add_argument(
+        "--restarts",
+        type=values.count,
+        default=1,
+        metavar="N",
+        help="train N times, from different starts (default: once)",
+    )
     parser.add_argument(
         "--validation",
         type=values.share,
         default=0.2,
         metavar="V",
-        help="share of the labels to stop by (default: 0.2)",
+        help="share of the labels held out to decide when to stop (default: 0.2)",
     )
     parser.add_argument("--only", action="append", metavar="RULE", help="train this rule alone; may be repeated")
     parser.add_argument(
-        "--freeze", action="append", default=[], metavar="RULE", help="train all but this rule; as well"
+        "--freeze", action="append", default=[], metavar="RULE", help="train all but this rule; may be repeated"
     )
     parser.add_argument("--loss", choices=("squared", "log"), default="squared", help="distance of bounds from labels")
-    parser.add_argument("--balanced", action="store_true", help="true and false labels count the same")
+    parser.add_argument("--balanced", action="store_true", help="give true and false labels the same weight")
     parser.add_argument(
-        "--soft", action="store_true", help="all that could tell a labelled atom learns, not the best alone"
+        "--soft", action="store_true", help="train all instances that support a labelled atom, not only the strongest"
     )
     parser.add_argument(
-        "--classical", action="append", default=[], metavar="RULE", help="its neurons stay classical; may be repeated"
+        "--classical",
+        action="append",
+        default=[],
+        metavar="RULE",
+        help="keep the neurons of this rule classical; may be repeated",
     )
     parser.add_argument("--alpha", type=values.alpha, default=1.0, metavar="A", help="threshold of --classical")
     parser.add_argument(
-        "--slack", type=values.positive, metavar="PRICE", help="classical neurons may leave operands out, at this price"
+        "--slack", type=values.positive, metavar="PRICE", help="let classical neurons leave operands out, at this price"
     )
-    parser.add_argument("--checkpoint", metavar="FILE", help="save the state here, and go on from there after a kill")
+    parser.add_argument("--checkpoint", metavar="FILE", help="save the state here; a killed run continues from it")
     parser.add_argument(
         "--report",
         metavar="FILE",
@@ -146,9 +158,9 @@ def command(arguments: argparse.Namespace) -> int:
 def _outputs(arguments: argparse.Namespace) -> str | None:
     """What is wrong with the output files that were given; None if nothing is."""
     if Path(arguments.output).suffix != ".lnn" and not is_model(Path(arguments.output)):
-        return f"-o {arguments.output} ends in neither .lnn nor .safetensors"
+        return f"-o must end in .lnn or .safetensors; got {arguments.output}"
     if arguments.report is not None and Path(arguments.report).suffix.lower() not in ("", ".html", ".htm"):
-        return f"--report {arguments.report} is a page, and ends in .html or .htm"
+        return f"--report must end in .html or .htm; got {arguments.report}"
     named = {"-o": arguments.output, "--report": arguments.report, "--checkpoint": arguments.checkpoint}
     places = {option: Path(path).resolve() for option, path in named.items() if path is not None}
     for one, other in itertools.combinations(places, 2):
@@ -163,7 +175,7 @@ def _idle(arguments: argparse.Namespace) -> str | None:
     """Which option has no effect without another one that is missing."""
     given = {"--alpha": arguments.alpha != 1.0, "--slack": arguments.slack is not None}
     idle = [option for option, stands in given.items() if stands and not arguments.classical]
-    return f"{idle[0]} is about the rules that --classical names, and it names none" if idle else None
+    return f"{idle[0]} needs --classical" if idle else None
 
 
 def _table(found: Fit, output: str) -> Iterator[str]:

@@ -88,7 +88,7 @@ def _comparable(where: Where, missing: Sequence[str]) -> Where:
     for cell in values:
         text = cell if isinstance(cell, str) else format_cell(cell)
         if text and text in missing:
-            message = f"{format_string(text)} stands for a missing cell here, and no comparison with one holds"
+            message = f"{format_string(text)} marks a missing cell here, and no comparison with a missing cell holds"
             instead = "is not null" if where.operator == "!=" else "is null"
             raise Unreadable("bad-condition", message, f"write `{instead}`, or take it out of `missing`")
     return replace(where, values=values)
@@ -121,7 +121,7 @@ def _position(column: Column, sheet: Sheet) -> int:
         if found:
             places = " and ".join(str(position + 1) for position in found)
             message = f'{sheet.source} has several columns "{column}": {places}'
-            raise Unreadable("ambiguous-column", message, "give its position instead, and say `header` behind the list")
+            raise Unreadable("ambiguous-column", message, "give its position instead, and add `header` after the list")
     if hint := _separated(sheet):
         raise Unreadable("unknown-column", f'{sheet.source} has no column "{column}"', hint)
     import difflib

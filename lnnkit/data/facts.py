@@ -62,7 +62,7 @@ def facts(
         empty, wrong = texts.codes < 0, texts.wrong()
         doubts.append(_Doubt(empty, _key_fault(texts, sheet, position), f"where {title} is empty"))
         if texts.faults:
-            doubts.append(_Doubt(wrong & ~empty, _key_fault(texts, sheet, position), f"where {title} is no entity"))
+            doubts.append(_Doubt(wrong & ~empty, _key_fault(texts, sheet, position), f"where {title} is not an entity"))
     spoiled = np.zeros(total, bool)
     spoiled[list(grid.spoiled)] = True
     possible = np.ones(total, bool)  # no condition leaves the row out
@@ -169,7 +169,7 @@ def _value_fault(real: Reals, title: str, numeric: bool, sheet: Sheet) -> Callab
     def fault(row: int) -> Fault:
         if row == 0 and not sheet.named and real.shown(row).strip("'\"")[:1].isalpha() and len(real.wrong) > 1:
             what = "a number" if numeric else "a truth value"
-            hint = 'if this row is the header, end the statement in "header"'
+            hint = 'if this row is the header, end the statement with "header"'
             return Fault(f"bad-{'number' if numeric else 'truth'}", f"{title} is {real.shown(row)}, not {what}", hint)
         if numeric:
             shown = real.shown(row)
@@ -196,7 +196,7 @@ def _infinite_fault(real: Reals, title: str, exact: bool) -> Callable[[int], Fau
         hint = "an unknown lower end is -inf or empty, an unknown upper end inf or empty"
 
     def fault(row: int) -> Fault:
-        what = "no number is infinite" if exact else "no number lies beyond it"
+        what = "no number is infinite" if exact else "no number is beyond it"
         return Fault("bad-number", f"{title} is {real.shown(row)}, and {what}", hint)
 
     return fault
@@ -286,7 +286,7 @@ def _warnings(
         found.append(Diagnostic(code, message, hint, span, "warning", source, row))
 
     if not len(grid.rows) and not grid.lost and sheet.format in TEXT_FORMATS and sheet.named:
-        warn("no-rows", "there is a header and no row below it", 'end the statement in "no header" if it is a row')
+        warn("no-rows", "there is a header and no row below it", 'end the statement with "no header" if it is a row')
     elif not len(grid.rows) and not grid.lost and sheet.format == "parquet":
         warn("no-rows", "there are columns and no row", "")
     elif len(grid.rows) and choice.where and not len(table) and not keep.any():
@@ -294,10 +294,10 @@ def _warnings(
         warn("no-rows", f"no row has {filters}", "")
     if sheet.format in TEXT_FORMATS and sheet.named and _header_is_row(sheet, choice, keys):
         first = ", ".join(sheet.names[position] for position in (*choice.keys, *choice.values))
-        warn("doubtful-header", f"the header looks like a row: {first}", 'end the statement in "no header"', 1)
+        warn("doubtful-header", f"the header looks like a row: {first}", 'end the statement with "no header"', 1)
     if sheet.format in TEXT_FORMATS and not sheet.named and len(keep) and _row_is_header(keys, keep):
         first = ", ".join(texts.names[int(texts.codes[0])] for texts in keys)
-        warn("doubtful-header", f"the first row looks like a header: {first}", 'end the statement in "header"', 1)
+        warn("doubtful-header", f"the first row looks like a header: {first}", 'end the statement with "header"', 1)
     blank = outer_blanks(table.names)
     for column, position in zip(table.columns, choice.keys, strict=True):
         rows = np.flatnonzero(np.isin(column.codes, blank)) if len(blank) else blank

@@ -55,7 +55,9 @@ def read_program(path: Path, span: Span | None = None) -> tuple[str | None, list
             return read_text(path), []
         except (NoModel, OSError) as problem:
             reason = (problem.strerror if isinstance(problem, OSError) else None) or str(problem)
-            return failed("no-model", f'"{path}" cannot be read: {reason}', "name what `lnnkit train` or `save` wrote")
+            return failed(
+                "no-model", f'"{path}" cannot be read: {reason}', "name a file that `lnnkit train` or `save` wrote"
+            )
     if is_table(path) and path.is_file():
         hint = f"read it in a .lnn file beside it: `load P from {format_string(path.name)}`"
         return failed("table-as-program", f'"{path}" is a table, not a program', hint)
@@ -84,7 +86,7 @@ def in_lines(text: str) -> str:
 def nearest_program(path: Path) -> str:
     """A hint for a missing program whose path was given by the caller, not written in another program."""
     folder = path.parent
-    where = "" if path.is_absolute() else f'; the path starts from the working folder, "{Path.cwd()}"'
+    where = "" if path.is_absolute() else f'; the path is relative to the working folder, "{Path.cwd()}"'
     if not folder.is_dir():
         return f'there is no folder "{folder}"{where}'
     if near := nearest_name(path):

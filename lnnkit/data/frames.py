@@ -94,7 +94,7 @@ def column_of(values: Any, title: str) -> Column:
     except Exception as error:  # as above: the object's own code
         problem = error
     hint = 'a mapping is read as columns: {"person": ["anna", "bob"], "age": [34, 27]}'
-    raise Unreadable("wrong-table", f"{title} is no sequence of values: {problem}", hint)
+    raise Unreadable("wrong-table", f"{title} is not a sequence of values: {problem}", hint)
 
 
 def _from_array(values: Any) -> Column:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _BLOCK = 1 << 20
 _FILLED = re.compile(rb"[^\r\n]")
 
-UNCLOSED = Fault("bad-row", "a quote opens here that never closes; nothing behind it is read", 'write a quote as ""')
+UNCLOSED = Fault("bad-row", "a quote opens here that never closes; nothing after it is read", 'write a quote as ""')
 STRAY = Fault("bad-row", "text follows a closing quote", 'write a quote within a quoted value twice: "5"" pipe"')
 
 

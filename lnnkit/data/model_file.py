@@ -59,4 +59,4 @@ def _opened(path: Path) -> Iterator[Any]:
         with safe_open(path, framework="numpy") as file:
             yield file
     except (SafetensorError, TypeError, ValueError) as problem:
-        raise NoModel("it is no safetensors file of single numbers") from problem
+        raise NoModel("it is not a safetensors file of single numbers") from problem

@@ -94,7 +94,7 @@ class Names(Sequence[str]):
         """The rank of a name; raises `ValueError` if it is not there."""
         place = self.find(value)
         if place is None or not start <= place < (len(self) if stop is None else stop):
-            raise ValueError(f"{value!r} is no name")
+            raise ValueError(f"{value!r} is not a name")
         return place
 
     def find(self, text: str) -> int | None:

@@ -17,15 +17,15 @@ def meant(text: str) -> str:
     """A hint for a value that is not a number, as written."""
     text = text.strip("'\" ")
     if _SEPARATED.fullmatch(text):
-        return f"a number holds no separators: write {re.sub(r'[^0-9.+-]', '', text)}"
+        return f"a number has no separators: write {re.sub(r'[^0-9.+-]', '', text)}"
     if re.fullmatch(r"[+-]?\d+,\d+", text):
         return f"a number has a point, not a comma: write {text.replace(',', '.')}"
     if text.lower() in ("true", "false"):
         return f"write {int(text.lower() == 'true')}"
     if days(text) is not None:
-        return f"a date is no number: {date_hint(text)}"
+        return f"a date is not a number: {date_hint(text)}"
     if _DATE.match(text):
-        return "a date is no number: write how many days, or years, it is after another"
+        return "a date is not a number: write how many days, or years, it is after another"
     if _WRITTEN.fullmatch(text) and math.isfinite(float(text)):
         return f"it is a text: give the number {text} itself"
     if _WRITTEN.fullmatch(text):
@@ -34,5 +34,5 @@ def meant(text: str) -> str:
     if number and text.endswith("%"):
         return f"write {float(number[0]) / 100:.15g}, or the number alone"
     if number and re.fullmatch(r"(?:[^\w\s]|\w{0,4}\s)?\s*[+-]?[\d.]+\s*(?:[^\W\d]{1,4}|[^\w\s])?", text):
-        return f"a number has no unit: write {number[0]}, and say the unit in the name"
+        return f"a number has no unit: write {number[0]}, and put the unit into the name"
     return UNSAID

@@ -47,8 +47,8 @@ def format_of(path: Path) -> tuple[Format, str | None]:
         known = " ".join(FORMATS)
         raise Unreadable(
             "unknown-format",
-            f'"{path.name}" is no table that can be read',
-            f"a table's name ends in one of {known}; each may be packed as {' '.join(COMPRESSIONS)}",
+            f'"{path.name}" is not a table that can be read',
+            f"a table's name ends in one of {known}; each may be compressed as {' '.join(COMPRESSIONS)}",
         )
     return kind, compression
 
@@ -127,5 +127,5 @@ def _unpacked(path: Path, data: bytes, compression: str) -> bytes:
         with pa.CompressedInputStream(pa.BufferReader(data), compression) as stream:
             return stream.read()
     except (OSError, ValueError, NotImplementedError) as error:
-        message = f'"{path}" cannot be unpacked as {compression}: {error}'
+        message = f'"{path}" cannot be decompressed as {compression}: {error}'
         raise Unreadable("unreadable-file", message, "it may be damaged or cut short") from None

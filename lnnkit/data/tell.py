@@ -47,7 +47,7 @@ def _sheet(arity: int, numeric: bool, table: Any) -> Sheet:
     if isinstance(table, Mapping):
         return _from_columns(table)
     if isinstance(table, (str, bytes)) or not (isinstance(table, Iterable) or hasattr(table, "__array__")):
-        message = f"`{type(table).__name__}` is no table"
+        message = f"`{type(table).__name__}` is not a table"
         lazy = "call its `collect()` and tell what comes" if hasattr(table, "collect") else ""
         raise Unreadable("wrong-table", message, lazy or "tell a frame, a mapping of columns, or a list of rows")
     if hasattr(table, "__array__") and getattr(table, "ndim", 2) == 2:
@@ -115,7 +115,7 @@ def _lost(row: Any, names: tuple[str, ...], *, others: bool) -> Fault:
     if others:
         message = f"{row!r:.60} does not have the columns of the others: {', '.join(names) or 'none'}"
         return Fault("bad-row", message)
-    message = f"{row!r:.60} is no row of {len(names)} columns"
+    message = f"{row!r:.60} is not a row of {len(names)} columns"
     return Fault("bad-row", message, f"write each row as a tuple of {len(names)}, and all of them as a list")
 
 

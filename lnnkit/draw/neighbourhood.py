@@ -11,7 +11,7 @@ from lnnkit.answer_table import formatter, number_state, state_in_words, truth_s
 from lnnkit.check.walk import NumericNode
 from lnnkit.explain.proof.explanation import one_line
 from lnnkit.explain.proof.proof import Proof, Step
-from lnnkit.explain.render.as_text import because, free_names
+from lnnkit.explain.render.proof_text import because, free_names
 from lnnkit.picture.boxes import Arrow, Box
 from lnnkit.picture.picture import Picture
 from lnnkit.syntax import ast

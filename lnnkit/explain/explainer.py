@@ -12,16 +12,16 @@ from lnnkit.data.names import Names
 from lnnkit.engine.inference import Budget, Fixpoint
 from lnnkit.explain.checker.proof_checker import World
 from lnnkit.explain.conflict.conflict import Conflict, Inconsistent
-from lnnkit.explain.conflict.conflicts import conflicts
-from lnnkit.explain.missing.chosen_ways import Added
-from lnnkit.explain.missing.lacking import Lacking
+from lnnkit.explain.conflict.conflict_search import conflicts
+from lnnkit.explain.missing.missing_premises import Lacking
+from lnnkit.explain.missing.verified_ways import Added
 from lnnkit.explain.missing.why_not import WhyNot
 from lnnkit.explain.proof.explanation import Explanation
-from lnnkit.explain.proof.formulas import prove_formula
 from lnnkit.explain.proof.proof import Proof
 from lnnkit.explain.proof.prover import Prover
-from lnnkit.explain.provenance.origins import Origins
-from lnnkit.explain.provenance.timeline import Timeline
+from lnnkit.explain.proof.query_proof import prove_formula
+from lnnkit.explain.provenance.bound_history import Timeline
+from lnnkit.explain.provenance.fact_sources import Origins
 from lnnkit.flags import any_set
 from lnnkit.graph.initial_parameters import starts
 from lnnkit.graph.lifted import TERMS, LiftedGraph, Root

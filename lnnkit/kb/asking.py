@@ -17,7 +17,7 @@ from lnnkit.syntax.diagnostic import Diagnostic
 
 def answers(session: Session, query: Query, alpha: float) -> Answers:
     """The answers to a query. Runs inference first if no existing fixpoint covers the query. Raises `BudgetError`."""
-    rested = covering(session, query)
+    rested = covering(session, query, narrow=True)
     lifted = rested.fixpoint.prepared.lifted
     root = next((root for root in lifted.queries if root.origin == query), None)
     if root is None:

@@ -9,8 +9,8 @@ from dataclasses import replace
 from numbers import Real
 
 from lnnkit.check.program import Fact
-from lnnkit.explain.missing.hypothetical import assumption, tightens
-from lnnkit.explain.provenance.origins import Origins
+from lnnkit.explain.missing.hypothetical_facts import assumption, tightens
+from lnnkit.explain.provenance.fact_sources import Origins
 from lnnkit.kb.querying import asked, no_atom
 from lnnkit.kb.session import Session, Source
 from lnnkit.kb.theory import Theory
@@ -23,7 +23,7 @@ def hypothetical(session: Session, bounds: Mapping[str, float | tuple[float, flo
     """A session in which the given atoms have these bounds instead of those that their facts give. Raises
     `ProgramError` for a key that is not an atom, ``ValueError`` for invalid bounds."""
     if not isinstance(bounds, Mapping):
-        raise TypeError(f"bounds stand in a mapping from atoms, not in {type(bounds).__name__}")
+        raise TypeError(f"bounds must be a mapping from atoms; got {type(bounds).__name__}")
     facts = [_assumption(session.theory, text, value) for text, value in bounds.items()]
     origins = session.theory.origins()
     found = _saying(session, facts, origins)
@@ -41,7 +41,7 @@ def _assumption(theory: Theory, text: str, value: float | tuple[float, float]) -
         raise no_atom(text, found)
     arguments = [each.text for each in formula.arguments if isinstance(each, ast.Constant)]
     ends = value if isinstance(value, tuple) else (value, value)
-    wrong = ValueError(f"{value!r} are no bounds of `{text}`: give one number, or two as a tuple")
+    wrong = ValueError(f"`{text}` needs one number, or two as a tuple; got {value!r}")
     if len(ends) != 2 or not all(isinstance(end, Real) for end in ends):
         raise wrong
     try:

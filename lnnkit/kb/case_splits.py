@@ -18,7 +18,7 @@ from typing import Any
 
 from lnnkit.check.program import Assertion, CheckedProgram, Fact, LogicName, Query, SameEntity
 from lnnkit.check.walk import children, nodes, transform
-from lnnkit.explain.missing.hypothetical import ASSUMED, assumption
+from lnnkit.explain.missing.hypothetical_facts import ASSUMED, assumption
 from lnnkit.kb.rested import Rested
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression

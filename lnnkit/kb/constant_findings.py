@@ -17,7 +17,7 @@ from lnnkit.kb.asking import answers
 from lnnkit.kb.querying import asked
 from lnnkit.kb.session import Session
 from lnnkit.learn.parameters.constant_literals import Dropped, learned_literals, place_of, without
-from lnnkit.learn.replay.tracing import label_queries
+from lnnkit.learn.replay.recorded_inference import label_queries
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_expression
 
@@ -60,12 +60,12 @@ def constant_findings(session: Session, trained: Collection[str], instances: int
 
 def _finding(each: _Constant, *, dropped: bool) -> Diagnostic:
     always = "always" if each.truth else "never"
-    message = f"`{each.text}` of `{each.rule.name}` is {always} true ({each.rows:,} rows): it tells none apart"
+    message = f"`{each.text}` of `{each.rule.name}` is {always} true ({each.rows:,} rows): it distinguishes no rows"
     if dropped:
-        message += "; the rule goes without it, and every answer stays as it was"
-        hint = "nothing needs to be done; to learn it, add rows or labels that it tells apart"
+        message += "; it was removed from the rule, and every answer stayed the same"
+        hint = "nothing needs to be done; to learn it, add rows or labels that it distinguishes"
     else:
-        hint = "take it out of the rule, or add rows or labels that it tells apart"
+        hint = "take it out of the rule, or add rows or labels that it distinguishes"
     return Diagnostic("constant-literal", message, hint, each.literal.span, "warning")
 
 

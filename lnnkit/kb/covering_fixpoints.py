@@ -14,43 +14,37 @@ from lnnkit.syntax.printer import format_expression
 _FEW = 8  # so many questions are answered from fixpoints of their own, which may know little else; then comes the whole
 
 
-def covering(session: Session, query: Query) -> Rested:
-    """A fixpoint that covers the query: that of the program's own queries, or one made for this query."""
+def covering(session: Session, query: Query, *, narrow: bool = False) -> Rested:
+    """A fixpoint that covers the query: that of the program's own queries, or one made for this query. If it
+    may be ``narrow``, it knows of closed derived predicates what the queries need, and nothing else."""
     own = session.theory.checked.queries
     if query in own:
-        return session.own()
-    for rested in session.fixpoints.values():
-        if _covers(rested, query):
+        return session.rest(own, narrow=narrow)
+    made = session.made()
+    for rested in made:
+        if (narrow or not rested.narrow) and _covers(rested, query):
             return rested
-    if session.source is None and len(session.fixpoints) < _FEW:
-        return session.rest((*own, query))
-    rested = session.own()
+    if narrow and session.source is None and len(made) < _FEW:
+        return session.rest((*own, query), narrow=True)
+    rested = session.rest(own)
     return rested if _covers(rested, query) else session.rest((*own, query))
 
 
 def covering_widely(session: Session, query: Query) -> Rested:
-    """The same, or one that knows all atoms of the query's predicate, and of those that are completed only as far as
-    questions need them: whoever asks why asks about others next."""
-    own = session.theory.checked.queries
-    rested = session.own()
-    narrowed = [predicate for predicate, _ in rested.fixpoint.prepared.demands.values()]
-    if not narrowed and (query in own or _covers(rested, query)):
-        return rested
-    named = [query.formula.name] if isinstance(query.formula, ast.Atom) else []
-    every = [of_all(session, name, query) for name in dict.fromkeys((*named, *narrowed))]
-    wider = (*own, *(each for each in every if each is not None))
-    if wider == own:
+    """As `covering`, or a fixpoint that covers all atoms of the query's predicate: whoever asks why one atom holds asks
+    about others next."""
+    checked = session.theory.checked
+    own = checked.queries
+    rested = session.rest(own)
+    if query in own or _covers(rested, query) or not isinstance(query.formula, ast.Atom):
         return covering(session, query)
-    rested = session.rest(wider)
-    return rested if query in own or _covers(rested, query) else session.rest((*wider, query))
-
-
-def of_all(session: Session, predicate: str, query: Query) -> Query | None:
-    """The question about all atoms of a predicate, if it has arguments."""
-    arity = session.theory.checked.predicates[predicate].arity
-    variables = ", ".join(f"V{place}" for place in range(arity))
-    name = format_expression(ast.Atom(predicate, span=query.span))
-    return check_query(f"{name}({variables})", session.theory.checked)[0] if variables else None
+    variables = ", ".join(f"V{place}" for place in range(len(query.formula.arguments)))
+    name = format_expression(ast.Atom(query.formula.name, span=query.span))
+    every, _ = check_query(f"{name}({variables})", checked)
+    if not variables or every is None:
+        return covering(session, query)
+    rested = session.rest((*own, every))
+    return rested if _covers(rested, query) else session.rest((*own, every, query))
 
 
 def _covers(rested: Rested, query: Query) -> bool:

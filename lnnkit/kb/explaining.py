@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from lnnkit.check.program import Query
 from lnnkit.explain.conflict.conflict import Conflict
-from lnnkit.explain.conflict.conflicts import alone
-from lnnkit.explain.conflict.members import Loosened, Member
+from lnnkit.explain.conflict.conflict_members import Loosened, Member
+from lnnkit.explain.conflict.conflict_search import alone
 from lnnkit.explain.explainer import Explainer
 from lnnkit.explain.missing.why_not import WhyNot
 from lnnkit.explain.proof.explanation import Explanation

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from lnnkit.explain.missing.why_not import WhyNot
     from lnnkit.explain.proof.explanation import Explanation
     from lnnkit.fit import Fit
-    from lnnkit.learn.parameters.module import ProgramModule
+    from lnnkit.learn.parameters.program_module import ProgramModule
     from lnnkit.picture.picture import Picture
     from lnnkit.plan import Plan
     from lnnkit.prove.verdict.proved import Proved
@@ -305,9 +305,9 @@ class KnowledgeBase:
         goal that is not a truth value.
         """
         if side not in ("lower", "upper"):
-            raise ValueError(f"side is {side!r}; it is 'lower' or 'upper'")
+            raise ValueError(f"side must be 'lower' or 'upper'; got {side!r}")
         if goal is not None and not 0 <= goal <= 1:
-            raise ValueError(f"goal is {goal}; it is a truth from 0 to 1")
+            raise ValueError(f"goal must be a truth value from 0 to 1; got {goal}")
         found, findings = asked(self._theory, atom)
         from lnnkit.kb.explaining import why_not
 
@@ -446,7 +446,8 @@ class KnowledgeBase:
         max_groundings: int | None = None,
         listen: Callable[[Epoch], bool | None] | None = None,
     ) -> Fit:
-        """Fit the learnable values of the rules to the labels (see `lnnkit.learn.parameters.parameters` for which are
+        """Fit the learnable values of the rules to the labels (see `lnnkit.learn.parameters.rule_parameters` for which
+        are
         learned, and `lnnkit.learn.fitting.objective` for the loss). The values kept are those with the least loss on
         the share of the labels held out for ``validation`` (on all labels if there are too few), with as few digits as
         cost nothing.
@@ -464,7 +465,7 @@ class KnowledgeBase:
         Raises `Error` if there is nothing to learn, no label, or no classical neuron; `BudgetError` as `infer` does.
         """
         from lnnkit.kb.training import fit, rule_names, trained_rules
-        from lnnkit.learn.fitting.fitting import Settings
+        from lnnkit.learn.fitting.fitting_problem import Settings
         from lnnkit.learn.fitting.objective import Objective
         from lnnkit.output import require_apart
 
@@ -497,7 +498,7 @@ class KnowledgeBase:
 
     def classical(self, alpha: float = 1.0) -> list[Classical]:
         """Which connectives of the rules are classical at ``alpha``: true operands make a conjunction true, a false
-        operand makes it false, and so on (see `lnnkit.learn.parameters.classical`)."""
+        operand makes it false, and so on (see `lnnkit.learn.parameters.classical_conditions`)."""
         check_alpha(alpha)
         return [
             Classical(each.rule, each.text, each.kind, each.classical({}, alpha))

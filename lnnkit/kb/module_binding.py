@@ -8,7 +8,7 @@ import torch
 
 from lnnkit.check.program import CheckedProgram
 from lnnkit.errors import Error
-from lnnkit.learn.replay.binding import Binding
+from lnnkit.learn.replay.neural_predicates import Binding
 from lnnkit.syntax.diagnostic import Diagnostic
 
 
@@ -55,7 +55,7 @@ def _require_module(name: str, module: object) -> None:
             "only the weights of a torch module are trained: put it into the `forward` of a `torch.nn.Module` that "
             "holds its weights; of fixed results tell facts: `kb.tell(name, table)`"
         )
-        raise _refused(name, "a function that is no torch module", hint)
+        raise _refused(name, "a function that is not a torch module", hint)
     what = "a tensor" if isinstance(module, torch.Tensor) else f"a {type(module).__name__}"
     hint = "give a `torch.nn.Module` that maps inputs to truths; tell truths that are known: `kb.tell(name, table)`"
     raise _refused(name, what, hint)
@@ -69,7 +69,9 @@ def _require_inputs(name: str, inputs: object, classes: object) -> None:
         raise _refused(name, f"{what}, which name no entities,", hint)
     wrong = next((each for each in inputs if not isinstance(each, str)), None)
     if wrong is not None:
-        raise _refused(name, f"the input of {wrong!r}, which is no text,", f"name the entity by text: {str(wrong)!r}")
+        raise _refused(
+            name, f"the input of {wrong!r}, which is not a text,", f"name the entity by text: {str(wrong)!r}"
+        )
     if isinstance(classes, str) or not all(isinstance(each, str) for each in classes):  # pyright: ignore[reportGeneralTypeIssues]
         raise _refused(name, f"classes {classes!r}", 'give their names in a list: `classes=["cat", "dog"]`')
 
@@ -82,7 +84,7 @@ def _stacked(name: str, inputs: Mapping[str, object]) -> torch.Tensor:
             made[entity] = torch.as_tensor(each)
         except (TypeError, ValueError, RuntimeError) as problem:
             hint = "give a tensor, or numbers in lists of one shape"
-            raise _refused(name, f"the input of `{entity}`, which is no tensor ({problem}),", hint) from None
+            raise _refused(name, f"the input of `{entity}`, which is not a tensor ({problem}),", hint) from None
     first, like = next(iter(made.items()))
     for entity, each in made.items():
         if each.shape != like.shape or each.dtype != like.dtype:

@@ -16,7 +16,7 @@ from lnnkit.errors import Error, ProgramError
 from lnnkit.explain.checker.ground_form import Free, about, form_of
 from lnnkit.interrupt import Interruption, is_pythons_own
 from lnnkit.kb.asking import answers
-from lnnkit.kb.covering_fixpoints import covering, of_all
+from lnnkit.kb.covering_fixpoints import covering
 from lnnkit.kb.explaining import conflicts
 from lnnkit.kb.session import Session
 from lnnkit.prove.decision.classical_answer import prove_classically
@@ -180,16 +180,12 @@ def _own(session: Session, query: Query) -> Query:
 
 
 def _covering(session: Session, queries: Sequence[Query]) -> Rested:
-    """A fixpoint that covers the queries, and knows all atoms of the predicates that inference completes only as far as
-    questions need them: the default of the others is no bound."""
+    """A fixpoint that covers the queries. It is not narrow: it knows all atoms of predicates that rules complete, whose
+    defaults would else be no bounds."""
     own = session.theory.checked.queries
-    every = (*own, *(query for query in queries if query not in own))
-    rested = covering(session, queries[0]) if len(queries) == 1 else session.rest(every)
-    narrowed = dict.fromkeys(predicate for predicate, _ in rested.fixpoint.prepared.demands.values())
-    if not narrowed:
-        return rested
-    wider = (of_all(session, name, queries[0]) for name in narrowed)
-    return session.rest((*every, *(query for query in wider if query is not None)))
+    if len(queries) == 1:
+        return covering(session, queries[0])
+    return session.rest((*own, *(query for query in queries if query not in own)))
 
 
 def _classical(session: Session, alpha: float) -> tuple[Session, int]:

@@ -60,14 +60,14 @@ def _checked(text: str, theory: Theory, strangers: Severity | None) -> tuple[Que
 def check_alpha(alpha: float) -> None:
     """Raises ``ValueError`` unless the threshold is above 0.5 and at most 1."""
     if not isinstance(alpha, Real) or not 0.5 < float(alpha) <= 1:
-        raise ValueError(f"alpha is {alpha!r}; it is above 0.5 and at most 1")
+        raise ValueError(f"alpha must be above 0.5 and at most 1; got {alpha!r}")
 
 
 def check_limits(**limits: int | None) -> None:
     """Raises ``ValueError`` for limits that are not positive whole numbers."""
     for name, limit in limits.items():
         if limit is not None and not (isinstance(limit, int) and limit >= 0):
-            raise ValueError(f"{name} is {limit!r}; it is a whole number from 0 on")
+            raise ValueError(f"{name} must be a whole number of at least 0; got {limit!r}")
 
 
 def check_cases(cases: int, classical: bool) -> None:
@@ -88,12 +88,12 @@ def check_bound(root: Root) -> None:
 
 def no_atom(text: str, query: Query) -> ProgramError:
     """The error for a query that must be an atom and is not."""
-    message = f"`{text.strip()}` is no atom about named entities"
+    message = f"`{text.strip()}` is not an atom about named entities"
     return ProgramError([Diagnostic("no-atom", message, "name one atom at a time, as in `P(anna)`", query.span)])
 
 
 def neither_true_nor_false(text: str, query: Query) -> ProgramError:
     """The error for a query about a number where a truth value is needed."""
     message = f"`{text.strip()}` is a number, which is neither true nor false"
-    hint = "`explain` shows what each of its ends rests on"
+    hint = "`explain` shows what each of its bounds depends on"
     return ProgramError([Diagnostic("no-atom", message, hint, query.span)])

@@ -41,6 +41,11 @@ class Rested:
         self.program = program
         self.outcome = _outcome(fixpoint, found)
 
+    @property
+    def narrow(self) -> bool:
+        """Whether it knows some predicates only as far as its queries need them."""
+        return bool(self.fixpoint.prepared.demands)
+
     @cached_property
     def explainer(self) -> Explainer:
         """The explainer of this fixpoint. Raises `Error` if nothing was recorded."""
@@ -48,7 +53,7 @@ class Rested:
 
         history = self.fixpoint.prepared.state.trail
         if history is None:
-            message = "inference was told not to record what explains its bounds"
+            message = "inference ran without recording, so its bounds cannot be explained"
             raise Error([Diagnostic("not-recorded", message, "infer again, without `record=False`")])
         return Explainer(self.fixpoint, history, self.names, self.program)
 

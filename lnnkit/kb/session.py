@@ -32,9 +32,9 @@ class Session:
 
     ``computing`` is the precision and the device, ``most`` the limit of instances of one rule (None: as many as fit
     half of the free memory), ``recording`` whether explanations are kept. ``watch`` is called after rounds that have no
-    watch of their own. ``fixpoints`` are keyed by the texts of the queries that they were made for. A copy may continue
-    from ``source``. ``opened`` maps sets of atoms to sessions without facts about them, or to None if they were assumed
-    only once.
+    watch of their own. ``fixpoints`` are keyed by whether they are narrow and by the texts of their queries. A copy may
+    continue from ``source``. ``opened`` maps sets of atoms to sessions without facts about them, or to None if they
+    were assumed only once.
     """
 
     def __init__(self, theory: Theory) -> None:
@@ -43,7 +43,7 @@ class Session:
         self.most: int | None = None
         self.recording = True
         self.watch: Watch | None = None  # of what is inferred for an answer
-        self.fixpoints: dict[tuple[str, ...], Rested] = {}
+        self.fixpoints: dict[tuple[bool, tuple[str, ...]], Rested] = {}
         self.source: Source | None = None
         self.opened: dict[frozenset[Atom], Session | None] = {}
         self._assumable: frozenset[str] = frozenset()  # predicates of which copies will say more
@@ -105,14 +105,19 @@ class Session:
         watch = watch or self.watch
         with Interruption(watch) if is_pythons_own() else nullcontext(watch) as watching:
             try:
-                return self.rest(self.theory.checked.queries, max_rounds, watching, recorder)
+                return self.rest(self.theory.checked.queries, max_rounds, watching, recorder, narrow=True)
             except BudgetError:
                 self.most = None
                 raise
 
     def own(self) -> Rested:
         """The fixpoint of the program's own queries."""
-        return self.rest(self.theory.checked.queries)
+        return self.rest(self.theory.checked.queries, narrow=True)
+
+    def made(self) -> list[Rested]:
+        """The fixpoints that were made so far, and still hold."""
+        self._follow_learning()
+        return list(self.fixpoints.values())
 
     def rest(
         self,
@@ -120,22 +125,27 @@ class Session:
         max_rounds: int = ROUND_LIMIT,
         watch: Watch | None = None,
         recorder: Recorder | None = None,
+        *,
+        narrow: bool = False,
     ) -> Rested:
-        """The fixpoint for these queries, made now if there is none. Raises `BudgetError`, and `ProgramError` if the
-        program cannot be evaluated."""
+        """The fixpoint for these queries, made now if there is none; ``narrow`` allows that only their answers are read
+        from it. Raises `BudgetError`, and `ProgramError` if the program cannot be evaluated."""
         from lnnkit.analysis.analyses import Known
         from lnnkit.store.stated_facts import Gathering
 
         self._known = self._known or Known()
         self._gathering = self._gathering or Gathering()
         self._follow_learning()
-        key = tuple(query.text for query in queries)
-        if key not in self.fixpoints:
-            found = None if self.source is None else self._gone_on(queries, self.source)
-            self.fixpoints[key] = found or self._inferred(
-                queries, max_rounds, watch or self.watch, recorder, self._known, self._gathering
-            )
-        return self.fixpoints[key]
+        texts = tuple(query.text for query in queries)
+        for key in ((False, texts), (True, texts))[: 1 + narrow]:
+            if key in self.fixpoints:
+                return self.fixpoints[key]
+        found = None if self.source is None else self._gone_on(queries, self.source)
+        found = found or self._inferred(
+            queries, max_rounds, watch or self.watch, recorder, self._known, self._gathering, narrow=narrow
+        )
+        self.fixpoints[found.narrow, texts] = found
+        return found
 
     def _inferred(
         self,
@@ -145,6 +155,8 @@ class Session:
         recorder: Recorder | None,
         known: Known,
         gathering: Gathering,
+        *,
+        narrow: bool,
     ) -> Rested:
         from lnnkit.budget import allowed
         from lnnkit.graph.lifting import add_queries
@@ -162,7 +174,7 @@ class Session:
             gathering=gathering,
             record=self.recording,
             assumable=self._assumable,
-            narrow=not (self._assumable or self.theory.checked.labels or self.theory.checked.label_tables),
+            narrow=narrow and not (self._assumable or self.theory.checked.labels or self.theory.checked.label_tables),
         )
 
     def _gone_on(self, queries: tuple[Query, ...], source: Source) -> Rested | None:
@@ -178,8 +190,6 @@ class Session:
         if not same or origin.computing != self.computing or origin.recording != self.recording:
             return None  # it has been told or taught something since
         rested = origin.rest(queries, watch=self.watch)
-        if rested.fixpoint.prepared.demands:
-            return None  # what it was asked for hangs on the facts
         return gone_on(self.theory, rested, source.facts, self.computing, round_limit=ROUND_LIMIT)
 
     def _follow_learning(self) -> None:

@@ -19,7 +19,7 @@ def told(checked: CheckedProgram, name: str, table: object, trust: float = 1.0) 
     """The facts of a ``table`` for the predicate ``name``, and the findings about the table. Raises `DataError` with
     every bad row, or if there is no such predicate; ``ValueError`` if ``trust`` is not between 0 and 1."""
     if isinstance(trust, bool) or not isinstance(trust, (int, float)) or not 0 <= trust <= 1:
-        raise ValueError(f"trust is a number from 0 to 1, not {trust!r}")
+        raise ValueError(f"trust must be a number from 0 to 1; got {trust!r}")
     if not isinstance(name, str):
         raise TypeError(f"a predicate is named by text, not {type(name).__name__}")
     predicate = checked.predicates.get(name)

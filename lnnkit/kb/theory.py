@@ -14,9 +14,9 @@ from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
-    from lnnkit.explain.provenance.origins import Origins
+    from lnnkit.explain.provenance.fact_sources import Origins
     from lnnkit.learn.learner import Learner
-    from lnnkit.learn.replay.binding import Binding, NotFinite
+    from lnnkit.learn.replay.neural_predicates import Binding, NotFinite
 
 
 class Theory:
@@ -86,9 +86,9 @@ class Theory:
         """The program with the facts that modules supply now, except for atoms that are assumed."""
         if not self.bindings:
             return program
-        from lnnkit.explain.missing.hypothetical import with_facts
-        from lnnkit.explain.provenance.origins import Origins
-        from lnnkit.learn.replay.binding import NotFinite, bound
+        from lnnkit.explain.missing.hypothetical_facts import with_facts
+        from lnnkit.explain.provenance.fact_sources import Origins
+        from lnnkit.learn.replay.neural_predicates import NotFinite, bound
 
         try:
             found = bound(program, self.bindings)
@@ -101,13 +101,13 @@ class Theory:
         """The program that queries are checked against: its entities include those that modules supply facts about."""
         if not self.bindings:
             return self.checked
-        from lnnkit.learn.replay.binding import with_atoms
+        from lnnkit.learn.replay.neural_predicates import with_atoms
 
         return with_atoms(self.checked, self.bindings)
 
     def origins(self) -> Origins:
         """Where each fact about an atom comes from."""
-        from lnnkit.explain.provenance.origins import Origins
+        from lnnkit.explain.provenance.fact_sources import Origins
 
         version = tuple(each.version for each in self.bindings)
         if self._origins is None or self._origins[0] is not self.checked or self._origins[1] != version:
@@ -122,7 +122,7 @@ class Theory:
 
     def assuming(self, facts: Sequence[Fact], origins: Origins) -> Theory:
         """A copy in which these facts replace all that is stated about their atoms. It learns independently."""
-        from lnnkit.explain.missing.hypothetical import with_facts
+        from lnnkit.explain.missing.hypothetical_facts import with_facts
 
         found = copy(self)
         found.checked = with_facts(self.checked, origins, facts)

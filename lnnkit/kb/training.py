@@ -16,12 +16,12 @@ from lnnkit.kb.constant_findings import constant_findings
 from lnnkit.kb.session import ROUND_LIMIT, Session
 from lnnkit.kb.theory import Theory, not_finite
 from lnnkit.learn.fitting.checkpoint import OtherRun
-from lnnkit.learn.fitting.descent import Listen
-from lnnkit.learn.fitting.fitting import Settings, Unstarted
+from lnnkit.learn.fitting.fitting_problem import Settings, Unstarted
+from lnnkit.learn.fitting.gradient_descent import Listen
 from lnnkit.learn.learner import evaluate
 from lnnkit.learn.parameters.constraints import Infeasible
-from lnnkit.learn.parameters.parameters import Parameter
-from lnnkit.learn.replay.binding import NotFinite
+from lnnkit.learn.parameters.rule_parameters import Parameter
+from lnnkit.learn.replay.neural_predicates import NotFinite
 from lnnkit.output import require_writable
 from lnnkit.scores import Scores
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -51,7 +51,7 @@ def trained_rules(
     if not trained & learning and not theory.bindings:
         listed = ", ".join(sorted(learning))
         hint = f"`only` and `freeze` leave out all that learn: {listed}" if learning else _TEACHES_NOTHING
-        raise Error([Diagnostic("nothing-to-learn", "no rule is left that learns", hint)])
+        raise Error([Diagnostic("nothing-to-learn", "no rule is left to train", hint)])
     return trained
 
 
@@ -92,8 +92,8 @@ def fit(
     except NotFinite as problem:
         raise not_finite(problem) from None
     except OtherRun:
-        message = f'"{checkpoint}" is no checkpoint of this run'
-        hint = "name another file, or remove it if it is that of a run that is over"
+        message = f'"{checkpoint}" is not a checkpoint of this run'
+        hint = "name another file, or remove it if that run is finished"
         raise Error([Diagnostic("other-checkpoint", message, hint)]) from None
     alike = any(each.code == "alike-labels" for each in warnings)
     if found.stopped != "interrupted" and not alike:  # of labels that are alike whatever is found is arbitrary
@@ -136,9 +136,9 @@ def _unstarted(parameter: Parameter) -> Diagnostic:
     if parameter.kind == "relation":
         example = text.replace("<?>", ">=")
         hint = f"label what depends on it, where both numbers are known, or write the relation: `{example}`"
-        return Diagnostic("untrained", f"no label tells which relation `{text}` is", hint, parameter.span)
+        return Diagnostic("untrained", f"no label determines which relation `{text}` is", hint, parameter.span)
     if parameter.kind == "unit":
         hint = "label what depends on it, where all its operands are known, or give it weights"
-        return Diagnostic("untrained", f"no label tells what `{text}` computes", hint, parameter.span)
-    hint = f"give it a start, as in `{text}{'' if text == '?' else '='}1`: no data say where it could"
+        return Diagnostic("untrained", f"no label determines what `{text}` computes", hint, parameter.span)
+    hint = f"give it an initial value, as in `{text}{'' if text == '?' else '='}1`: the data do not determine one"
     return Diagnostic("untrained", f"`{text}` has no value to start from", hint, parameter.span)

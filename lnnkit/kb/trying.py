@@ -12,8 +12,8 @@ from lnnkit.check.program import Assertion, Fact, Query
 from lnnkit.check.walk import nodes, transform
 from lnnkit.engine.inference import Budget
 from lnnkit.errors import BudgetError
-from lnnkit.explain.missing.chosen_ways import Added, Came
-from lnnkit.explain.missing.hypothetical import ASSUMED
+from lnnkit.explain.missing.hypothetical_facts import ASSUMED
+from lnnkit.explain.missing.verified_ways import Added, Came
 from lnnkit.explain.missing.why_not import Missing, Way
 from lnnkit.kb.covering_fixpoints import covering_widely
 from lnnkit.kb.rested import Rested

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from lnnkit.check.program import CheckedProgram
 from lnnkit.flags import all_set, where_set
-from lnnkit.learn.replay.tracing import Trace
+from lnnkit.learn.replay.recorded_inference import Trace
 from lnnkit.store.atoms import Atoms
 from lnnkit.store.layout import Given
 from lnnkit.store.stated_facts import given_labels

@@ -15,20 +15,20 @@ from lnnkit.check.program import CheckedProgram
 from lnnkit.engine.inference import Budget
 from lnnkit.graph.lifting import build
 from lnnkit.learn.fitting.checkpoint import Checkpoint
-from lnnkit.learn.fitting.descent import Fitted, Listen, descend
-from lnnkit.learn.fitting.evidence import evidence
+from lnnkit.learn.fitting.fit_evidence import evidence
 from lnnkit.learn.fitting.fit_findings import findings
-from lnnkit.learn.fitting.fitting import Fitting, Settings
+from lnnkit.learn.fitting.fitting_problem import Fitting, Settings
+from lnnkit.learn.fitting.gradient_descent import Fitted, Listen, descend
 from lnnkit.learn.labels import labels, told_of
 from lnnkit.learn.metrics import scores
 from lnnkit.learn.parameters.constant_literals import Dropped, without
 from lnnkit.learn.parameters.constraints import LearnedNeuron, learned_neurons
-from lnnkit.learn.parameters.module import ProgramModule
-from lnnkit.learn.parameters.parameters import parametrised, settled, trainable
+from lnnkit.learn.parameters.program_module import ProgramModule
+from lnnkit.learn.parameters.rule_parameters import parametrised, settled, trainable
 from lnnkit.learn.parameters.trained_text import TrainedRule, trained_rules, with_values
-from lnnkit.learn.replay.binding import Binding
-from lnnkit.learn.replay.tracing import label_queries, mentioned, trace
-from lnnkit.learn.starting.fast_start import fast_start
+from lnnkit.learn.replay.neural_predicates import Binding
+from lnnkit.learn.replay.recorded_inference import label_queries, mentioned, trace
+from lnnkit.learn.starting.initial_values import fast_start
 from lnnkit.scores import Evidence, Scores
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -125,8 +125,8 @@ class Learner:
     ) -> tuple[Fitted, Evidence, tuple[Diagnostic, ...]]:
         """Fit the parameters of the rules ``trained``; the module takes the values. What a report shows of it comes
         without the texts of the rules; last is what is to be said of it (`lnnkit.learn.fitting.fit_findings`). Rules
-        that are trained have all their literals again. Raises `lnnkit.learn.fitting.fitting.Unstarted`, and what
-        `descend` does."""
+        that are trained have all their literals again. Raises `lnnkit.learn.fitting.fitting_problem.Unstarted`, and
+        what `descend` does."""
         again = {self.rules[name] for name in trained}
         self.dropped = tuple(each for each in self.dropped if each.rule not in again)
         learned, parameters = parametrised(self.settled(program), self._file, trained)

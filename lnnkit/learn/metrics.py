@@ -7,7 +7,7 @@ from torch import Tensor
 
 from lnnkit.flags import any_set
 from lnnkit.learn.labels import Labels, Told
-from lnnkit.learn.replay.tracing import Trace
+from lnnkit.learn.replay.recorded_inference import Trace
 from lnnkit.logic.bounds import tolerance
 from lnnkit.scores import NumberScore, Score, Scores
 

@@ -49,8 +49,8 @@ def add(one: Pieces, other: Pieces) -> Pieces:
 
 
 def _sums(one: Pieces, other: Pieces) -> list[Tensor]:
-    """The sums of the lower and of the upper ends. An end beside zero, which is approached but not reached, gives an
-    end between zero and the sum, whichever approaches zero more closely."""
+    """The sums of the lower and of the upper ends. An end beside zero stands for values arbitrarily close to zero, so
+    it counts as zero when the other end has the opposite sign."""
     found = []
     for sign, x, y in ((1.0, one.lower, other.lower), (-1.0, one.upper, other.upper)):
         total = x + y

@@ -156,7 +156,7 @@ class Builder:
             found[kind] = clause
         columns = self._parts(found["columns"])[1::2] if "columns" in found else None
         if columns is not None and all(self.text(column) == "_" for column in columns):
-            message = "`_` is a column that is not read, and no other is listed"
+            message = "no column is listed to be read: `_` stands for one that is not"
             raise self._fault("bad-column", message, found["columns"], "list the columns to be read")
         where = self._parts(found["where"])[1::2] if "where" in found else []
         missing = self._parts(found["missing"]) if "missing" in found else []
@@ -204,7 +204,7 @@ class Builder:
         cells = [child for child in rest if isinstance(child, Tree)]
         values = tuple([self._cell(cell) for cell in cells])
         if operator in ("<", "<=", ">", ">=") and isinstance(values[0], bool):
-            message = f"`{self.text(cells[0])}` is a truth, and `{word}` compares numbers or texts"
+            message = f"`{self.text(cells[0])}` is a truth value, and `{word}` compares numbers or texts"
             raise self._fault("bad-condition", message, relation, f"write `= {self.text(cells[0])}`")
         span = self.span(branch)
         return ast.Where(span=span, column=self._column(column), values=values, operator=cast(ast.Condition, operator))
@@ -229,7 +229,7 @@ class Builder:
         if len(text) == 1 and text.isascii() and text not in '"\n\r':
             return text
         hint = 'write a tab as "\\t"' if text.strip().lower() in ("tab", "tabs", "\\t") else 'such as ";" or "\\t"'
-        message = f"{self.text(token)} is no delimiter: it is one ASCII character, and no quote or line break"
+        message = f"a delimiter must be one ASCII character other than a quote or line break; got {self.text(token)}"
         raise self._fault("bad-delimiter", message, token, hint)
 
     def _trust(self, branch: Branch) -> float | int:
@@ -240,7 +240,7 @@ class Builder:
         if not 0 <= value.value <= 1:
             shown = value.value
             hint = f"write `trust {shown / 100:g}`" if 10 <= shown <= 100 else "1 is full trust, and the default"
-            raise self._fault("bad-trust", f"trust is a number from 0 to 1, not {value.span.text}", branch, hint)
+            raise self._fault("bad-trust", f"trust must be a number from 0 to 1; got {value.span.text}", branch, hint)
         return value.value
 
     def _without_trust(self, branch: Branch) -> None:
@@ -342,7 +342,7 @@ class Builder:
         name = self.text(tree.children[0])
         if name == "IF":
             text = self.text(tree)
-            message, hint = "`IF` is no function", "write `P -> Q` for if P then Q"
+            message, hint = "`IF` is not a function", "write `P -> Q` for if P then Q"
             if cases := by_cases(text):
                 hint = f"write `{cases}`"
             raise self._fault("if-then", message, tree.children[0], hint)
@@ -357,7 +357,7 @@ class Builder:
         bound = ", ".join(name for name, child in zip(shown, tree.children[2:-1:2], strict=True) if child in places)
         atom = f"{self.text(tree.children[0])}({', '.join(shown)})"
         hint = f"write `(exists {bound}: {atom})`, of a number around its comparison; a fact names an entity"
-        raise self._fault("reserved-underscore", "`_` is reserved, and no argument", places[0], hint)
+        raise self._fault("reserved-underscore", "`_` is reserved and cannot be an argument", places[0], hint)
 
     def _argument(self, token: Token, scope: Scope) -> ast.Argument:
         span = self.span(token)
@@ -367,13 +367,13 @@ class Builder:
         if text in scope:
             return ast.Variable(span=span, name=text)
         if text.startswith("_"):
-            raise self._fault("reserved-underscore", f"`{text}` is no name: `_` is reserved", token, _UNDERSCORE)
+            raise self._fault("reserved-underscore", f"`{text}` is not a name: `_` is reserved", token, _UNDERSCORE)
         if not starts_upper(text):
             return ast.Constant(span=span, text=text)
         if not is_name(text) or re.search(r"-\d+$", text):
             message = f"`{text}` starts like a variable but reads like an entity"
             raise self._fault(
-                "doubtful-argument", message, token, f'an entity is quoted: "{text}"; arguments are no terms'
+                "doubtful-argument", message, token, f'an entity is quoted: "{text}"; arguments cannot be terms'
             )
         return ast.Variable(span=span, name=text)
 
@@ -456,8 +456,8 @@ class Builder:
         value = self._value(branch)
         amount = value.value if isinstance(value, ast.Number) else value.initial
         if amount is not None and amount < 0:
-            message = f"a weight is not negative: `{self.text(branch)}`"
-            raise self._fault("negative-weight", message, branch, "use `~` for the contrary")
+            message = f"a weight must not be negative: `{self.text(branch)}`"
+            raise self._fault("negative-weight", message, branch, "use `~` for the negation")
         return value
 
     def _number(self, token: Token) -> ast.Number:
@@ -478,8 +478,8 @@ class Builder:
             return int(text)
         value = float(text)
         if abs(value) == float("inf") and not text.endswith("inf"):
-            message = f"`{text[:20]}` is beyond the numbers of float64"
-            raise self._fault("number-too-large", message, token, "they end at 1.8e308: count in larger units")
+            message = f"`{text[:20]}` is too large for float64"
+            raise self._fault("number-too-large", message, token, "the largest number is 1.8e308; use larger units")
         return value
 
     def _string(self, branch: Branch) -> str:
@@ -490,7 +490,7 @@ class Builder:
         for match in _ESCAPE.finditer(raw):
             if match[1] not in _ESCAPES:
                 at = self.span(token).start + 1 + match.start()
-                message = f"`{match[0]}` is no escape in a string"
+                message = f"`{match[0]}` is not an escape in a string"
                 hint = r"write `\\` for a backslash, or `/` in a path; the others are `\"`, `\n` and `\t`"
                 raise Rejected(Diagnostic("bad-escape", message, hint, Span(self.source, at, at + 2)))
         return normalise(_ESCAPE.sub(lambda match: _ESCAPES[match[1]], raw))
@@ -524,7 +524,7 @@ class Builder:
             if date:
                 raise Rejected(date_as_number(date[0], Span(self.source, *date.span())))
             text = self.text(branch)
-            message = f"`{text}` beside `{self.text(operator)}` can be read in two ways"
+            message = f"`{text}` beside `{self.text(operator)}` is ambiguous"
             raise self._fault("learnable-beside-arithmetic", message, branch, f"write `({text})`")
 
     def _no_date(self, subtracted: Branch) -> None:

@@ -58,9 +58,9 @@ def plain(fault: Fault) -> Diagnostic:
     if fault.token == END:
         message = f"the statement ends too early{after}: expected {wanted}" if wanted else "the statement is unfinished"
     else:
-        message = f"`{fault.shown}` cannot stand here"
+        message = f"unexpected `{fault.shown}`"
         if wanted:
-            message = f"`{fault.shown}` cannot stand here{after}: expected {wanted}"
+            message = f"unexpected `{fault.shown}`{after}: expected {wanted}"
     return fault.report("syntax", message, "")
 
 

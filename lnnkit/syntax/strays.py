@@ -38,7 +38,7 @@ def stray(source: Source, shadow: str, piece: Slice) -> Diagnostic:
         hint = f"put a space after the keyword: `{near} ...`"
         return Diagnostic("missing-keyword", f"`{word}(` is read as a predicate that is called {word}", hint, span)
     if near:
-        return Diagnostic("missing-keyword", f"`{word}` is no keyword", f"did you mean `{near}`?", span)
+        return Diagnostic("missing-keyword", f"`{word}` is not a keyword", f"did you mean `{near}`?", span)
     mistake = _mistake_within(source, shadow, piece)
     if mistake:
         return mistake
@@ -82,21 +82,21 @@ def _foreign(line: str) -> tuple[str, str, str, int] | None:
     moved = re.fullmatch(r"(closed|open)\s+(predicate\s.+)", line)
     if moved:
         end = " closed" if moved[1] == "closed" else ""
-        return "declaration", f"`{moved[1]}` stands behind", f"write `{moved[2]}{end}`", len(moved[1])
+        return "declaration", f"`{moved[1]}` comes after the predicate", f"write `{moved[2]}{end}`", len(moved[1])
     word, _, rest = line.partition(" ")
     instead = _KEYWORDS_ELSEWHERE.get(word.lower())
     if instead and re.match(r"[\w~¬\"(]", rest) and "(" in rest:
-        return "missing-keyword", f"`{word}` is no keyword", f"write `{instead} {rest.removesuffix('.')}`", len(word)
+        return "missing-keyword", f"`{word}` is not a keyword", f"write `{instead} {rest.removesuffix('.')}`", len(word)
     if word.lower() in ("train", "learn", "fit"):
         hint = "a `rule` is trained by `lnnkit train FILE -o OUT`: write its learnable numbers as `?`"
-        return "missing-keyword", f"`{word}` is no keyword", hint, len(word)
+        return "missing-keyword", f"`{word}` is not a keyword", hint, len(word)
     sql = _SQL.match(line)
     if sql:
         word = sql[1].lower()
         hint = "ask with `query P(X, Y) & X = bob`, where a table is a predicate and its columns are arguments"
         if word in ("insert", "update", "create"):
             hint = 'state a row as `fact P(anna, bob)`, or read a table with `load P from "p.csv"`'
-        return "sql-statement", f"`{sql[1]}` is no keyword: this is no SQL", hint, len(sql[1])
+        return "sql-statement", f"`{sql[1]}` is not a keyword: this is not SQL", hint, len(sql[1])
     return None
 
 

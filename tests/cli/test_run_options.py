@@ -100,7 +100,7 @@ def test_a_variable_that_some_queries_have(ranked: str, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--limit", "-1"], "'-1' is no whole number from 0 on"),
+        (["--limit", "-1"], "must be a whole number of at least 0 (0 shows all); got '-1'"),
         (["--limit", "all"], "0 shows all"),
         (["--only", "tru"], "the states are contradiction, true, false, unknown, likely_true, likely_false, number"),
         (["--only", ""], "is no state"),

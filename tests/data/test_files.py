@@ -110,7 +110,7 @@ def test_a_missing_program_is_told_from_a_missing_table(tmp_path: Path, monkeypa
         return read_program(Path(path))[1][0].hint
 
     monkeypatch.chdir(tmp_path)
-    working = f'; the path starts from the working folder, "{tmp_path}"'
+    working = f'; the path is relative to the working folder, "{tmp_path}"'
     assert hint("x.lnn") == f'the folder "." holds no .lnn file{working}'
     (tmp_path / "people.lnn").write_text("")
     (tmp_path / "people.csv").write_text("")

@@ -141,5 +141,5 @@ def test_a_table_that_raises() -> None:
 
 def test_rows_that_are_none() -> None:
     found = tell(["a", "b"]).diagnostics
-    assert [each.message for each in found] == ["'a' is no row of 2 columns", "'b' is no row of 2 columns"]
+    assert [each.message for each in found] == ["'a' is not a row of 2 columns", "'b' is not a row of 2 columns"]
     assert "tuple of 2" in found[0].hint

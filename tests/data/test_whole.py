@@ -217,7 +217,7 @@ def test_names_are_put_into_text_where_somebody_looks() -> None:
     assert "6" not in held
     assert 5 not in held
     assert (held.index("12"), Entities(shown)["007"]) == (3, 5)
-    with pytest.raises(ValueError, match="is no name"):
+    with pytest.raises(ValueError, match="is not a name"):
         held.index("13")
     many = Names(pa.array([], pa.string()), np.arange(50))
     assert many.at(np.array([3, 1]), 2) == ["3", "1"]

@@ -158,4 +158,4 @@ def test_the_hint_for_an_absent_file_speaks_of_the_working_folder(
 ) -> None:
     assert main(["init", str(tmp_path / "absent.csv")]) == 1
     said = capsys.readouterr().err
-    assert "paths start from the working folder" in said and ".lnn" not in said
+    assert "paths are relative to the working folder" in said and ".lnn" not in said

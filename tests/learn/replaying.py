@@ -13,8 +13,8 @@ from torch import Tensor
 from lnnkit.check import check
 from lnnkit.check.program import CheckedProgram
 from lnnkit.engine.inference import Budget
-from lnnkit.learn.parameters.parameters import Parameter, parametrised, trainable
-from lnnkit.learn.replay.tracing import Trace, trace
+from lnnkit.learn.parameters.rule_parameters import Parameter, parametrised, trainable
+from lnnkit.learn.replay.recorded_inference import Trace, trace
 from lnnkit.syntax.parse import parse
 
 Bound = tuple[str, tuple[int, ...], int]  # table, entity ids, side

@@ -53,7 +53,7 @@ def test_a_first_row_that_looks_like_a_header_is_doubted(table: str, load: str, 
     text = f'{load} from "t.csv" (1, 2)'
     (found,) = findings(text, tmp_path)
     assert (found.code, found.row) == (code, 1)
-    assert 'end the statement in "header"' in found.hint
+    assert 'end the statement with "header"' in found.hint
     assert findings(f"{text} header", tmp_path) == []
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import lnnkit
 from lnnkit.engine.bounds_state import State
-from lnnkit.explain.provenance.timeline import Timeline
+from lnnkit.explain.provenance.bound_history import Timeline
 from lnnkit.trail.events import Trail
 from tests.blocks import at_length
 from tests.programs import MODES, generate, to_text

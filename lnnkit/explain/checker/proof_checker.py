@@ -23,9 +23,19 @@ from lnnkit.explain.checker.ground_form import (
     statement_form,
     truth_of,
 )
-from lnnkit.explain.checker.looked import OTHER, Box, Node, Tree, downward, heads, least_conjunct, parts, upward
+from lnnkit.explain.checker.instance_evaluation import (
+    OTHER,
+    Box,
+    Node,
+    Tree,
+    downward,
+    heads,
+    least_conjunct,
+    parts,
+    upward,
+)
 from lnnkit.explain.proof.proof import Proof, Step
-from lnnkit.explain.provenance.origins import Origins
+from lnnkit.explain.provenance.fact_sources import Origins
 from lnnkit.syntax import ast
 
 _EPS = 1e-9

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from lnnkit.check.program import Assertion
-from lnnkit.explain.conflict.members import Inconsistent, Member, StatedFact, StatedRule
+from lnnkit.explain.conflict.conflict_members import Inconsistent, Member, StatedFact, StatedRule
 from lnnkit.explain.conflict.repairs import Repair, repair
 from lnnkit.explain.proof.explanation import Explanation
-from lnnkit.explain.proof.necessary import minimal
+from lnnkit.explain.proof.quickxplain import minimal
 from lnnkit.markup.html_table import preformatted
 from lnnkit.outcome import Contradiction
 

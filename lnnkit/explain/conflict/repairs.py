@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from lnnkit.explain.conflict.members import Inconsistent, Loosened, Member, StatedFact, bounds_of
-from lnnkit.explain.render.as_text import format_bound
+from lnnkit.explain.conflict.conflict_members import Inconsistent, Loosened, Member, StatedFact, bounds_of
+from lnnkit.explain.render.proof_text import format_bound
 
 _DEARER = {"fact": 1.0, "rule": 2.0, "axiom": 4.0}
 _NEARLY = 1 - 2**-13

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from lnnkit.answer_table import finite
 from lnnkit.check.program import Assertion
 from lnnkit.explain.proof.proof import Side
-from lnnkit.explain.render.as_text import RELATION, format_bound
+from lnnkit.explain.render.proof_text import RELATION, format_bound
 from lnnkit.markup.html_table import preformatted
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic

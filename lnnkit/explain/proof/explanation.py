@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 from lnnkit.answer_table import finite
 from lnnkit.explain.checker.proof_checker import World, faults
-from lnnkit.explain.proof.explained import Explained, uses
 from lnnkit.explain.proof.proof import Proof, Step
-from lnnkit.explain.render.as_text import lines
+from lnnkit.explain.proof.proof_data import Explained, uses
 from lnnkit.explain.render.proof_graph import proof_graph
 from lnnkit.explain.render.proof_page import fragment, page
+from lnnkit.explain.render.proof_text import lines
 from lnnkit.picture.dot_writer import dot
 
 _NESTED = 100  # steps within steps in one JSON value: readers of JSON have stacks

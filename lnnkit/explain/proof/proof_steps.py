@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lnnkit.explain.proof.proof import Step
-from lnnkit.explain.provenance.readings import Source
+from lnnkit.explain.provenance.bound_sources import Source
 
 
 class Steps:

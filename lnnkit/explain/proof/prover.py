@@ -10,18 +10,18 @@ import numpy as np
 from lnnkit.analysis.leaf_polarity import Polarity
 from lnnkit.check.program import Assertion
 from lnnkit.engine.inference import Fixpoint
-from lnnkit.explain.proof.blankets import Enough, for_every_entity
-from lnnkit.explain.proof.completions import Completions
-from lnnkit.explain.proof.necessary import minimal, minimal_at_once
+from lnnkit.explain.proof.completion_proof import Completions
 from lnnkit.explain.proof.proof import Premise, Proof, Side, Step
 from lnnkit.explain.proof.proof_steps import Steps
-from lnnkit.explain.provenance.origins import Origins
-from lnnkit.explain.provenance.readings import Completed, Listed, Reading, Readings, Sent, Source, Unlisted
-from lnnkit.explain.provenance.reads import Read, leaf_reads, values_of
-from lnnkit.explain.provenance.reassembly import assemble
-from lnnkit.explain.provenance.sight import Sight, Sights
-from lnnkit.explain.provenance.timeline import Event, Timeline
-from lnnkit.explain.provenance.wording import Argument, Wording, names_within
+from lnnkit.explain.proof.quickxplain import minimal, minimal_at_once
+from lnnkit.explain.proof.universal_proofs import Enough, for_every_entity
+from lnnkit.explain.provenance.bound_history import Event, Timeline
+from lnnkit.explain.provenance.bound_sources import Completed, Listed, Reading, Readings, Sent, Source, Unlisted
+from lnnkit.explain.provenance.fact_sources import Origins
+from lnnkit.explain.provenance.ground_text import Argument, Wording, names_within
+from lnnkit.explain.provenance.instance_reads import Read, leaf_reads, values_of
+from lnnkit.explain.provenance.instance_view import Sight, Sights
+from lnnkit.explain.provenance.regrounding import assemble
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
 from lnnkit.graph.lifted import Root
 from lnnkit.logic.bounds import tolerance

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import textwrap
 
-from lnnkit.explain.proof.explained import Explained
 from lnnkit.explain.proof.proof import Proof, Step
-from lnnkit.explain.render.as_text import RELATION, because, format_bound, subject
+from lnnkit.explain.proof.proof_data import Explained
+from lnnkit.explain.render.proof_text import RELATION, because, format_bound, subject
 from lnnkit.picture.boxes import Arrow, Box, Drawing
 
 _GIVEN = ("fact", "closed", "open", "stated")

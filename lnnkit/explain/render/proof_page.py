@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from lnnkit.answer_table import format_bounds, state_in_words
-from lnnkit.explain.proof.explained import Explained, uses
 from lnnkit.explain.proof.proof import Step
-from lnnkit.explain.render.as_text import because, format_bound, subject
+from lnnkit.explain.proof.proof_data import Explained, uses
+from lnnkit.explain.render.proof_text import because, format_bound, subject
 from lnnkit.markup.templating import document, rendered
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from lnnkit.formula.number_terms import comparison
 from lnnkit.formula.number_terms import parameters as parameters_of
-from lnnkit.learn.arithmetic.opened_terms import LearnedUnit, opened_terms
+from lnnkit.learn.arithmetic.learned_terms import LearnedUnit, opened_terms
 from lnnkit.numeric import Comparison, Interval, Learned, Relation, Sign, Term
 from lnnkit.numeric.relation import Fixed
 

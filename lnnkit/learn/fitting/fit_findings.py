@@ -9,11 +9,11 @@ import torch
 from torch import Tensor
 
 from lnnkit.flags import any_set, where_set
-from lnnkit.learn.fitting.descent import Fitted
-from lnnkit.learn.fitting.fitting import Fitting, Inferred
-from lnnkit.learn.fitting.majority import majority
+from lnnkit.learn.fitting.fitting_problem import Fitting, Inferred
+from lnnkit.learn.fitting.gradient_descent import Fitted
+from lnnkit.learn.fitting.majority_class import majority
 from lnnkit.learn.labels import Labels
-from lnnkit.learn.parameters.parameters import Parameter
+from lnnkit.learn.parameters.rule_parameters import Parameter
 from lnnkit.learn.replay.soft_supports import supports
 from lnnkit.syntax.diagnostic import Diagnostic
 

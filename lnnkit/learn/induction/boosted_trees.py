@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.tree import DecisionTreeRegressor
 
-from lnnkit.learn.induction.literals import Conjunction
+from lnnkit.learn.induction.table_literals import Conjunction
 
 
 def tree_paths(

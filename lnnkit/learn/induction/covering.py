@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lnnkit.learn.induction.literals import Conjunction, holds
+from lnnkit.learn.induction.table_literals import Conjunction, holds
 
 _LONGEST = 6  # literals of a conjunction
 _MOST = 4 * _LONGEST  # conjunctions

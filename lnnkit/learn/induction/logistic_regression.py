@@ -9,6 +9,9 @@ import numpy as np
 from sklearn import config_context
 from sklearn.linear_model import LogisticRegression
 
+PENALTIES = (300.0, 100.0, 30.0, 10.0, 3.0, 1.0)  # in rows
+_WIDE = 400  # terms that take part
+
 
 def regression(
     rows: np.ndarray, target: np.ndarray, weight: np.ndarray, costs: np.ndarray, start: np.ndarray
@@ -38,3 +41,42 @@ def sigmoid(score: np.ndarray) -> np.ndarray:
 def log_losses(score: np.ndarray, positive: np.ndarray) -> np.ndarray:
     """(n,) of each row."""
     return np.logaddexp(0.0, np.where(positive, -score, score))
+
+
+def moments(rows: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(m,) the means of columns and their spreads, which are not 0."""
+    share = weight / weight.sum()
+    mean = share @ rows
+    return mean, np.sqrt(np.maximum(share @ (rows - mean) ** 2, 1e-4))
+
+
+class Reference:
+    """Regressions on the terms that tell most, one for each penalty, of the rows ``inside``."""
+
+    def __init__(
+        self, rows: np.ndarray, costs: np.ndarray, positive: np.ndarray, weight: np.ndarray, inside: np.ndarray
+    ) -> None:
+        self._rows = rows
+        own_rows, target, counts = rows[inside], positive[inside].astype(np.float64), weight[inside]
+        mean, spread = moments(own_rows, counts)
+        slope = np.abs((counts * (target - counts @ target / counts.sum())) @ (own_rows - mean)) / spread
+        self._chosen = np.sort(np.argsort(-slope, kind="stable")[:_WIDE])
+        self._mean, self._spread = mean[self._chosen], spread[self._chosen]
+        design = ((own_rows[:, self._chosen] - self._mean) / self._spread).astype(np.float32)
+        own = np.zeros(len(self._chosen) + 1)
+        self._weights: list[np.ndarray] = []
+        for penalty in PENALTIES:
+            own = regression(design, target, counts, penalty * costs[self._chosen], own)
+            self._weights.append(own)
+
+    def truth(self, penalty: int, rows: np.ndarray) -> np.ndarray:
+        """(n,) by the regression of that penalty."""
+        return sigmoid(self._score(penalty, rows))
+
+    def losses(self, rows: np.ndarray, positive: np.ndarray) -> np.ndarray:
+        """(penalties, n)"""
+        return np.stack([log_losses(self._score(place, rows), positive) for place in range(len(PENALTIES))])
+
+    def _score(self, penalty: int, rows: np.ndarray) -> np.ndarray:
+        own = self._weights[penalty]
+        return own[0] + ((self._rows[rows][:, self._chosen] - self._mean) / self._spread) @ own[1:]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
-from lnnkit.learn.induction.induction import Induced
-from lnnkit.learn.induction.literals import Conjunction, Literal, TableColumn
+from lnnkit.learn.induction.rule_induction import Induced
+from lnnkit.learn.induction.table_literals import Conjunction, Literal, TableColumn
 from lnnkit.syntax.digits import in_digits
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from lnnkit.check.learnables import in_value
 from lnnkit.check.walk import nodes, strip_foralls, transform, visits
-from lnnkit.learn.parameters.places import opened
+from lnnkit.learn.parameters.learnable_places import opened
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Span
 

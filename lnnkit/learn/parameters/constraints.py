@@ -16,8 +16,8 @@ from torch import Tensor
 from lnnkit.flags import all_set
 from lnnkit.graph.lifted import LiftedGraph, Root
 from lnnkit.graph.ordered_operands import operand_edges
-from lnnkit.learn.parameters.classical import Conditions, conditions
-from lnnkit.learn.parameters.parameters import Parameter
+from lnnkit.learn.parameters.classical_conditions import Conditions, conditions
+from lnnkit.learn.parameters.rule_parameters import Parameter
 
 _CLASSICAL = frozenset({"and", "or", "implies"})
 _SWEEPS = 100

@@ -9,9 +9,9 @@ from lnnkit.check.learnables import in_value
 from lnnkit.check.program import CheckedProgram
 from lnnkit.check.walk import transform
 from lnnkit.learn.parameters.constant_literals import Dropped, without
-from lnnkit.learn.parameters.parameters import Naming, is_marked, trainable
-from lnnkit.learn.parameters.places import Kind, Number, is_opened, opened, plain, rewritten, truths
-from lnnkit.learn.parameters.readable import crisp_relation
+from lnnkit.learn.parameters.learnable_places import Kind, Number, is_opened, opened, plain, rewritten, truths
+from lnnkit.learn.parameters.rule_parameters import Naming, is_marked, trainable
+from lnnkit.learn.parameters.unit_readout import crisp_relation
 from lnnkit.syntax import ast
 from lnnkit.syntax.parse import parse
 from lnnkit.syntax.printer import format_statement

@@ -6,7 +6,7 @@ formula brought about together. Values and their derivatives pass from level to 
 torch differentiates the kernels.
 
 The winners of inference stay: where parameters move so far that another instance would set a bound, a replay gives what
-the old one says. Inference says when that is so (see `lnnkit.learn.fitting.fitting`).
+the old one says. Inference says when that is so (see `lnnkit.learn.fitting.fitting_problem`).
 """
 
 from __future__ import annotations

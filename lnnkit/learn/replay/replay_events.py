@@ -10,7 +10,7 @@ from torch import Tensor
 
 from lnnkit.flags import any_set, where_set
 from lnnkit.formula.unfolding import AUXILIARY
-from lnnkit.learn.replay.instance_messages import CROSSING
+from lnnkit.learn.replay.instance_bounds import CROSSING
 from lnnkit.trail.events import NOBODY, Kind, Trail
 
 Group = tuple[int, int, int]  # a batch, a leaf, and the side that instances of the batch set through it

@@ -13,8 +13,8 @@ from lnnkit.engine.response.respond import constant
 from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.learn.arithmetic.learned_comparisons import LearnedComparison
-from lnnkit.learn.replay.clauses import Clause, End, matrix, sums
-from lnnkit.learn.replay.instance_messages import names, told
+from lnnkit.learn.replay.instance_bounds import names, told
+from lnnkit.learn.replay.lukasiewicz_rules import Clause, End, matrix, sums
 from lnnkit.logic.bounds import Bounds
 from lnnkit.numeric import Interval
 

@@ -18,8 +18,8 @@ from lnnkit.join.instances.grounding import Grounding
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.join.instances.unrolled import unroll
 from lnnkit.learn.arithmetic.learned_comparisons import Softness
-from lnnkit.learn.arithmetic.opened_comparisons import opened_comparisons
-from lnnkit.learn.replay.clauses import Clause, End, clause_of
+from lnnkit.learn.arithmetic.trained_comparisons import opened_comparisons
+from lnnkit.learn.replay.lukasiewicz_rules import Clause, End, clause_of
 from lnnkit.learn.replay.replay import Replay
 from lnnkit.learn.replay.replay_events import EventIndex
 from lnnkit.learn.replay.replay_steps import ClauseStep, ComparisonStep, ContractionStep, InstanceStep, Step

@@ -15,8 +15,8 @@ from torch import Tensor
 from lnnkit.analysis.needs import Literal, Need, Needs
 from lnnkit.formula.unfolding import LEAF, Formula
 from lnnkit.join.instances.grounding import Grounding, leaf_modes
+from lnnkit.learn.replay.recorded_inference import Trace
 from lnnkit.learn.replay.replay import Replay
-from lnnkit.learn.replay.tracing import Trace
 from lnnkit.store.atoms import AtomTable
 
 _LEAST = 1e-9

@@ -13,8 +13,8 @@ from typing import Protocol
 
 from lnnkit.check.program import Assertion
 from lnnkit.check.walk import nodes
-from lnnkit.explain.proof.necessary import minimal
 from lnnkit.explain.proof.proof import Given, Proof, Step
+from lnnkit.explain.proof.quickxplain import minimal
 from lnnkit.prove.decision.question import Ground
 from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
 from lnnkit.prove.ground.dependency_cone import Definition

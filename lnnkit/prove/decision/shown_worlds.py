@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
-from lnnkit.explain.provenance.origins import ground_atom
+from lnnkit.explain.provenance.fact_sources import ground_atom
 from lnnkit.prove.decision.question import Ground, Question
 from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
 from lnnkit.prove.ground.known_values import Key

@@ -11,7 +11,7 @@ import numpy as np
 from lnnkit.check.program import CheckedProgram
 from lnnkit.data.names import Names
 from lnnkit.engine.inference import Fixpoint
-from lnnkit.explain.provenance.origins import Origins
+from lnnkit.explain.provenance.fact_sources import Origins
 from lnnkit.prove.ground.truth_functions import Box
 
 _NOISE = 1e-12  # two ends that are so near are one

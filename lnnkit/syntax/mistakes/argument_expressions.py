@@ -29,7 +29,7 @@ def argument_expression(fault: Fault) -> Diagnostic | None:
     if fault.token in ("AND", "OR", "XOR", "IMPLIES", "IFF", "NOT", "QUANTIFIER"):
         sign = {"AND": "&", "OR": "|", "XOR": "xor", "IMPLIES": "->", "IFF": "<->"}.get(fault.token or "")
         hint = f"join atoms instead: `{head.text}(...) {sign} {head.text}(...)`" if sign else "put it before the atom"
-        return fault.report("argument-formula", f"`{fault.text}` cannot stand in an argument of `{head.text}`", hint)
+        return fault.report("argument-formula", f"`{fault.text}` cannot be used in an argument of `{head.text}`", hint)
     if fault.token == "LPAR":
         inner = fault.previous
         message = f"an argument is a variable or an entity, and `{inner.text}(` starts an expression"
@@ -37,13 +37,13 @@ def argument_expression(fault: Fault) -> Diagnostic | None:
         return fault.report_at(inner, "argument-expression", message, hint)
     if fault.token in ("PLUS", "MINUS", "TIMES", "DIVIDE", "POWER", "COMPARE", "EQUALS"):
         message = f"an argument is a variable or an entity, never an expression: `{fault.text}`"
-        hint = f"compute outside of `{head.text}`; an entity with such a character is quoted"
+        hint = f"compute outside of `{head.text}`; an entity with such a character needs quotes"
         return fault.report("argument-expression", message, hint)
     if fault.token is None and fault.previous.kind in ("word", "number") and fault.touching:
         start = max(fault.source.text.rfind(mark, 0, fault.start) for mark in "(,") + 1
         inside = re.match(r"[^,()\n]*", fault.source.text[start : fault.piece.end])
         entity = inside[0].strip() if inside else ""
-        message = f"`{fault.text}` cannot stand in an entity without quotes"
+        message = f"`{fault.text}` cannot be part of an unquoted entity"
         return fault.report("unquoted-entity", message, f'write "{entity}"')
     return None
 

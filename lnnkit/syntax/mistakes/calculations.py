@@ -28,7 +28,7 @@ def foreign_function(fault: Fault) -> Diagnostic | None:
             return fault.report_at(called, "aggregate", aggregate_message(called.text), AGGREGATE_HINT)
         hint = FOREIGN_FUNCTIONS.get(called.text)
         if hint is not None:
-            message = f"`{called.text}` is no function: there are `abs` and `sqrt`"
+            message = f"`{called.text}` is not a function: there are `abs` and `sqrt`"
             return fault.report_at(called, "unknown-function", message, hint)
     return None
 
@@ -40,7 +40,7 @@ def remainder(fault: Fault) -> Diagnostic | None:
     if fault.token is not None or not re.match(r"%\s*\(?\s*[\w.]+\s*\)?\s*(?:[<>=!]|$)", fault.rest):
         return None
     hint = "give each entity the remainder as a number or predicate of its own: `even(X)`"
-    return fault.report("unknown-operator", "`%` is no operator: remainders are not computed", hint)
+    return fault.report("unknown-operator", "`%` is not an operator: remainders are not computed", hint)
 
 
 _DIVIDED = re.compile(  # by a number; or by an atom, and then compared or calculated with
@@ -57,7 +57,7 @@ def floor_division(fault: Fault) -> Diagnostic | None:
     if not ends_term or not _DIVIDED.match(line):
         return None
     hint = "write `/`, which keeps the fraction; a whole part is compared with both ends: `3 <= a / b < 4`"
-    return fault.report("unknown-operator", "`//` is no operator", hint, end=fault.start + 2)
+    return fault.report("unknown-operator", "`//` is not an operator", hint, end=fault.start + 2)
 
 
 _END = r"(-?[\w.]+(?:\([^()]*\)|[\w.:-]*))"
@@ -73,7 +73,7 @@ def between_words(fault: Fault) -> Diagnostic | None:
     if ends:
         low, high = (end if days(end) is None else f"{days(end):.15g}" for end in ends.groups())
         hint = f"write `{low} <= {operand} <= {high}`"
-        return fault.report("between", "`between` is no word of the language", hint, end=fault.start + 7)
+        return fault.report("between", "`between` is not a word of the language", hint, end=fault.start + 7)
     return None
 
 
@@ -86,11 +86,11 @@ def equals_word(fault: Fault) -> Diagnostic | None:
         return None
     null = re.match(r"is\s+(not\s+)?(?:null|none|nan|unknown|missing|na)(?!\w)", fault.rest, re.IGNORECASE)
     if null:
-        hint = "leave it out: a comparison with a number that is not known says nothing anyway"
+        hint = "leave it out: a comparison with an unknown number is unknown anyway"
         if not null[1]:
             hint = 'no rule can ask for that: list those that lack it in a table, and `load Missing from "missing.csv"`'
         end = fault.start + null.end()
-        return fault.report("no-null", "there is no null: what nothing states is unknown", hint, end=end)
+        return fault.report("no-null", "there is no null: whatever is not stated is unknown", hint, end=end)
     equal = _EQUAL.match(fault.rest)
     if equal is None or not (fault.previous.text == ")" or fault.previous.kind in ("word", "string", "number")):
         return None
@@ -99,11 +99,11 @@ def equals_word(fault: Fault) -> Diagnostic | None:
     end = fault.start + len(equal[1])
     if word.lower() in ("like", "contains"):
         hint = "texts are not searched: list the entities that match in a table of their own, and load it"
-        return fault.report("equals-word", f"`{word}` is no operator", hint, end=end)
+        return fault.report("equals-word", f"`{word}` is not an operator", hint, end=end)
     operand = between(fault, len(fault.before)) or (fault.previous.text if fault.previous.kind == "word" else None)
     whole = operand and fault.keyword in _FORMULA_KEYWORDS
     hint = f"write `{operand} {sign} {equal[2]}`" if whole else f"write `{sign}`"
-    return fault.report("equals-word", f"`{word}` is no operator", hint, end=end)
+    return fault.report("equals-word", f"`{word}` is not an operator", hint, end=end)
 
 
 def assignment(fault: Fault) -> Diagnostic | None:
@@ -114,7 +114,7 @@ def assignment(fault: Fault) -> Diagnostic | None:
     number = re.match(r":=\s*-?[\d.]", fault.rest)
     rule = None if number or fault.keyword not in _FORMULA_KEYWORDS else as_rule(fault)
     hint = f"write `{rule}`" if rule else "write `=`"
-    return fault.report("assignment", "`:=` is no operator", hint, end=end)
+    return fault.report("assignment", "`:=` is not an operator", hint, end=end)
 
 
 def where_clause(fault: Fault) -> Diagnostic | None:
@@ -125,7 +125,7 @@ def where_clause(fault: Fault) -> Diagnostic | None:
     if word[1].lower() in ("if", "when", "given") and fault.keyword in ("rule", "axiom"):
         return None
     end = fault.start + len(word[0])
-    return fault.report("where-clause", f"`{word[0]}` is no word of formulas", "write `&`", end=end)
+    return fault.report("where-clause", f"`{word[0]}` does not belong in a formula", "write `&`", end=end)
 
 
 def value_of_fact(fault: Fault) -> Diagnostic | None:
@@ -136,7 +136,7 @@ def value_of_fact(fault: Fault) -> Diagnostic | None:
     if last.text == "=" and fault.token in ("NAME", "ENTITY", "STRING"):
         if fault.token == "STRING" and days(fault.text[1:-1]) is not None:
             return date_as_number(fault.text[1:-1], Span(fault.source, fault.start, fault.end))
-        message = f"`{fault.shown}` is no number, which a {word} gives after `=`"
+        message = f"`{fault.shown}` is not a number; a {word} gives a number after `=`"
         hint = f"write it in digits; leave the {word} out where the value is not known"
         if number := re.fullmatch(r'"(-?\d+(?:\.\d+)?)"', fault.text):
             hint = f"write it in digits, without quotes: `{number[1]}`"
@@ -150,5 +150,5 @@ def value_of_fact(fault: Fault) -> Diagnostic | None:
         exact = quotient is not None and float(quotient[1]) != 0
         value = float(last.text) * (-1 if sign == "-" else 1)
         hint = f"write `= {value / float(quotient[1]):.15g}`" if quotient and exact else "write the result"
-        return fault.report("computed-value", f"a {word} gives a number, and computes none", hint)
+        return fault.report("computed-value", f"a {word} states a number and cannot compute one", hint)
     return None

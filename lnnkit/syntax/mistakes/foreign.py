@@ -40,13 +40,17 @@ def backward_arrow(fault: Fault) -> Diagnostic | None:
         return None
     negative = re.match(r"<-\s*(\d[\d.]*)", fault.rest)
     if negative:
-        return fault.report("backward-arrow", "`<-` is no operator", f"write `< -{negative[1]}`", end=fault.start + 2)
+        return fault.report(
+            "backward-arrow", "`<-` is not an operator", f"write `< -{negative[1]}`", end=fault.start + 2
+        )
     rule = as_rule(fault)
     hint = f"write `{rule}`" if rule else "write the body first: `rule body -> head`"
     if fault.first_on_line and arrow == ":-":  # a constraint, which has no head
         body = re.sub(r"\),\s*", ") & ", " ".join(fault.rest[2:].split()).removesuffix("."))
         hint = f"write `axiom {body} -> false`"
-    return fault.report("backward-arrow", f"`{arrow}` is no operator: a rule runs forward", hint, end=fault.start + 2)
+    return fault.report(
+        "backward-arrow", f"`{arrow}` is not an operator: a rule runs forward", hint, end=fault.start + 2
+    )
 
 
 def broken_arrow(fault: Fault) -> Diagnostic | None:
@@ -57,7 +61,7 @@ def broken_arrow(fault: Fault) -> Diagnostic | None:
     text = fault.source.text[previous.start : fault.end]
     if not re.fullmatch(r"[-=]\s*[-=]?>", text):
         return None
-    return fault.report("broken-arrow", f"`{text}` is no operator", "write `->`", previous.start)
+    return fault.report("broken-arrow", f"`{text}` is not an operator", "write `->`", previous.start)
 
 
 def foreign_symbol(fault: Fault) -> Diagnostic | None:
@@ -66,7 +70,7 @@ def foreign_symbol(fault: Fault) -> Diagnostic | None:
     for symbol, code, instead in _SYMBOLS:
         if fault.rest.startswith(symbol):
             end = fault.start + len(symbol)
-            return fault.report(code, f"`{symbol}` is no operator here", f"write `{instead}`", end=end)
+            return fault.report(code, f"`{symbol}` is not an operator here", f"write `{instead}`", end=end)
     return None
 
 
@@ -77,16 +81,16 @@ def bang(fault: Fault) -> Diagnostic | None:
     if unique or (fault.text == "!" and fault.previous and fault.previous.text in ("∃", "exists")):
         hint = "write `exists X: P(X)`, and `axiom P(X) & P(Y) -> X = Y` for the uniqueness"
         end = fault.start + (2 if unique else 1)
-        return fault.report("unique-exists", "`∃!` is no quantifier", hint, end=end)
+        return fault.report("unique-exists", "`∃!` is not a quantifier", hint, end=end)
     if re.match(r"!\s*[\w(]", fault.rest):
-        return fault.report("bang-negation", "`!` is no negation", "write `~`")
+        return fault.report("bang-negation", "`!` is not the negation", "write `~`")
     return None
 
 
 def not_equal(fault: Fault) -> Diagnostic | None:
     match = re.match(r"[~¬]=", fault.rest)
     if fault.token == "NOT" and match:
-        return fault.report("tilde-unequal", f"`{match[0]}` is no operator", "write `!=`", end=fault.start + 2)
+        return fault.report("tilde-unequal", f"`{match[0]}` is not an operator", "write `!=`", end=fault.start + 2)
     return None
 
 
@@ -116,7 +120,7 @@ def semicolon(fault: Fault) -> Diagnostic | None:
     if not fault.rest[1:].strip():
         return fault.report("semicolon", "a statement ends with its line, not with `;`", "remove the `;`")
     return fault.report(
-        "semicolon", "`;` is no operator", "write `|` for or; another statement takes a line of its own"
+        "semicolon", "`;` is not an operator", "write `|` for or; another statement takes a line of its own"
     )
 
 
@@ -129,17 +133,19 @@ def shouted(fault: Fault) -> Diagnostic | None:
             return None  # a value
         if text.upper() in ("IF", "THEN") and fault.keyword in _FORMULA_KEYWORDS:
             return fault.report_at(
-                lexeme, "if-then", f"`{text}` is no word of the language", "write `P -> Q` for if P then Q"
+                lexeme, "if-then", f"`{text}` is not a word of the language", "write `P -> Q` for if P then Q"
             )
         if text.upper() == "ELSE" and fault.keyword in _FORMULA_KEYWORDS:
             hint = "end the statement before it, and write a second one: `~P -> Q` for else Q"
-            return fault.report_at(lexeme, "if-then", f"`{text}` is no word of the language", hint)
+            return fault.report_at(lexeme, "if-then", f"`{text}` is not a word of the language", hint)
         if text in SHOUTED:
             return fault.report_at(
-                lexeme, "capital-operator", f"`{text}` in capitals is no operator", f"write `{text.lower()}`"
+                lexeme, "capital-operator", f"`{text}` in capitals is not an operator", f"write `{text.lower()}`"
             )
         if text in ("And", "Or", "Not") and fault.word:
-            return fault.report_at(lexeme, "capital-operator", f"`{text}` is no operator", f"write `{text.lower()}`")
+            return fault.report_at(
+                lexeme, "capital-operator", f"`{text}` is not an operator", f"write `{text.lower()}`"
+            )
     return None
 
 
@@ -157,7 +163,7 @@ def no_if(name: str, call: str) -> tuple[str, str]:
     """The message and the hint for a conditional written as a call."""
     cases = by_cases(call)
     hint = f"write `{cases}`" if cases else "write a rule for each case: `P -> Q` for if P then Q, `~P -> R` for else R"
-    return f"`{name}` is no function", hint
+    return f"`{name}` is not a function", hint
 
 
 def head_shouted(fault: Fault) -> Diagnostic | None:
@@ -167,6 +173,6 @@ def head_shouted(fault: Fault) -> Diagnostic | None:
     head = fault.before[fault.open[-1] - 1]
     if head.text in SHOUTED:
         return fault.report_at(
-            head, "capital-operator", f"`{head.text}` in capitals is no operator", f"write `{head.text.lower()}`"
+            head, "capital-operator", f"`{head.text}` in capitals is not an operator", f"write `{head.text.lower()}`"
         )
     return None

@@ -36,7 +36,7 @@ def membership(fault: Fault) -> Diagnostic | None:
         return None
     instead = " | ".join(cases)
     hint = f"write `({instead})`" if len(cases) > 1 else f"write `{instead}`"
-    return fault.report("membership", "`in` gives bounds, and tests no membership", hint, start, listed.end())
+    return fault.report("membership", "`in` gives bounds and does not test membership", hint, start, listed.end())
 
 
 def _place(fault: Fault) -> int:

@@ -29,13 +29,15 @@ def reserved(fault: Fault) -> Diagnostic | None:
     """`fact and(a)`, `predicate in(entity)`: reserved words as names."""
     previous = fault.previous
     if previous is not None and previous.text == "not" and fault.rest.startswith("(") and "NAME" in fault.expected:
-        return fault.report_at(previous, "reserved-word", "`not` denies, and is no name", "write `~P(a)` for not P(a)")
+        return fault.report_at(
+            previous, "reserved-word", "`not` is the negation and cannot be a name", "write `~P(a)` for not P(a)"
+        )
     word = re.match(r"(\w+)\(", fault.rest)
     if word is None or word[1] not in WORDS or fault.previous is None or "NAME" not in fault.expected:
         return None
     end = fault.start + len(word[1])
-    hint = f"name it otherwise, as `is-{word[1]}`"
-    return fault.report("reserved-word", f"`{word[1]}` is a word of the language, and no name", hint, end=end)
+    hint = f"choose another name, such as `is-{word[1]}`"
+    return fault.report("reserved-word", f"`{word[1]}` is a word of the language and cannot be a name", hint, end=end)
 
 
 def arity(fault: Fault) -> Diagnostic | None:
@@ -53,7 +55,7 @@ def arity(fault: Fault) -> Diagnostic | None:
             else "leave it out"
         )
         return fault.report(
-            "predicate-arity", f"`{match[0]}` is no way to give the arity", hint, end=fault.start + match.end()
+            "predicate-arity", f"the arity is not written as `{match[0]}`", hint, end=fault.start + match.end()
         )
     return None
 
@@ -67,5 +69,5 @@ def unquoted_path(fault: Fault) -> Diagnostic | None:
     if fault.source.text[end : fault.piece.end].lstrip().startswith('"'):
         return None  # a word too many before the path
     if previous.text in ("from", "import"):
-        return fault.report("unquoted-path", f"the path `{word}` stands without quotes", f'write "{word}"', end=end)
+        return fault.report("unquoted-path", f"the path `{word}` needs quotes", f'write "{word}"', end=end)
     return None

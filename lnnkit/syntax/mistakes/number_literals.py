@@ -16,12 +16,12 @@ def number_text(fault: Fault) -> Diagnostic | None:
         match = re.match(r"(?:[,_]\d{3})+", fault.rest)
         digits = previous.text + (match[0] if match else "")
         hint = f"write `{digits.replace(',', '').replace('_', '')}`"
-        return fault.report("thousands-separator", "a number holds no separators", hint)
+        return fault.report("thousands-separator", "a number has no separators", hint)
     underscored = re.match(r"\d{1,3}(?:_\d{3})+(?!\w)", fault.rest)
     if underscored and not fault.in_arguments:
         hint = f"write `{underscored[0].replace('_', '')}`"
         end = fault.start + underscored.end()
-        return fault.report("thousands-separator", "a number holds no separators", hint, end=end)
+        return fault.report("thousands-separator", "a number has no separators", hint, end=end)
     based = re.match(r"0(?:[xX][0-9a-fA-F]+|[bB][01]+|[oO][0-7]+)(?!\w)", fault.rest)
     if based and not fault.in_arguments and fault.token in (None, "ENTITY"):
         end, value = fault.start + based.end(), int(based[0], 0)
@@ -32,17 +32,17 @@ def number_text(fault: Fault) -> Diagnostic | None:
         return fault.report(
             "number-unit",
             f"a number has no unit: `{glued[2]}`",
-            f"write `{glued[1]}`, and say the unit in the name",
+            f"write `{glued[1]}`, and put the unit into the name",
             start,
             fault.start + glued.end(),
         )
     if previous and previous.kind == "number" and not fault.in_arguments and not fault.first_on_line:
         if fault.text == "%":
             hint = f"write `{float(previous.text) / 100:g}` for `{previous.text}%`"
-            return fault.report("number-unit", "a number takes no `%`", hint)
+            return fault.report("number-unit", "a number cannot be followed by `%`", hint)
         applied = fault.source.text[fault.end :].lstrip(" ").startswith("(")  # an atom: a connective is missing
         if fault.token in ("NAME", "ENTITY") and not applied and is_name(fault.text) and fault.text not in SHOUTED:
-            hint = f"write `{previous.text}`, and say the unit in the name"
+            hint = f"write `{previous.text}`, and put the unit into the name"
             return fault.report("number-unit", f"a number has no unit: `{fault.text}`", hint)
     return None
 
@@ -96,7 +96,7 @@ def misplaced_learnable(fault: Fault) -> Diagnostic | None:
     if not fault.expected & {"NAME", "ENTITY", "STRING"} or fault.expected & {"LEARNABLE", "LPAR"}:
         return None
     hint = "learnable values are numbers: constants, weights, biases, truths of rules, and attributes of units"
-    return fault.report("misplaced-learnable", f"`{fault.text}` is a learnable number, and here stands a name", hint)
+    return fault.report("misplaced-learnable", f"`{fault.text}` is a learnable number where a name is expected", hint)
 
 
 def learnable(fault: Fault) -> Diagnostic | None:
@@ -106,7 +106,7 @@ def learnable(fault: Fault) -> Diagnostic | None:
     if fault.token is None and match:
         return fault.report(
             "learnable-form",
-            "a learnable value without a name takes no `=`",
+            "a learnable value without a name cannot be followed by `=`",
             f"write `?{match[1]}`",
             end=fault.start + match.end(),
         )

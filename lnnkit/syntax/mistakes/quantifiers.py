@@ -79,5 +79,5 @@ def quantifier_word(fault: Fault) -> Diagnostic | None:
     ):
         return None
     return fault.report_at(
-        previous, "quantifier-word", f"`{previous.text}` is no quantifier", f"write `{instead} X: ...`"
+        previous, "quantifier-word", f"`{previous.text}` is not a quantifier", f"write `{instead} X: ...`"
     )

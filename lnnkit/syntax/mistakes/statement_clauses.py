@@ -45,7 +45,7 @@ def load_words(fault: Fault) -> Diagnostic | None:
     else:
         return None
     said = found[0].rstrip()
-    message = f"`{said}` is no clause of a {fault.keyword}"
+    message = f"`{said}` is not a clause of a {fault.keyword}"
     return fault.report("load-words", message, f"write `{instead}`", end=fault.start + len(said))
 
 
@@ -64,7 +64,9 @@ def declaration(fault: Fault) -> Diagnostic | None:
         return fault.report("declaration", "an argument is declared by its sort alone", f"write `{instead}`")
     if moved:
         end = " closed" if moved[1] == "closed" else ""
-        return fault.report("declaration", f"`{moved[1]}` stands behind", f"write `predicate {moved[2]}{end}`")
+        return fault.report(
+            "declaration", f"`{moved[1]}` comes after the predicate", f"write `predicate {moved[2]}{end}`"
+        )
     if opened:
         hint = f"write `{opened[1]}`"
         return fault.report("declaration", "a predicate is open unless it is declared `closed`", hint)

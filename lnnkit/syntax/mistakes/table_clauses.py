@@ -27,7 +27,7 @@ def capitals(fault: Fault) -> Diagnostic | None:
     word = fault.word
     if word is None or not _in_table(fault) or not word.text.isupper() or word.text.lower() not in _WORDS:
         return None
-    message = f"`{word.text}` in capitals is no word of the language"
+    message = f"`{word.text}` in capitals is not a word of the language"
     return fault.report("capital-word", message, f"write `{word.text.lower()}`", end=word.end)
 
 
@@ -48,7 +48,7 @@ def null(fault: Fault) -> Diagnostic | None:
         return None
     if previous.text == "is" or (previous.text == "not" and "NULL" in fault.expected):
         hint = "write `null` for a cell that is empty; to compare it, write `=` instead of `is`"
-        return fault.report("bad-condition", f"`{word.text}` cannot stand behind `is`", hint, end=word.end)
+        return fault.report("bad-condition", f"`{word.text}` cannot follow `is`", hint, end=word.end)
     if word.text.lower() == "null" and previous.text in ("=", "!="):
         operator = "is null" if previous.text == "=" else "is not null"
         message = "no comparison with a missing cell holds"
@@ -70,7 +70,7 @@ def several_conditions(fault: Fault) -> Diagnostic | None:
     else:
         return None
     end = fault.start + found.end()
-    return fault.report("bad-condition", f"`{word}` is no operator", f"write `{instead}`", column.start, end)
+    return fault.report("bad-condition", f"`{word}` is not an operator", f"write `{instead}`", column.start, end)
 
 
 def date(fault: Fault) -> Diagnostic | None:
@@ -80,7 +80,7 @@ def date(fault: Fault) -> Diagnostic | None:
     for match in DATE.finditer(fault.source.text, fault.piece.start, fault.piece.end):
         value = match.start() == fault.start or any(lexeme.start == match.start() for lexeme in fault.before)
         if value and match.start() <= fault.start < match.end():
-            message = f"the value `{match[0]}` stands without quotes"
+            message = f"the value `{match[0]}` needs quotes"
             return fault.report("unquoted-value", message, f'write "{match[0]}"', *match.span())
     return None
 
@@ -105,4 +105,4 @@ def unquoted_value(fault: Fault) -> Diagnostic | None:
     hint = f'write "{word[0]}"'
     if previous.text in ("<", "<=", ">", ">="):
         hint += " for a text; columns are not compared with each other"
-    return fault.report("unquoted-value", f"the value `{word[0]}` stands without quotes", hint, end=end)
+    return fault.report("unquoted-value", f"the value `{word[0]}` needs quotes", hint, end=end)

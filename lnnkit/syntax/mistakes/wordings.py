@@ -40,7 +40,7 @@ def worded_comparison(fault: Fault) -> Diagnostic | None:
         return None
     sign = _COMPARED[" ".join(found[1].lower().split())]
     end = fault.start + len(found[0].rstrip())
-    return fault.report("worded-comparison", f"`{found[0].rstrip()}` is no operator", f"write `{sign}`", end=end)
+    return fault.report("worded-comparison", f"`{found[0].rstrip()}` is not an operator", f"write `{sign}`", end=end)
 
 
 def unless(fault: Fault) -> Diagnostic | None:
@@ -48,7 +48,7 @@ def unless(fault: Fault) -> Diagnostic | None:
     if found is None or fault.keyword not in _FORMULA_KEYWORDS or "AND" not in fault.expected:
         return None
     end = fault.start + found.end()
-    return fault.report("unless", f"`{found[0]}` is no word of the language", "write `& ~` in the body", end=end)
+    return fault.report("unless", f"`{found[0]}` is not a word of the language", "write `& ~` in the body", end=end)
 
 
 def not_in(fault: Fault) -> Diagnostic | None:
@@ -61,7 +61,7 @@ def not_in(fault: Fault) -> Diagnostic | None:
     entities = [item if item.startswith('"') or is_name(item) else format_string(item) for item in items]
     hint = f"write `{' & '.join(f'{previous.text} != {entity}' for entity in entities)}`"
     end = fault.start + found.end()
-    return fault.report("membership", "`in` gives bounds, and tests no membership", hint, end=end)
+    return fault.report("membership", "`in` gives bounds and does not test membership", hint, end=end)
 
 
 def marked_variable(fault: Fault) -> Diagnostic | None:
@@ -73,7 +73,7 @@ def marked_variable(fault: Fault) -> Diagnostic | None:
         return None  # a learnable value by its name
     hint = f"a variable starts upper-case, without a mark: `{found[1].upper()}{found[2]}`"
     end = fault.start + found.end()
-    return fault.report("marked-variable", f"`{found[0]}` is no argument", hint, end=end)
+    return fault.report("marked-variable", f"`{found[0]}` is not an argument", hint, end=end)
 
 
 def attribute(fault: Fault) -> Diagnostic | None:
@@ -99,7 +99,7 @@ def question_mark(fault: Fault) -> Diagnostic | None:
         return fault.report_at(fault.previous, "query-mark", "a query takes no `?`", "remove the `?`")
     if fault.keyword in ("rule", "axiom") and re.match(r"\?\s[^:]+:", fault.rest):
         hint = "write two rules: `P & Q -> R` where P holds, `~P & Q -> S` where it does not"
-        return fault.report("if-then", "`? :` is no operator", hint, end=fault.start + 1)
+        return fault.report("if-then", "`? :` is not an operator", hint, end=fault.start + 1)
     return None
 
 
@@ -116,5 +116,5 @@ def bounds_text(fault: Fault) -> Diagnostic | None:
     else:
         return None
     end = fault.start + len(fault.rest.rstrip())
-    message = f"`{fault.rest.strip()}` is no value that a {fault.keyword} gives"
+    message = f"`{fault.rest.strip()}` is not a valid value of a {fault.keyword}"
     return fault.report("wrong-bounds", message, f"write `{instead}`", previous.start, end)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 import lnnkit
-from lnnkit.explain.missing.lacking import SIDES
+from lnnkit.explain.missing.missing_premises import SIDES
 from lnnkit.explain.missing.why_not import Missing, WhyNot
 from lnnkit.explain.proof.proof import Side
 from lnnkit.syntax import ast

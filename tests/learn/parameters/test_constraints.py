@@ -8,9 +8,9 @@ import random
 import pytest
 import torch
 
-from lnnkit.learn.parameters.classical import conditions
+from lnnkit.learn.parameters.classical_conditions import conditions
 from lnnkit.learn.parameters.constraints import Constraints, LearnedNeuron
-from lnnkit.learn.parameters.parameters import Parameter
+from lnnkit.learn.parameters.rule_parameters import Parameter
 from lnnkit.syntax.span import Source, Span
 from tests.learn.replaying import learning
 from tests.programs import value_of

@@ -1,0 +1,130 @@
+"""Finds what each contradiction of a fixpoint rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+from typing import cast
+
+from lnnkit.check.program import Assertion, CheckedProgram, Fact
+from lnnkit.check.walk import nodes
+from lnnkit.engine.inference import Fixpoint
+from lnnkit.explain.checker.proof_checker import World
+from lnnkit.explain.conflict.conflict import Conflict
+from lnnkit.explain.conflict.conflict_members import Inconsistent, Loosened, Member, StatedFact, StatedRule, bounds_of
+from lnnkit.explain.conflict.number_range import known_range
+from lnnkit.explain.proof.explanation import Explanation
+from lnnkit.explain.proof.proof import Proof, Step
+from lnnkit.explain.proof.prover import Prover
+from lnnkit.graph.laws import Law
+from lnnkit.outcome import Contradiction
+from lnnkit.syntax import ast
+from lnnkit.syntax.span import Source, Span
+
+_NOWHERE = Span(Source("", ""), 0, 0)
+
+
+def conflicts(
+    fixpoint: Fixpoint, ticks: Sequence[int], prover: Prover, world: World, inconsistent: Inconsistent, most: int
+) -> list[Conflict]:
+    """Those of arrested atoms and shared formulas first, then those of instances; ``most`` of them. ``ticks`` says when
+    each entry of arrested instances was."""
+    ranges = partial(known_range, world.program)
+    return [
+        Conflict(told, Explanation(proof, _world=lambda: world), _members(proof, world.program), inconsistent, ranges)
+        for told, proof in islice(_proofs(fixpoint, ticks, prover), most)
+    ]
+
+
+def _proofs(fixpoint: Fixpoint, ticks: Sequence[int], prover: Prover) -> Iterator[tuple[Contradiction, Proof]]:
+    state, wording = fixpoint.prepared.state, prover.wording
+    observed = set(fixpoint.prepared.observers.values())
+    for row in sorted(state.crossed.rows.values.tolist()):
+        table, entities = wording.table(row), wording.entities(row)
+        if table is None or entities is None or table in observed:
+            continue
+        proof = prover.prove(table, [wording.names[entity] for entity in entities])
+        kind = "atom" if wording.is_predicate(table) else "neuron"
+        lower, upper = proof.steps[proof.lower].bound, proof.steps[proof.upper].bound
+        yield Contradiction(kind, proof.atom, None, None, lower, upper), proof
+    for arrested, tick in zip(fixpoint.progress.arrested, ticks, strict=True):
+        roots = zip(arrested.roots.lower.tolist(), arrested.roots.upper.tolist(), strict=True)
+        for row, (lower, upper) in zip(arrested.rows.tolist(), roots, strict=True):
+            proof = prover.prove_contradiction(arrested.batch, row, tick)
+            statement = proof.steps[proof.lower].statement
+            if statement is None or statement.kind == "law":
+                yield Contradiction("neuron", proof.atom, None, None, lower, upper), proof
+            else:
+                span = statement.span
+                told = Contradiction(
+                    statement.kind, proof.atom, statement.name, span.line, lower, upper, span.source.path
+                )
+                yield told, proof
+
+
+def _members(proof: Proof, program: CheckedProgram) -> tuple[Member, ...]:
+    """The facts and statements of a proof, each once: facts in the order of files and rows, then statements."""
+    facts: dict[object, StatedFact] = {}
+    rules: dict[int, StatedRule] = {}
+    for step in proof.steps:
+        if step.given is not None and isinstance(step.conclusion, ast.Atom):
+            fact = _stated(step, program)
+            facts[fact.predicate, fact.arguments, fact.given] = fact
+        own = step.statement.given if isinstance(step.statement, Law) else (step.statement,)
+        rules |= {id(each): StatedRule(each) for each in own if each is not None}
+    listed = sorted(facts.values(), key=lambda fact: (fact.given.file, fact.given.row, fact.given.text))
+    stated = sorted(rules.values(), key=lambda rule: (rule.statement.span.source.path, rule.statement.span.start))
+    return (*listed, *stated)
+
+
+def _stated(step: Step, program: CheckedProgram) -> StatedFact:
+    assert isinstance(step.conclusion, ast.Atom) and step.given is not None
+    arguments = tuple(argument.text for argument in step.conclusion.arguments if isinstance(argument, ast.Constant))
+    numeric = program.predicates[step.conclusion.name].numeric
+    return StatedFact(step.conclusion.name, arguments, step.given, numeric)
+
+
+def alone(program: CheckedProgram, members: Sequence[Member], loose: Loosened | None) -> CheckedProgram:
+    """The program of these facts and statements only, one of them let out. The other facts of its text say no more
+    than that there are their entities."""
+    completed = frozenset[str]().union(*program.strata)
+    own = {(member.predicate, member.arguments) for member in members if isinstance(member, StatedFact)}
+    facts: list[Fact] = [
+        replace(fact, lower=0.0, upper=0.0 if program.predicates[fact.predicate].closed else 1.0)
+        for fact in program.facts
+        if fact.arguments
+        and not program.predicates[fact.predicate].numeric
+        and fact.predicate not in completed
+        and (fact.predicate, fact.arguments) not in own
+    ]
+    stated: list[Assertion] = []
+    for member in members:
+        bounds = bounds_of(member)
+        if loose is not None and loose.member == member:
+            bounds = loose.lower, loose.upper
+        if isinstance(member, StatedFact):
+            facts.append(Fact(member.predicate, member.arguments, *bounds, _NOWHERE))
+        else:
+            stated.append(replace(member.statement, lower=bounds[0], upper=bounds[1]))
+    order = {id(statement): place for place, statement in enumerate(program.assertions)}
+    places = [order.get(id(m.statement), 0) for m in members if isinstance(m, StatedRule)]
+    stated = [statement for _, statement in sorted(zip(places, stated, strict=True), key=lambda pair: pair[0])]
+    named = {fact.predicate for fact in facts}
+    for statement in stated:
+        named |= {node.name for node in nodes(cast("ast.Expression", statement.formula)) if isinstance(node, ast.Atom)}
+    predicates = {name: predicate for name, predicate in program.predicates.items() if name in named}
+    strata = tuple(stratum & named for stratum in program.strata if stratum & named)
+    labels = tuple(label for label in program.labels if label.predicate in named)
+    return replace(
+        program,
+        predicates=predicates,
+        facts=tuple(facts),
+        tables=(),
+        assertions=tuple(stated),
+        queries=(),
+        strata=strata,
+        labels=labels,
+        label_tables=(),
+    )

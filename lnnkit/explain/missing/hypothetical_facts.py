@@ -1,0 +1,58 @@
+"""A program in which some atoms have other facts: what ``kb.assume`` asks about."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from lnnkit.check.program import CheckedProgram, Fact
+from lnnkit.data.column import EntityColumn
+from lnnkit.explain.provenance.fact_sources import Origins, fact_text
+from lnnkit.syntax.span import Source, Span
+
+if TYPE_CHECKING:
+    from lnnkit.data.table import FactTable
+
+ASSUMED = "<assumed>"
+
+
+def assumption(predicate: str, arguments: Sequence[str], lower: float, upper: float, *, numeric: bool) -> Fact:
+    """The fact that an atom, or a ``numeric`` attribute, is assumed to have. Raises ``ValueError`` for bounds that are
+    none."""
+    if numeric and not (lower <= upper and lower < math.inf and upper > -math.inf):
+        raise ValueError(f"[{lower}, {upper}] are no ends of a number: they are lower <= upper")
+    if not numeric and not 0 <= lower <= upper <= 1:
+        raise ValueError(f"[{lower}, {upper}] are no truth bounds: they are 0 <= lower <= upper <= 1")
+    text = fact_text(predicate, arguments, lower, upper, numeric=numeric)
+    return Fact(predicate, tuple(arguments), lower, upper, Span(Source(ASSUMED, text), 0, len(text)))
+
+
+def with_facts(program: CheckedProgram, origins: Origins, facts: Sequence[Fact]) -> CheckedProgram:
+    """The program with these facts in place of all that it says of their atoms."""
+    atoms = {(fact.predicate, fact.arguments) for fact in facts}
+    kept = tuple(fact for fact in program.facts if (fact.predicate, fact.arguments) not in atoms)
+    tables = tuple(
+        _without(table, {row for fact in facts for row in origins.rows(number, fact.predicate, fact.arguments)})
+        for number, table in enumerate(program.tables)
+    )
+    return replace(program, facts=(*kept, *facts), tables=tables)
+
+
+def tightens(origins: Origins, fact: Fact) -> bool:
+    """Whether a fact says all that the program's facts say of its atom, or more."""
+    said = origins.of(fact.predicate, fact.arguments)
+    return all(fact.lower >= each.lower and fact.upper <= each.upper for each in said)
+
+
+def _without(table: FactTable, rows: set[int]) -> FactTable:
+    """The table without some rows; the entities that they name stay known."""
+    if not rows:
+        return table
+    import numpy as np
+
+    keep = np.ones(len(table), bool)
+    keep[list(rows)] = False
+    columns = tuple(EntityColumn(column.codes[keep], column.names) for column in table.columns)
+    return replace(table, columns=columns, lower=table.lower[keep], upper=table.upper[keep], rows=table.rows[keep])

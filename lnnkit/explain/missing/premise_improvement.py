@@ -1,0 +1,147 @@
+"""How much better premises of one instance have to be met for it to say more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import torch
+
+from lnnkit.explain.proof.quickxplain import minimal
+from lnnkit.explain.provenance.bound_sources import Reading
+from lnnkit.explain.provenance.ground_text import Argument
+from lnnkit.explain.provenance.instance_reads import Read, values_of
+from lnnkit.explain.provenance.instance_view import Sight
+
+_GRID = 33  # truths that are tried at once where the least that is needed is looked for,
+_FINER = 4  # and so often, each time between two of them
+_LARGE, _COARSE = 1000, 5  # of so many rows of a quantifier, fewer truths are tried at first
+_HARDLY = 1 - 1e-4  # less than to the full
+_ALONE = 32  # premises that are tried each by itself
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A premise that could be met better: all that is read of its atom, at some places behind a leaf. ``named`` are the
+    entities of variables there, ``alike`` the places behind each leaf at which the same atom is read."""
+
+    leaf: int
+    places: tuple[int, ...]
+    named: Mapping[int, Argument]
+    alike: Mapping[int, tuple[int, ...]]
+    side: int
+    now: float
+    other: float  # its other bound
+    arrested: bool  # it contradicts itself: it reads as unknown, whatever it is told
+    gap: float = 0.0  # how far the numbers of a comparison are apart, as a share of the greater
+
+    def at(self, degree: float) -> float:
+        """The bound when it is met to a degree."""
+        return self.now + degree * ((1.0 - self.side) - self.now)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """An instance with what it ``reads``, and the premises that may be met better."""
+
+    sight: Sight
+    reads: Sequence[Read]
+    wanted: Sequence[Wanted]
+
+    def best(self, leaf: int, side: int) -> float:
+        """What it says at most with all of them met, to whatever degree: more may contradict what is known."""
+        got = self._at_once(self.wanted, leaf, side, self._degrees)
+        return max(got) if side == 0 else min(got)
+
+    def least(self, leaf: int, side: int, reach: float, eps: float) -> list[tuple[Wanted, float]]:
+        """The premises that it takes to say as much, and the bounds that are enough between them."""
+
+        def enough(value: float) -> bool:
+            return value >= reach - eps if side == 0 else value <= reach + eps
+
+        def holds(some: Sequence[Wanted]) -> bool:
+            if enough(self._at_once(some, leaf, side, [1.0])[0]):
+                return True
+            return any(map(enough, self._at_once(some, leaf, side, self._degrees)))
+
+        alone = next(([each] for each in self.wanted[:_ALONE] if holds([each])), None)
+        needed = minimal(self.wanted, holds) if alone is None else alone
+        if self._wholly(needed, leaf, side, enough):
+            return [(each, 1.0 - each.side) for each in needed]
+        got = self._at_once(needed, leaf, side, self._degrees)
+        first = next((i for i, value in enumerate(got) if enough(value)), len(got) - 1)
+        below = self._degrees[max(first - 1, 0)]
+
+        def all_of(degrees: Sequence[float]) -> list[bool]:
+            return [enough(value) for value in self._at_once(needed, leaf, side, degrees)]
+
+        met = dict.fromkeys(map(id, needed), _refined(below, self._degrees[first], all_of))
+        found: list[tuple[Wanted, float]] = []
+        for each in needed:
+
+            def one_of(degrees: Sequence[float], each: Wanted = each) -> list[bool]:
+                ways = [[(one, degree if one is each else met[id(one)]) for one in needed] for degree in degrees]
+                return [enough(value) for value in self._says(ways, leaf, side)]
+
+            high = _refined(0.0, met[id(each)], one_of)
+            least = round(each.at(high), 4)  # a plain number, if it is enough
+            degree = (least - each.now) / ((1.0 - each.side) - each.now)
+            if not 0 <= degree <= 1 or not one_of([degree])[0]:
+                least, degree = each.at(high), high
+            met[id(each)] = degree
+            found.append((each, least))
+        return found
+
+    def _wholly(self, needed: Sequence[Wanted], leaf: int, side: int, enough: Callable[[float], bool]) -> bool:
+        """Whether all are needed, and each to the full: so it is where truths are crisp, and costs least to find."""
+        ways = [[(each, 1.0) for each in needed]]
+        ways += [[(one, _HARDLY if one is each else 1.0) for one in needed] for each in needed]
+        full, *less = self._says(ways, leaf, side)
+        return enough(full) and not any(map(enough, less))
+
+    @cached_property
+    def _degrees(self) -> list[float]:
+        """Degrees that are tried: evenly, and those at which a premise comes to what another one is, or is not."""
+        values = {value for read in self.reads for value in (read.reading.value, 1 - read.reading.value)}
+        at = {
+            (value - each.now) / ((1.0 - each.side) - each.now)
+            for each in self.wanted
+            for value in sorted(values)[:_GRID]
+        }
+        large = any(len(own.rows) > _LARGE for own in self.sight.inner)
+        even = np.linspace(0.0, 1.0, _COARSE if large else _GRID).tolist()
+        return sorted({*even, *(degree for degree in at if 0 < degree < 1)})
+
+    def _at_once(self, met: Sequence[Wanted], leaf: int, side: int, degrees: Sequence[float]) -> list[float]:
+        """What it says with some premises met, all to the same of these degrees."""
+        return self._says([[(each, degree) for each in met] for degree in degrees], leaf, side)
+
+    def _says(self, ways: Sequence[Sequence[tuple[Wanted, float]]], leaf: int, side: int) -> list[float]:
+        """What it says in each of several ways: nothing where no truth of its atoms could satisfy it."""
+        values = values_of(self.sight, [self._with(way) for way in ways])
+        said, bad = self.sight.says(values, leaf, 0, side), self.sight.contradictory(values)
+        return torch.where(bad, float(side), said).tolist()
+
+    def _with(self, met: Sequence[tuple[Wanted, float]]) -> list[Read]:
+        """The reads with some premises met to a degree; the other bound of each gives way."""
+        taken = {(leaf, place) for each, _ in met for leaf, places in each.alike.items() for place in places}
+        kept: list[Read] = []
+        for read in self.reads:
+            places = tuple(place for place in read.places if (read.leaf, place) not in taken)
+            if places:
+                kept.append(Read(read.leaf, places, read.side, read.reading))
+        for each, degree in met:
+            reading = Reading(each.at(degree), None)
+            kept += [Read(leaf, places, each.side, reading) for leaf, places in each.alike.items()]
+        return kept
+
+
+def _refined(low: float, high: float, enough: Callable[[Sequence[float]], Sequence[bool]]) -> float:
+    """The least degree that is enough, as far as it is looked for between two."""
+    for _ in range(_FINER):
+        degrees = np.linspace(low, high, _GRID).tolist()
+        first = next((i for i, holds in enumerate(enough(degrees)) if holds), _GRID - 1)
+        low, high = degrees[max(first - 1, 0)], degrees[first]
+    return high

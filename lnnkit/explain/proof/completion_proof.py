@@ -1,0 +1,240 @@
+"""Why a completed atom is no truer: every instance of every rule that concludes it is held back by something.
+
+The instances are searched without being listed: where the default of one literal holds back all that it is a part of,
+that is said once, and only the literal's own atoms are gone through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from lnnkit.engine.start.prepared import Prepared
+from lnnkit.explain.proof.quickxplain import minimal_at_once
+from lnnkit.explain.proof.universal_proofs import for_every_entity
+from lnnkit.explain.provenance.bound_history import Timeline
+from lnnkit.explain.provenance.bound_sources import Completed, Reading, Readings
+from lnnkit.explain.provenance.ground_text import Argument, Wording
+from lnnkit.explain.provenance.instance_reads import Read, leaf_reads, values_of
+from lnnkit.explain.provenance.instance_view import Sight
+from lnnkit.explain.provenance.regrounding import assemble
+from lnnkit.formula.unfolding import Formula
+from lnnkit.logic.bounds import tolerance
+
+_MOST = 2000  # instances that are looked at one by one
+
+
+@dataclass(slots=True)
+class Held:
+    """What holds all instances back: readings, each with the formula and the leaf that read it. ``all_seen`` is false
+    where there were too many to look at."""
+
+    readings: list[tuple[Reading, Formula, int]] = field(default_factory=list)
+    looked: int = 0
+
+    @property
+    def all_seen(self) -> bool:
+        return self.looked <= _MOST
+
+
+class Completions:
+    """Looks at the rules that define a completed predicate."""
+
+    def __init__(self, prepared: Prepared, timeline: Timeline, readings: Readings, wording: Wording) -> None:
+        self._prepared = prepared
+        self._grounding = prepared.grounding
+        self._timeline = timeline
+        self._readings = readings
+        self._wording = wording
+        self._eps = tolerance(prepared.state.dtype)
+        self._exceptions: dict[tuple[str, int], list[np.ndarray]] = {}
+
+    def held(self, source: Completed) -> Held:
+        """Why no rule asks for more than ``source.value``."""
+        found = Held()
+        own = self._timeline.completions[source.completion]
+        for predicates, members in self._prepared.strata:
+            if predicates != own.predicates:
+                continue
+            for member in members:
+                formula = self._grounding.members[member].formula
+                for head in sorted(formula.heads):
+                    if formula.neurons[head].source != source.table:
+                        continue
+                    bindings = self._unified(formula, head, source.arguments)
+                    if bindings is not None:
+                        _Search(self, formula, head, source, own.stop, found).run(bindings)
+        return found
+
+    def excepted(self, table: str, completion: int) -> frozenset[tuple[str, ...]]:
+        """The atoms of a completed predicate that facts list, or that came to be true to some degree: what is said of
+        all others does not hold of them."""
+        columns = self.exceptions(table, completion)
+        return frozenset(zip(*([self._wording.names[i] for i in c.tolist()] for c in columns), strict=True))
+
+    def exceptions(self, table: str, completion: int) -> list[np.ndarray]:
+        """The same as columns of ids."""
+        key = table, completion
+        if key not in self._exceptions:
+            own = self._timeline.completions[completion]
+            rows = self._grounding.atoms.tables[table].rows
+            kept = np.isin(rows, self._timeline.rising(own.start, own.stop, self._eps))
+            kept |= self._grounding.atoms.flags("given")[rows]
+            self._exceptions[key] = [column[kept] for column in self.columns(table)]
+        return self._exceptions[key]
+
+    def columns(self, table: str) -> list[np.ndarray]:
+        """The atoms of a table that have rows, as columns of ids."""
+        return list(self._grounding.atoms.tables[table].tuples.columns)
+
+    def _unified(self, formula: Formula, head: int, arguments: Sequence[Argument]) -> dict[int, int] | None:
+        """The variables that an atom binds where it is the head; None where it cannot be."""
+        index = self._grounding.domain.index
+        bindings: dict[int, int] = {}
+        for own, argument in zip(formula.neurons[head].arguments, arguments, strict=True):
+            if not isinstance(argument, str):
+                continue
+            if isinstance(own, str):
+                if own != argument:
+                    return None
+            elif bindings.setdefault(own, index[argument]) != index[argument]:
+                return None
+        for variable, entity in bindings.items():
+            if not bool((self._grounding.domain.sorts[formula.sorts[variable]] == entity).any()):
+                return None
+        return bindings
+
+
+class _Search:
+    """Through the instances of one rule with one head."""
+
+    def __init__(
+        self, rules: Completions, formula: Formula, head: int, source: Completed, tick: int, found: Held
+    ) -> None:
+        self._rules = rules
+        self._formula = formula
+        self._head = head
+        self._source = source
+        self._tick = tick
+        self._found = found
+        self._leaves = [leaf for leaf in formula.leaves if leaf not in formula.heads]
+        self._blanket = any(not isinstance(argument, str) for argument in source.arguments)
+
+    def run(self, bindings: Mapping[int, int]) -> None:
+        self._found.looked += 1
+        if not self._found.all_seen or (self._blanket and self._has_row(bindings)):
+            return
+        sight, reads = self._look(bindings)
+        if self._holds(sight, reads):
+            self._keep(sight, reads)
+            return
+        free = [v for v in self._formula.blocks[0].variables if v not in bindings]
+        if not free:  # what the engine knows does not hold it back: nothing is hidden from whoever checks it
+            self._found.readings += [(read.reading, self._formula, read.leaf) for read in reads]
+            return
+        generators: list[tuple[int, int, Read]] = []
+        for leaf in self._leaves:
+            neuron = self._formula.neurons[leaf]
+            if neuron.block or not any(a in free for a in neuron.arguments):
+                continue
+            for side in (0, 1):
+                default = self._default(leaf, side, bindings)
+                if default.source is None:
+                    continue
+                read = Read(leaf, (0,), side, default)
+                if self._holds(sight, [*reads, read]):
+                    generators.append((len(self._matching(leaf, bindings)), leaf, read))
+        if not generators:
+            variable = free[0]
+            for entity in self._rules._grounding.domain.sorts[self._formula.sorts[variable]].tolist():
+                self.run({**bindings, variable: entity})
+            return
+        _, leaf, read = min(generators, key=lambda each: each[:2])
+        self._keep(sight, [*reads, read])
+        for more in self._matching(leaf, bindings):
+            self.run({**bindings, **more})
+
+    def _look(self, bindings: Mapping[int, int]) -> tuple[Sight, list[Read]]:
+        """The instance, and what it reads as far as its variables are bound."""
+        generic = self._rules._grounding.domain.generic
+        free = {v for v in self._formula.blocks[0].variables if v not in bindings}
+        every = {**bindings, **dict.fromkeys(free, generic)}
+        sight = assemble(self._rules._grounding, self._formula, every, free)
+        reads: list[Read] = []
+        for leaf in self._leaves:
+            neuron = self._formula.neurons[leaf]
+            if any(argument in free for argument in neuron.arguments):
+                continue
+            about = self._arguments(leaf, bindings)
+            for side in (0, 1):
+                reads += leaf_reads(
+                    self._rules._grounding, self._rules._readings, sight, leaf, side, self._tick, lambda _, a=about: a
+                )
+        return sight, reads
+
+    def _holds(self, sight: Sight, reads: Sequence[Read]) -> bool:
+        return self._hold(sight, [reads])[0]
+
+    def _hold(self, sight: Sight, ways: Sequence[Sequence[Read]]) -> list[bool]:
+        """Whether each of several ways to read holds the head back."""
+        least = sight.least(values_of(sight, ways), self._head)
+        return (least <= self._source.value + self._rules._eps).tolist()
+
+    def _keep(self, sight: Sight, reads: Sequence[Read]) -> None:
+        every = for_every_entity(self._rules._grounding, reads, lambda ways: self._hold(sight, ways))
+        kept = minimal_at_once(reads, every)
+        self._found.readings += [(read.reading, self._formula, read.leaf) for read in kept]
+
+    def _default(self, leaf: int, side: int, bindings: Mapping[int, int]) -> Reading:
+        """What a leaf reads of atoms that have no row."""
+        source = self._formula.neurons[leaf].source
+        return self._rules._readings.unlisted(source, self._arguments(leaf, bindings), side, self._tick)
+
+    def _arguments(self, leaf: int, bindings: Mapping[int, int]) -> tuple[Argument, ...]:
+        names = self._rules._wording.names
+        known = {variable: names[entity] for variable, entity in bindings.items()}
+        return self._rules._wording.pattern(self._formula, leaf, known)
+
+    def _matching(self, leaf: int, bindings: Mapping[int, int]) -> list[dict[int, int]]:
+        """What a leaf's own atoms bind, of those that its default does not speak of."""
+        neuron = self._formula.neurons[leaf]
+        rules = self._rules
+        completed = self._completed(leaf)
+        columns = rules.columns(neuron.source) if completed is None else rules.exceptions(neuron.source, completed)
+        length = len(columns[0]) if columns else 1
+        fits = np.ones(length, bool)
+        first: dict[int, np.ndarray] = {}
+        for argument, column in zip(neuron.arguments, columns, strict=True):
+            if isinstance(argument, str):
+                fits &= column == rules._grounding.domain.index[argument]
+            elif argument in bindings:
+                fits &= column == bindings[argument]
+            elif argument in first:
+                fits &= column == first[argument]
+            else:
+                first[argument] = column
+        if completed is None and rules._wording.is_predicate(neuron.source):
+            rows = rules._grounding.atoms.tables[neuron.source].rows
+            fits &= np.array([rules._readings.is_given(row) for row in rows.tolist()], bool)
+        rows = np.flatnonzero(fits).tolist()
+        return [{variable: int(column[row]) for variable, column in first.items()} for row in rows]
+
+    def _completed(self, leaf: int) -> int | None:
+        """The completion that a leaf's default is a result of."""
+        reading = self._default(leaf, 1, {})
+        return reading.source.completion if isinstance(reading.source, Completed) else None
+
+    def _has_row(self, bindings: Mapping[int, int]) -> bool:
+        """Whether the head is an atom of which something else is said."""
+        neuron = self._formula.neurons[self._head]
+        index = self._rules._grounding.domain.index
+        if any(isinstance(a, int) and a not in bindings for a in neuron.arguments):
+            return False
+        wanted = tuple(index[a] if isinstance(a, str) else bindings[a] for a in neuron.arguments)
+        columns = self._rules.exceptions(neuron.source, self._source.completion)
+        hit = np.ones(len(columns[0]) if columns else 1, bool)
+        for entity, column in zip(wanted, columns, strict=True):
+            hit &= column == entity
+        return bool(hit.any())

@@ -1,0 +1,130 @@
+"""A query's formula -> the proof of its bounds: those that its atoms give it, or that the program's statements do."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from lnnkit.engine.start.prepared import Prepared
+from lnnkit.engine.start.speaking import comparing, speaking
+from lnnkit.explain.proof.proof import Premise, Proof, Step
+from lnnkit.explain.proof.proof_steps import Steps
+from lnnkit.explain.proof.prover import SIDES, Prover
+from lnnkit.explain.provenance.bound_history import END
+from lnnkit.explain.provenance.bound_sources import Reading
+from lnnkit.explain.provenance.ground_text import names_within
+from lnnkit.explain.provenance.instance_reads import values_of
+from lnnkit.explain.provenance.regrounding import assemble
+from lnnkit.formula.as_syntax import as_expression
+from lnnkit.formula.unfolding import unfold
+from lnnkit.graph.laws import EVERY, among
+from lnnkit.graph.lifted import LiftedGraph, Reference, Root
+from lnnkit.graph.match import below_negations
+from lnnkit.graph.relatives import Kin
+from lnnkit.syntax import ast
+from lnnkit.syntax.printer import format_expression
+
+
+def prove_formula(prover: Prover, prepared: Prepared, lifted: LiftedGraph, root: Root) -> Proof:
+    """Both bounds of a formula without free variables, a query of ``lifted``."""
+    formula = unfold(lifted, root, world=prepared.grounding.domain)
+    sight = assemble(prepared.grounding, formula, {})
+    whole = unfold(lifted, root, through_shared=True)
+    names = names_within(whole)
+    conclusion = as_expression(whole, {}, names, logic=lifted.program.logic)
+    positive, negated = below_negations(lifted.graph, root.reference)
+    atomic = lifted.graph.nodes[positive.node]["kind"] == "predicate"
+    heard = [positive] if atomic else speaking(lifted, prepared.grounding.domain, positive)
+    kin = comparing(lifted, prepared.grounding.domain, positive)
+    told = _Told(prover, prepared.observers, _below_negations(conclusion), heard, kin)
+    steps = Steps()
+    ends: list[int] = []
+    for side in (0, 1):
+        reads = prover.upward_reads(formula, sight, (), side, END)
+        value = float(sight.upward(values_of(sight, [reads]))[side][0])
+        own, own_value = (1 - side, 1 - value) if negated else (side, value)
+        stronger = told.more(steps, own, own_value)
+        if stronger is None:
+            premises = prover.premises(steps, formula, prover.upward_needed(sight, reads, side, value))
+            if isinstance(conclusion, ast.Atom) and len(premises) == 1:  # a unit that passes a number on
+                ends.append(premises[0].step)
+                continue
+        elif negated:
+            value, premises = 1 - stronger[1], [Premise(stronger[0], 1.0)]
+        else:
+            ends.append(stronger[0])
+            continue
+        ends.append(steps.add(Step(conclusion, SIDES[side], value, "neuron", formula=conclusion, premises=premises)))
+    prover.expand(steps)
+    return Proof(format_expression(as_expression(whole, {}, names)), steps.done(), *ends)
+
+
+def _below_negations(formula: ast.Expression) -> ast.Expression:
+    while isinstance(formula, ast.Not):
+        formula = formula.operand
+    return formula
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What the program says of a formula: of the neurons that it is an instance of, and, if it is a comparison, of
+    others of the same terms."""
+
+    prover: Prover
+    observers: Mapping[str, str]
+    conclusion: ast.Expression
+    heard: Sequence[Reference]
+    kin: Kin
+
+    def more(self, steps: Steps, side: int, value: float) -> tuple[int, float] | None:
+        """The step that says more than ``value`` on a side, and what it says; None if none does."""
+        tightest = min if side else max
+        readings = [self._reading(each, side, crossed=True) for each in self.heard]
+        said = [reading for reading in readings if reading.source is not None]
+        best = tightest(said, key=lambda reading: reading.value, default=None)
+        bound = value if best is None else tightest(value, best.value)
+        implied = self._implied(steps, side) if bound != 1 - side else None
+        if implied is not None:
+            return steps.add(implied), 1.0 - side
+        if best is None or best.source is None or bound == value:
+            return None
+        return steps.number(best.source), bound
+
+    def _implied(self, steps: Steps, side: int) -> Step | None:
+        """By one of the others, or by two of them: those that leave no sign of the difference but such as make the
+        comparison true (or false). One is true as soon as it is not false, and the other way around."""
+        said = [
+            (EVERY - each.signs if end == 0 else each.signs, each.reference, end, reading)
+            for each in self.kin.relatives
+            for end in (0, 1)
+            if (reading := self._reading(each.reference, end, crossed=False)).source is not None
+        ]
+        excluded = self.kin.signs if side else EVERY - self.kin.signs
+        degrees = {reference for _, reference, _, _ in said if sum(each[1] == reference for each in said) > 1}
+        plain = [each for each in said if each[1] not in degrees]
+        for some in (*itertools.combinations(said, 1), *itertools.combinations(plain, 2)):
+            if not excluded <= frozenset[int]().union(*(signs for signs, *_ in some)):
+                continue
+            literals, premises = [(self.conclusion, side == 0)], list[Premise]()
+            for _, reference, end, reading in some:
+                assert reading.source is not None
+                literals.append((self.prover.wording.conclusion(reference.node, _texts(reference)), end == 1))
+                premises.append(Premise(steps.number(reading.source), 1.0))
+            law = among(literals[1:] + literals[:1])
+            formula, truth = cast("ast.Expression", law.formula), (1.0, 1.0)
+            return Step(self.conclusion, SIDES[side], 1.0 - side, "statement", law, formula, truth, {}, premises)
+        return None
+
+    def _reading(self, reference: Reference, side: int, *, crossed: bool) -> Reading:
+        """What a neuron is read as; or, where its bounds ``crossed``, these."""
+        table, texts = self.observers.get(reference.node, reference.node), _texts(reference)
+        row, readings = self.prover.row_of(table, texts), self.prover.readings
+        if row is None:
+            return readings.unlisted(table, texts, side)
+        return readings.crossed(row, side) if crossed and self.prover.is_arrested(row) else readings.of(row, side)
+
+
+def _texts(reference: Reference) -> tuple[str, ...]:
+    return tuple(str(argument) for argument in reference.arguments)

@@ -1,0 +1,64 @@
+"""What is read of all entities but those that are named elsewhere: no one of them need have all of it.
+
+Beneath a quantifier, one row stands for every entity about which nothing more is known: each has some of its atoms at
+their defaults, and others of which more is said, as long as that changes nothing. A reason holds for all of them only
+if it holds without any default that some of them may lack.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from lnnkit.explain.provenance.bound_sources import Completed, Unlisted
+from lnnkit.explain.provenance.ground_text import Argument
+from lnnkit.explain.provenance.instance_reads import Read
+from lnnkit.join.instances.grounding import Grounding
+
+_ALL = 5  # of so many defaults all parts are tried, of more no greater ones than pairs
+
+Enough = Callable[[Sequence[Sequence[Read]]], Sequence[bool]]
+_Blanket = tuple[int, str, tuple[Argument, ...]]  # a leaf, its table, and what it is about
+
+
+def for_every_entity(grounding: Grounding, reads: Sequence[Read], enough: Enough) -> Enough:
+    """As ``enough``, which says of each of several parts of ``reads`` whether it is a reason, but of one that holds
+    for every entity that the defaults among them speak of."""
+    blankets = sorted({each for each in map(_blanket, reads) if each and _excepts(grounding, each)}, key=repr)
+    most = len(blankets) if len(blankets) <= _ALL else 2
+    parts = [frozenset(some) for size in range(1, most + 1) for some in itertools.combinations(blankets, size)]
+    if not parts:
+        return enough
+    bearable = enough([_without(reads, part) for part in parts])
+    lost = [frozenset[_Blanket](), *(part for part, holds in zip(parts, bearable, strict=True) if holds)]
+
+    def every(ways: Sequence[Sequence[Read]]) -> list[bool]:
+        found = enough([_without(way, part) for way in ways for part in lost])
+        return [all(found[start : start + len(lost)]) for start in range(0, len(found), len(lost))]
+
+    return every
+
+
+def _blanket(read: Read) -> _Blanket | None:
+    match read.reading.source:
+        case Unlisted(table, arguments) | Completed(table, arguments):
+            return None if all(isinstance(each, str) for each in arguments) else (read.leaf, table, arguments)
+        case _:
+            return None
+
+
+def _without(reads: Sequence[Read], lost: frozenset[_Blanket]) -> list[Read]:
+    return [read for read in reads if _blanket(read) not in lost] if lost else list(reads)
+
+
+def _excepts(grounding: Grounding, blanket: _Blanket) -> bool:
+    """Whether there are atoms of which more may be said."""
+    _, table, arguments = blanket
+    own = grounding.atoms.tables[table].tuples
+    fits = np.ones(len(own), bool)
+    for column, argument in zip(own.columns, arguments, strict=True):
+        if isinstance(argument, str):
+            fits &= column == grounding.domain.index[argument]
+    return bool(fits.any())

@@ -1,0 +1,138 @@
+"""Rows of a grounding as a person would write them: atoms, shared formulas and instances of statements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
+
+import numpy as np
+
+from lnnkit.check.program import Assertion
+from lnnkit.engine.start.prepared import Prepared
+from lnnkit.engine.start.shared_neurons import neuron_root
+from lnnkit.explain.provenance.fact_sources import ground_atom
+from lnnkit.formula.as_syntax import as_expression, bound_names
+from lnnkit.formula.unfolding import Formula, unfold
+from lnnkit.graph.lifted import Root
+from lnnkit.graph.lifting import stripped
+from lnnkit.syntax import ast
+from lnnkit.syntax.span import Source, Span
+
+Argument = str | ast.Variable
+NOWHERE = Span(Source("", ""), 0, 0)
+
+
+class Wording:
+    """``names`` has the text of each entity id."""
+
+    def __init__(self, prepared: Prepared, names: Sequence[str]) -> None:
+        self.names = names
+        self._prepared = prepared
+        self._whole: dict[object, tuple[Formula, Mapping[int, str]]] = {}
+        self._columns: dict[str, tuple[int, list[np.ndarray]]] = {}
+        self._atoms = prepared.grounding.atoms
+
+    def table(self, row: int) -> str | None:
+        """The predicate or shared formula that a row belongs to; None for a constant."""
+        table, _ = self._atoms.behind(row)
+        return None if table is None else table.name
+
+    def entities(self, row: int) -> tuple[int, ...] | None:
+        """The ids that a row is about; None for a default row, which stands for many."""
+        table, local = self._atoms.behind(row)
+        if local < 0 or table is None:
+            return None
+        length, columns = self._columns.get(table.name, (-1, []))
+        if length != len(table.tuples):
+            columns = list(table.tuples.columns)
+            self._columns[table.name] = len(table.tuples), columns
+        return tuple(int(column[local]) for column in columns)
+
+    def is_predicate(self, table: str) -> bool:
+        """Whether it holds atoms, of truth or of a number; else those of a shared formula."""
+        return self._prepared.lifted.graph.nodes[_node(table)]["kind"] in ("predicate", "number")
+
+    def is_number(self, table: str) -> bool:
+        return self._atoms.tables[table].numeric
+
+    def conclusion(self, table: str, arguments: Sequence[Argument]) -> ast.Expression:
+        """An atom, or a shared formula, about these entities; variables stand for whatever is not named."""
+        if self.is_predicate(table):
+            terms = tuple(ast.Constant(a, span=NOWHERE) if isinstance(a, str) else a for a in arguments)
+            if all(isinstance(a, str) for a in arguments):
+                return ground_atom(table, cast("Sequence[str]", arguments))
+            return ast.Atom(table, terms, span=NOWHERE)
+        whole, _ = self._unfolded(neuron_root(self._prepared.lifted, _node(table)), _node(table))
+        bindings = {place: a for place, a in enumerate(arguments) if isinstance(a, str)}
+        names = {place: a.name for place, a in enumerate(arguments) if isinstance(a, ast.Variable)}
+        return as_expression(whole, bindings, names, logic=self._prepared.lifted.program.logic)
+
+    def instance(self, formula: Formula, bindings: Mapping[int, int]) -> ast.Expression:
+        """A formula with its free variables bound, every connective with its logic."""
+        assert formula.root is not None
+        whole, names = self._unfolded(formula.root, formula.auxiliary)
+        free = range(len(formula.root.variables))
+        return as_expression(
+            whole, {v: self.names[bindings[v]] for v in free}, names, logic=self._prepared.lifted.program.logic
+        )
+
+    def pattern(self, formula: Formula, leaf: int, known: Mapping[int, Argument]) -> tuple[Argument, ...]:
+        """What a leaf is about; variables that are not ``known`` stay variables."""
+        assert formula.root is not None
+        named = {**dict(enumerate(formula.root.variables)), **names_within(formula)}
+        return tuple(
+            argument
+            if isinstance(argument, str)
+            else known.get(argument) or ast.Variable(named.get(argument, f"X{argument}"), span=NOWHERE)
+            for argument in formula.neurons[leaf].arguments
+        )
+
+    def _unfolded(self, root: Root, neuron: str | None) -> tuple[Formula, Mapping[int, str]]:
+        """The whole of a statement, or of a ``neuron``, whose root has the origin of another statement."""
+        key = neuron or id(root)
+        if key not in self._whole:
+            whole = unfold(self._prepared.lifted, root, through_shared=True)
+            self._whole[key] = whole, names_within(whole) if neuron is None else bound_names(whole, {})
+        return self._whole[key]
+
+
+def _node(table: str) -> str:
+    """The neuron behind a table; those that only listen for a query have names of their own."""
+    return table.removeprefix("?")
+
+
+def names_within(formula: Formula) -> Mapping[int, str]:
+    """The names of a formula's quantified variables: as in its own statement, if it is unfolded as far as it was
+    written there, else as they are written somewhere."""
+    root = formula.root
+    if root is None:
+        return {}
+    origin = root.origin
+    whole = cast(ast.Expression, stripped(origin) if isinstance(origin, Assertion) else origin.formula)
+    written = [variable.name for quantifier in _quantifiers(whole) for variable in quantifier]
+    bound = [variable for block in formula.blocks[1:] for variable in block.bound]
+    if formula.auxiliary is not None or len(written) != len(bound):
+        named = bound_names(formula, dict(enumerate(root.variables)))
+        return {variable: named[variable] for variable in bound}
+    return dict(zip(bound, written, strict=True))
+
+
+def _quantifiers(formula: ast.Expression) -> Iterator[tuple[ast.Variable, ...]]:
+    """The variables of each quantifier, outer ones and those to the left first."""
+    stack: list[ast.Expression] = [formula]
+    while stack:
+        node = stack.pop()
+        match node:
+            case ast.Forall() | ast.Exists():
+                yield node.variables
+                stack.append(node.body)
+            case ast.And() | ast.Or():
+                stack.extend(reversed(node.operands))
+            case ast.Implies():
+                stack += [node.consequent, node.antecedent]
+            case ast.Iff() | ast.Xor():
+                stack += [node.right, node.left]
+            case ast.Not() | ast.Weighted():
+                stack.append(node.operand)
+            case _:
+                pass

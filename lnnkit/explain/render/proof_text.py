@@ -1,0 +1,141 @@
+"""An explanation as a tree of lines, each in parts that a terminal may colour."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lnnkit.answer_table import format_bounds, state_in_words
+from lnnkit.check.walk import nodes
+from lnnkit.explain.proof.proof import Step
+from lnnkit.explain.proof.proof_data import Explained, uses
+from lnnkit.syntax import ast
+from lnnkit.syntax.printer import format_expression
+
+RELATION = {"lower": ">=", "upper": "<="}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """``rails`` draw the tree; ``conclusion`` and ``reason`` say what holds and why."""
+
+    rails: str = ""
+    conclusion: str = ""
+    reason: str = ""
+
+    @property
+    def plain(self) -> str:
+        gap = "   " if self.conclusion and self.reason else ""
+        return f"{self.rails}{self.conclusion}{gap}{self.reason}".rstrip()
+
+
+def lines(explanation: Explained, depth: int | None = None) -> Iterator[Line]:
+    """The bounds, then the tree of each side that says anything, then the statements that were used."""
+    bounds = format_bounds(explanation.lower, explanation.upper)
+    state = state_in_words(explanation.state, explanation.contested)
+    yield Line(conclusion=f"{explanation.atom}  {bounds}  {state}")
+    proof = explanation.proof
+    repeated = {number for number, count in enumerate(uses(proof)) if count > 1}
+    met: dict[int, int] = {}
+    used: dict[int, Step] = {}
+    for top in dict.fromkeys((proof.lower, proof.upper)):
+        yield Line()
+        yield from _tree(explanation, top, depth, repeated, met, used)
+    if used:
+        yield Line()
+        yield Line(conclusion="by")
+    for step in used.values():
+        assert step.statement is not None
+        span = step.statement.span
+        yield Line("  ", step.statement.text, f"{span.source.path}:{span.line}")
+
+
+def _tree(
+    explanation: Explained,
+    top: int,
+    depth: int | None,
+    repeated: set[int],
+    met: dict[int, int],
+    used: dict[int, Step],
+) -> Iterator[Line]:
+    steps = explanation.steps
+    stack: list[tuple[int, int, float, str, str]] = [(top, 0, 1.0, "", "")]
+    while stack:
+        number, level, weight, first, rest = stack.pop()
+        step = steps[number]
+        conclusion = f"{subject(step)} {RELATION[step.side]} {format_bound(step.bound)}"
+        if weight != 1.0:
+            conclusion += f" @{weight:g}"
+        if number in met:
+            yield Line(first, conclusion, f"see ({met[number]})" if step.premises else because(step))
+            continue
+        mark = ""
+        if number in repeated and step.premises:
+            met[number] = len(met) + 1
+            mark = f"  ({met[number]})"
+        below = [(premise.step, premise.weight) for premise in step.premises]
+        cut = depth is not None and level >= depth and below
+        more = f", resting on {len(below)} more" if cut else ""
+        yield Line(first, conclusion, because(step) + more + mark)
+        if step.statement is not None:
+            used.setdefault(id(step.statement), step)
+        if not cut:
+            for place, (premise, own) in reversed(list(enumerate(below))):
+                last = place == len(below) - 1
+                lead = ("└─ " if last else "├─ ", "   " if last else "│  ")
+                stack.append((premise, level + 1, own, rest + lead[0], rest + lead[1]))
+
+
+def subject(step: Step) -> str:
+    """What a step bounds."""
+    return set_apart(step.conclusion, step.atom)
+
+
+def set_apart(formula: ast.Expression, text: str) -> str:
+    """The text of a formula; with a comparison in parentheses, so that its sign is not taken for that of a bound."""
+    return f"({text})" if any(isinstance(each, ast.Comparison) for each in nodes(formula)) else text
+
+
+def because(step: Step) -> str:
+    """The reason of a step, in words."""
+    match step.reason:
+        case "fact":
+            assert step.given is not None
+            kind = "axiom" if step.given.text.startswith("axiom") else "fact"  # a bare axiom is one
+            return f"{kind}, {step.given.file}:{step.given.row}"
+        case "contradiction" if step.statement is None:
+            return "cannot be, with what it is made of"
+        case "closed" if free_names(step.conclusion):
+            return f"for any other {' and '.join(free_names(step.conclusion))}: no fact, and the predicate is closed"
+        case "closed":
+            return "no fact, and the predicate is closed"
+        case "open":
+            return "nothing says more"
+        case "completed" if free_names(step.conclusion):
+            return f"for any other {' and '.join(free_names(step.conclusion))}: no rule makes it truer"
+        case "completed":
+            if not step.premises and step.bound == 0:
+                return "no rule concludes it, and the predicate is closed"
+            return f"no rule makes it truer{'' if step.all_seen else ' (not all that holds them back is listed)'}"
+        case "neuron":
+            assert step.formula is not None
+            return "by its operands" if step.conclusion == step.formula else f"in {format_expression(step.formula)}"
+    bindings = ", ".join(f"{name} = {value}" for name, value in step.bindings.items())
+    if step.statement is None:
+        said = "a formula"
+    else:
+        span = step.statement.span
+        said = f"{step.statement.kind} {step.statement.name or ''}".rstrip() + f", {span.source.path}:{span.line}"
+    return f"{said}{f' ({bindings})' if bindings else ''}"
+
+
+def free_names(conclusion: ast.Expression) -> list[str]:
+    """The variables of an atom that stands for many."""
+    if not isinstance(conclusion, ast.Atom):
+        return []
+    return [argument.name for argument in conclusion.arguments if isinstance(argument, ast.Variable)]
+
+
+def format_bound(value: float) -> str:
+    """A bound to six digits; 0 and 1 only where it is that."""
+    return format_bounds(value, value)[1:].partition(",")[0]

@@ -1,0 +1,299 @@
+"""What fitting works on: a program at any values of its parameters, its labels, and the loss there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from numbers import Integral
+
+import torch
+from torch import Tensor
+
+from lnnkit.analysis.analyses import Known
+from lnnkit.check.program import CheckedProgram
+from lnnkit.engine.inference import Budget
+from lnnkit.graph.lifting import build
+from lnnkit.learn.arithmetic.learned_comparisons import Softness
+from lnnkit.learn.fitting.label_batches import LabelBatch, batches, crossings, targets
+from lnnkit.learn.fitting.objective import Objective, decay
+from lnnkit.learn.fitting.validation_split import Split, split
+from lnnkit.learn.labels import Labels, Told, labels, told_of
+from lnnkit.learn.metrics import scores, truths
+from lnnkit.learn.parameters.constraints import Constraints, learned_neurons
+from lnnkit.learn.parameters.rule_parameters import Parameter, at, rule_names
+from lnnkit.learn.replay.neural_predicates import Binding, bound
+from lnnkit.learn.replay.recorded_inference import Trace, label_queries, mentioned, trace
+from lnnkit.learn.replay.supplied_comparisons import comparison_queries
+from lnnkit.learn.starting.candidates import Offer, offers, solved_for
+from lnnkit.learn.starting.comparison_examples import nearest
+from lnnkit.learn.starting.threshold_starts import Start, starts
+from lnnkit.scores import Scores
+
+_SHARE = 0.3  # of its spread: what a threshold moves while a weight moves by 1
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How to fit. ``batch`` labels make a step (None: all); ``patience`` is in epochs (None: no early stopping);
+    ``spread`` is the standard deviation by which restarts after the first move the weights that they start from;
+    ``soft`` replays all supports of a label (`lnnkit.learn.replay.soft_supports`)."""
+
+    epochs: int = 200
+    rate: float = 0.05
+    module_rate: float = 1e-3
+    batch: int | None = None
+    validation: float = 0.2
+    patience: int | None = 50
+    restarts: int = 1
+    spread: float = 0.3
+    seed: int = 0
+    balanced: bool = False
+    soft: bool = False
+    classical: frozenset[str] = frozenset()
+    alpha: float = 1.0
+    objective: Objective = field(default_factory=Objective)
+    max_rounds: int = 100_000
+
+    def __post_init__(self) -> None:
+        """Raises ``ValueError`` for what no fit can be made with."""
+        counts = {"epochs": self.epochs, "restarts": self.restarts, "batch": self.batch, "patience": self.patience}
+        for name, count in counts.items():
+            if count is not None and not (isinstance(count, Integral) and int(count) >= 1):
+                raise ValueError(f"{name} is {count!r}; it is a whole number from 1 on")
+        if not (isinstance(self.seed, Integral) and -(2**63) <= int(self.seed) < 2**63):
+            raise ValueError(f"seed is {self.seed!r}; it is a whole number of 64 bits")
+        for name, rate in (("rate", self.rate), ("module_rate", self.module_rate)):
+            if not 0 < rate < math.inf:
+                raise ValueError(f"{name} is {rate}; it is above 0")
+        if not 0 <= self.validation < 1:
+            raise ValueError(f"validation is {self.validation}; it is a share of the labels, from 0 to below 1")
+        if not 0.5 < self.alpha <= 1:
+            raise ValueError(f"alpha is {self.alpha}; it is above 0.5 and at most 1")
+        if not self.classical and (self.alpha != 1 or self.objective.slack is not None):
+            raise ValueError("alpha and slack are about classical rules, and no rule is named to stay classical")
+
+
+class Unstarted(Exception):
+    """Nothing says where a ``parameter`` starts."""
+
+    def __init__(self, parameter: Parameter) -> None:
+        super().__init__(f"`{parameter.span.text}` has no value to start from")
+        self.parameter = parameter
+
+
+@dataclass(frozen=True, slots=True)
+class Losses:
+    """The loss of the training labels and its terms, and that of the validation labels (None: there are none)."""
+
+    total: float
+    terms: dict[str, float]
+    validation: float | None
+
+    @property
+    def measure(self) -> float:
+        """What is to become small."""
+        return self.total if self.validation is None else self.validation
+
+
+@dataclass(frozen=True, slots=True)
+class Inferred:
+    """A fixpoint, what it says of the labels, and the loss that this comes to."""
+
+    trace: Trace
+    told: Told
+    losses: Losses
+
+
+class Fitting:
+    """One program and its labels. ``rules`` are the places of those that learn, among its assertions."""
+
+    def __init__(
+        self,
+        program: CheckedProgram,
+        parameters: Sequence[Parameter],
+        settings: Settings,
+        budget: Budget,
+        rules: Collection[int],
+        bindings: Sequence[Binding] = (),
+    ) -> None:
+        self.parameters = tuple(parameters)
+        self.settings = settings
+        self._program = program
+        self.bindings = tuple(bindings)
+        self._budget = budget
+        self._known = Known()
+        self._supplied = [each.predicate for each in bindings if each.numeric]
+        self._widely = settings.soft or bool(self._supplied)
+        program = bound(program, bindings)
+        self._queries = (*label_queries(program), *comparison_queries(program, bindings))
+        texts = mentioned(program, self._queries)
+        self.labels: Labels = labels(program, texts)
+        self._placed = frozenset(each.name for each in self.parameters if each.start is None)
+        self._mentioned = texts
+        self._starts = starts(program, self.parameters, self.labels, texts)
+        self.split: Split = split(self.labels, settings.validation, settings.seed)
+        names = rule_names(program)
+        self._rules = {place: names[place] for place in rules}
+        decays = [place for place, each in enumerate(self.parameters) if each.kind in ("weight", "bias")]
+        self._decays = torch.tensor(decays, dtype=torch.int64)
+        self._targets = {
+            name: targets(self.labels, which, balanced=settings.balanced)
+            for name, which in (("train", self.split.train), ("validation", self.split.validation))
+        }
+
+    def told_starts(self) -> dict[str, float]:
+        """Where parameters start that the program gives a start, or that stand as a threshold in a comparison of which
+        nothing else is to be found."""
+        found = {name: start.value for name, start in self._starts.items()}
+        return found | {each.name: each.start for each in self.parameters if each.start is not None}
+
+    def offers(self, started: Mapping[str, float]) -> list[Offer]:
+        """What the training labels propose for parameters that are not ``started``."""
+        program = bound(self._program, self.bindings)
+        own = self.labels.some(self.split.train)
+        return offers(program, self.parameters, started, own, self._mentioned, self.settings.seed)
+
+    def solved_for(self) -> frozenset[str]:
+        """The parameters that are constants of equations."""
+        return solved_for(bound(self._program, self.bindings), self.parameters)
+
+    def told_by(self, parameters: Sequence[Parameter]) -> list[frozenset[str]]:
+        """For each of some parameters, the labelled predicates and numbers that tell most directly of its rules."""
+        program = bound(self._program, self.bindings)
+        places = {name: place for place, name in rule_names(program).items()}
+        lifted = build(at(program, {each.name: each.start or 0.0 for each in self.parameters}))
+        nodes = {root.origin.span: root.reference.node for root in lifted.statements}
+        found: dict[tuple[str, ...], frozenset[str]] = {}
+        for rules in {each.rules for each in parameters}:
+            spans = [program.assertions[places[name]].span for name in rules]
+            own = [nodes[span] for span in spans if span in nodes]
+            found[rules] = nearest(lifted, own, self.labels.names)
+        return [found[each.rules] for each in parameters]
+
+    def take_spread(self, name: str, start: Start) -> None:
+        """A constant starts there: its unit is a share of that spread."""
+        self._starts[name] = start
+
+    @property
+    def units(self) -> Tensor:
+        """How large each parameter is: 1, or a share of the spread of what a threshold is compared with."""
+        spreads = [
+            _SHARE * self._starts[each.name].spread if each.name in self._starts else 1.0 for each in self.parameters
+        ]
+        return torch.tensor([each if each > 0 else 1.0 for each in spreads], dtype=torch.float64)
+
+    @property
+    def logic(self) -> str:
+        """The program's own."""
+        return self._program.logic
+
+    def trace(self, values: Tensor, softness: float = 0.0, *, listed: bool = False) -> Trace:
+        """The fixpoint at some values, to be replayed with crisp comparisons softened. If ``listed``, labelled atoms
+        have rows though nothing is known of them, as they have where all their supports are replayed."""
+        return trace(
+            bound(self._program, self.bindings),
+            self._named(values),
+            self._queries,
+            budget=self._budget,
+            round_limit=self.settings.max_rounds,
+            known=self._known,
+            through=True,
+            softness=Softness(softness, self._placed),
+            supplied=self._supplied,
+            listed=list(zip(self.labels.names, self.labels.columns, strict=True)) if self._widely or listed else (),
+        )
+
+    def _named(self, values: Tensor) -> dict[str, float]:
+        return {each.name: value for each, value in zip(self.parameters, values.tolist(), strict=True)}
+
+    def constraints(self, values: Tensor) -> Constraints:
+        """What the parameters must fulfil; what is not learned of a neuron stands as at these values. Raises
+        `lnnkit.learn.parameters.constraints.Infeasible`."""
+        program = at(bound(self._program, self.bindings), self._named(values))
+        lifted = build(replace(program, queries=tuple(self._queries)))
+        return Constraints(
+            self.parameters,
+            learned_neurons(lifted, self._rules),
+            self.settings.classical,
+            self.settings.alpha,
+            slack=self.settings.objective.slack is not None,
+            statements=lifted.statements,
+        )
+
+    def infer(self, values: Tensor, constraints: Constraints, softness: float = 0.0) -> Inferred:
+        """The fixpoint and its loss; the replays of it are softened (see `trace`)."""
+        found = self.trace(values, softness)
+        told = told_of(found, self.labels)
+        distance = self.settings.objective.distance
+        terms = self._terms("train", _ends(told, self.split.train), crossings(found), values, constraints)
+        validation = None
+        if len(self.split.validation):
+            ends = _ends(told, self.split.validation)
+            validation = float(self._targets["validation"].distance(ends, distance))
+        numbers = {name: float(term) for name, term in terms.items()}
+        return Inferred(found, told, Losses(sum(numbers.values()), numbers, validation))
+
+    def terms(self, batch: LabelBatch, values: Tensor, constraints: Constraints) -> dict[str, Tensor]:
+        """The terms of the loss of some labels, by their replay; gradients pass."""
+        ends, crossed = batch.bounds(values)
+        return self._terms(batch, ends, crossed, values, constraints)
+
+    def _terms(
+        self, of: LabelBatch | str, ends: Tensor, crossed: Tensor, values: Tensor, constraints: Constraints
+    ) -> dict[str, Tensor]:
+        wanted = self._targets[of] if isinstance(of, str) else of.targets
+        objective = self.settings.objective
+        terms = {"labels": wanted.distance(ends, objective.distance)}
+        if objective.contradictions:
+            terms["contradictions"] = objective.contradictions * crossed
+        if objective.uncertainty:
+            terms["uncertainty"] = objective.uncertainty * wanted.uncertainty(ends)
+        if objective.decay:
+            terms["decay"] = objective.decay * decay(values, self._decays)
+        if objective.slack is not None:
+            terms["slack"] = objective.slack * constraints.slackness(values)
+        return terms
+
+    @property
+    def whole(self) -> bool:
+        """Whether all training labels make one step, which replays the same wherever the derivations are the same."""
+        size, alone = self.settings.batch, not self.bindings and not self.settings.soft
+        return alone and (size is None or size >= len(self.split.train))
+
+    def batches(self, found: Inferred, generator: torch.Generator) -> list[LabelBatch]:
+        """The training labels in batches, with what is to be replayed for each: all supports where crisp comparisons
+        of numbers that modules supply are softened, as those that do not hold have to learn."""
+        train, size = self.split.train, self.settings.batch
+        moved = any(each.moved and each.crisp for each in found.trace.replayer.comparisons.values())
+        parts: Sequence[Tensor] = [train]
+        if size is not None and size < len(train):
+            parts = [train[part] for part in torch.randperm(len(train), generator=generator).split(size)]
+        return batches(
+            found.trace,
+            found.told,
+            self.labels,
+            parts,
+            self.bindings,
+            balanced=self.settings.balanced,
+            soft=self.settings.soft or moved,
+        )
+
+    def scores(self, found: Inferred) -> tuple[Scores, Scores | None]:
+        """On the training and on the validation labels."""
+        train, held = self.split.train, self.split.validation
+        validation = scores(found.trace, self.labels, found.told, held) if len(held) else None
+        return scores(found.trace, self.labels, found.told, train), validation
+
+    def truths(self, found: Inferred) -> Tensor:
+        """Of the answers for all labels, as single numbers."""
+        return truths(found.trace, self.labels, found.told)
+
+    @property
+    def thresholds(self) -> Mapping[str, Start]:
+        """What the data say of the parameters that stand as constants in comparisons."""
+        return self._starts
+
+
+def _ends(told: Told, which: Tensor) -> Tensor:
+    return torch.cat([told.lower[which], told.upper[which]])

@@ -1,0 +1,293 @@
+"""Descent: inference finds the winners, epochs replay their derivations, and now and then inference looks again.
+
+Between two inferences nothing is grounded: an epoch evaluates the derivations of the labelled atoms and of the
+contradictions, and steps down the gradient. That is exact as long as the same instances win; whether they do is seen at
+the next inference, whose loss is compared with the replay's. While the two agree, the epochs between inferences
+multiply, and where they do not, they halve. Where inference comes to its bounds the same way as before, what replays
+the one replays the other, and the epochs between multiply faster. The values that are kept are those with the least
+loss of an inference, never of a replay.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from lnnkit.flags import all_set, where_set
+from lnnkit.learn.fitting.checkpoint import Best, Checkpoint, Saved
+from lnnkit.learn.fitting.fitting_problem import Fitting, Inferred, Losses
+from lnnkit.learn.fitting.label_batches import LabelBatch
+from lnnkit.learn.fitting.unidentified_rules import restored, unreached
+from lnnkit.learn.fitting.whole_weights import no_worse, whole_weights
+from lnnkit.learn.parameters.constraints import Constraints
+from lnnkit.learn.replay.same_derivations import same_derivations
+from lnnkit.scores import Epoch, Scores
+
+_AGREE = 1e-6  # a replay's loss that differs from that of inference by no more is exact
+_LONGER = 4  # times as many epochs come between two inferences as before, where the replays were exact
+_UNCHANGED = 16  # the same, where the derivations stayed the same as well
+_RARE = 64  # epochs between two inferences at most
+_RAREST = 256  # the same, where nothing is stopped early and the derivations stay the same
+_SOFTENED = 8  # the same where comparisons are softened
+_SETTLED = 0.7  # of the epochs: before, softened comparisons may still have far to go
+_SOFTEST = 0.02  # of the scale at which crisp comparisons are softened first, in the last epoch
+_GAIN = 1e-9  # of the loss
+_DIGITS = (0, 1, 2, 3, 4, 6, 9)
+_FEW = 8  # thresholds that are rounded one by one
+_COSTS_NOTHING, _NOTHING = 1e-3, 1e-5  # of the loss, and whatever it is
+
+Listen = Callable[[Epoch], bool | None]
+"""Told of every inference; fitting ends where it returns False."""
+
+Stop = Literal["epochs", "patience", "solved", "interrupted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How the answers agree with the labels at some values: the scores on the training and on the validation labels,
+    and the answers for all labels as single numbers (n,)."""
+
+    train: Scores
+    validation: Scores | None
+    truths: Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """The values with the least loss, in the order of the parameters, and how the answers stand ``before`` and
+    ``after``. ``kept`` is the place of those values in the history; None if they are of a run before a kill. ``idle``
+    marks those in rules that the labels tell nothing of."""
+
+    values: Tensor
+    losses: Losses
+    before: Standing
+    after: Standing
+    history: tuple[Epoch, ...]
+    kept: int | None
+    stopped: Stop
+    idle: Tensor
+
+
+def descend(fitting: Fitting, start: Tensor, listen: Listen | None, checkpoint: Checkpoint | None) -> Fitted:
+    """Fit from these values on. Raises `lnnkit.learn.parameters.constraints.Infeasible` and `TooLarge`."""
+    constraints = fitting.constraints(start)
+    return _Descent(fitting, constraints, listen, checkpoint).fitted(constraints.start(start))
+
+
+class _Descent:
+    """What one call goes through. The best are the least loss so far and its values."""
+
+    def __init__(
+        self, fitting: Fitting, constraints: Constraints, listen: Listen | None, checkpoint: Checkpoint | None
+    ) -> None:
+        self._fitting = fitting
+        self._constraints = constraints
+        self._listen = listen
+        self._checkpoint = checkpoint
+        self._history: list[Epoch] = []
+        self._best: Best | None = None
+        self._kept: int | None = None
+        self._before: Standing | None = None
+        self._units = fitting.units
+        self._modules: list[dict[str, Any]] = [each.module.state_dict() for each in fitting.bindings]
+        self._stopped: Stop = "epochs"
+        self._replays: tuple[Inferred, list[LabelBatch]] | None = None
+
+    def fitted(self, start: Tensor) -> Fitted:
+        saved = None if self._checkpoint is None else self._checkpoint.read()
+        if saved is not None:
+            self._best = saved.best
+            self._before = self._standing(self._fitting.infer(start, self._constraints))
+        for restart in range(0 if saved is None else saved.restart, self._fitting.settings.restarts):
+            self._restart(restart, start, saved if saved is not None and restart == saved.restart else None)
+            if self._stopped in ("interrupted", "solved"):
+                break
+        assert self._best is not None and self._before is not None
+        for each, state in zip(self._fitting.bindings, self._modules, strict=True):
+            each.module.load_state_dict(state)
+        idle = unreached(self._fitting, self._best.values, self._constraints)
+        values = restored(self._fitting, self._best.values, start, self._constraints, idle)
+        values = self._rounded(self._hardened(values, start), idle)
+        found = self._fitting.infer(values, self._constraints)
+        after, history = self._standing(found), tuple(self._history)
+        return Fitted(values, found.losses, self._before, after, history, self._kept, self._stopped, idle)
+
+    def _standing(self, found: Inferred) -> Standing:
+        return Standing(*self._fitting.scores(found), self._fitting.truths(found))
+
+    def _restart(self, restart: int, start: Tensor, saved: Saved | None) -> None:
+        fitting, settings = self._fitting, self._fitting.settings
+        point = (self._begin(restart, start) / self._units).requires_grad_()
+        optimizer = torch.optim.Adam([point], lr=settings.rate)
+        weights = [weight for each in fitting.bindings for weight in each.module.parameters()]
+        if weights:
+            optimizer.add_param_group({"params": weights, "lr": settings.module_rate})
+        epoch, gap, since = 0, 1, 0
+        if saved is not None:
+            epoch, gap, since = saved.restore(point, optimizer)
+        expected: float | None = None
+        while True:
+            softness = _SOFTEST ** (epoch / max(1, settings.epochs))
+            values = point.detach() * self._units
+            found = fitting.infer(values, self._constraints, softness)
+            measure, total = found.losses.measure, found.losses.total  # of what is as good, what fits these is better
+            gains = self._best is None or measure < self._best.measure - _GAIN
+            if self._best is None or gains or (measure <= self._best.measure and total < self._best.total - _GAIN):
+                self._best, since = Best(measure, total, values), 0 if gains else since
+                self._kept = len(self._history)
+                self._modules = [copy.deepcopy(each.module.state_dict()) for each in fitting.bindings]
+            if not self._tell(restart, epoch, found, values):
+                self._stopped = "interrupted"
+                return
+            if epoch >= settings.epochs:
+                self._stopped = "epochs"
+                return
+            if self._solved(found):
+                self._stopped = "solved"
+                return
+            crisp = any(each.crisp for each in found.trace.replayer.comparisons.values())
+            softened = crisp and epoch < _SETTLED * settings.epochs
+            if settings.patience is not None and since >= settings.patience and not softened:
+                self._stopped = "patience"
+                return
+            if expected is not None:  # not so at the start, nor where it goes on after a kill
+                exact = abs(expected - found.losses.total) <= _AGREE * max(1.0, abs(found.losses.total))
+                if crisp or settings.soft:
+                    exact = gap < _SOFTENED  # replays are softened, so the two cannot agree
+                gap = self._longer(gap, found) if exact else max(1, gap // 2)
+            if self._checkpoint is not None:
+                self._checkpoint.write(restart, (epoch, gap, since), point, optimizer, self._best)
+            now = min(gap, settings.epochs - epoch)
+            expected = self._epochs(point, optimizer, found, (restart, epoch, now))
+            epoch, since = epoch + now, since + now
+
+    def _solved(self, found: Inferred) -> bool:
+        """Whether every label is met exactly, and no weight could be drawn to 1 any more."""
+        own = self._fitting.labels
+        if not all_set(own.lower == own.upper):
+            return False
+        if self._fitting.bindings or any(each.kind in ("weight", "bias") for each in self._fitting.parameters):
+            return False
+        return all(each is None or each.exact for each in self._fitting.scores(found))
+
+    def _begin(self, restart: int, start: Tensor) -> Tensor:
+        """Where a restart begins: every one but the first at weights, biases and truths of its own."""
+        if not restart:
+            return start.clone()
+        settings = self._fitting.settings
+        generator = torch.Generator().manual_seed(_mixed(settings.seed, restart, -1))
+        noise = torch.randn(len(start), generator=generator, dtype=start.dtype) * settings.spread
+        return self._constraints.project(start + noise * self._units, start).clone()
+
+    def _epochs(
+        self, point: Tensor, optimizer: torch.optim.Adam, found: Inferred, where: tuple[int, int, int]
+    ) -> float:
+        """Some epochs without inference; returns the loss that the replays come to. ``point`` are the values in their
+        units, so that a step is as large for each."""
+        restart, epoch, count = where
+        fitting, constraints = self._fitting, self._constraints
+        generator = torch.Generator().manual_seed(_mixed(fitting.settings.seed, restart, epoch))
+        own = self._batches(found, generator)
+        for _ in range(count):
+            for number in torch.randperm(len(own), generator=generator).tolist():
+                before = point.detach() * self._units
+                optimizer.zero_grad()
+                total = sum(fitting.terms(own[number], point * self._units, constraints).values())
+                if isinstance(total, Tensor) and total.requires_grad:
+                    total.backward()
+                    optimizer.step()
+                    with torch.no_grad():
+                        point.copy_(constraints.project(point.detach() * self._units, before) / self._units)
+        with torch.no_grad():
+            return self._replayed(own, point.detach() * self._units)
+
+    def _longer(self, gap: int, found: Inferred) -> int:
+        """The epochs to the next inference, where replays were exact up to this one."""
+        if not self._unchanged(found):
+            return min(_RARE, _LONGER * gap)
+        return min(_RARE if self._fitting.settings.patience is not None else _RAREST, _UNCHANGED * gap)
+
+    def _unchanged(self, found: Inferred) -> bool:
+        """Whether what replays the inference before replays this one; if so, that is kept for it."""
+        if self._replays is None or not self._fitting.whole:
+            return False
+        before, own = self._replays
+        if before is not found and not same_derivations(before.trace, found.trace):
+            return False
+        self._replays = found, own
+        return True
+
+    def _batches(self, found: Inferred, generator: torch.Generator) -> list[LabelBatch]:
+        if not self._unchanged(found):
+            self._replays = found, self._fitting.batches(found, generator)
+        assert self._replays is not None
+        return self._replays[1]
+
+    def _replayed(self, own: Sequence[LabelBatch], values: Tensor) -> float:
+        """The loss of all labels, by their replays."""
+        total, others = 0.0, 0.0
+        count = sum(len(each.targets) for each in own)
+        for each in own:
+            terms = {name: float(term) for name, term in self._fitting.terms(each, values, self._constraints).items()}
+            total += terms.pop("labels") * len(each.targets) / max(1, count)
+            others = sum(terms.values())
+        return total + others
+
+    def _tell(self, restart: int, epoch: int, found: Inferred, values: Tensor) -> bool:
+        standing = self._standing(found)
+        self._before = self._before or standing
+        losses, seen = found.losses, standing.validation or standing.train
+        accuracy = seen.accuracy if seen.predicates else None
+        named = {each.name: value for each, value in zip(self._fitting.parameters, values.tolist(), strict=True)}
+        self._history.append(Epoch(restart + 1, epoch, losses.total, losses.terms, losses.validation, accuracy, named))
+        return self._listen is None or self._listen(self._history[-1]) is not False
+
+    def _hardened(self, values: Tensor, start: Tensor) -> Tensor:
+        """With the weights of units whole where that is no worse, comparison by comparison: rounded, or as they started
+        from whole weights."""
+        found = self._fitting.infer(values, self._constraints)
+        for _, comparison in sorted(found.trace.replayer.comparisons.items()):
+            for hard in whole_weights(values, start, self._fitting.parameters, comparison):
+                if self._constraints.holds(hard):
+                    tried = self._fitting.infer(hard, self._constraints)
+                    if no_worse(self._fitting, tried, found):
+                        values, found = hard, tried
+                        break
+        return values
+
+    def _rounded(self, values: Tensor, idle: Tensor) -> Tensor:
+        """The values but for ``idle`` ones with as few digits as cost nothing: the constraints hold, neither loss grows
+        by more than next to nothing, and no atom less is taken right. Thresholds first, if they are few one by one."""
+        exact = self._measures(values)
+        places = where_set(~idle).tolist()
+        thresholds = [place for place in places if self._fitting.parameters[place].kind == "value"]
+        others = [place for place in places if place not in thresholds]
+        groups = [[place] for place in thresholds] if len(thresholds) <= _FEW else [thresholds]
+        for group in [*groups, others] if others else groups:
+            for digits in _DIGITS:
+                step = 10.0**-digits * 10.0 ** torch.floor(torch.log10(self._units[group]))
+                fewer = values.clone()
+                fewer[group] = torch.round(torch.round(values[group] / step) * step, decimals=12)
+                if self._constraints.holds(fewer) and all(
+                    now <= before * (1 + _COSTS_NOTHING) + _NOTHING
+                    for now, before in zip(self._measures(fewer), exact, strict=True)
+                ):
+                    values = fewer
+                    break
+        return values
+
+    def _measures(self, values: Tensor) -> list[float]:
+        found = self._fitting.infer(values, self._constraints)
+        losses = [found.losses.total, found.losses.validation]
+        wrong = [1 - each.accuracy for each in self._fitting.scores(found) if each is not None]
+        return [*(each for each in losses if each is not None), *wrong]
+
+
+def _mixed(seed: int, restart: int, epoch: int) -> int:
+    """A seed of its own for each place of a run."""
+    return (seed * 1_000_003 + restart * 7_919 + epoch + 2) % (2**63)

@@ -1,0 +1,106 @@
+"""The labels that make a step, and what is replayed for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from lnnkit.flags import any_set
+from lnnkit.learn.fitting.objective import Targets, class_weights, crossing
+from lnnkit.learn.labels import Labels, Told, last_events
+from lnnkit.learn.replay.neural_predicates import Binding, BoundPlaces, bound_atoms, bound_places, given
+from lnnkit.learn.replay.recorded_inference import Trace
+from lnnkit.learn.replay.replay import Replay
+from lnnkit.learn.replay.soft_supports import SoftEnds, Supports, supports
+from lnnkit.store.columns.arrays import tensors
+
+
+@dataclass(frozen=True, slots=True)
+class LabelBatch:
+    """What some labels want, and a replay of their atoms' bounds, then of the lower and of the upper ends of
+    ``crossed`` atoms, then of how far arrested instances cross."""
+
+    targets: Targets
+    replay: Replay
+    crossed: int
+    bindings: tuple[BoundPlaces, ...] = ()
+    soft: SoftEnds | None = None
+    soft_bindings: tuple[BoundPlaces, ...] = ()
+
+    def bounds(self, values: Tensor) -> tuple[Tensor, Tensor]:
+        """The bounds (2n,) of the labels' atoms, and by how much bounds are crossed in all; gradients pass."""
+        found = self.replay.bounds(values, given(self.replay, self.bindings))
+        count, atoms = 2 * len(self.targets), self.crossed
+        ends = found if len(found) == count else found[:count]
+        if self.soft is not None:
+            told = self.soft.replay.bounds(values, given(self.soft.replay, self.soft_bindings))
+            ends = self.soft.soften(ends, told)
+        if len(found) == count:
+            return ends, torch.zeros((), dtype=found.dtype)
+        low, high = found[count : count + atoms], found[count + atoms : count + 2 * atoms]
+        return ends, crossing(low, high) + found[count + 2 * atoms :].clamp(min=0.0).sum()
+
+
+def targets(own: Labels, which: Tensor, *, balanced: bool) -> Targets:
+    """What some of the labels want, each class of each predicate counting the same if ``balanced``."""
+    lower, upper = own.lower[which].double(), own.upper[which].double()
+    weight = class_weights(own.true[which], own.predicate[which], balanced=balanced)
+    spread = own.spread[which] if any_set(own.numeric) else None
+    twice = None if spread is None else torch.cat([spread, spread])
+    return Targets(torch.cat([lower, upper]), torch.cat([weight, weight]) / 2, twice)
+
+
+def batches(
+    found: Trace,
+    told: Told,
+    own: Labels,
+    parts: Sequence[Tensor],
+    bindings: Sequence[Binding],
+    *,
+    balanced: bool,
+    soft: bool,
+) -> list[LabelBatch]:
+    """A batch for each of some ``parts`` of the labels. Contradictions are in each. ``soft`` ones are told by all their
+    supports."""
+    rows = told.keys[0] // 2
+    supported = supports(found, rows[torch.cat(list(parts))]) if soft and parts else None
+    crossed = found.fixpoint.prepared.state.crossed.rows.tensor.long()
+    (low, high), (lowered, raised) = last_events(found, crossed)
+    arrested = found.replayer.events.crossings
+    owned = [(each, bound_atoms(each, found)) for each in bindings]
+    made = []
+    for which in parts:
+        events = [*(each[which] for each in told.events), lowered, raised, arrested]
+        keys = [*(each[which] for each in told.keys), low, high, torch.full_like(arrested, -1)]
+        replay = found.replayer.replay(torch.cat(events), torch.cat(keys), spare=not bindings)
+        places = _bound(owned, replay)
+        wanted = targets(own, which, balanced=balanced)
+        if supported is None:
+            made.append(LabelBatch(wanted, replay, len(crossed), places))
+        else:
+            ends = _soft(found, supported, rows[which])
+            made.append(LabelBatch(wanted, replay, len(crossed), places, ends, _bound(owned, ends.replay)))
+    return made
+
+
+def _bound(owned: Sequence[tuple[Binding, Tensor]], replay: Replay) -> tuple[BoundPlaces, ...]:
+    return tuple(each for each in (bound_places(*own, replay) for own in owned) if each is not None)
+
+
+def _soft(found: Trace, supported: Supports, rows: Tensor) -> SoftEnds:
+    """The supports of labels that are about atom ``rows``."""
+    events, owner = supported.of(rows)
+    places, renumbered = torch.unique(owner, return_inverse=True)
+    return SoftEnds(found.replayer.replay(events, torch.full_like(events, -1)), places, renumbered)
+
+
+def crossings(found: Trace) -> Tensor:
+    """By how much bounds of a fixpoint are crossed, in all."""
+    crossed = found.fixpoint.prepared.state.crossed
+    total = crossing(crossed.lower.tensor.double(), crossed.upper.tensor.double())
+    for each in found.fixpoint.progress.arrested:
+        total = total + crossing(*(end.double() for end in tensors(each.roots)))
+    return total

@@ -1,0 +1,53 @@
+"""Rules that labels tell nothing of: what they learn stays as it was, whatever decay and chance made of it."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from lnnkit.flags import any_set
+from lnnkit.learn.fitting.fitting_problem import Fitting, Losses
+from lnnkit.learn.parameters.constraints import Constraints
+from lnnkit.learn.parameters.rule_parameters import OF_LOGIC
+
+_SAME = 1e-12  # of a loss
+_IDLE = ("decay", "slack")  # terms that tell nothing of the labels
+
+
+def unreached(fitting: Fitting, values: Tensor, constraints: Constraints) -> Tensor:
+    """(k,) which parameters are weights, biases and truths of rules that have no others, and on none of which the
+    bounds of a labelled atom, or a contradiction, depend."""
+    reached = {
+        rule for each in fitting.parameters if each.kind not in OF_LOGIC for rule in each.rules
+    }  # data place them
+    if all(not reached.isdisjoint(each.rules) for each in fitting.parameters):
+        return torch.zeros(len(values), dtype=torch.bool)
+    found = fitting.infer(values, constraints, softness=1.0)
+    open_values = values.clone().requires_grad_()
+    told = torch.zeros(len(values), dtype=torch.bool)
+    for batch in fitting.batches(found, torch.Generator().manual_seed(fitting.settings.seed)):
+        ends, crossed = batch.bounds(open_values)
+        apart = torch.linspace(1.0, 2.0, len(ends), dtype=ends.dtype)  # lest two ends cancel
+        total = torch.dot(ends.nan_to_num(), apart) + crossed
+        if total.requires_grad:
+            (slope,) = torch.autograd.grad(total, open_values, allow_unused=True)
+            if slope is not None:
+                told |= slope != 0
+    for each, depended in zip(fitting.parameters, told.tolist(), strict=True):
+        if depended:
+            reached.update(each.rules)
+    return torch.tensor([reached.isdisjoint(each.rules) for each in fitting.parameters], dtype=torch.bool)
+
+
+def restored(fitting: Fitting, values: Tensor, start: Tensor, constraints: Constraints, which: Tensor) -> Tensor:
+    """The values, those marked at their ``start`` if that costs the labels nothing."""
+    before = torch.where(which, start, values)
+    if not any_set(which) or not constraints.holds(before):
+        return values
+    now, then = (fitting.infer(each, constraints).losses for each in (values, before))
+    same = _told(then) <= _told(now) + _SAME and (then.validation or 0.0) <= (now.validation or 0.0) + _SAME
+    return before if same else values
+
+
+def _told(losses: Losses) -> float:
+    return sum(value for name, value in losses.terms.items() if name not in _IDLE)

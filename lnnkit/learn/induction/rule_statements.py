@@ -1,0 +1,105 @@
+"""An induced rule as statements of the language."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from lnnkit.learn.induction.rule_induction import Induced
+from lnnkit.learn.induction.table_literals import Literal, TableColumn
+from lnnkit.syntax import ast
+from lnnkit.syntax.printer import format_statement
+from lnnkit.syntax.span import Source, Span
+
+_NOWHERE = Span(Source("", ""), 0, 0)
+_DIGITS = 4
+
+
+def statements(rule: Induced, columns: Sequence[TableColumn], target: str, sort: str = "row") -> list[str]:
+    """The declarations of the columns that a rule reads (a number, or a closed predicate of a row and a value), that of
+    the ``target``, which is closed, and the rule. Rows are entities of ``sort``. The target's truth is one half where
+    the score of a weighted rule is 0, and linear in it."""
+    used = sorted({literal.column for literal in rule.literals})
+    found: list[ast.Statement] = []
+    for place in used:
+        column = columns[place]
+        found.append(declaration(column, sort))
+    found.append(ast.PredicateStatement(target, (sort,), True, span=_NOWHERE))
+    body = _formula(rule, columns)
+    if body is not None:
+        head = ast.Atom(target, (_row(),), span=_NOWHERE)
+        found.append(ast.RuleStatement(None, ast.Implies(body, head, span=_NOWHERE), span=_NOWHERE))
+    return [format_statement(each) for each in found]
+
+
+def declaration(column: TableColumn, sort: str) -> ast.Statement:
+    """A ``number`` of a row, a predicate of it where the column holds truth values, or of it and a value."""
+    if column.kind == "truth":
+        return ast.PredicateStatement(column.name, (sort,), True, span=_NOWHERE)
+    if column.numeric:
+        return ast.NumberStatement(column.name, (sort,), span=_NOWHERE)
+    return ast.PredicateStatement(column.name, (sort, "entity"), True, span=_NOWHERE)
+
+
+def _row() -> ast.Variable:
+    return ast.Variable("X", span=_NOWHERE)
+
+
+def _formula(rule: Induced, columns: Sequence[TableColumn]) -> ast.Expression | None:
+    terms: list[ast.Expression] = []
+    start = rule.start
+    weights: list[float] = []
+    for weight, conjunction in zip(rule.weights.tolist(), rule.conjunctions, strict=True):
+        term = _conjunction([(rule.literals[number], holds) for number, holds in conjunction], columns)
+        if weight < 0:
+            term, start = _negated(term), start + weight
+        terms.append(term)
+        weights.append(abs(weight))
+    if rule.plain:
+        if not terms:
+            return None
+        return terms[0] if len(terms) == 1 else ast.Or(tuple(terms), span=_NOWHERE)
+    span = rule.span
+    weighed = tuple(
+        ast.Weighted(term, ast.Number(round(weight / span, _DIGITS), span=_NOWHERE), span=_NOWHERE)
+        for term, weight in zip(terms, weights, strict=True)
+    )
+    never = (ast.Truth(False, span=_NOWHERE),) * max(0, 2 - len(weighed))  # a disjunction is of two at least
+    return ast.Or((*weighed, *never), (_attribute("bias", round(0.5 - start / span, _DIGITS)),), span=_NOWHERE)
+
+
+def _attribute(key: str, value: float) -> ast.Attribute:
+    return ast.Attribute(key, ast.Number(value, span=_NOWHERE), span=_NOWHERE)
+
+
+def _conjunction(literals: Sequence[tuple[Literal, bool]], columns: Sequence[TableColumn]) -> ast.Expression:
+    parts = tuple(_literal(literal, columns, holds=holds) for literal, holds in literals)
+    return parts[0] if len(parts) == 1 else ast.And(parts, span=_NOWHERE)
+
+
+def _literal(literal: Literal, columns: Sequence[TableColumn], *, holds: bool) -> ast.Expression:
+    column = columns[literal.column]
+    name = column.name
+    if column.kind == "truth":
+        atom = ast.Atom(name, (_row(),), span=_NOWHERE)
+        return atom if holds else ast.Not(atom, span=_NOWHERE)
+    if literal.threshold is not None:
+        number = ast.Number(_plain(literal.threshold), span=_NOWHERE)
+        operands = (ast.Atom(name, (_row(),), span=_NOWHERE), number)
+        scale = () if literal.scale is None else (_attribute("scale", _plain(literal.scale)),)
+        return ast.Comparison(operands, (">=" if holds else "<",), scale, span=_NOWHERE)
+    assert literal.value is not None
+    atom = ast.Atom(name, (_row(), ast.Constant(literal.value, True, span=_NOWHERE)), span=_NOWHERE)
+    return atom if holds else ast.Not(atom, span=_NOWHERE)
+
+
+def _negated(term: ast.Expression) -> ast.Expression:
+    if isinstance(term, ast.Comparison):
+        return replace(term, operators=("<" if term.operators[0] == ">=" else ">=",))
+    if isinstance(term, ast.And):
+        return ast.Or(tuple(_negated(each) for each in term.operands), span=_NOWHERE)
+    return term.operand if isinstance(term, ast.Not) else ast.Not(term, span=_NOWHERE)
+
+
+def _plain(value: float) -> float | int:
+    return int(value) if value.is_integer() else value

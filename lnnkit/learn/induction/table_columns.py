@@ -1,0 +1,115 @@
+"""Tables of any kind as columns of numbers and categories."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, Literal
+
+import numpy as np
+
+from lnnkit.learn.induction.table_literals import TableColumn, known_texts
+
+_MICROSECONDS = 86_400_000_000  # of a day
+
+
+def columns_of(table: Any) -> list[TableColumn]:
+    """The columns of a data frame, by their names, or of a two-dimensional array (``x0``, ``x1``, ...). Dates and
+    durations are days. What is neither number, truth value nor date is a category, told by its text."""
+    if hasattr(table, "columns"):
+        return [_column(str(name), table[name]) for name in table.columns]
+    array = np.asarray(table)
+    return [_column(f"x{place}", array[:, place]) for place in range(array.shape[1])]
+
+
+def _column(name: str, values: Any) -> TableColumn:
+    kind = getattr(getattr(values, "dtype", None), "kind", "O")
+    if kind == "b":
+        return TableColumn(name, np.asarray(values, dtype=np.float64), "truth")
+    if kind in "fiu":
+        return TableColumn(name, np.asarray(values, dtype=np.float64))
+    if kind in "mM":
+        return _days(name, values, "date" if kind == "M" else "duration")
+    found = np.empty(len(values), dtype=object)
+    for place, value in enumerate(values):
+        found[place] = None if value is None or value != value or str(value) == "<NA>" else value
+    known = [value for value in found.tolist() if value is not None]
+    if known and all(isinstance(value, (bool, np.bool_)) for value in known):
+        return TableColumn(name, _numbers(found), "truth")
+    if known and all(isinstance(value, (int, float, np.number)) for value in known):
+        return TableColumn(name, _numbers(found))
+    if known and all(isinstance(value, (date, np.datetime64)) for value in known):
+        return _days(name, found, "date")
+    if known and all(isinstance(value, (timedelta, np.timedelta64)) for value in known):
+        return _days(name, found, "duration")
+    found[:] = [None if value is None else str(value) for value in found.tolist()]
+    return TableColumn(name, found)
+
+
+def _numbers(values: np.ndarray) -> np.ndarray:
+    return np.array([np.nan if value is None else float(value) for value in values.tolist()])
+
+
+def _days(name: str, values: Any, kind: Literal["date", "duration"]) -> TableColumn:
+    """Dates as days since 1970-01-01, durations as days; those with a time zone by universal time."""
+    if kind == "date" and getattr(getattr(values, "dt", None), "tz", None) is not None:
+        values = values.dt.tz_convert(None)
+    objects = getattr(getattr(values, "dtype", None), "kind", "O") == "O"
+    plain = [_universal(value) for value in values] if objects else values
+    unit = "datetime64[us]" if kind == "date" else "timedelta64[us]"
+    found = np.asarray(plain).astype(unit)
+    numbers = found.astype(np.int64) / _MICROSECONDS
+    numbers[np.isnat(found)] = np.nan
+    return TableColumn(name, numbers, kind)
+
+
+def _universal(value: Any) -> Any:
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        return value.astimezone(UTC).replace(tzinfo=None)
+    return value
+
+
+def as_fitted(column: TableColumn, own: TableColumn) -> TableColumn:
+    """A column to be predicted from, of the kind that ``own`` had in training: one without any known value, 0 and 1 for
+    truth values, and numbers for texts of them. Raises ``ValueError`` where the kinds differ otherwise."""
+    missing = np.isnan(column.values) if column.numeric else ~known_texts(column.values)
+    if (column.numeric, column.kind) == (own.numeric, own.kind):
+        return column
+    if missing.all():
+        return own.of(np.full(len(missing), np.nan) if own.numeric else np.full(len(missing), None, object))
+    kinds = (column.kind, own.kind) if column.numeric and own.numeric else None
+    if kinds == ("truth", "number"):
+        return own.of(column.values)
+    if kinds == ("number", "truth") and set(np.unique(column.values[~missing])) <= {0.0, 1.0}:
+        return own.of(column.values)
+    if not own.numeric and column.kind == "number":
+        texts = [None if gap else _text(value) for value, gap in zip(column.values.tolist(), missing, strict=True)]
+        return own.of(np.array(texts, object))
+    raise ValueError(f"column {column.name!r} held {_said(own)} in fit, and holds {_said(column)} here")
+
+
+def _text(value: float) -> str:
+    return str(int(value)) if value.is_integer() else str(value)
+
+
+def _said(column: TableColumn) -> str:
+    words = {"number": "numbers", "truth": "truth values", "date": "dates", "duration": "durations"}
+    return words[column.kind] if column.numeric else "texts"
+
+
+def in_order(
+    columns: Sequence[TableColumn], codes: np.ndarray, weight: np.ndarray
+) -> tuple[list[TableColumn], np.ndarray, np.ndarray]:
+    """The rows in an order that says nothing of where they came from; rows that count a whole number of times stand
+    there as often, rows that count nothing not at all."""
+    times = np.ones(len(codes), dtype=int) if (weight % 1).any() else weight.astype(int)
+    keys = [codes]
+    for column in columns:
+        values = column.values
+        if not column.numeric:
+            values = np.array(["" if value is None else f"={value}" for value in values.tolist()])
+        keys.append(values)
+    order = np.repeat(np.lexsort(keys), times[np.lexsort(keys)])
+    order = order[weight[order] > 0]
+    shares = np.ones(len(order)) if not (weight % 1).any() else weight[order]
+    return [each.of(each.values[order]) for each in columns], codes[order], shares

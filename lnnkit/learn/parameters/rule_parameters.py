@@ -1,0 +1,192 @@
+"""What is learned of a program: the numbers of its rules, each a named parameter.
+
+A rule that holds a ``?`` learns these values and nothing else; so does one that holds a unit without weights or a
+``<?>``, which stand for a ``?`` in each weight that is missing. A rule that holds none learns the weights of the
+operands of its conjunctions and disjunctions and their biases, the weight of an antecedent that is neither, and its own
+truth; further weights, biases and an upper truth where they are written. An axiom learns nothing, nor does a rule of
+another file that is imported.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+from lnnkit.check.learnables import in_assertion
+from lnnkit.check.program import Assertion, CheckedProgram
+from lnnkit.learn.parameters.learnable_places import (
+    Kind,
+    Number,
+    Range,
+    chains,
+    opened,
+    plain,
+    ranges,
+    rewritten,
+    truths,
+)
+from lnnkit.syntax import ast
+from lnnkit.syntax.span import Span
+
+OF_LOGIC = frozenset({"weight", "bias", "lower", "upper"})  # kinds: weights and truths, none of them below 0
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One number that is learned. ``rules`` are those that hold it; ``marked`` ones are written as ``?``. ``start`` is
+    None where no place gives a value to start from. ``limits`` are those of a unit's weight."""
+
+    name: str
+    kind: Kind
+    rules: tuple[str, ...]
+    start: float | None
+    marked: bool
+    span: Span
+    limits: Range | None = None
+
+    @property
+    def low(self) -> float:
+        """The least value: connectives and truths have none below 0."""
+        if self.limits is not None:
+            return self.limits[0]
+        return 0.0 if self.kind in OF_LOGIC else -math.inf
+
+    @property
+    def high(self) -> float:
+        """The greatest value: truths end at 1."""
+        if self.limits is not None:
+            return self.limits[1]
+        return 1.0 if self.kind in ("lower", "upper") else math.inf
+
+
+def rule_names(program: CheckedProgram) -> dict[int, str]:
+    """A name for each rule and axiom, by its place among the assertions: its own, else its line."""
+    found: dict[int, str] = {}
+    taken: set[str] = set()
+    for place, assertion in enumerate(program.assertions):
+        name = assertion.name or f"line {assertion.span.line}"
+        name = name if name not in taken else f"{name} (line {assertion.span.line})"
+        taken.add(name)
+        found[place] = name
+    return found
+
+
+def trainable(program: CheckedProgram, file: ast.Program) -> dict[str, int]:
+    """The rules that may learn, those of the main ``file``: their places among the assertions, by name."""
+    own = file.span.source.path
+    return {
+        name: place
+        for place, name in rule_names(program).items()
+        if program.assertions[place].kind == "rule" and program.assertions[place].span.source.path == own
+    }
+
+
+class Naming:
+    """Names the numbers of one rule that are learned, in the order in which they are met. Names in ``fixed`` are not
+    learned."""
+
+    def __init__(self, rule: str, *, marked: bool, fixed: Collection[str | None] = ()) -> None:
+        self._rule = rule
+        self.marked = marked
+        self._fixed = fixed
+        self._counts: dict[Kind, int] = {}
+
+    def name(self, kind: Kind, value: ast.Value | float) -> str | None:
+        """The name of the next number; None if it is not learned."""
+        learnable = isinstance(value, ast.Learnable)
+        if learnable != self.marked or (learnable and value.name is not None and value.name in self._fixed):
+            return None
+        self._counts[kind] = self._counts.get(kind, 0) + 1
+        if isinstance(value, ast.Learnable) and value.name is not None:
+            return value.name
+        return f"{self._rule}/{kind}{self._counts[kind]}"
+
+
+def is_marked(assertion: Assertion) -> bool:
+    """Whether the rule says what it learns."""
+    return any(True for _ in in_assertion(_opened(assertion)))
+
+
+def _opened(assertion: Assertion) -> Assertion:
+    return replace(assertion, formula=opened(cast("ast.Expression", assertion.formula)))
+
+
+def parametrised(
+    program: CheckedProgram, file: ast.Program, trained: Collection[str]
+) -> tuple[CheckedProgram, tuple[Parameter, ...]]:
+    """The program with each number that is learned as a ``?`` of its own name, and the parameters. ``trained`` are the
+    names (`rule_names`) of the rules that learn; the ``?`` of others stay as they are, wherever else they stand."""
+    names, spans = rule_names(program), chains(file)
+    untrained = [each for place, each in enumerate(program.assertions) if names[place] not in trained]
+    fixed = {item.name for assertion in untrained for item in in_assertion(assertion)}
+    found: dict[str, Parameter] = {}
+    assertions: list[Assertion] = []
+    limits: dict[str, Range] = {}
+    for place, assertion in enumerate(program.assertions):
+        if names[place] in trained:
+            marked = is_marked(assertion)
+            number = _entering(Naming(names[place], marked=marked, fixed=fixed), names[place], found)
+            assertions.append(_rewritten(_opened(assertion), number, spans, marked=marked))
+            limits |= ranges(cast("ast.Expression", assertions[-1].formula))
+        else:
+            assertions.append(assertion)
+    parameters = tuple(_placed(each, limits.get(each.name)) for each in found.values())
+    return replace(program, assertions=tuple(assertions)), parameters
+
+
+def _placed(each: Parameter, limits: Range | None) -> Parameter:
+    """With what its place says of it: numbers of connectives, and truths, start at 1."""
+    start = 1.0 if each.start is None and each.kind in OF_LOGIC else each.start
+    return replace(each, start=start, limits=limits)
+
+
+def _entering(naming: Naming, rule: str, found: dict[str, Parameter]) -> Number:
+    """Enters the numbers of a rule among the parameters found, and gives each its name."""
+
+    def number(kind: Kind, value: ast.Value | float, span: Span) -> ast.Value | float:
+        name = naming.name(kind, value)
+        if name is None:
+            return value
+        marked = isinstance(value, ast.Learnable)
+        start = value.initial if isinstance(value, ast.Learnable) else plain(value)
+        start = None if start is None else float(start)
+        known = found.get(name) or Parameter(name, kind, (), start, marked, span)
+        rules = tuple(dict.fromkeys((*known.rules, rule)))
+        found[name] = replace(known, rules=rules, start=start if known.start is None else known.start)
+        return ast.Learnable(name, start, span=span)
+
+    return number
+
+
+def at(program: CheckedProgram, values: Mapping[str, float]) -> CheckedProgram:
+    """A parametrised program, its parameters starting at other values."""
+    return settled(program, (), values)
+
+
+def settled(program: CheckedProgram, parameters: Sequence[Parameter], values: Mapping[str, float]) -> CheckedProgram:
+    """A parametrised program as it is written with these values: those of ``parameters`` that are not marked are
+    numbers."""
+    unmarked = {each.name for each in parameters if not each.marked}
+
+    def number(_kind: Kind, value: ast.Value | float, _span: Span) -> ast.Value | float:
+        now = values.get(value.name or "") if isinstance(value, ast.Learnable) else None
+        if now is None or not isinstance(value, ast.Learnable):
+            return value
+        return ast.Number(now, span=value.span) if value.name in unmarked else replace(value, initial=now)
+
+    return replace(
+        program, assertions=tuple(_rewritten(each, number, frozenset(), marked=True) for each in program.assertions)
+    )
+
+
+def _rewritten(assertion: Assertion, number: Number, spans: Collection[tuple[int, int]], *, marked: bool) -> Assertion:
+    """The assertion with ``number`` in place of each number that may be learned."""
+    formula = rewritten(cast(ast.Expression, assertion.formula), number, spans, marked=marked)
+    lower, upper = truths(assertion.lower, assertion.upper, number, assertion.span, marked=marked)
+    return replace(assertion, formula=formula, lower=_truth(lower), upper=_truth(upper))
+
+
+def _truth(value: ast.Value | float) -> ast.Value | float:
+    return float(value.value) if isinstance(value, ast.Number) else value

@@ -1,0 +1,277 @@
+"""Rules whose head is one atom, in Lukasiewicz logic: what they tell it, worked out by a matrix product.
+
+For ``antecedent -> head`` with truth ``[l, u]``, weights ``wx``, ``wy`` and bias ``b``, modus ponens tells the head
+``clamp((l + b - 1 - wx (1 - a)) / wy)``, where ``a`` is the antecedent's lower end, worked out upward: an end of a
+conjunction or disjunction is the clamped sum of one end of each of its operands. So one end of each leaf is read, and
+the operands of a neuron that are atoms are one product of a matrix and its weights. This is the same as the kernels say
+(`lnnkit.learn.replay.instance_bounds`), and less work.
+
+A clamp passes no gradient where it cuts: a rule that says nothing yet would never learn. If asked for, a clamp lets
+through a gradient that draws the sum back between 0 and 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from lnnkit.flags import all_set, any_set
+from lnnkit.formula.unfolding import LEAF, Formula
+from lnnkit.logic.bounds import tolerance
+from lnnkit.logic.lukasiewicz import Lukasiewicz
+
+End = tuple[int, int]  # a leaf, and its lower (0) or upper (1) end
+ReadEnd = Callable[[End], Tensor]
+
+_ATOMS = (LEAF, "same")
+_TOLERANCE = tolerance(torch.float64)
+_LEAST = 1e-12  # for a head without weight
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """Numbers in order, some of them parameters: ``fixed`` (k,) has the others, ``places`` (k,) where each parameter
+    stands among all; ``learned`` (k,) says which they are (None: all, or none of them)."""
+
+    fixed: Tensor
+    places: Tensor | None
+    learned: Tensor | None
+
+    def at(self, parameters: Tensor) -> Tensor:
+        if self.places is None:
+            return self.fixed
+        found = parameters.index_select(0, self.places)
+        return found if self.learned is None else torch.where(self.learned, found, self.fixed)
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """``clamp(b - sum w t)`` of a conjunction, ``clamp(1 - b + sum w t)`` of a disjunction. ``ends`` are terms that are
+    an end of an atom, or one less it where ``flipped``; ``sums`` are other terms, again perhaps flipped. ``numbers``
+    are the weights of the former, then of the latter, then the bias. ``number`` tells the sums of a clause apart."""
+
+    number: int
+    conjunction: bool
+    numbers: Numbers
+    ends: tuple[tuple[End, bool], ...]
+    sums: tuple[tuple[Sum, bool], ...]
+
+
+@dataclass(frozen=True)
+class Clause:
+    """One rule, as it tells its head an end. ``top`` is the antecedent, and ``flipped`` says that the head is negated.
+    ``numbers`` are the rule's lower truth, and its implication's weights and bias. ``falls``: a head that cannot be
+    true enough is told nothing (as a closed predicate is completed)."""
+
+    top: Sum
+    numbers: Numbers
+    flipped: bool
+    falls: bool
+
+    @cached_property
+    def ends(self) -> tuple[End, ...]:
+        """All that it reads."""
+        found: dict[End, None] = {}
+        stack = [self.top]
+        while stack:
+            own = stack.pop()
+            found |= dict.fromkeys(end for end, _ in own.ends)
+            stack.extend(each for each, _ in own.sums)
+        return tuple(found)
+
+    def told(self, parameters: Tensor, read: ReadEnd, matrices: Mapping[int, Tensor], *, through: bool) -> Tensor:
+        """(n,) what instances tell the head. ``matrices`` has the terms that are ends of atoms for those sums that it
+        knows (see `matrix`)."""
+        clamp = clamp_through if through else _clamp
+        antecedent = self._sum(self.top, parameters, read, matrices, clamp)
+        truth, weight, head, bias = self.numbers.at(parameters).unbind()
+        most = truth + bias - 1  # where the antecedent is true
+        head = head.clamp(min=_LEAST)
+        slope, start = weight / head, (most - weight) / head
+        share = torch.addcmul(start, slope, antecedent)
+        value = clamp(share)
+        if self.falls and float(most.detach()) > float(head.detach()) + _TOLERANCE:
+            value = torch.where(share > 1 + _TOLERANCE / head, 0.0, value)
+        return 1 - value if self.flipped else value
+
+    def _sum(
+        self,
+        own: Sum,
+        parameters: Tensor,
+        read: ReadEnd,
+        matrices: Mapping[int, Tensor],
+        clamp: Callable[[Tensor], Tensor],
+    ) -> Tensor:
+        numbers = own.numbers.at(parameters)
+        weights, bias = (-numbers[:-1], numbers[-1:]) if own.conjunction else (numbers[:-1], 1 - numbers[-1:])
+        count, total = len(own.ends), bias
+        if count:
+            terms = matrices[own.number] if own.number in matrices else matrix(own, read)
+            total = torch.cat([weights[:count], bias]) @ terms
+        for place, (inner, flipped) in enumerate(own.sums):
+            value = self._sum(inner, parameters, read, matrices, clamp)
+            total = torch.addcmul(total, weights[count + place], 1 - value if flipped else value)
+        return clamp(total)
+
+
+def matrix(own: Sum, read: ReadEnd) -> Tensor:
+    """(k + 1, n) the terms of a sum that are ends of atoms, then ones."""
+    rows: list[Tensor] = []
+    for end, flipped in own.ends:
+        value = read(end)
+        if end[1] == 0:
+            value = torch.where(value <= _TOLERANCE, 0.0, value)
+        else:
+            value = torch.where(value >= 1 - _TOLERANCE, 1.0, value)
+        rows.append(1 - value if flipped else value)
+    return torch.stack([*rows, torch.ones_like(rows[0])])
+
+
+def sums(clause: Clause) -> list[Sum]:
+    """All sums of a clause."""
+    found: list[Sum] = []
+    stack = [clause.top]
+    while stack:
+        own = stack.pop()
+        found.append(own)
+        stack.extend(each for each, _ in own.sums)
+    return found
+
+
+def clause_of(formula: Formula, leaf: int, side: int, names: Sequence[str], *, completes: bool) -> Clause | None:
+    """The rule as it tells ``side`` of ``leaf``; None if it is none of this kind. ``names`` are the parameters."""
+    if leaf < 0 or len(formula.blocks) > 1 or formula.auxiliary is not None:
+        return None
+    top = formula.neurons[formula.top]
+    if top.kind != "implies" or not isinstance(top.logic, Lukasiewicz):
+        return None
+    head, flipped = top.operands[1], False
+    if formula.neurons[head].kind == "not":
+        head, flipped = formula.neurons[head].operands[0], True
+    if head != leaf or (completes and flipped) or (not completes and side != int(flipped)):
+        return None
+    if _holds(formula, top.operands[0], leaf):
+        return None  # what it is told depends on what is known of it
+    places = {name: place for place, name in enumerate(names)}
+    antecedent = _Compiler(formula, places).sum_of(top.operands[0], side if completes else 0)
+    if antecedent is None:
+        return None
+    learned = formula.root.learned[0] if formula.root is not None else None
+    numbers = [(formula.lower, learned), *zip((*top.weights, top.bias), top.learned, strict=True)]
+    return Clause(antecedent, _numbers(numbers, places), flipped, falls=completes and side == 0)
+
+
+def _holds(formula: Formula, top: int, leaf: int) -> bool:
+    """Whether an atom that may be the head's stands below a neuron."""
+    source, stack = formula.neurons[leaf].source, [top]
+    while stack:
+        neuron = formula.neurons[stack.pop()]
+        if neuron.kind == LEAF and (neuron.source, neuron.arguments) == (source, formula.neurons[leaf].arguments):
+            return True
+        stack.extend(neuron.operands)
+    return False
+
+
+def _numbers(given: Sequence[tuple[float, str | None]], places: Mapping[str, int]) -> Numbers:
+    fixed = torch.tensor([float(value) for value, _ in given], dtype=torch.float64)
+    found = torch.tensor([-1 if name is None else places.get(name, -1) for _, name in given], dtype=torch.int64)
+    learned = found >= 0
+    if not any_set(learned):
+        return Numbers(fixed, None, None)
+    return Numbers(fixed, found.clamp(min=0), None if all_set(learned) else learned)
+
+
+class _Compiler:
+    """Sums from neurons."""
+
+    def __init__(self, formula: Formula, places: Mapping[str, int]) -> None:
+        self._formula = formula
+        self._places = places
+        self._count = 0
+
+    def sum_of(self, index: int, side: int) -> Sum | None:
+        """One end of a neuron; that of a single atom is a sum of one."""
+        neuron = self._formula.neurons[index]
+        if neuron.kind in ("and", "or", "implies"):
+            return self._connective(index, side)
+        found = self._term(index, side)
+        if found is None:
+            return None
+        term, flipped = found
+        ones = _numbers([(1.0, None), (1.0, None)], self._places)
+        self._count += 1
+        if isinstance(term, Sum):
+            return Sum(self._count, False, ones, (), ((term, flipped),))
+        return Sum(self._count, False, ones, ((term, flipped),), ())
+
+    def _connective(self, index: int, side: int) -> Sum | None:
+        neuron = self._formula.neurons[index]
+        if not isinstance(neuron.logic, Lukasiewicz):
+            return None
+        conjunction = neuron.kind == "and"
+        atoms: list[tuple[tuple[float, str | None], tuple[End, bool]]] = []
+        others: list[tuple[tuple[float, str | None], tuple[Sum, bool]]] = []
+        *learned, bias = neuron.learned
+        for place, (operand, weight) in enumerate(zip(neuron.operands, neuron.weights, strict=True)):
+            falls = neuron.kind == "implies" and place == 0  # its complement is the term
+            found = self._term(operand, 1 - side if falls else side)
+            if found is None:
+                return None
+            term, flipped = found
+            flipped ^= conjunction ^ falls
+            if isinstance(term, Sum):
+                others.append(((weight, learned[place]), (term, flipped)))
+            else:
+                atoms.append(((weight, learned[place]), (term, flipped)))
+        self._count += 1
+        return Sum(
+            self._count,
+            conjunction,
+            _numbers([*(number for number, _ in (*atoms, *others)), (neuron.bias, bias)], self._places),
+            tuple(end for _, end in atoms),
+            tuple(inner for _, inner in others),
+        )
+
+    def _term(self, index: int, side: int) -> tuple[End | Sum, bool] | None:
+        """One end of an operand, and whether it is one less the end or sum given."""
+        flipped = False
+        neuron = self._formula.neurons[index]
+        while neuron.kind == "not":
+            index, side, flipped = neuron.operands[0], 1 - side, not flipped
+            neuron = self._formula.neurons[index]
+        if neuron.kind in _ATOMS:
+            return (index, side), flipped
+        inner = self._connective(index, side) if neuron.kind in ("and", "or", "implies") else None
+        return None if inner is None else (inner, flipped)
+
+
+def _clamp(values: Tensor) -> Tensor:
+    return values.clamp(0.0, 1.0)
+
+
+class _ClampThrough(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: torch.autograd.function.FunctionCtx, values: Tensor) -> Tensor:
+        cut = values.clamp(0.0, 1.0)
+        if not torch.equal(cut, values):
+            ctx.save_for_backward(values - cut)
+        return cut
+
+    @staticmethod
+    def backward(ctx: torch.autograd.function.FunctionCtx, *gradients: Tensor) -> Tensor:
+        saved = ctx.saved_tensors  # pyright: ignore[reportAttributeAccessIssue]
+        if not saved:  # nothing is cut
+            return gradients[0]
+        beyond = saved[0]
+        return torch.where(beyond * gradients[0] < 0, 0.0, gradients[0])  # a step would lead further out
+
+
+def clamp_through(values: Tensor) -> Tensor:
+    """The values between 0 and 1; where they are cut, a gradient passes if a step against it leads back inside."""
+    found = _ClampThrough.apply(values)
+    assert isinstance(found, Tensor)
+    return found

@@ -1,0 +1,146 @@
+"""Neural predicates and numbers: the truth of a predicate's atoms, or a number, is what a torch module makes of their
+inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from lnnkit.check.program import CheckedProgram
+from lnnkit.data.tell import told_table
+from lnnkit.flags import all_set, where_set
+from lnnkit.learn.replay.recorded_inference import Trace
+from lnnkit.learn.replay.replay import Replay
+from lnnkit.store.atoms import Atoms
+
+if TYPE_CHECKING:
+    from lnnkit.data.table import FactTable
+
+
+class NotFinite(Exception):
+    """The module that supplies ``predicate`` gives something infinite, or no number."""
+
+    def __init__(self, predicate: str) -> None:
+        super().__init__(f"the module bound to `{predicate}` gives what is no finite number")
+        self.predicate = predicate
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """``P(entity)`` has the truth ``module(input)``, of shape ``[n]`` or ``[n, 1]``; ``P(entity, class)`` that of the
+    class's column of ``[n, k]``. ``inputs`` (n, ...) are those of the ``entities``; ``classes`` are empty for one
+    argument. Of a ``numeric`` one the module gives the numbers themselves."""
+
+    predicate: str
+    module: nn.Module
+    inputs: Tensor
+    entities: tuple[str, ...]
+    classes: tuple[str, ...]
+    numeric: bool = False
+
+    def values(self, rows: Tensor | None = None) -> Tensor:
+        """(n, k) in double precision, of all inputs or of some: truths within [0, 1], or numbers; gradients pass.
+        Raises `NotFinite` where the module gives no number."""
+        found: Tensor = self.module(self.inputs if rows is None else self.inputs[rows])
+        found = found.reshape(len(found), -1).double()
+        if not all_set(found.isfinite()):
+            raise NotFinite(self.predicate)
+        return found if self.numeric else found.clamp(0.0, 1.0)
+
+    def table(self) -> FactTable:
+        """The facts that it stands for now; their rows are those of the inputs, from 1."""
+        with torch.no_grad():
+            return self._table(self.values())
+
+    def atoms(self) -> FactTable:
+        """As `table`, but that every value is 0: the module is not asked."""
+        return self._table(torch.zeros(len(self.entities), max(1, len(self.classes)), dtype=torch.float64))
+
+    def _table(self, found: Tensor) -> FactTable:
+        count = len(self.entities)
+        columns: dict[str, object] = {"entity": list(self.entities)}
+        if self.classes:
+            width = len(self.classes)
+            columns = {
+                "entity": [name for name in self.entities for _ in range(width)],
+                "class": list(self.classes) * count,
+            }
+        columns["value"] = found.reshape(-1).tolist()
+        table, _ = told_table(self.predicate, 2 if self.classes else 1, self.numeric, columns)
+        assert table is not None
+        inputs = np.arange(count, dtype=np.int64).repeat(max(1, len(self.classes))) + 1
+        return replace(table, source=f"<module {self.predicate}>", rows=inputs)
+
+    @property
+    def version(self) -> tuple[int, ...]:
+        """Changes when a parameter of the module does."""
+        return tuple(each._version for each in (*self.module.parameters(), *self.module.buffers()))
+
+
+def bound(program: CheckedProgram, bindings: Sequence[Binding]) -> CheckedProgram:
+    """The program with the facts that its bindings stand for now."""
+    return replace(program, tables=(*program.tables, *(each.table() for each in bindings)))
+
+
+def with_atoms(program: CheckedProgram, bindings: Sequence[Binding]) -> CheckedProgram:
+    """The program with facts about what its bindings are about, to look names up in: their values mean nothing."""
+    return replace(program, tables=(*program.tables, *(each.atoms() for each in bindings)))
+
+
+@dataclass(frozen=True, slots=True)
+class BoundPlaces:
+    """Which initial bounds of a replay a binding gives: ``places`` (m,) have the value of input ``rows`` (m,), of those
+    in ``inputs``, and of class ``columns`` (m,)."""
+
+    binding: Binding
+    inputs: Tensor
+    places: Tensor
+    rows: Tensor
+    columns: Tensor
+
+
+def bound_atoms(binding: Binding, found: Trace) -> Tensor:
+    """(atoms,) for each atom row which value of a binding it has, counted along its rows; -1 if none."""
+    atoms = found.fixpoint.prepared.grounding.atoms
+    atom_rows = _atom_rows(binding, found, atoms)
+    which = torch.full((len(atoms),), -1, dtype=torch.int64)
+    which[atom_rows.long()] = torch.arange(len(atom_rows))
+    return which
+
+
+def bound_places(binding: Binding, which: Tensor, replay: Replay) -> BoundPlaces | None:
+    """Where a replay reads what a binding gives; None if it reads nothing of it. ``which`` are its `bound_atoms`."""
+    width = max(1, len(binding.classes))
+    own = which[replay.sources // 2]
+    places = where_set(own >= 0)
+    if not len(places):
+        return None
+    inputs, rows = torch.unique(own[places] // width, return_inverse=True)
+    return BoundPlaces(binding, inputs, places, rows, own[places] % width)
+
+
+def given(replay: Replay, bindings: Sequence[BoundPlaces]) -> Tensor | None:
+    """The initial bounds with what modules make of their inputs now; None where no module gives any."""
+    if not bindings:
+        return None
+    initial = replay.initial
+    for each in bindings:
+        values = each.binding.values(each.inputs)
+        initial = initial.index_copy(0, each.places, values[each.rows, each.columns])
+    return initial
+
+
+def _atom_rows(binding: Binding, found: Trace, atoms: Atoms) -> Tensor:
+    """(n * k,) the atom of each entity, or of each with each class."""
+    table = atoms.tables[binding.predicate]
+    entities = torch.tensor([found.entities[name] for name in binding.entities], dtype=torch.int32)
+    if not binding.classes:
+        return torch.from_numpy(atoms.find(table, [entities.numpy()], len(entities)))
+    classes = torch.tensor([found.entities[name] for name in binding.classes], dtype=torch.int32)
+    pairs = [entities.repeat_interleave(len(classes)), classes.repeat(len(entities))]
+    return torch.from_numpy(atoms.find(table, [each.numpy() for each in pairs], len(pairs[0])))

@@ -1,0 +1,102 @@
+"""A parametrised program -> its fixpoint, with all that training needs to replay it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from lnnkit.analysis.analyses import Known
+from lnnkit.check.program import CheckedProgram, Query
+from lnnkit.data.entities import Entities
+from lnnkit.engine.inference import Budget, Fixpoint, infer
+from lnnkit.engine.stop.watch import Watch
+from lnnkit.graph.lifting import build
+from lnnkit.learn.arithmetic.learned_comparisons import Softness
+from lnnkit.learn.parameters.rule_parameters import at
+from lnnkit.learn.replay.replayer import Replayer
+from lnnkit.store.layout import asked_constants, constants
+from lnnkit.store.stated_facts import given_facts, unnamed
+from lnnkit.syntax import ast
+from lnnkit.syntax.span import Source, Span
+from lnnkit.trail.events import Trace as Traced
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A fixpoint, what replays its history, and the numbers of its constants."""
+
+    fixpoint: Fixpoint
+    entities: Entities
+    replayer: Replayer
+
+
+def trace(
+    program: CheckedProgram,
+    values: Mapping[str, float],
+    queries: Sequence[Query],
+    *,
+    budget: Budget,
+    round_limit: int,
+    known: Known | None = None,
+    watch: Watch | None = None,
+    through: bool = False,
+    softness: Softness | None = None,
+    supplied: Collection[str] = (),
+    listed: Sequence[tuple[str, Sequence[Tensor]]] = (),
+) -> Trace:
+    """Infer a parametrised program at some values of its parameters, by name, and keep the history. A replay takes them
+    in this order; if asked, gradients pass ``through`` the clamps of rules (see
+    `lnnkit.learn.replay.lukasiewicz_rules`), and crisp comparisons are softened (see
+    `lnnkit.learn.arithmetic.learned_comparisons`), those of numbers that modules supply (``supplied``) too. The atoms
+    ``listed``, by predicates and the columns of their entities, have rows of their own though nothing may be known of
+    them. Raises `TooLarge`."""
+    lifted = build(replace(at(program, values), queries=tuple(queries)))
+    stated = {text for texts in constants(lifted).values() for text in texts}
+    asked = unnamed(lifted.program, asked_constants(lifted, lifted.queries) - stated)
+    index, given, labelled = given_facts(lifted.program, stated | asked)
+    fixpoint = infer(
+        lifted,
+        index,
+        given,
+        budget=budget,
+        round_limit=round_limit,
+        dtype=torch.float64,
+        watch=watch,
+        known=known,
+        trace=Traced(),
+        labelled=labelled,
+        unnamed=asked,
+    )
+    history = fixpoint.prepared.state.trail
+    assert history is not None
+    grounding = fixpoint.prepared.grounding
+    for name, columns in listed:
+        ids = [column.numpy() for column in columns]
+        grounding.atoms.materialise(grounding.atoms.tables[name], ids, len(ids[0]) if ids else 1)
+    fixpoint.prepared.state.extend(grounding.atoms)
+    replayer = Replayer(lifted, grounding, history, values, through=through, softness=softness, supplied=supplied)
+    return Trace(fixpoint, index, replayer)
+
+
+def label_queries(program: CheckedProgram) -> tuple[Query, ...]:
+    """A query for every predicate and number that labels speak of: all its atoms matter."""
+    spans = {label.predicate: label.span for label in program.labels}
+    for table in program.label_tables:
+        if table.span is not None:
+            spans.setdefault(table.predicate, table.span)
+    found: list[Query] = []
+    for name in sorted({*spans, *(table.predicate for table in program.label_tables)}):
+        predicate = program.predicates[name]
+        span = spans.get(name) or Span(Source("", ""), 0, 0)
+        variables = tuple(ast.Variable(f"X{place}", span=span) for place in range(predicate.arity))
+        found.append(Query(ast.Atom(name, variables, span=span), name, program.logic, span, predicate.numeric))
+    return tuple(found)
+
+
+def mentioned(program: CheckedProgram, queries: Sequence[Query]) -> set[str]:
+    """The entities that formulas name."""
+    lifted = build(replace(program, queries=tuple(queries)))
+    return {text for texts in constants(lifted).values() for text in texts}

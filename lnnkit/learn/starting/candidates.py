@@ -1,0 +1,253 @@
+"""Candidate values for comparisons whose relation, units or constants have no value to start from: what examples tell.
+
+The fast mode of learning arithmetic in formulas. Units are tried with whole weights
+(`lnnkit.learn.starting.weight_grid`), a constant at the best cut for each of them, a ``<?>`` as each of the six
+relations. Candidates that explain most of the labels come first; inference then judges them
+(`lnnkit.learn.starting.initial_values`), because only inference knows the rest of the formula.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from lnnkit.check.program import CheckedProgram
+from lnnkit.graph.lifting import build
+from lnnkit.learn.arithmetic.learned_comparisons import LearnedComparison, learned_comparison
+from lnnkit.learn.labels import Labels
+from lnnkit.learn.parameters.rule_parameters import Parameter, at
+from lnnkit.learn.starting.comparison_examples import Examples, examples, nearest, with_labels
+from lnnkit.learn.starting.least_squares_fit import equation_proposals
+from lnnkit.learn.starting.variance_reduction import Proposal, signs, told_by_cells, told_by_cut, told_by_value
+from lnnkit.learn.starting.weight_grid import Grid, grid
+from lnnkit.numeric.nac import SATURATED
+from lnnkit.numeric.nsr import READOUTS, RELATIONS, RelationName
+from lnnkit.store.stated_facts import given_facts
+
+_BEST = 12  # candidates for weights that are proposed
+_BEST_RELATED = 3  # the same where each is proposed with six relations
+_UNTOLD = 64  # the same where no example tells any from the others
+_SOFT = 2.0  # times the readout of a relation
+_CHUNK = 500_000  # differences at once
+
+Cut = Literal["order", "value", "none"]
+
+
+def proposals(
+    own: LearnedComparison,
+    shown: Sequence[Examples],
+    truth: Tensor,
+    started: Mapping[str, float],
+    generator: torch.Generator,
+) -> list[Proposal]:
+    """For the parameters of a comparison that are not among those ``started``, the most telling first. ``truth`` has
+    what each label says. There are none where nothing tells where a constant may start."""
+    unstarted = [name for name in (*own.names, *own.relation) if name not in started]
+    weights = grid(own.units, unstarted)
+    constants = [name for name in own.constants if name in unstarted]
+    relations: tuple[RelationName | None, ...] = RELATIONS if set(own.relation) & set(unstarted) else (None,)
+    found: list[Proposal] = []
+    for each in shown:
+        if own.sign == "=" and (weights.names or constants):
+            found += equation_proposals(each, truth, started, weights, constants, generator)
+        for cut in _cuts(own, constants, relations) if each.labelled else ():
+            found += _Proposing(each, truth[each.labels], started, weights, constants, cut, relations).found(generator)
+    if not found and not constants:
+        most = _UNTOLD if relations == (None,) else _UNTOLD // len(RELATIONS)
+        best, _ = weights.best(lambda candidates: torch.zeros(len(candidates)), most, generator)
+        for row in best.tolist():
+            found += [
+                Proposal(dict(zip(weights.names, row, strict=True)) | _readout(own, name), 0.0) for name in relations
+            ]
+    return sorted(found, key=lambda each: -round(each.gain, 9))
+
+
+def _cuts(own: LearnedComparison, constants: Sequence[str], relations: Sequence[RelationName | None]) -> Sequence[Cut]:
+    if not constants:
+        return ("none",)
+    if relations != (None,):
+        return ("order", "value")
+    return ("value",) if own.sign in ("=", "!=") else ("order",)
+
+
+def _readout(own: LearnedComparison, name: RelationName | None) -> dict[str, float]:
+    """Large enough for truths of 0 and 1, or, where a scale makes them soft, such that they can be learned further."""
+    if name is None:
+        return {}
+    size = SATURATED if own.crisp else _SOFT
+    return {key: size * value for key, value in zip(own.relation, READOUTS[name], strict=True)}
+
+
+class _Proposing:
+    """The proposals of one comparison by examples of one predicate, its first unstarted constant at some ``cut``; other
+    constants are 0."""
+
+    def __init__(
+        self,
+        shown: Examples,
+        truth: Tensor,
+        started: Mapping[str, float],
+        weights: Grid,
+        constants: Sequence[str],
+        cut: Cut,
+        relations: Sequence[RelationName | None],
+    ) -> None:
+        self._shown = shown
+        self._truth = truth
+        self._fixed = {**dict.fromkeys(constants, 0.0), **started}
+        self._weights = weights
+        self._constant = constants[0] if constants else None
+        self._cut = cut
+        self._relations = relations
+
+    def found(self, generator: torch.Generator) -> list[Proposal]:
+        most = _BEST if self._relations == (None,) else _BEST_RELATED
+        best, gains = self._weights.best(lambda candidates: self._told(candidates)[0], most, generator)
+        own, made = self._shown.comparison, []
+        for row, gain in zip(best, gains.tolist(), strict=True):
+            values, spreads = dict(zip(self._weights.names, row.tolist(), strict=True)), {}
+            if self._constant is not None:
+                crossings = self._crossings(row[None])[0]
+                known = crossings[crossings.isfinite()]
+                if not len(known):
+                    continue
+                values[self._constant] = float(self._told(row[None])[1])
+                spreads[self._constant] = float(known.std()) if len(known) > 1 else 1.0
+            made += [Proposal(values | _readout(own, name), gain, spreads) for name in self._possible()]
+        return made
+
+    def _possible(self) -> Sequence[RelationName | None]:
+        """The relations that differ at the cut: halfway between values nothing is equal."""
+        if self._relations == (None,) or self._cut == "none":
+            return self._relations
+        return (">", "<") if self._cut == "order" else ("=", "!=", ">=", "<=", ">", "<")
+
+    def _told(self, candidates: Tensor) -> tuple[Tensor, Tensor]:
+        """What candidates tell, and where the constant is best for each."""
+        rows = max(1, len(self._truth))
+        parts = [self._told_by(part) for part in candidates.split(max(1, _CHUNK // rows))]
+        return torch.cat([gain for gain, _ in parts]), torch.cat([cut for _, cut in parts])
+
+    def _told_by(self, candidates: Tensor) -> tuple[Tensor, Tensor]:
+        if self._cut == "order":
+            return told_by_cut(self._crossings(candidates), self._truth)
+        if self._cut == "value":
+            return told_by_value(self._crossings(candidates), self._truth)
+        cells = signs(self._difference(candidates))
+        sign = self._shown.comparison.sign
+        if sign != "<?>":  # two cells
+            merged = {">": (0, 0, 1), "<=": (0, 0, 1), "<": (0, 1, 1), ">=": (0, 1, 1), "=": (0, 1, 0), "!=": (0, 1, 0)}
+            cells = torch.where(cells < 0, -1, torch.tensor(merged[sign])[cells.clamp(min=0)])
+        return told_by_cells(cells, self._truth), torch.zeros(len(candidates), dtype=torch.float64)
+
+    def _difference(self, candidates: Tensor, constant: float = 0.0) -> Tensor:
+        count = len(candidates)
+        values = {
+            name: torch.full((count,), value, dtype=torch.float64)
+            for name, value in self._fixed.items()
+            if name in self._shown.comparison.names
+        }
+        values |= dict(zip(self._weights.names, candidates.unbind(1), strict=True))
+        if self._constant is not None:
+            values[self._constant] = torch.full((count,), constant, dtype=torch.float64)
+        return self._shown.difference(values)
+
+    def _crossings(self, candidates: Tensor) -> Tensor:
+        """The constant at which the difference is 0, where it is linear in it."""
+        zero, one, two = (self._difference(candidates, value) for value in (0.0, 1.0, 2.0))
+        slope = one - zero
+        linear = ((two - one) - slope).abs() <= 1e-9 * (1 + slope.abs() + zero.abs())
+        return torch.where(linear & (slope != 0), -zero / slope, torch.nan)
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A comparison, what the data show of it, and what is proposed for it."""
+
+    comparison: LearnedComparison
+    shown: Sequence[Examples]
+    proposals: Sequence[Proposal] = ()
+
+
+def offers(
+    program: CheckedProgram,
+    parameters: Sequence[Parameter],
+    started: Mapping[str, float],
+    labels: Labels,
+    mentioned: set[str],
+    seed: int,
+) -> list[Offer]:
+    """Proposals for each comparison that holds parameters without a value among those ``started``; what tells the
+    labels most comes first, and what follows is proposed by what that leaves of them."""
+    waiting = list(_waiting(program, parameters, started, labels, mentioned))
+    rest = labels.truth
+    known, found = dict(started), list[Offer]()
+    while waiting:
+        generator = torch.Generator().manual_seed(seed)
+        offered = [_proposed(each, rest, known, generator) for each in waiting]
+        first = max(range(len(waiting)), key=lambda place: offered[place][0].gain if offered[place] else -1.0)
+        own, some = waiting.pop(first), offered[first]
+        if some:
+            found.append(replace(own, proposals=some))
+            known |= some[0].values
+            rest = _less(own, known, rest)
+    return found
+
+
+def solved_for(program: CheckedProgram, parameters: Sequence[Parameter]) -> frozenset[str]:
+    """The parameters that are constants of equations."""
+    zeros = {each.name: each.start or 0.0 for each in parameters}
+    graph = build(at(program, zeros)).graph
+    equations = [node for node, data in graph.nodes(data=True) if data["kind"] == "compare" and data["operator"] == "="]
+    learned = (learned_comparison(graph, node, zeros) for node in equations)
+    return frozenset(name for each in learned if each is not None for name in each.constants)
+
+
+def _proposed(offer: Offer, truth: Tensor, started: Mapping[str, float], generator: torch.Generator) -> list[Proposal]:
+    """For a comparison; where its relation is to be found, or an equation solved, with its constants where they start,
+    and elsewhere: which relation holds at a start tells little of where it holds best."""
+    own = offer.comparison
+    found = proposals(own, offer.shown, truth, started, generator)
+    elsewhere = {name: value for name, value in started.items() if name not in own.constants}
+    settled = set(own.relation) <= started.keys() and own.sign != "="
+    if settled or len(elsewhere) == len(started):
+        return found
+    found += proposals(own, offer.shown, truth, elsewhere, generator)
+    return sorted(found, key=lambda each: -round(each.gain, 9))
+
+
+def _waiting(
+    program: CheckedProgram,
+    parameters: Sequence[Parameter],
+    started: Mapping[str, float],
+    labels: Labels,
+    mentioned: set[str],
+) -> Iterator[Offer]:
+    zeros = {each.name: started.get(each.name, 0.0) for each in parameters}
+    lifted = build(at(program, zeros))
+    graph = lifted.graph
+    index, given, _ = given_facts(program, mentioned)
+    facts = with_labels({each.predicate: each for each in given}, labels)
+    for node, data in graph.nodes(data=True):
+        own = learned_comparison(graph, node, zeros) if data["kind"] == "compare" else None
+        if own is not None and not started.keys() >= {*own.names, *own.relation}:
+            told = nearest(lifted, (node,), labels.of_arity(len(graph.nodes[node]["sorts"])))
+            yield Offer(own, examples(graph, node, own, facts, index, labels, told))
+
+
+def _less(own: Offer, known: Mapping[str, float], rest: Tensor) -> Tensor:
+    """What a comparison with these values leaves of the labels' truth."""
+    rest = rest.clone()
+    for shown in own.shown:
+        if not own.comparison.names or not shown.labelled:
+            continue
+        values = {name: torch.tensor([known.get(name, 0.0)], dtype=torch.float64) for name in own.comparison.names}
+        cells = signs(shown.difference(values))[0]
+        for cell in torch.unique(cells).tolist():
+            mine = shown.labels[cells == cell]
+            rest[mine] -= rest[mine].mean()
+    return rest

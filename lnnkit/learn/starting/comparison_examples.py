@@ -1,0 +1,198 @@
+"""Rows in which the facts give all numbers of a comparison, and the labels about the same entities.
+
+Labels count of the predicates in the comparison's own rules or, where these have none, in the nearest rules that share
+a predicate with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import networkx as nx
+import torch
+from torch import Tensor
+
+from lnnkit.flags import any_set, where_set
+from lnnkit.formula.number_terms import comparison
+from lnnkit.graph.lifted import TERMS, LiftedGraph
+from lnnkit.learn.arithmetic.learned_comparisons import LearnedComparison
+from lnnkit.learn.labels import Labels
+from lnnkit.numeric import Interval, same
+from lnnkit.store.layout import Given
+
+
+def known_rows(
+    atoms: Sequence[tuple[str, tuple[int | str, ...]]], facts: Mapping[str, Given], index: Mapping[str, int]
+) -> tuple[tuple[Tensor, ...], list[Interval]] | None:
+    """The tuples of entities for which all numbers are known, and these; None where the numbers are about different
+    tuples. A number of constants is the same for all."""
+    open_atoms = [(name, arguments) for name, arguments in atoms if any(isinstance(a, int) for a in arguments)]
+    if not open_atoms or any(name not in facts for name, _ in atoms):
+        return None
+    shape = open_atoms[0][1]
+    if len(set(shape)) != len(shape) or any(arguments != shape for _, arguments in open_atoms):
+        return None
+    radix = max(len(index), 1)
+    if radix ** len(shape) >= 2**62:
+        return None
+    keys = {name: _key(facts[name].columns, radix) for name, _ in open_atoms}
+    common = next(iter(keys.values()))
+    for each in keys.values():
+        common = common[torch.isin(common, each)]
+    common = torch.unique(common)
+    columns = []
+    rest = common
+    for _ in shape:
+        columns.append(rest % radix)
+        rest = rest // radix
+    numbers: list[Interval] = []
+    for name, arguments in atoms:
+        own = facts[name]
+        if arguments == shape:
+            order = keys[name].argsort()
+            place = order[torch.searchsorted(keys[name][order], common)]
+        else:
+            wanted = _key([torch.tensor([index[str(a)]]) for a in arguments], radix)
+            match = where_set(_key(own.columns, radix) == wanted)
+            if not len(match):
+                return None
+            place = match[:1].expand(len(common))
+        numbers.append(Interval(own.lower[place].double(), own.upper[place].double()))
+    return tuple(reversed(columns)), numbers
+
+
+def _key(columns: Sequence[Tensor], radix: int) -> Tensor:
+    key = torch.zeros_like(columns[0], dtype=torch.int64)
+    for column in columns:
+        key = key * radix + column.long()
+    return key
+
+
+def joined(columns: tuple[Tensor, ...], ids: tuple[Tensor, ...]) -> Tensor:
+    """For each tuple of ``ids`` its row among the ``columns``, distinct tuples; -1 where it is not there."""
+    radix = 1 + max(int(column.max()) for column in (*columns, *ids) if len(column))
+    key, wanted = _key(columns, radix), _key(ids, radix)
+    order = key.argsort()
+    place = torch.searchsorted(key[order], wanted).clamp(max=len(key) - 1)
+    return torch.where(key[order][place] == wanted, order[place], -1)
+
+
+def with_labels(facts: Mapping[str, Given], labels: Labels) -> dict[str, Given]:
+    """The facts, and the labels of numbers as if they were facts."""
+    found = dict(facts)
+    for number, name in enumerate(labels.names):
+        mine = labels.predicate == number
+        if any_set(labels.numeric[mine]):
+            own = Given(name, labels.columns[number], labels.lower[mine], labels.upper[mine])
+            known = found.get(name)
+            if known is not None:
+                columns = tuple(map(torch.cat, zip(known.columns, own.columns, strict=True)))
+                ends = (torch.cat(pair) for pair in ((known.lower, own.lower), (known.upper, own.upper)))
+                own = Given(name, columns, *ends)
+            found[name] = own
+    return found
+
+
+def nearest(lifted: LiftedGraph, nodes: Iterable[str], labelled: Collection[str]) -> frozenset[str]:
+    """Of the predicates that are ``labelled``, those in statements that hold any of the ``nodes``; if there are none,
+    those in statements that share a predicate or a comparison with these, and so on. All where none is reached."""
+    graph = lifted.graph
+    held = [_held(graph, root.reference.node) for root in lifted.statements]
+    reached = {*nodes}
+    while True:
+        wider = reached.union(*(each for each in held if each & reached))
+        found = wider.intersection(labelled)
+        if found or wider == reached:
+            return frozenset(found or labelled)
+        reached = wider
+
+
+def _held(graph: nx.MultiDiGraph, top: str) -> set[str]:
+    """The predicates and neurons in a formula, what its comparisons compare left out."""
+    return {each for each in (top, *nx.descendants(graph, top)) if graph.nodes[each]["kind"] not in TERMS}
+
+
+_MOST = 2000  # rows that are looked at
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """``numbers`` (rows,) are the values of each number of ``comparison``, all known (the middles of intervals where no
+    row is known exactly); ``labels`` (rows,) the label that each row has an example of, -1 for none: rows are of one
+    predicate, if they have labels at all."""
+
+    comparison: LearnedComparison
+    numbers: tuple[Tensor, ...]
+    labels: Tensor
+
+    def difference(self, candidates: Mapping[str, Tensor]) -> Tensor:
+        """``left - right``, ``[candidates, rows]``, 0 where they count as equal, not a number where one is not defined;
+        each parameter is ``[candidates]``."""
+        count, rows = len(next(iter(candidates.values()), torch.zeros(1))), len(self.labels)
+        spread = {name: candidates[name][:, None].expand(count, rows) for name in self.comparison.names}
+        left, right = self.sides(spread, count)
+        return torch.where(same(left, right), 0.0, left - right)
+
+    def sides(self, values: Mapping[str, Tensor], count: int) -> tuple[Tensor, Tensor]:
+        """Both terms, ``[count, rows]``, as each parameter is: no number where one of them is not defined."""
+        own = {name: values[name].reshape(-1) for name in self.comparison.names}
+        numbers = [Interval(each, each) for each in (number.repeat(count) for number in self.numbers)]
+        left, right = (side.lower for side in self.comparison.sides(numbers, own))
+        known = left.isfinite() & right.isfinite()
+        shape = count, len(self.labels)
+        return torch.where(known, left, torch.nan).reshape(shape), torch.where(known, right, torch.nan).reshape(shape)
+
+    @property
+    def labelled(self) -> bool:
+        """Whether rows have labels."""
+        return any_set(self.labels >= 0)
+
+    def at(self, rows: Tensor) -> Examples:
+        """Some rows."""
+        return Examples(self.comparison, tuple(each[rows] for each in self.numbers), self.labels[rows])
+
+
+def examples(
+    graph: nx.MultiDiGraph,
+    node: str,
+    own: LearnedComparison,
+    facts: Mapping[str, Given],
+    index: Mapping[str, int],
+    labels: Labels,
+    told: Collection[str],
+) -> list[Examples]:
+    """The examples for a comparison, by those of the predicates ``told`` with labels of as many arguments, and all rows
+    without labels. Of many rows some, evenly."""
+    _, atoms = comparison(graph, node, tuple(range(len(graph.nodes[node]["sorts"]))))
+    found = known_rows(atoms, facts, index)
+    if found is None:
+        return []
+    columns, numbers = found
+    values = [(low + high) / 2 for low, high in numbers]
+    known, exact = (torch.ones(len(columns[0]), dtype=torch.bool) for _ in range(2))
+    for (low, high), middle in zip(numbers, values, strict=True):
+        known &= middle.isfinite()
+        exact &= low == high
+    if any_set(known & exact):
+        known &= exact
+    if not any_set(known):
+        return []
+    columns, values = tuple(each[known] for each in columns), [each[known] for each in values]
+    made: list[Examples] = []
+    for number, (name, ids) in enumerate(zip(labels.names, labels.columns, strict=True)):
+        if name in told and len(ids) == len(columns) and not any_set(labels.numeric[labels.predicate == number]):
+            mine = where_set(labels.predicate == number)
+            rows = joined(columns, ids)
+            about = rows >= 0
+            if any_set(about):  # these rows are all labelled
+                made.append(_some(own, [each[rows[about]] for each in values], mine[about]))
+    return [*made, _some(own, values, torch.full((len(columns[0]),), -1))]
+
+
+def _some(own: LearnedComparison, values: Sequence[Tensor], labels: Tensor) -> Examples:
+    count = len(labels)
+    chosen = torch.arange(count)
+    if count > _MOST:
+        chosen = torch.linspace(0, count - 1, _MOST, dtype=torch.float64).round().long()
+    return Examples(own, tuple(each[chosen].double() for each in values), labels[chosen])

@@ -1,0 +1,170 @@
+"""Where fitting starts: the candidates with which inference has the least loss, without rounding where that is better.
+
+Whole weights come first. From there Levenberg-Marquardt continues without rounding; its result is taken if whole
+weights are worse than chance explains (`lnnkit.learn.fitting.whole_weights.no_worse`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from lnnkit.flags import all_set, any_set
+from lnnkit.learn.fitting.fitting_problem import Fitting, Unstarted
+from lnnkit.learn.fitting.whole_weights import no_worse
+from lnnkit.learn.parameters.constraints import Constraints
+from lnnkit.learn.parameters.rule_parameters import Parameter
+from lnnkit.learn.starting.candidates import Offer
+from lnnkit.learn.starting.least_squares_fit import fitted_to_labels
+from lnnkit.learn.starting.threshold_starts import Start
+from lnnkit.learn.starting.variance_reduction import Proposal
+
+_PASSES = 3
+_GAIN = 1e-9
+
+
+class Judge(Protocol):
+    def __call__(self, values: Tensor) -> float:
+        """The loss at these values."""
+        ...
+
+
+def chosen(
+    parameters: Sequence[Parameter], start: Tensor, offered: Sequence[Sequence[Proposal]], judge: Judge
+) -> tuple[Tensor, list[Proposal]]:
+    """``start`` with the values of one proposal for each comparison, and these. Each is chosen with the others as they
+    stand, in turn, until none changes."""
+    place = {each.name: number for number, each in enumerate(parameters)}
+
+    def put(values: Tensor, proposal: Proposal) -> Tensor:
+        values = values.clone()
+        for name, value in proposal.values.items():
+            values[place[name]] = value
+        return values
+
+    now, best = start, [each[0] for each in offered]
+    for proposal in best:
+        now = put(now, proposal)
+    least = judge(now)
+    seen = {tuple(now.tolist())}
+    for _ in range(_PASSES):
+        before = list(best)
+        for number, some in enumerate(offered):
+            for proposal in some:
+                tried = put(now, proposal)
+                key = tuple(tried.tolist())
+                if key not in seen:
+                    seen.add(key)
+                    loss = judge(tried)
+                    if loss < least - _GAIN:
+                        least, now, best[number] = loss, tried, proposal
+        if before == best or len(offered) == 1:
+            break
+    return now, best
+
+
+_FAR = 1e15
+_SAME = 1e-12
+_ORDERS = frozenset({">", ">=", "<", "<="})
+
+
+def fast_start(fitting: Fitting) -> Tensor:
+    """Where the parameters start. Raises `lnnkit.learn.fitting.fitting_problem.Unstarted` where nothing says so."""
+    known = fitting.told_starts()
+    names = [each.name for each in fitting.parameters]
+    start = torch.tensor([known.get(name, 0.0) for name in names], dtype=torch.float64)
+    if len(known) == len(names):
+        return _solved(fitting, start)
+    offered = fitting.offers(known)
+    reached = {name for each in offered for name in each.proposals[0].values} | known.keys()
+    for each in fitting.parameters:
+        if each.name not in reached:
+            raise Unstarted(each)
+    constraints = fitting.constraints(start)
+    judged = _judge(fitting, constraints)
+    start, best = chosen(fitting.parameters, start, [each.proposals for each in offered], judged)
+    for proposal in best:
+        for name, spread in proposal.spreads.items():
+            fitting.take_spread(name, Start(proposal.values[name], spread))
+    for each in offered:
+        if not _told(each, start, judged, names):
+            first = next(name for name in each.proposals[0].values)
+            raise Unstarted(fitting.parameters[names.index(first)])
+    hard = fitting.infer(start, constraints)
+    for values in _freed(fitting, offered, dict(zip(names, start.tolist(), strict=True))):
+        free = torch.tensor([values[name] for name in names], dtype=torch.float64)
+        free = constraints.project(free, start)
+        soft = fitting.infer(free, constraints)
+        if soft.losses.total < hard.losses.total and not no_worse(fitting, hard, soft):
+            start, hard = free, soft
+    return start
+
+
+def _judge(fitting: Fitting, constraints: Constraints) -> Judge:
+    """The loss of inference at some values, each found once."""
+    known: dict[tuple[float, ...], float] = {}
+
+    def judged(values: Tensor) -> float:
+        key = tuple(values.tolist())
+        if key not in known:
+            known[key] = fitting.infer(values, constraints).losses.total
+        return known[key]
+
+    return judged
+
+
+def _solved(fitting: Fitting, start: Tensor) -> Tensor:
+    """``start``, or where that is better with the constants of equations as the data have them: far from a solution,
+    gradients of products and powers hardly lead there."""
+    constants = any(each.kind == "value" for each in fitting.parameters)
+    solvable = fitting.solved_for() if constants else frozenset[str]()
+    if not solvable:
+        return start
+    names = [each.name for each in fitting.parameters]
+    elsewhere = {name: value for name, value in zip(names, start.tolist(), strict=True) if name not in solvable}
+    offered = [each.proposals for each in fitting.offers(elsewhere) if each.comparison.sign == "="]
+    if not offered:
+        return start
+    judge = _judge(fitting, fitting.constraints(start))
+    solved, _ = chosen(fitting.parameters, start, offered, judge)
+    return solved if judge(solved) < judge(start) else start
+
+
+def _told(offer: Offer, start: Tensor, judge: Judge, names: list[str]) -> bool:
+    """Whether the loss depends on the comparison at all: on which proposal is taken, on whether it always holds, and on
+    whether its units compute anything."""
+    tried = [proposal.values for proposal in offer.proposals]
+    constants = [name for name in offer.proposals[0].values if name in offer.comparison.constants]
+    if constants and offer.comparison.sign not in ("=", "!="):
+        tried += [dict.fromkeys(constants[:1], end) for end in (-_FAR, _FAR)]
+    least, only = judge(start), len(tried) == 1
+    if offer.comparison.units:
+        tried.append(dict.fromkeys(offer.proposals[0].values, 0.0))
+    for values in tried:
+        other = start.clone()
+        for name, value in values.items():
+            other[names.index(name)] = value
+        if abs(judge(other) - least) > _SAME:
+            return True
+    return only
+
+
+def _freed(fitting: Fitting, offered: list[Offer], start: Mapping[str, float]) -> Iterator[dict[str, float]]:
+    """For each comparison by order that has units, all values with its own fitted to labels."""
+    truth = fitting.labels.truth[fitting.split.train]
+    for each in offered:
+        own = each.comparison
+        names = [name for name in each.proposals[0].values if name in own.names]
+        if own.sign not in _ORDERS or not own.units:
+            continue
+        for shown in each.shown:
+            if shown.labelled:
+                wanted = truth[shown.labels]
+                values = {name: torch.tensor([start[name]], dtype=torch.float64) for name in own.names}
+                above = shown.difference(values)[0] > 0
+                if any_set(above) and not all_set(above):
+                    rising = bool(wanted[above].mean() >= wanted[~above].mean())
+                    yield {**start, **fitted_to_labels(shown, wanted, names, start, rising=rising)}

@@ -1,0 +1,251 @@
+"""Start values of thresholds without one in the program: the best split of the labels, as in a regression tree.
+
+A comparison whose difference is linear in its threshold changes its truth where that equals a known value of each row.
+Tried are the values halfway between these (or, for an equality, the values themselves). The split with the greatest
+variance reduction is taken, among those on which the comparison is true on the side that the rules demand; the median
+where no label is about the same entities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import networkx as nx
+import torch
+from torch import Tensor
+
+from lnnkit.check.program import CheckedProgram
+from lnnkit.flags import any_set, where_set
+from lnnkit.formula.number_terms import comparison
+from lnnkit.graph.lifted import COMPARISON, LiftedGraph
+from lnnkit.graph.lifting import build
+from lnnkit.graph.ordered_operands import operand_edges
+from lnnkit.learn.arithmetic.learned_comparisons import LearnedComparison, learned_comparison
+from lnnkit.learn.labels import Labels
+from lnnkit.learn.parameters.rule_parameters import Parameter, at
+from lnnkit.learn.starting.comparison_examples import joined, known_rows, nearest
+from lnnkit.numeric import Interval, same
+from lnnkit.store.stated_facts import given_facts
+
+_Signs = Mapping[str, int]
+
+
+def association(lifted: LiftedGraph, node: str, labelled: Collection[str]) -> dict[str, int]:
+    """For each ``labelled`` predicate that statements lead to first: 1 if it is the truer the truer ``node`` is, -1 if
+    the less true, 0 if both. Without those that no statement sets against it, as premises of one rule are."""
+    graph, reached = lifted.graph, {node: 1}
+    while True:
+        found: dict[str, int] = {}
+        for root in lifted.statements:
+            for each, sign in _across(graph, root.reference.node, reached):
+                found[each] = sign if found.get(each, sign) == sign else 0
+        told = {name: sign for name, sign in found.items() if name in labelled}
+        wider = {**found, **reached}
+        if told or wider.keys() == reached.keys():
+            return told
+        reached = wider
+
+
+def _across(graph: nx.MultiDiGraph, top: str, reached: _Signs) -> list[tuple[str, int]]:
+    """What a statement says of the other side by what is reached on one."""
+    sides, relation = _sides(graph, top)
+    return [
+        (each, relation * mine[start] * reached[start] * sign)
+        for place, mine in enumerate(sides)
+        for start in mine.keys() & reached.keys()
+        for other, theirs in enumerate(sides)
+        if other != place
+        for each, sign in theirs.items()
+    ]
+
+
+def _sides(graph: nx.MultiDiGraph, top: str) -> tuple[list[_Signs], int]:
+    """What a statement sets against each other, and whether it makes them alike (1) or opposite (-1)."""
+    kind = graph.nodes[top]["kind"]
+    below = [operand for operand, _ in operand_edges(graph, top)] if kind != COMPARISON else []
+    if kind == "forall":
+        return _sides(graph, below[0])
+    if kind == "not" and graph.nodes[below[0]]["kind"] == "and":
+        return [_signs(graph, operand) for operand, _ in operand_edges(graph, below[0])], -1
+    alike = {"implies": 1, "iff": 1, "or": -1, "xor": -1}.get(kind)
+    return ([], 0) if alike is None else ([_signs(graph, operand) for operand in below], alike)
+
+
+def _signs(graph: nx.MultiDiGraph, top: str) -> _Signs:
+    """How the predicates and comparisons beneath bear on a neuron: 1 raises it, -1 lowers it, 0 either."""
+    found: dict[str, int] = {}
+    waiting = [(top, 1)]
+    while waiting:
+        node, sign = waiting.pop()
+        if node in found and found[node] in (sign, 0):
+            continue
+        sign = 0 if node in found else sign
+        found[node] = sign
+        kind = graph.nodes[node]["kind"]
+        if kind == COMPARISON:
+            continue
+        for place, (operand, _) in enumerate(operand_edges(graph, node)):
+            flips = kind == "not" or (kind == "implies" and place == 0)
+            waiting.append((operand, 0 if kind in ("iff", "xor") else -sign if flips else sign))
+    return found
+
+
+_QUANTILES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Where a threshold starts, and the spread of what it is compared with: for each row of the data, ``turns`` (n,)
+    is the threshold at which the comparison would turn, ``columns`` (n,) are the entities that it is about; none where
+    its numbers hold a unit that is learned too."""
+
+    value: float
+    spread: float
+    turns: Tensor = field(default_factory=lambda: torch.zeros(0, dtype=torch.float64))
+    columns: tuple[Tensor, ...] = ()
+
+
+def starts(
+    program: CheckedProgram, parameters: Sequence[Parameter], labels: Labels, mentioned: set[str]
+) -> dict[str, Start]:
+    """For each parameter that stands as a constant in a comparison: what the data say of it. Comparisons whose relation
+    or units are to be found too are left to `lnnkit.learn.starting.candidates`."""
+    unstarted = {each.name for each in parameters if each.start is None}
+    zeros = {each.name: 0.0 if each.start is None else each.start for each in parameters}
+    lifted = build(at(program, zeros))
+    index, given, _ = given_facts(program, mentioned)
+    facts = {each.predicate: each for each in given}
+    waiting: dict[str, _Rows] = {}
+    for node, data in lifted.graph.nodes(data=True):
+        own = learned_comparison(lifted.graph, node, zeros) if data["kind"] == "compare" else None
+        if own is None or not own.constants or not own.started(zeros.keys() - unstarted):
+            continue
+        _, atoms = comparison(lifted.graph, node, tuple(range(len(data["sorts"]))))
+        rows = known_rows(atoms, facts, index)
+        for name in own.constants:
+            if rows is not None and name not in waiting:
+                known, rising = crossings(own, name, rows[1], zeros)
+                good = known.isfinite()
+                if any_set(good):
+                    columns = tuple(column[good] for column in rows[0])
+                    told = nearest(lifted, (node,), labels.of_arity(len(columns)))
+                    speaks = association(lifted, node, told)
+                    waiting[name] = _Rows(known[good], columns, own.sign, rising[good], told, speaks)
+    return _chosen(waiting, labels)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """For each row of the data the threshold at which a comparison by some ``sign`` would turn, the entities that it is
+    about, and whether its difference rises with the threshold; it is labels of the predicates ``told`` that tell, which
+    are the truer the truer it is, or the less true, as ``speaks`` has it. For an equality one of these values is looked
+    for, else what lies between them."""
+
+    values: Tensor
+    columns: tuple[Tensor, ...]
+    sign: str
+    rising: Tensor
+    told: frozenset[str]
+    speaks: Mapping[str, int]
+
+    @property
+    def exact(self) -> bool:
+        return self.sign in ("=", "!=")
+
+    def true_at(self, threshold: float, place: Tensor) -> Tensor:
+        """At which of some rows the comparison is true; of an equality, where the threshold is met."""
+        own = self.values[place]
+        if self.exact:
+            return same(own, torch.tensor(threshold, dtype=own.dtype))
+        return (own > threshold) != (self.rising[place] == (self.sign in (">", ">=")))
+
+
+def _chosen(waiting: Mapping[str, _Rows], labels: Labels) -> dict[str, Start]:
+    """A start for each: the most telling first, the next by what that one leaves of the labels."""
+    found: dict[str, Start] = {}
+    rest = ((labels.lower + labels.upper) / 2).double()
+    while len(found) < len(waiting):
+        cuts = {name: _best_cut(waiting[name], labels, rest) for name in waiting if name not in found}
+        name = min(cuts, key=lambda each: (-cuts[each].gain, each))
+        best, own = cuts[name], waiting[name]
+        spread = float(own.values.std()) if len(own.values) > 1 else 1.0
+        found[name] = Start(best.value, spread, own.values, own.columns)
+        for part in (best.true, best.false):
+            if len(part):
+                rest[part] -= rest[part].mean()
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """A threshold, by how much less labels vary where the comparison is true and where not, and these labels."""
+
+    value: float
+    gain: float
+    true: Tensor
+    false: Tensor
+
+
+def crossings(
+    own: LearnedComparison, name: str, numbers: Sequence[Interval], values: Mapping[str, float]
+) -> tuple[Tensor, Tensor]:
+    """For each row the value of a parameter at which the difference is 0, if that is linear in it (else nan), and
+    whether it rises with it."""
+    middles = [Interval(middle, middle) for middle in ((low + high) / 2 for low, high in numbers)]
+
+    def difference(value: float) -> Tensor:
+        now = {each: torch.tensor(values[each], dtype=torch.float64) for each in own.names}
+        now[name] = torch.tensor(value, dtype=torch.float64)
+        return own.difference(middles, now).lower
+
+    zero, one, two = (difference(value) for value in (0.0, 1.0, 2.0))
+    slope = one - zero
+    linear = ((two - one) - slope).abs() <= 1e-9 * (1 + slope.abs())
+    found = -zero / slope
+    found[~linear | (slope == 0)] = torch.nan
+    return found, slope > 0
+
+
+def _best_cut(rows: _Rows, labels: Labels, truth: Tensor) -> _Cut:
+    """Of the candidates that which tells most of the labels' ``truth``; the median where none is about them."""
+    nothing = torch.zeros(0, dtype=torch.int64)
+    best = _Cut(float(rows.values.median()), 0.0, nothing, nothing)
+    cuts = _candidates(rows.values, exact=rows.exact).tolist()
+    for number, ids in enumerate(labels.columns):
+        if len(ids) != len(rows.columns) or labels.names[number] not in rows.told:
+            continue
+        mine = where_set(labels.predicate == number)
+        place = joined(rows.columns, ids)
+        there = where_set(place >= 0)
+        y, speaks = truth[mine[there]], rows.speaks.get(labels.names[number], 0)
+        if not len(y):
+            continue
+        before = float(((y - y.mean()) ** 2).sum())
+        for cut in cuts:
+            true = rows.true_at(cut, place[there])
+            after = sum(float(((part - part.mean()) ** 2).sum()) for part in (y[true], y[~true]) if len(part))
+            gain, more = before - after, float(y[true].mean() - y[~true].mean())
+            if not rows.exact and rows.sign != "<?>" and speaks * more < 0:
+                continue
+            # of two values that tell as much, that at which a plain rule is right
+            if rows.exact and (more > 0) == (rows.sign == "="):
+                gain *= 1 + 1e-9
+            if gain > best.gain + 1e-12:
+                best = _Cut(cut, gain, mine[there[true]], mine[there[~true]])
+    return best
+
+
+def _candidates(values: Tensor, *, exact: bool) -> Tensor:
+    """The distinct values, or what lies halfway between two that follow one another, so that it does not matter whether
+    the threshold itself counts; of many those at the quantiles."""
+    distinct = torch.unique(values)
+    if len(distinct) > _QUANTILES:
+        shares = torch.arange(1, _QUANTILES).double() / _QUANTILES
+        some = values.sort().values[(shares * (len(values) - 1)).long()]
+        place = torch.unique(torch.searchsorted(distinct, some))
+    else:
+        place = torch.arange(len(distinct) if exact else max(len(distinct) - 1, 1))
+    if exact:
+        return distinct[place]
+    return (distinct[place] + distinct[(place + 1).clamp(max=len(distinct) - 1)]) / 2

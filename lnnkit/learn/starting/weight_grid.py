@@ -1,0 +1,108 @@
+"""The whole weights that units are rounded to, as candidates: all combinations, or those that a climb meets."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from lnnkit.learn.arithmetic.learned_terms import LearnedUnit
+from lnnkit.numeric.inalu import INALU
+from lnnkit.numeric.nac import NAC
+from lnnkit.numeric.nalu import NALU
+from lnnkit.numeric.nau import NAU
+from lnnkit.numeric.nmu import NMU
+from lnnkit.numeric.npu import NPU
+
+GRIDS: Mapping[str, Mapping[str, tuple[float, ...]]] = {
+    "nau": NAU.grids,
+    "nac": NAC.grids,
+    "nmu": NMU.grids,
+    "nalu": {**NALU.grids, "gate": (-10.0, 0.0, 10.0)},
+    "inalu": INALU.grids,
+    "npu": NPU.grids,
+    "realnpu": NPU.grids,
+}
+"""The values of a weight, by the kind of unit and the attribute. A NALU's gate has none of its own:
+these all but shut it, leave it half open, and all but open it at 1."""
+
+MOST = 4096
+"""So many combinations are all tried."""
+
+_CLIMBS = 24
+_COSTS = {0.0: 0.0, 1.0: 1.0, -1.0: 1.1, 2.0: 2.0, -2.0: 2.1, 0.5: 4.0, -0.5: 4.1}
+
+Scored = Callable[[Tensor], Tensor]
+"""``[candidates, weights] -> [candidates]``, the more the better."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The weights ``names`` of units, each once, and the ``values`` of each."""
+
+    names: tuple[str, ...]
+    values: tuple[tuple[float, ...], ...]
+
+    def best(self, score: Scored, most: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        """The ``most`` best candidates, ``[candidates, weights]``, with their scores; of equals the simpler first."""
+        if not self.names:
+            only = torch.zeros(1, 0, dtype=torch.float64)
+            return only, score(only)
+        found = self._all() if self._count <= MOST else self._climbed(score, generator)
+        scores = score(found)
+        costs = torch.tensor([sum(_COSTS.get(each, 3.0) for each in row) for row in found.tolist()])
+        rank = sorted(range(len(found)), key=lambda place: (-round(float(scores[place]), 9), float(costs[place])))
+        chosen = torch.tensor(rank[:most])
+        return found[chosen], scores[chosen]
+
+    @property
+    def _count(self) -> int:
+        count = 1
+        for each in self.values:
+            count *= len(each)
+        return count
+
+    def _all(self) -> Tensor:
+        """Every combination but that of zeros alone."""
+        found = torch.tensor(list(itertools.product(*self.values)), dtype=torch.float64)
+        return found[(found != 0).any(1)]
+
+    def _climbed(self, score: Scored, generator: torch.Generator) -> Tensor:
+        """What climbs meet, a weight at a time, from each operand alone and from random starts."""
+        width = len(self.names)
+        starts = [torch.zeros(width, dtype=torch.float64) for _ in range(width)]
+        for place, start in enumerate(starts):
+            start[place] = 1.0
+        for _ in range(_CLIMBS):
+            picks = [int(torch.randint(len(each), (), generator=generator)) for each in self.values]
+            drawn = [each[pick] for each, pick in zip(self.values, picks, strict=True)]
+            starts.append(torch.tensor(drawn, dtype=torch.float64))
+        met: list[Tensor] = []
+        now = torch.stack(starts)
+        for _ in range(3):
+            before = now.clone()
+            for place in torch.randperm(width, generator=generator).tolist():
+                values = torch.tensor(self.values[place], dtype=torch.float64)
+                tried = now[:, None].repeat(1, len(values), 1)
+                tried[..., place] = values
+                flat = tried.flatten(0, 1)
+                met.append(flat)
+                best = score(flat).reshape(len(now), len(values)).argmax(1)
+                now = tried[torch.arange(len(now)), best]
+            if torch.equal(now, before):
+                break
+        found = torch.unique(torch.cat(met), dim=0)
+        return found[(found != 0).any(1)]
+
+
+def grid(units: Sequence[LearnedUnit], unstarted: Sequence[str]) -> Grid:
+    """Of the weights among ``unstarted``; one that several units share takes the values of the first."""
+    found: dict[str, tuple[float, ...]] = {}
+    for unit in units:
+        for name, key in zip(unit.weights, unit.keys, strict=True):
+            if isinstance(name, str) and name in unstarted:
+                found.setdefault(name, GRIDS[unit.kind][key])
+    return Grid(tuple(found), tuple(found.values()))
