@@ -11,12 +11,13 @@ from lnnkit.cli import option_values as values
 from lnnkit.cli import streams
 from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import ProgressLine
+from lnnkit.interrupt import Interruption, is_pythons_own
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from lnnkit.kb import KnowledgeBase
-    from lnnkit.prove.proved import Proved
+    from lnnkit.prove.verdict.proved import Proved
 
 SUMMARY = "say what follows from everything together, or show that it does not"
 DESCRIPTION = """\
@@ -30,6 +31,7 @@ example:
   lnnkit prove policy.lnn 'forall X: Paid(X) -> Refund(X)' 'Closed(order7)' --format json
   lnnkit prove triage.lnn 'AtRisk(dora)' --exact
 """
+STOPPING = "stopping; Ctrl-C again ends at once"
 _MANY = 10_000  # instances from which on their number is told
 
 
@@ -70,16 +72,34 @@ def options(parser: argparse.ArgumentParser) -> None:
 def command(arguments: argparse.Namespace) -> int:
     kb = load(arguments.file, shown=True)
     streams.findings(kb.warnings)
-    with ProgressLine("proving", shown=True) as line, kb.watched(line):
-        found = _proved(kb, arguments, _told(line))
-        if arguments.format != "text":
-            found = iter(list(found))
-        first = next(found, None)
-        if first is None:
-            streams.note("hint: the program has no query; name a formula, as in lnnkit prove FILE 'P(a)'")
-        results = found if first is None else itertools.chain([first], found)
-        _write(results, arguments.format)
-    return 0
+    with ProgressLine("proving", shown=True) as line:
+
+        def noted() -> None:
+            if not line.stop():
+                streams.note(STOPPING)
+
+        at_once = None if is_pythons_own() else streams.end_interrupted
+        with Interruption(line, noted, at_once) as watch, kb.watched(watch):
+            found = _proved(kb, arguments, _told(line))
+            first = next(found, None)
+            if first is None:
+                streams.note("hint: the program has no query; name a formula, as in lnnkit prove FILE 'P(a)'")
+            results = _Noted(found if first is None else itertools.chain([first], found))
+            _write(iter(results), arguments.format)
+    return streams.INTERRUPTED if results.interrupted or watch.asked else 0
+
+
+class _Noted:
+    """Results, and whether one of them was interrupted."""
+
+    def __init__(self, results: Iterator[Proved]) -> None:
+        self._results = results
+        self.interrupted = False
+
+    def __iter__(self) -> Iterator[Proved]:
+        for each in self._results:
+            self.interrupted |= each.interrupted
+            yield each
 
 
 def _proved(kb: KnowledgeBase, arguments: argparse.Namespace, tell: Callable[[int, int], None]) -> Iterator[Proved]:
@@ -114,6 +134,6 @@ def _write(results: Iterator[Proved], form: str) -> None:
         found = {"results": [each.as_dict() for each in results]}
         streams.write([json.dumps(found, ensure_ascii=False), "\n"])
         return
-    from lnnkit.prove.verdict_page import page
+    from lnnkit.prove.verdict.verdict_page import page
 
     streams.write([page(list(results))])

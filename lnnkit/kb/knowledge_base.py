@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from lnnkit.learn.parameters.program_module import ProgramModule
     from lnnkit.picture.picture import Picture
     from lnnkit.plan import Plan
-    from lnnkit.prove.proved import Proved
-    from lnnkit.prove.verdicts import Reading
+    from lnnkit.prove.verdict.proved import Proved
+    from lnnkit.prove.verdict.verdicts import Reading
     from lnnkit.rows.scorer import RowScorer
 
 
@@ -235,7 +235,16 @@ class KnowledgeBase:
         finally:
             session.watch = before
 
-    def ask(self, query: str, *, alpha: float = 1.0, cases: int = 0, classical: bool = False) -> Answers:
+    def ask(
+        self,
+        query: str,
+        *,
+        alpha: float = 1.0,
+        cases: int = 0,
+        classical: bool = False,
+        exact: bool = False,
+        timeout: float | None = 60.0,
+    ) -> Answers:
         """The answers to a query; infers first when facts or queries have changed what must be known.
 
         With variables: the bindings whose bounds differ from the query's value with every atom at its default, sorted;
@@ -244,11 +253,18 @@ class KnowledgeBase:
         With ``cases`` each side of a disjunction that the answer can depend on is assumed in turn, up to so many within
         each other, and what all sides agree on is kept. That is sound for truths from 0 to 1: of ``A | B`` in
         Lukasiewicz logic one is at least 0.5. With ``classical`` too every atom is taken to be true or false.
+
+        ``exact`` gives these answers the tightest bounds that all statements leave together, as `prove` does; an answer
+        that takes longer than ``timeout`` seconds keeps its own.
         """
         check_alpha(alpha)
         check_cases(cases, classical)
         found, findings = asked(self._theory, query)
         known = self._answers(found, alpha, cases, classical)
+        if exact:
+            from lnnkit.kb.proving import tightened
+
+            known = tightened(self._session, found, known, timeout)
         return replace(known, warnings=(*findings, *known.warnings))
 
     def _answers(self, query: Query, alpha: float, cases: int, classical: bool) -> Answers:
@@ -347,6 +363,14 @@ class KnowledgeBase:
         from lnnkit.kb.proving import proved, single
 
         return single(found, proved(self._session, [found], reading, alpha, timeout, tell))
+
+    def tighten(self, atoms: Sequence[str], *, timeout: float | None = 60.0) -> dict[str, Proved]:
+        """The exact bounds of atoms, or formulas without free variables, by their texts; each takes ``timeout`` seconds
+        at most. They are read together: inference runs once. Raises as `prove` does."""
+        found = [asked(self._theory, atom)[0] for atom in atoms]
+        from lnnkit.kb.proving import each_single, proved
+
+        return dict(zip(atoms, each_single(found, proved(self._session, found, "exact", 1.0, timeout)), strict=True))
 
     def prove_queries(
         self,

@@ -4,35 +4,39 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
+from lnnkit.answer_table import Answers
 from lnnkit.check.program import Query
 from lnnkit.errors import Error, ProgramError
 from lnnkit.explain.checker.ground_form import Free, about, form_of
+from lnnkit.interrupt import Interruption, is_pythons_own
 from lnnkit.kb.asking import answers
 from lnnkit.kb.covering_fixpoints import covering
 from lnnkit.kb.explaining import conflicts
 from lnnkit.kb.session import Session
-from lnnkit.prove.classical_answer import prove_classically
-from lnnkit.prove.crisp_program import crisped, is_crisp, plain
-from lnnkit.prove.exact_answer import prove_exactly
-from lnnkit.prove.ground_reading import GroundReading
-from lnnkit.prove.instance_search import Algebra
-from lnnkit.prove.known_values import KnownValues
-from lnnkit.prove.minimal_core import member_of
-from lnnkit.prove.parts import part_of, sorted_variables
-from lnnkit.prove.proved import Proved
-from lnnkit.prove.question import Ground, Question, bound_text
+from lnnkit.prove.decision.classical_answer import prove_classically
+from lnnkit.prove.decision.exact_answer import prove_exactly
+from lnnkit.prove.decision.minimal_core import member_of
+from lnnkit.prove.decision.question import Ground, Question, bound_text
+from lnnkit.prove.ground.crisp_program import crisped, is_crisp, plain
+from lnnkit.prove.ground.ground_reading import GroundReading
+from lnnkit.prove.ground.instance_search import Algebra
+from lnnkit.prove.ground.known_values import KnownValues
+from lnnkit.prove.ground.parts import part_of, sorted_variables
+from lnnkit.prove.ground.statement_index import StatementIndex
+from lnnkit.prove.ground.whole_numbers import whole_numbers
 from lnnkit.prove.solving import NoSolver
-from lnnkit.prove.statement_index import StatementIndex
-from lnnkit.prove.verdicts import CoreMember, Reading
-from lnnkit.prove.whole_numbers import whole_numbers
+from lnnkit.prove.verdict.proved import Proved
+from lnnkit.prove.verdict.verdicts import CoreMember, Reading
 from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
+    from lnnkit.engine.stop.watch import Watch
     from lnnkit.kb.rested import Rested
 
 INSTALL = "pip install 'lnnkit[prove]'"
@@ -67,28 +71,95 @@ def proved(
         asked = [_plain(query) for query in asked]
         if dropped:
             notes = (f"{dropped:,} statements hold to less than {alpha:g} and are left out",)
+    if not asked:
+        return
     rested = _covering(session, asked)
-    ground = _ground(rested, asked, reading, tell)
-    if rested.outcome.contradictions:
-        ground = replace(ground, conflict=cache(lambda: _conflict(session)))
-    try:
+    stop = _Stop(session.watch)
+    ground = replace(_grounded(session, rested, asked, reading, tell), halted=stop.asked)
+    with _solver_needed():
         for query, text in zip(asked, [query.text for query in queries], strict=True):
-            for question in _questions(session, ground, query, text):
-                found = _answer(ground, question, reading, alpha, timeout)
+            for _, question in _questions(session, ground, query, text):
+                with Interruption() if is_pythons_own() else nullcontext() as stop.own:
+                    found = _answer(ground, question, reading, alpha, timeout)
+                stop.done |= found.interrupted
                 yield replace(found, notes=(*notes, *found.notes), alpha=alpha)
+
+
+class _Stop:
+    """Whether Ctrl-C was pressed: the first leaves what inference has found, for this question and those behind it."""
+
+    def __init__(self, watch: Watch | None) -> None:
+        self._watch = watch
+        self.own: Interruption | None = None
+        self.done = False
+
+    def asked(self) -> bool:
+        return self.done or any(each.asked for each in (self.own, self._watch) if isinstance(each, Interruption))
+
+
+@contextmanager
+def _solver_needed() -> Iterator[None]:
+    try:
+        yield
     except NoSolver:
         message = "proving needs the package z3-solver, which is not installed"
         raise Error([Diagnostic("missing-package", message, f"install it with: {INSTALL}")]) from None
 
 
+def _grounded(
+    session: Session, rested: Rested, queries: Sequence[Query], reading: Reading, tell: Tell | None
+) -> Ground:
+    ground = _ground(rested, queries, reading, tell)
+    if not rested.outcome.contradictions:
+        return ground
+    return replace(ground, conflict=cache(lambda: _conflict(session)))
+
+
 def single(query: Query, found: Iterator[Proved]) -> Proved:
     """The only answer. Raises `ProgramError` where there may be others: the question has free variables."""
     first = next(found, None)
-    if first is None or next(found, None) is not None or first.formula != query.text:
-        message = f"`{query.text}` has free variables"
-        hint = "name entities in their place, or bind them with `exists` or `forall`"
-        raise ProgramError([Diagnostic("free-variable", message, hint, query.span)])
+    if first is None or first.formula != query.text:
+        raise ProgramError([_free(query)])
     return first
+
+
+def each_single(queries: Sequence[Query], found: Iterator[Proved]) -> list[Proved]:
+    """One answer to each question, none of which has free variables. Raises `ProgramError` where one has."""
+    answered: list[Proved] = []
+    for query in queries:
+        one = next(found, None)
+        if one is None or one.formula != query.text:
+            raise ProgramError([_free(query)])
+        answered.append(one)
+    return answered
+
+
+def tightened(session: Session, query: Query, known: Answers, timeout: float | None) -> Answers:
+    """Answers with their exact bounds; those of a number stay as they are. Raises as `proved` does."""
+    if query.numeric or not len(known):
+        return known
+    lower, upper = known.lower.copy(), known.upper.copy()
+    places = {tuple(answer.bindings[name] for name in sorted(answer.bindings)): n for n, answer in enumerate(known)}
+    late = 0
+    for row, found in _exactly(session, query, places, timeout):
+        late += bool(found.notes)
+        if found.lower is not None and found.upper is not None and found.verdict != "inconsistent":
+            lower[places[row]], upper[places[row]] = found.lower, found.upper
+    said = Diagnostic(
+        "not-settled", f"{late:,} answers were not settled in time", "raise `timeout`", severity="warning"
+    )
+    return replace(known, lower=lower, upper=upper, warnings=(*known.warnings, *([said] if late else ())))
+
+
+def _exactly(
+    session: Session, query: Query, rows: Collection[tuple[str, ...]], timeout: float | None
+) -> Iterator[tuple[tuple[str, ...], Proved]]:
+    rested = _covering(session, [query])
+    ground = _grounded(session, rested, [query], "exact", None)
+    with _solver_needed():
+        for row, question in _questions(session, ground, query, query.text):
+            if row in rows:
+                yield row, prove_exactly(ground, question, 1.0, timeout)
 
 
 def _answer(ground: Ground, question: Question, reading: Reading, alpha: float, timeout: float | None) -> Proved:
@@ -109,9 +180,12 @@ def _own(session: Session, query: Query) -> Query:
 
 
 def _covering(session: Session, queries: Sequence[Query]) -> Rested:
+    """A fixpoint that covers the queries. It is not narrow: it knows all atoms of predicates that rules complete, whose
+    defaults would else be no bounds."""
+    own = session.theory.checked.queries
     if len(queries) == 1:
         return covering(session, queries[0])
-    return session.rest(tuple(dict.fromkeys((*session.theory.checked.queries, *queries))))
+    return session.rest((*own, *(query for query in queries if query not in own)))
 
 
 def _classical(session: Session, alpha: float) -> tuple[Session, int]:
@@ -144,8 +218,8 @@ def _ground(rested: Rested, queries: Sequence[Query], reading: Reading, tell: Te
     return Ground(world, lifted, found, StatementIndex(lifted, world), explainer.prove, whole, tell=tell)
 
 
-def _questions(session: Session, ground: Ground, query: Query, text: str) -> Iterator[Question]:
-    """The question, with its free variables bound in all ways."""
+def _questions(session: Session, ground: Ground, query: Query, text: str) -> Iterator[tuple[tuple[str, ...], Question]]:
+    """The question, with its free variables bound in all ways: entities in the order of the variables' names."""
     program, known = ground.program, ground.known
     numbers = {name for name, each in program.predicates.items() if each.numeric}
     form = form_of(query.formula, {}, query.logic, numbers)
@@ -158,8 +232,8 @@ def _questions(session: Session, ground: Ground, query: Query, text: str) -> Ite
         bindings = {name: entity for (name, _), entity in zip(variables, row, strict=True)}
         bound = about(form, {Free(name): entity for name, entity in bindings.items()})
         part = part_of(bound, program.predicates)
-        ends = told.get(tuple(bindings[name] for name in sorted(bindings))) or ground.reading.box(part, {})
-        yield Question(part, {}, bound_text(query.formula, bindings) if bindings else text, ends)
+        ends = told.get(row) or ground.reading.box(part, {})
+        yield row, Question(part, {}, bound_text(query.formula, bindings) if bindings else text, ends)
 
 
 def _told(session: Session, query: Query) -> dict[tuple[str, ...], tuple[float, float]]:
@@ -168,6 +242,12 @@ def _told(session: Session, query: Query) -> dict[tuple[str, ...], tuple[float, 
         tuple(answer.bindings[name] for name in sorted(answer.bindings)): (answer.lower, answer.upper)
         for answer in answers(session, query, 1.0)
     }
+
+
+def _free(query: Query) -> Diagnostic:
+    message = f"`{query.text}` has free variables"
+    hint = "name entities in their place, or bind them with `exists` or `forall`"
+    return Diagnostic("free-variable", message, hint, query.span)
 
 
 def _number(query: Query) -> Diagnostic:

@@ -28,6 +28,10 @@ def solver_module() -> Z3:
     return z3
 
 
+class TimedOut(Exception):
+    """The solver was stopped from outside; its context is of no more use."""
+
+
 class Deadline:
     """So many ``seconds`` from now; None: none."""
 
@@ -50,25 +54,39 @@ class Deadline:
 
 def checked(z3: Z3, solver: Z3, deadline: Deadline, *assumptions: Z3) -> Status:
     """Whether the solver's assertions can be met with the assumptions; unknown where it cannot tell in time. Raises
-    `Interrupted`."""
+    `Interrupted`, and `TimedOut` where it did not look at the clock and had to be stopped."""
     left = deadline.left
     if left == 0.0:
         return "unknown"
-    timer = None
-    if left is not None:
-        solver.set("timeout", max(1, int(1000 * left)))
-        timer = threading.Timer(1.05 * left + 0.02, solver.ctx.interrupt)  # some tactics do not look at the clock
-        timer.daemon = True
-        timer.start()
+    if left is None:
+        return _asked(z3, solver, deadline, assumptions)
+    solver.set("timeout", max(1, int(1000 * left)))
+    stopped = threading.Event()
+
+    def stop() -> None:
+        stopped.set()
+        solver.ctx.interrupt()
+
+    timer = threading.Timer(1.06 * left + 0.05, stop)
+    timer.daemon = True
+    timer.start()
+    try:
+        found = _asked(z3, solver, deadline, assumptions)
+    finally:
+        timer.cancel()
+        timer.join()
+    if stopped.is_set():
+        raise TimedOut
+    return found
+
+
+def _asked(z3: Z3, solver: Z3, deadline: Deadline, assumptions: tuple[Z3, ...]) -> Status:
     try:
         found = solver.check(*assumptions)
     except z3.Z3Exception as problem:
         if "interrupted" not in str(problem) and "canceled" not in str(problem):
             raise
         return _stopped(deadline)
-    finally:
-        if timer is not None:
-            timer.cancel()
     if found == z3.unknown and "interrupted" in solver.reason_unknown():
         return _stopped(deadline)
     return str(found)  # pyright: ignore[reportReturnType]  # one of the three

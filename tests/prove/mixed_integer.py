@@ -174,7 +174,8 @@ class _Model:
         low, high, integral = np.array(self.low), np.array(self.high), np.array(self.integral)
         found = None
         for fixed in (False, True):  # once more with the integers that were found: these are whole to 1e-6 only
-            again = milp(cost, constraints=rows, integrality=integral, bounds=Bounds(low, high))
+            ends = Bounds(low, high)  # pyright: ignore[reportArgumentType]  # arrays are meant
+            again = milp(cost, constraints=rows, integrality=integral, bounds=ends)
             if again.status == 2:
                 break
             assert again.status == 0, again.message

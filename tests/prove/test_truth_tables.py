@@ -10,7 +10,7 @@ from tests.programs import formula_text, to_text
 from tests.prove.truth_tables import draw
 
 pytest.importorskip("z3", reason="z3-solver is not installed")
-ALL, PLAIN, BLOCK = 3000, 40, 150
+ALL, PLAIN, BLOCK = 3000, 8, 150
 
 
 @pytest.mark.parametrize("block", in_blocks(range(ALL), BLOCK, PLAIN))

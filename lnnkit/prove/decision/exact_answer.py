@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from lnnkit.prove.arithmetic_encoding import ArithmeticEncoding
-from lnnkit.prove.dependency_cone import Cone, TooWide
-from lnnkit.prove.graded_decision import SLACK, Found, GradedDecision, outward
-from lnnkit.prove.graded_encoding import ZERO, GradedEncoding
-from lnnkit.prove.minimal_core import Core, core_of
-from lnnkit.prove.point_arithmetic import rational
-from lnnkit.prove.proved import Proved
-from lnnkit.prove.question import Ground, Question
+from lnnkit.prove.decision.graded_decision import SLACK, Found, GradedDecision, outward
+from lnnkit.prove.decision.minimal_core import Core, core_of
+from lnnkit.prove.decision.question import Ground, Question
+from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
+from lnnkit.prove.encoding.graded_encoding import ZERO, GradedEncoding
+from lnnkit.prove.ground.dependency_cone import Cone, TooWide
+from lnnkit.prove.ground.point_arithmetic import rational
 from lnnkit.prove.solving import Z3, Deadline, Interrupted, solver_module
-from lnnkit.prove.verdicts import Verdict
+from lnnkit.prove.verdict.proved import Proved
+from lnnkit.prove.verdict.verdicts import Verdict
 
 _TOLERANCE = 1e-9  # of truth
 _CORE_SECONDS = 2.0  # a core is looked for no longer
@@ -35,14 +35,15 @@ class _Asked:
 def prove_exactly(ground: Ground, question: Question, alpha: float, timeout: float | None) -> Proved:
     """The tightest bounds of a question, and whether they make it true or false. Raises `NoSolver`."""
     deadline = Deadline(timeout)
-    cone = Cone(ground.reading, ground.index, ground.limit, deadline, ground.tell)
+    cone = Cone(ground.reading, ground.index, ground.limit, deadline, ground.tell, ground.halted)
     asked = _Asked(ground, question, alpha, deadline, cone)
     try:
         found = _found(asked)
     except TooWide:
         return _propagated(asked, cone.too_wide)
     except Interrupted:
-        return _propagated(asked, "interrupted; these are the bounds that inference has found")
+        note = "interrupted; these are the bounds that inference has found"
+        return replace(_propagated(asked, note), interrupted=True)
     doubtful = ground.conflict is not None and (found.consistent is None or found.loose or not ground.small)
     if found.consistent is False or doubtful:
         return _inconsistent(asked)
@@ -60,6 +61,10 @@ def _found(asked: _Asked) -> Found:
     if found.consistent is False:
         asked.slack = SLACK
         found = GradedDecision(ground, question, asked.deadline, cone, near, SLACK).bounds()
+    if found.broken and found.consistent and found.upper is None and not asked.deadline.passed:
+        upper = GradedDecision(ground, question, asked.deadline, cone, near, asked.slack, (1,)).bounds()
+        found.upper = upper.upper
+        found.worlds += upper.worlds
     return found
 
 

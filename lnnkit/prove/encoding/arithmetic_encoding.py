@@ -8,8 +8,8 @@ from collections.abc import Collection, Sequence
 from fractions import Fraction
 
 from lnnkit.numeric import Apply, Comparison, Constant, Fixed, Number, Term
-from lnnkit.prove.known_values import Key, KnownValues
-from lnnkit.prove.point_arithmetic import Inexact, comparable, holds, rational
+from lnnkit.prove.ground.known_values import Key, KnownValues
+from lnnkit.prove.ground.point_arithmetic import Inexact, comparable, holds, rational
 from lnnkit.prove.solving import Z3
 
 _GREATEST_POWER = 16

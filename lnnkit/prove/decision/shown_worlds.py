@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 from lnnkit.explain.provenance.fact_sources import ground_atom
-from lnnkit.prove.arithmetic_encoding import ArithmeticEncoding
-from lnnkit.prove.known_values import Key
-from lnnkit.prove.parts import Assignment, Part
-from lnnkit.prove.question import Ground, Question
+from lnnkit.prove.decision.question import Ground, Question
+from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
+from lnnkit.prove.ground.known_values import Key
+from lnnkit.prove.ground.parts import Assignment, Part
 from lnnkit.prove.solving import Z3, fraction
-from lnnkit.prove.verdicts import ShownWorld
+from lnnkit.prove.verdict.verdicts import ShownWorld
 from lnnkit.syntax.printer import format_expression
 
 _OF_QUESTION = 200  # settled atoms of the question that are shown

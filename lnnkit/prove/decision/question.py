@@ -13,11 +13,11 @@ from lnnkit.check.walk import transform
 from lnnkit.explain.checker.proof_checker import World
 from lnnkit.explain.proof.proof import Proof
 from lnnkit.graph.lifted import LiftedGraph
-from lnnkit.prove.ground_reading import GroundReading
-from lnnkit.prove.known_values import KnownValues
-from lnnkit.prove.parts import Part
-from lnnkit.prove.statement_index import StatementIndex
-from lnnkit.prove.verdicts import CoreMember
+from lnnkit.prove.ground.ground_reading import GroundReading
+from lnnkit.prove.ground.known_values import KnownValues
+from lnnkit.prove.ground.parts import Part
+from lnnkit.prove.ground.statement_index import StatementIndex
+from lnnkit.prove.verdict.verdicts import CoreMember
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 
@@ -49,6 +49,7 @@ class Ground:
     conflict: Callable[[], Sequence[CoreMember]] | None = None  # what meets in a contradiction, if there is one
     limit: int = INSTANCES
     tell: Callable[[int, int], None] | None = field(default=None, repr=False)
+    halted: Callable[[], bool] | None = field(default=None, repr=False)  # whether Ctrl-C was pressed
 
     @property
     def program(self) -> CheckedProgram:

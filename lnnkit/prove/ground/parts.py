@@ -28,7 +28,7 @@ class Part:
     bias: float = 1.0
     bound: tuple[tuple[str, str], ...] = ()
     arithmetic: Comparison | Arithmetic | None = None
-    guards: dict[str, tuple[Part, ...]] = field(default_factory=dict)  # see `lnnkit.prove.guards`
+    guards: dict[str, tuple[Part, ...]] = field(default_factory=dict)  # see `lnnkit.prove.ground.instance_search`
 
     @cached_property
     def variables(self) -> frozenset[str]:
@@ -58,6 +58,13 @@ class Stated:
     upper: float
     variables: tuple[tuple[str, str], ...]  # names and sorts
     origin: Assertion
+
+
+@dataclass(frozen=True, slots=True)
+class Blanket:
+    """What a statement says of individuals that nothing names."""
+
+    stated: Stated
 
 
 def part_of(form: Form, predicates: Mapping[str, Predicate]) -> Part:

@@ -6,17 +6,19 @@ sort of Z3 of their own, so they are none of those with names; atoms about them 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 
-from lnnkit.prove.arithmetic_encoding import ArithmeticEncoding
-from lnnkit.prove.dependency_cone import Definition
-from lnnkit.prove.ground_reading import GroundReading, Instance
-from lnnkit.prove.known_values import Key
-from lnnkit.prove.parts import Assignment, Part
+from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
+from lnnkit.prove.ground.dependency_cone import Definition
+from lnnkit.prove.ground.ground_reading import GroundReading, Instance
+from lnnkit.prove.ground.known_values import Key
+from lnnkit.prove.ground.parts import Assignment, Blanket, Part, Stated
+from lnnkit.prove.ground.unfounded import Loop, antecedent
 from lnnkit.prove.solving import Z3
-from lnnkit.prove.unfounded import Loop, antecedent
 
 Truth = bool | Z3
+_MEMBER = "a "  # begins the names of the predicates that say of what sort an individual is
 
 
 class ClassicalEncoding:
@@ -35,7 +37,7 @@ class ClassicalEncoding:
         self._folded = folded
         self._fresh = 0
         self._unnamed: Z3 | None = None
-        self._functions: dict[object, Z3] = {}
+        self._functions: dict[tuple[str, tuple[str | None, ...]], Z3] = {}
 
     # --- formulas ---------------------------------------------------------------------------------------------------
 
@@ -62,15 +64,14 @@ class ClassicalEncoding:
             return False
         return found if lower > 0 else self.negated(found) if upper < 1 else True
 
-    def everywhere(
-        self, part: Part, bindings: Assignment, variables: Sequence[tuple[str, str]], lower: float, upper: float
-    ) -> Truth:
-        """The same of all unnamed individuals that ``variables`` (names and sorts) can be."""
-        bound = self._individuals(len(variables))
-        inner = {**bindings, **{name: each for (name, _), each in zip(variables, bound, strict=True)}}
-        held = self.within(part, inner, lower, upper)
-        members = self._members(variables, bound)
-        return self._closed("forall", bound, self._connective("implies", [members, held]))
+    def _everywhere(self, stated: Stated) -> Truth:
+        """That a statement holds of the unnamed individuals that its variables can be."""
+        if stated.lower > 0 and stated.upper < 1:
+            return False
+        if not stated.variables or (stated.lower <= 0 and stated.upper >= 1):
+            return True
+        body = stated.part if stated.lower > 0 else Part("not", operands=(stated.part,))
+        return self._connective("and", self._unnamed_rows(Part("forall", operands=(body,), bound=stated.variables), {}))
 
     def negated(self, truth: Truth) -> Truth:
         return not truth if isinstance(truth, bool) else self.z3.Not(truth)
@@ -94,8 +95,11 @@ class ClassicalEncoding:
             return made if value > 0 else True
         return self.negated(made) if value < 1 else True
 
-    def held(self, item: Instance | Definition | Loop) -> Truth:
-        """That an instance of a statement, the definition of a completed atom, or a loop formula holds."""
+    def held(self, item: Instance | Definition | Loop | Blanket) -> Truth:
+        """That an instance of a statement, the definition of a completed atom, or a loop formula holds; or a statement,
+        of unnamed individuals."""
+        if isinstance(item, Blanket):
+            return self._everywhere(item.stated)
         if isinstance(item, Instance):
             return self.within(item.stated.part, item.bindings, item.stated.lower, item.stated.upper)
         if isinstance(item, Definition):
@@ -139,35 +143,35 @@ class ClassicalEncoding:
         kind = "and" if part.kind == "forall" else "or"
         stops = kind == "or"  # a row with this truth decides
         parts: list[Truth] = []
-        for bound, inner in self._patterns(part, bindings):
-            if not bound:
-                rows = self._reading.rows(part, inner) if self._all_named(part, inner) else [inner]
-                for row in rows:
-                    parts.append(self.truth(body, row))
-                    if parts[-1] is stops:
-                        return stops
-                continue
-            members = self._members([(name, sort) for name, sort in part.bound if inner[name] in bound], bound)
-            held = self.truth(body, inner)
-            joined = self._connective("implies" if kind == "and" else "and", [members, held])
-            parts.append(self._closed(part.kind, bound, joined))
+        for row in self._reading.rows(part, bindings):
+            parts.append(self.truth(body, row))
+            if parts[-1] is stops:
+                return stops
         self._note_closed(part)
-        return self._connective(kind, parts)
+        return self._connective(kind, [*parts, *self._unnamed_rows(part, bindings)])
+
+    def _unnamed_rows(self, part: Part, bindings: Assignment) -> list[Truth]:
+        """The rows of a quantifier in which one of its variables at least is an unnamed individual."""
+        (body,) = part.operands
+        kind = "implies" if part.kind == "forall" else "and"
+        found: list[Truth] = []
+        for bound, inner in self._patterns(part, bindings):
+            variables = [(name, sort) for name, sort in part.bound if any(inner[name] is each for each in bound)]
+            members = self._members(variables, [inner[name] for name, _ in variables])
+            joined = self._connective(kind, [members, self.truth(body, inner)])
+            found.append(self._closed(part.kind, bound, joined))
+        return found
 
     def _patterns(self, part: Part, bindings: Assignment) -> Iterator[tuple[list[Z3], dict[str, object]]]:
-        """Which of the variables are unnamed individuals, for each way that they can be; those with names are left
-        out, or bound where others are unnamed."""
+        """Unnamed individuals for some of the variables, one at least, in each way that there is, with entities for the
+        others."""
         free = [name for name, sort in part.bound if self._known.is_open(sort)]
-        for chosen in range(1 << len(free)):
+        for chosen in range(1, 1 << len(free)):
             unnamed = [name for place, name in enumerate(free) if chosen >> place & 1]
             individuals = self._individuals(len(unnamed))
             inner: dict[str, object] = {**bindings, **dict(zip(unnamed, individuals, strict=True))}
-            rest = [(name, sort) for name, sort in part.bound if name not in unnamed]
-            if not unnamed:
-                yield [], dict(bindings)
-            else:
-                for row in self._products(rest, inner):
-                    yield individuals, row
+            for row in self._products([each for each in part.bound if each[0] not in unnamed], inner):
+                yield individuals, row
 
     def _products(self, rest: Sequence[tuple[str, str]], bindings: dict[str, object]) -> Iterator[dict[str, object]]:
         if not rest:
@@ -176,9 +180,6 @@ class ClassicalEncoding:
         (name, sort), *others = rest
         for entity in self._known.members(sort):
             yield from self._products(others, {**bindings, name: entity})
-
-    def _all_named(self, part: Part, bindings: Assignment) -> bool:
-        return not any(name in bindings for name, _ in part.bound)
 
     def _note_closed(self, part: Part) -> None:
         """Rows that a closed predicate does not list are left out."""
@@ -227,6 +228,23 @@ class ClassicalEncoding:
             found.append(self.z3.Const(f"someone {self._fresh}", self._unnamed))
         return found
 
+    def true_of_unnamed(self, model: Z3, most: int) -> Iterator[tuple[str, float]]:
+        """The atoms that a model makes true of unnamed individuals, numbered, so many at most."""
+        if self._unnamed is None:
+            return
+        numbered = {f"someone {n}": each for n, each in enumerate(model.get_universe(self._unnamed) or (), 1)}
+        for (name, pattern), function in self._functions.items():
+            places = [place for place, each in enumerate(pattern) if each is None]
+            if name.startswith(_MEMBER):
+                continue
+            for row in itertools.islice(itertools.product(numbered, repeat=len(places)), most):
+                arguments = list(pattern)
+                for place, each in zip(places, row, strict=True):
+                    arguments[place] = each
+                made = function(*(numbered[each] for each in row))
+                if self.z3.is_true(model.eval(made, model_completion=True)):
+                    yield f"{name}({', '.join(map(str, arguments))})", 1.0
+
     def _function(self, name: tuple[str, tuple[str | None, ...]], count: int) -> Z3:
         if name not in self._functions:
             text = f"{name[0]}({', '.join(each or '_' for each in name[1])})"
@@ -237,7 +255,9 @@ class ClassicalEncoding:
     def _members(self, variables: Sequence[tuple[str, str]], bound: Sequence[Z3]) -> Truth:
         """That individuals are of the sorts of variables."""
         pairs = zip(variables, bound, strict=True)
-        return self._connective("and", [self._function((f"a {sort}", (None,)), 1)(each) for (_, sort), each in pairs])
+        return self._connective(
+            "and", [self._function((f"{_MEMBER}{sort}", (None,)), 1)(each) for (_, sort), each in pairs]
+        )
 
     def _closed(self, kind: str, bound: Sequence[Z3], body: Truth) -> Truth:
         if isinstance(body, bool):

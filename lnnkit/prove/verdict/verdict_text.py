@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from lnnkit.answer_table import format_bounds
-from lnnkit.prove.verdicts import Decided, ShownWorld
+from lnnkit.prove.verdict.verdicts import Decided, ShownWorld
 from lnnkit.syntax.digits import in_digits
 
 _ROWS = 30  # atoms of a model that are listed

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from lnnkit.prove.ground_reading import SLACK, GroundReading, Instance
-from lnnkit.prove.known_values import Key
-from lnnkit.prove.parts import Assignment, Part
-from lnnkit.prove.solving import Deadline
-from lnnkit.prove.statement_index import StatementIndex
+from lnnkit.prove.ground.ground_reading import SLACK, GroundReading, Instance
+from lnnkit.prove.ground.known_values import Key
+from lnnkit.prove.ground.parts import Assignment, Part
+from lnnkit.prove.ground.statement_index import StatementIndex
+from lnnkit.prove.solving import Deadline, Interrupted
 
 _TOLD = 1000  # after so many instances it is told how many there are,
 _LOOKED = 64  # after so many it is seen whether there is time
@@ -37,6 +37,7 @@ class Cone:
     limit: int
     deadline: Deadline
     tell: Callable[[int, int], None] | None = None  # is told how many instances and atoms there are
+    halted: Callable[[], bool] | None = None
     instances: list[Instance] = field(default_factory=list)
     definitions: dict[Key, Definition] = field(default_factory=dict)
     atoms: dict[Key, None] = field(default_factory=dict)
@@ -50,7 +51,7 @@ class Cone:
         return f"{which} depended on {len(self._seen):,} instances of statements or more; inference says this much"
 
     def grow(self, part: Part, bindings: Assignment) -> None:
-        """Add all that a formula can depend on. Raises `TooWide`."""
+        """Add all that a formula can depend on. Raises `TooWide`, `Interrupted`."""
         self._wait(self.unsettled(part, bindings))
         self._finish()
 
@@ -63,7 +64,7 @@ class Cone:
                     self.tell(len(self.instances), len(self.atoms))
 
     def grow_whole(self) -> None:
-        """Add all that the program says: whether it contradicts itself depends on that. Raises `TooWide`."""
+        """Add all that the program says: whether it contradicts itself depends on that. Raises as `grow` does."""
         for stated in self.index.every():
             for instance in self.reading.instances(stated, {}):
                 self.add(instance)
@@ -74,6 +75,8 @@ class Cone:
         if instance.key in self._seen:
             return
         self._seen.add(instance.key)
+        if self.halted is not None and self.halted():
+            raise Interrupted
         if len(self._seen) > self.limit or (len(self._seen) % _LOOKED == 0 and self.deadline.passed):
             raise TooWide
         self._define_heads(instance)

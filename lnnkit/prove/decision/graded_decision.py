@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from lnnkit.prove.arithmetic_encoding import ArithmeticEncoding
-from lnnkit.prove.dependency_cone import Cone
-from lnnkit.prove.graded_encoding import ONE, ZERO, GradedEncoding
-from lnnkit.prove.question import Ground, Question
-from lnnkit.prove.shown_worlds import shown_world
-from lnnkit.prove.solving import Z3, Deadline, Status, checked, fraction, solver_module
-from lnnkit.prove.verdicts import ShownWorld
+from lnnkit.prove.decision.question import Ground, Question
+from lnnkit.prove.decision.shown_worlds import shown_world
+from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
+from lnnkit.prove.encoding.graded_encoding import ONE, ZERO, GradedEncoding
+from lnnkit.prove.ground.dependency_cone import Cone
+from lnnkit.prove.solving import Z3, Deadline, Status, TimedOut, checked, fraction, solver_module
+from lnnkit.prove.verdict.verdicts import ShownWorld
 
 SLACK = Fraction(1, 10**9)  # how far rounding may have moved what is said
 _NEAR = Fraction(1, 10**7)  # how near an end that is no linear optimum is sought
@@ -22,10 +23,12 @@ _NEAR = Fraction(1, 10**7)  # how near an end that is no linear optimum is sough
 @dataclass(slots=True)
 class Found:
     """The ends that were settled, the others None; ``consistent`` None where that is not known. ``worlds`` are those
-    with the least and the greatest truth. It may be ``loose`` where something was left open."""
+    with the least and the greatest truth. It may be ``loose`` where something was left open, and is ``broken`` where
+    the solver had to be stopped."""
 
     consistent: bool | None = None
     loose: bool = False
+    broken: bool = False
     lower: Fraction | None = None
     upper: Fraction | None = None
     worlds: list[ShownWorld] = field(default_factory=list)
@@ -34,7 +37,17 @@ class Found:
 class GradedDecision:
     """The cone of a question in an optimiser; all that is said ``slack`` wider than it stands."""
 
-    def __init__(self, ground: Ground, question: Question, deadline: Deadline, cone: Cone, near: int, slack: Fraction):
+    def __init__(
+        self,
+        ground: Ground,
+        question: Question,
+        deadline: Deadline,
+        cone: Cone,
+        near: int,
+        slack: Fraction,
+        ends: Sequence[int] = (0, 1),
+    ) -> None:
+        self._ends = ends
         self.z3 = solver_module()
         self.context = self.z3.Context()
         self.cone = cone
@@ -52,17 +65,24 @@ class GradedDecision:
     def bounds(self) -> Found:
         """Whether there is a world at all, and the least and the greatest truth. Raises `Interrupted`."""
         found = Found(loose=self.encoding.loose)
+        try:
+            self._seek(found)
+        except TimedOut:
+            found.broken = True
+        return found
+
+    def _seek(self, found: Found) -> None:
         solver = self._solver()
         status = checked(self.z3, solver, self._deadline)
         if status != "sat":
             found.consistent = False if status == "unsat" else None
-            return found
+            return
         found.consistent = True
         if isinstance(self._goal, Fraction):
             found.lower = found.upper = self._goal
-            return found
+            return
         seen = self._value(solver.model())
-        for end in (0, 1):
+        for end in self._ends:
             deadline = self._deadline.share(2 - end)
             reached, model = self._extreme(end, seen, solver, deadline)
             if end == 0:
@@ -71,7 +91,6 @@ class GradedDecision:
                 found.upper = reached
             if model is not None:
                 found.worlds.append(self._world(model))
-        return found
 
     # --- the solver -------------------------------------------------------------------------------------------------
 
@@ -111,17 +130,12 @@ class GradedDecision:
         """The least (0) or the greatest (1) truth, with a model that has it or nearly so; None where that is not
         settled."""
         known = self._ground.reading.box(self._question.part, self._question.bindings)[end]
-        try:
-            reached, model = self._at_known(end, known, solver, deadline)
-            if reached is not None:
-                return reached, model
-            if not self._nonlinear:
-                return self._optimum(end, deadline)
-            return self._approached(end, known, seen, solver, deadline)
-        except self.z3.Z3Exception:
-            if not deadline.passed:
-                raise
-            return None, None  # an interruption came between two calls
+        reached, model = self._at_known(end, known, solver, deadline)
+        if reached is not None:
+            return reached, model
+        if not self._nonlinear:
+            return self._optimum(end, deadline)
+        return self._approached(end, known, seen, solver, deadline)
 
     def _at_known(self, end: int, known: float, solver: Z3, deadline: Deadline) -> tuple[Fraction | None, Z3]:
         """The end that propagation found, where some world has it."""

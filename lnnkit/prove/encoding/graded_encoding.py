@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from lnnkit.prove.arithmetic_encoding import ArithmeticEncoding
-from lnnkit.prove.dependency_cone import Definition
-from lnnkit.prove.ground_reading import GroundReading, Instance
-from lnnkit.prove.known_values import Key
-from lnnkit.prove.parts import Assignment, Part
-from lnnkit.prove.point_arithmetic import rational
+from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
+from lnnkit.prove.ground.dependency_cone import Definition
+from lnnkit.prove.ground.ground_reading import GroundReading, Instance
+from lnnkit.prove.ground.known_values import Key
+from lnnkit.prove.ground.parts import Assignment, Blanket, Part
+from lnnkit.prove.ground.point_arithmetic import rational
+from lnnkit.prove.ground.unfounded import Loop, antecedent
 from lnnkit.prove.solving import Z3
-from lnnkit.prove.unfounded import Loop, antecedent
 
 Truth = Fraction | Z3
 ZERO, ONE = Fraction(0), Fraction(1)
@@ -57,11 +57,11 @@ class GradedEncoding:
 
     # --- what is asserted -------------------------------------------------------------------------------------------
 
-    def held(self, item: Instance | Definition | Loop) -> Z3 | bool:
+    def held(self, item: Instance | Definition | Loop | Blanket) -> Z3 | bool:
         """That an instance of a statement, or the definition of a completed atom, holds."""
         if isinstance(item, Instance):
             return self.within(item.stated.part, item.bindings, item.stated.lower, item.stated.upper)
-        if isinstance(item, Loop):
+        if isinstance(item, Loop | Blanket):
             return True
         needs = [self._needed(rule, head) for rule, head in item.rules]
         if any(need is None for need in needs):

@@ -10,7 +10,7 @@ from lnnkit.check.program import Assertion
 from lnnkit.explain.checker.ground_form import truth_of
 from lnnkit.explain.checker.proof_checker import World
 from lnnkit.graph.lifted import LiftedGraph
-from lnnkit.prove.parts import Part, Stated, part_of, sorted_variables
+from lnnkit.prove.ground.parts import Part, Stated, part_of, sorted_variables
 
 
 class StatementIndex:

@@ -62,11 +62,13 @@ class Decided:
     notes: Sequence[str] = ()
     alpha: float = 1.0
     minimal: bool = True
+    interrupted: bool = False
     translated: int = field(default=0, compare=False)  # instances of statements that went to the solver
 
     def as_dict(self) -> dict[str, object]:
-        """The object that ``lnnkit prove --format json`` prints for each question; an end that is not known is null."""
-        return {
+        """The object that ``lnnkit prove --format json`` prints for each question: the ends are null in the classical
+        reading, and ``notes`` are there if there are any."""
+        found: dict[str, object] = {
             "formula": self.formula,
             "reading": self.reading,
             "verdict": self.verdict,
@@ -74,5 +76,5 @@ class Decided:
             "upper": None if self.upper is None else finite(self.upper),
             "core": [member.as_dict() for member in self.core],
             "models": [model.as_dict() for model in self.models],
-            "notes": list(self.notes),
         }
+        return found | {"notes": list(self.notes)} if self.notes else found

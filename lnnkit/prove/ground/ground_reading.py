@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from lnnkit.prove.instance_search import Algebra, assignments, guards_of, unified
-from lnnkit.prove.known_values import Key, KnownValues
-from lnnkit.prove.parts import Assignment, Part, Stated
-from lnnkit.prove.point_arithmetic import comparison_box
-from lnnkit.prove.truth_functions import Box
+from lnnkit.prove.ground.instance_search import Algebra, assignments, guards_of, unified
+from lnnkit.prove.ground.known_values import Key, KnownValues
+from lnnkit.prove.ground.parts import Assignment, Part, Stated
+from lnnkit.prove.ground.point_arithmetic import comparison_box
+from lnnkit.prove.ground.truth_functions import Box
 
 SLACK = 1e-9  # an instance that is satisfied but for so much says nothing beyond what is known
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from lnnkit.prove.dependency_cone import Definition
-from lnnkit.prove.ground_reading import GroundReading, Instance
-from lnnkit.prove.known_values import Key
-from lnnkit.prove.parts import Part
+from lnnkit.prove.ground.dependency_cone import Definition
+from lnnkit.prove.ground.ground_reading import GroundReading, Instance
+from lnnkit.prove.ground.known_values import Key
+from lnnkit.prove.ground.parts import Part
 
 
 @dataclass(frozen=True, slots=True)

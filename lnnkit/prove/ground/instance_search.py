@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from lnnkit.check.program import Predicate
 from lnnkit.explain.checker.ground_form import Free
-from lnnkit.prove.known_values import KnownValues
-from lnnkit.prove.parts import Part, sort_of
-from lnnkit.prove.truth_functions import Box, classical_box, connective_box
+from lnnkit.prove.ground.known_values import KnownValues
+from lnnkit.prove.ground.parts import Part, sort_of
+from lnnkit.prove.ground.truth_functions import Box, classical_box, connective_box
 
 Neutral = Callable[[Box], bool]
 Rows = Callable[[Part, Mapping[int, str]], Iterable[tuple[str, ...]] | None]

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from lnnkit.prove.arithmetic_encoding import ArithmeticEncoding
-from lnnkit.prove.classical_decision import ClassicalDecision
-from lnnkit.prove.classical_encoding import ClassicalEncoding
-from lnnkit.prove.dependency_cone import Cone, TooWide
-from lnnkit.prove.minimal_core import Core, Said, core_of
-from lnnkit.prove.proved import Proved
-from lnnkit.prove.question import Ground, Question
+from lnnkit.prove.decision.classical_decision import ClassicalDecision
+from lnnkit.prove.decision.minimal_core import Core, Said, core_of
+from lnnkit.prove.decision.question import Ground, Question
+from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
+from lnnkit.prove.encoding.classical_encoding import ClassicalEncoding
+from lnnkit.prove.ground.dependency_cone import Cone, TooWide
 from lnnkit.prove.solving import Deadline, Interrupted, solver_module
-from lnnkit.prove.verdicts import Verdict
+from lnnkit.prove.verdict.proved import Proved
+from lnnkit.prove.verdict.verdicts import Verdict
 
 _CORE_SECONDS = 2.0  # at most this long, and a third of what is left of the timeout, is a core looked for
 
@@ -22,14 +23,16 @@ def prove_classically(ground: Ground, question: Question, timeout: float | None)
     deadline = Deadline(timeout)
     if ground.conflict is not None:
         return Proved(question.text, "classical", "inconsistent", core=ground.conflict())
-    cone = Cone(ground.reading, ground.index, ground.limit, deadline, ground.tell)
+    cone = Cone(ground.reading, ground.index, ground.limit, deadline, ground.tell, ground.halted)
     try:
         decision = ClassicalDecision(ground, question, deadline, cone)
         verdict = decision.decide()
     except TooWide:
         return _left_open(ground, question, cone.too_wide)
     except Interrupted:
-        return _left_open(ground, question, "interrupted; this is what inference has settled")
+        return replace(
+            _left_open(ground, question, "interrupted; this is what inference has settled"), interrupted=True
+        )
     count = len(decision.cone.instances)
     if verdict == "timeout":
         return _left_open(ground, question, "the time was over before it was settled", count)

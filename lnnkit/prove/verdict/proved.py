@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from lnnkit.prove.verdict_page import fragment
-from lnnkit.prove.verdict_text import lines
-from lnnkit.prove.verdicts import Decided
+from lnnkit.prove.verdict.verdict_page import fragment
+from lnnkit.prove.verdict.verdict_text import lines
+from lnnkit.prove.verdict.verdicts import Decided
 
 
 class Proved(Decided):

@@ -12,7 +12,7 @@ from lnnkit.check.program import CheckedProgram
 from lnnkit.data.names import Names
 from lnnkit.engine.inference import Fixpoint
 from lnnkit.explain.provenance.fact_sources import FactSources
-from lnnkit.prove.truth_functions import Box
+from lnnkit.prove.ground.truth_functions import Box
 
 _NOISE = 1e-12  # two ends that are so near are one
 Key = tuple[str, tuple[str, ...]]  # a predicate or number, and entities

@@ -5,8 +5,8 @@ from __future__ import annotations
 import html
 from collections.abc import Iterator, Sequence
 
-from lnnkit.prove.verdict_text import headline, rows, title
-from lnnkit.prove.verdicts import Decided
+from lnnkit.prove.verdict.verdict_text import headline, rows, title
+from lnnkit.prove.verdict.verdicts import Decided
 
 _STYLE = """
 .lnn-proved { font: 14px/1.5 system-ui, sans-serif; margin: 1em 0; }

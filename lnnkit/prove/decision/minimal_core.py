@@ -15,15 +15,15 @@ from lnnkit.check.program import Assertion
 from lnnkit.check.walk import nodes
 from lnnkit.explain.proof.proof import Given, Proof, Step
 from lnnkit.explain.proof.quickxplain import minimal
-from lnnkit.prove.arithmetic_encoding import ArithmeticEncoding
-from lnnkit.prove.dependency_cone import Definition
-from lnnkit.prove.ground_reading import Instance
-from lnnkit.prove.known_values import Key
-from lnnkit.prove.parts import Stated
-from lnnkit.prove.question import Ground
-from lnnkit.prove.solving import Z3, Deadline, checked, solver_module
-from lnnkit.prove.unfounded import Loop
-from lnnkit.prove.verdicts import CoreMember
+from lnnkit.prove.decision.question import Ground
+from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
+from lnnkit.prove.ground.dependency_cone import Definition
+from lnnkit.prove.ground.ground_reading import Instance
+from lnnkit.prove.ground.known_values import Key
+from lnnkit.prove.ground.parts import Blanket, Stated
+from lnnkit.prove.ground.unfounded import Loop
+from lnnkit.prove.solving import Z3, Deadline, TimedOut, checked, solver_module
+from lnnkit.prove.verdict.verdicts import CoreMember
 from lnnkit.syntax import ast
 
 _LEAST_GAIN = 1e-9
@@ -41,7 +41,7 @@ class KnownEnd:
     completed: bool = False
 
 
-Said = Instance | Definition | Loop
+Said = Instance | Definition | Loop | Blanket
 Item = Said | KnownEnd
 
 
@@ -82,10 +82,8 @@ def core_of(
     finder = _Finder(ground, encoding, goals, deadline)
     try:
         return finder.found(used)
-    except solver_module().Z3Exception:
-        if not deadline.passed:
-            raise
-        return Core((), minimal=False)  # an interruption came between two calls
+    except TimedOut:
+        return finder.unfinished()
 
 
 class _Finder:
@@ -99,9 +97,11 @@ class _Finder:
         self._goals = [self._mark(goal) for goal in goals]
         self._marks: dict[Item, Z3] = {}
         self._told = 0
+        self._enough: Sequence[Item] = ()
 
     def found(self, used: Sequence[Said]) -> Core:
         first: list[Item] = [*dict.fromkeys(used)]
+        self._enough = first
         for item in first:
             self._enter(item)
         ends = [*self._ends(first)]
@@ -117,6 +117,10 @@ class _Finder:
         if least is None:
             return Core(self._members(wider), minimal=False)
         return Core(self._members(least), minimal=not self._deadline.passed)
+
+    def unfinished(self) -> Core:
+        """What was known to suffice when the time was over."""
+        return Core(self._members(self._enough), minimal=False)
 
     # --- the solver -------------------------------------------------------------------------------------------------
 
@@ -251,6 +255,8 @@ class _Finder:
         for item in items:
             match item:
                 case Instance():
+                    statements[member_of(item.stated.origin)] = None
+                case Blanket():
                     statements[member_of(item.stated.origin)] = None
                 case Definition():
                     statements |= dict.fromkeys(member_of(each.stated.origin) for each, _ in item.rules)

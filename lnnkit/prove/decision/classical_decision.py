@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
-from lnnkit.prove.arithmetic_encoding import ArithmeticEncoding
-from lnnkit.prove.classical_encoding import ClassicalEncoding, Truth
-from lnnkit.prove.dependency_cone import Cone, Definition
-from lnnkit.prove.ground_reading import Instance
-from lnnkit.prove.known_values import Key
-from lnnkit.prove.question import Ground, Question
-from lnnkit.prove.shown_worlds import shown_world
-from lnnkit.prove.solving import Z3, Deadline, Status, checked, solver_module
-from lnnkit.prove.unfounded import Loop, loop_of, unfounded
-from lnnkit.prove.verdicts import ShownWorld, Verdict
+from lnnkit.prove.decision.question import Ground, Question
+from lnnkit.prove.decision.shown_worlds import shown_world
+from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
+from lnnkit.prove.encoding.classical_encoding import ClassicalEncoding, Truth
+from lnnkit.prove.ground.dependency_cone import Cone, Definition
+from lnnkit.prove.ground.ground_reading import Instance
+from lnnkit.prove.ground.known_values import Key
+from lnnkit.prove.ground.parts import Blanket, Stated
+from lnnkit.prove.ground.unfounded import Loop, loop_of, unfounded
+from lnnkit.prove.solving import Z3, Deadline, Status, TimedOut, checked, solver_module
+from lnnkit.prove.verdict.verdicts import ShownWorld, Verdict
 
-Item = Instance | Definition | Loop
+Item = Instance | Definition | Loop | Blanket
+_SHOWN = 30  # atoms of unnamed individuals
 
 
 class ClassicalDecision:
@@ -48,10 +51,8 @@ class ClassicalDecision:
         try:
             can_fail = self._can(self.encoding.negated(self._goal))
             can_hold = self._can(self._goal)
-        except self.z3.Z3Exception:
-            if not self._deadline.passed:
-                raise
-            return "timeout"  # an interruption came between two calls
+        except TimedOut:
+            return "timeout"
         if can_fail == can_hold == "sat":
             return "neither"
         if can_fail == can_hold == "unsat":
@@ -66,12 +67,31 @@ class ClassicalDecision:
         encoding = self.encoding
         for item in (*self.cone.instances, *self.cone.definitions.values()):
             self._mark(item, encoding.held(item))
+        if encoding.unnamed is not None:
+            for stated in self._mentioned():
+                self._mark(Blanket(stated), encoding.held(Blanket(stated)))
         for key in self.cone.atoms:
             box = self._ground.known.box(key)
             if box[0] > box[1]:  # arrested by its own facts
                 self._assert(False)
         for each in encoding.arithmetic.asides:
             self._assert(each)
+
+    def _mentioned(self) -> list[Stated]:
+        """The statements that the question may have to do with, of whomever they speak."""
+        index = self._ground.index
+        if self._ground.small:
+            return index.every()
+        found: dict[Stated, None] = {}
+        names = {leaf.name for leaf in self._question.part.leaves}
+        waiting = list(names)
+        while waiting:
+            for stated in index.mentioning(waiting.pop()):
+                found[stated] = None
+                more = {leaf.name for leaf in stated.part.leaves} - names
+                names |= more
+                waiting += more
+        return list(found)
 
     def _mark(self, item: Item, said: Truth) -> None:
         if said is True:
@@ -121,4 +141,6 @@ class ClassicalDecision:
         goal = self._lifted(self._goal)
         truth = float(bool(self.z3.is_true(model.eval(goal, model_completion=True))))
         near = list(itertools.islice(self.cone.atoms, self._near))
-        self.models.append(shown_world(self.z3, model, truth, self._ground, self._question, self.encoding, near))
+        shown = shown_world(self.z3, model, truth, self._ground, self._question, self.encoding, near)
+        others = tuple(self.encoding.true_of_unnamed(model, _SHOWN))
+        self.models.append(replace(shown, atoms=(*shown.atoms, *others)))

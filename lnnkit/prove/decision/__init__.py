@@ -1,0 +1,1 @@
+"""Questions, decided in a solver; what suffices for the verdict, or worlds that show otherwise."""

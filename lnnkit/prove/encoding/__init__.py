@@ -1,0 +1,1 @@
+"""Formulas and numbers as expressions of Z3."""

@@ -1,0 +1,1 @@
+"""What a question comes back with, as data, text and page."""

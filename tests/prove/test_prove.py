@@ -1,0 +1,269 @@
+"""Questions in both readings: verdicts, cores, worlds, numbers, closed and open predicates, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import lnnkit
+from lnnkit.cli import main
+
+pytest.importorskip("z3", reason="z3-solver is not installed")
+
+CASES = """\
+axiom A | B
+axiom A -> C
+axiom B -> C
+"""
+
+
+def verdict(text: str, question: str, **settings: object) -> str:
+    return lnnkit.loads(text).prove(question, **settings).verdict  # type: ignore[arg-type]
+
+
+def lines_of(text: str, question: str) -> list[int]:
+    """The lines of the core, of which nothing can be left out."""
+    proved = lnnkit.loads(text).prove(question)
+    assert proved.minimal
+    return sorted(member.line for member in proved.core)
+
+
+# --- the classical reading --------------------------------------------------------------------------------------------
+
+
+def test_cases() -> None:
+    kb = lnnkit.loads(CASES)
+    (told,) = kb.ask("C")
+    assert told.state == "unknown"
+    proved = kb.prove("C")
+    assert (proved.verdict, proved.reading) == ("entailed", "classical")
+    assert [member.line for member in proved.core] == [1, 2, 3]
+
+
+def test_a_core_leaves_out_what_is_not_needed() -> None:
+    text = "fact P(anna)\nfact P(bob)\naxiom P(X) -> Q(X)\naxiom Q(X) -> R(X)\naxiom P(X) & R(X) -> S(X)\n"
+    assert lines_of(text, "S(anna)") == [1, 3, 4, 5]
+
+
+def test_a_core_names_the_row_of_a_table(tmp_path: Path) -> None:
+    (tmp_path / "p.csv").write_text("who\nanna\nbob\n")
+    kb = lnnkit.loads('load P from "p.csv"\naxiom P(X) -> Q(X) | R\naxiom ~Q(bob)\n', tmp_path)
+    proved = kb.prove("R")
+    places = {(Path(each.file).name, each.line) for each in proved.core}
+    assert places == {("p.csv", 3), ("<string>", 2), ("<string>", 3)}
+
+
+def test_neither_comes_with_two_worlds() -> None:
+    proved = lnnkit.loads(CASES).prove("A")
+    assert proved.verdict == "neither"
+    for world in proved.models:
+        atoms = dict(world.atoms)
+        assert atoms["A"] == world.truth
+        assert atoms["A"] or atoms["B"]
+        assert atoms["C"]
+    assert [world.truth for world in proved.models] == [1, 0]
+
+
+def test_a_program_that_contradicts_itself() -> None:
+    text = CASES + "axiom ~C\nfact D\n"
+    proved = lnnkit.loads(text).prove("D")
+    assert proved.verdict == "inconsistent"
+    assert sorted(member.line for member in proved.core) == [1, 2, 3, 4]
+
+
+def test_a_contradiction_that_inference_meets() -> None:
+    proved = lnnkit.loads("fact A\nfact ~A\nfact B\n").prove("B")
+    assert proved.verdict == "inconsistent"
+    assert [member.line for member in proved.core] == [1, 2]
+
+
+def test_closed_predicates() -> None:
+    text = "predicate Edge(node, node) closed\nfact Edge(a, b)\nfact Edge(b, c)\n"
+    assert verdict(text, "Edge(a, c)") == "refuted"
+    assert verdict(text, "exists X: Edge(X, X)") == "refuted"
+    text += (
+        "predicate Path(node, node) closed\nrule Edge(X, Y) -> Path(X, Y)\nrule Path(X, Y) & Edge(Y, Z) -> Path(X, Z)\n"
+    )
+    assert verdict(text, "Path(a, c) & ~Path(c, a)") == "entailed"
+
+
+def test_completed_atoms_do_not_support_themselves() -> None:
+    """Of an open edge, `Path` may hold or not; two paths that support only each other may not."""
+    text = """
+        predicate Path(node, node) closed
+        fact Edge(a, b) in [0, 1]
+        fact ~Edge(b, a)
+        fact ~Edge(a, a)
+        fact ~Edge(b, b)
+        rule Edge(X, Y) -> Path(X, Y)
+        rule Path(X, Y) -> Path(Y, X)
+        """
+    assert verdict(text, "Path(a, b)") == "neither"
+    assert verdict(text, "Path(a, b) <-> Edge(a, b)") == "entailed"
+
+
+def test_an_open_sort_may_hold_others() -> None:
+    text = "sort person open\npredicate P(person)\npredicate Q(person)\nfact P(anna)\nfact P(bob)\n"
+    assert verdict(text, "forall X: P(X)") == "neither"
+    assert verdict(text.replace(" open", ""), "forall X: P(X)") == "entailed"
+
+
+def test_integers() -> None:
+    text = "number place(entity)\nfact Known(anna)\naxiom place(anna) > 1\naxiom place(anna) < {}\n"
+    assert verdict(text.format(3), "place(anna) = 2") == "entailed"
+    assert verdict(text.format(2.5), "place(anna) = 2") == "neither"
+
+
+def test_a_puzzle_of_places() -> None:
+    text = "number place(book)\n" + "".join(f"axiom 1 <= place({book}) <= 3\n" for book in ("red", "blue", "green"))
+    text += "axiom place(X) = place(Y) -> X = Y\naxiom place(red) < place(blue)\naxiom place(green) != 3\n"
+    assert verdict(text, "place(blue) = 3") == "entailed"
+    assert verdict(text, "place(red) = 1") == "neither"
+
+
+def test_alpha_chooses_what_holds() -> None:
+    text = "axiom A in [0.8, 1]\naxiom A -> B in [0.9, 1]\n"
+    assert verdict(text, "B", alpha=0.8, reading="classical") == "entailed"
+    proved = lnnkit.loads(text).prove("B", 0.85, reading="classical")
+    assert proved.verdict == "neither"
+
+
+def test_statements_below_alpha_are_told_of() -> None:
+    proved = lnnkit.loads("rule A -> B in [0.6, 1]\nfact A\n").prove("B", 0.9, reading="classical")
+    assert proved.verdict == "neither"
+    assert proved.notes == ("1 statements hold to less than 0.9 and are left out",)
+
+
+# --- the exact reading ------------------------------------------------------------------------------------------------
+
+
+def test_exact_by_cases() -> None:
+    """A + C >= 0.9 and D >= max(A, C) - 0.2: D is least where A and C are alike."""
+    text = "fact A in [0.2, 0.6]\naxiom A | C in [0.9, 1]\naxiom C -> D in [0.8, 1]\naxiom A -> D in [0.8, 1]\n"
+    kb = lnnkit.loads(text)
+    proved = kb.prove("D")
+    assert (proved.reading, proved.verdict, proved.lower, proved.upper) == ("exact", "neither", 0.25, 1.0)
+    assert [world.truth for world in proved.models] == [1, 0.25]
+    (answer,) = kb.ask("D", exact=True)
+    assert (answer.lower, answer.upper) == (0.25, 1.0)
+    assert kb.tighten(["D", "C"])["C"].lower == pytest.approx(0.3)
+
+
+def test_exact_by_a_threshold() -> None:
+    proved = lnnkit.loads("fact A = 0.9\naxiom A -> B in [0.95, 1]\naxiom ~C\n").prove("B", 0.85)
+    assert (proved.verdict, proved.lower) == ("entailed", 0.85)
+    assert [member.line for member in proved.core] == [1, 2]
+
+
+def test_decimals_are_read_as_they_are_written() -> None:
+    """0.1 + 0.2 is 0.3, which it is not in doubles."""
+    text = "fact A = 0.1\nfact B = 0.2\naxiom A | B in [0.3, 0.3]\naxiom C | D in [0.5, 1]\n"
+    proved = lnnkit.loads(text).prove("A | B")
+    assert (proved.verdict, proved.lower, proved.upper) == ("neither", pytest.approx(0.3), pytest.approx(0.3))
+
+
+def test_product_logic() -> None:
+    """A (1 - A) is at most 1/4."""
+    proved = lnnkit.loads("logic product\nfact A in [0, 1]\nfact B = 0.5\n").prove("A & ~A", timeout=20)
+    assert proved.lower == 0
+    assert proved.upper is not None and 0.25 <= proved.upper <= 0.250001
+
+
+def test_numbers_are_reals() -> None:
+    text = "number age(entity)\nfact age(anna) in [20, 40]\naxiom age(anna) > 30 -> Old(anna) in [0.7, 1]\n"
+    proved = lnnkit.loads(text + "axiom age(anna) <= 30 -> Old(anna) in [0.4, 1]\n").prove("Old(anna)")
+    assert (proved.lower, proved.upper) == (0.4, 1.0)
+
+
+# --- what is asked ----------------------------------------------------------------------------------------------------
+
+
+def test_what_cannot_be_asked() -> None:
+    kb = lnnkit.loads("number age(entity)\nfact age(anna) = 3\nfact P(anna)\n")
+    with pytest.raises(lnnkit.ProgramError, match="free variables"):
+        kb.prove("P(X)")
+    with pytest.raises(lnnkit.ProgramError, match="neither true nor false"):
+        kb.prove("age(anna)")
+    with pytest.raises(lnnkit.ProgramError, match="nothing supplies"):
+        kb.prove("Q(anna)")
+    with pytest.raises(ValueError, match="alpha"):
+        kb.prove("P(anna)", 0.4)
+
+
+def test_an_empty_program() -> None:
+    assert list(lnnkit.loads("").prove_queries()) == []
+
+
+def test_without_the_solver(monkeypatch: pytest.MonkeyPatch) -> None:
+    kb = lnnkit.loads(CASES)
+    monkeypatch.setitem(sys.modules, "z3", None)
+    with pytest.raises(lnnkit.Error, match=r"pip install 'lnnkit\[prove\]'"):
+        kb.prove("C")
+
+
+def test_a_timeout_leaves_what_inference_has_found() -> None:
+    holes = range(9)
+    text = "".join(f"axiom {' | '.join(f'In(p{p}, h{h})' for h in holes)}\n" for p in range(10))
+    for h in holes:
+        text += "".join(f"axiom ~(In(p{p}, h{h}) & In(p{q}, h{h})) | Full\n" for p in range(10) for q in range(p))
+    kb = lnnkit.loads(text)
+    kb.infer()
+    kb.prove("Full", timeout=0.05)  # imports
+    start = time.process_time()
+    proved = kb.prove("Full", timeout=0.5)
+    assert proved.verdict == "timeout"
+    assert proved.notes
+    assert time.process_time() - start < 2
+
+
+# --- the command line -------------------------------------------------------------------------------------------------
+
+
+def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "p.lnn"
+    path.write_text(CASES + "query C\nquery A\n")
+    assert main(["prove", str(path), "--format", "json"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    first, second = json.loads(out)["results"]
+    core = [{"text": text, "file": str(path), "line": n} for n, text in enumerate(CASES.splitlines(), 1)]
+    assert first["core"] == core
+    assert {key: first[key] for key in ("formula", "reading", "verdict", "lower", "upper", "models")} == {
+        "formula": "C",
+        "reading": "classical",
+        "verdict": "entailed",
+        "lower": None,
+        "upper": None,
+        "models": [],
+    }
+    assert [model["truth"] for model in second["models"]] == [1.0, 0.0]
+
+
+def test_text_and_html(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "p.lnn"
+    path.write_text("predicate P(entity)\nfact P(anna)\naxiom P(X) -> Q(X)\nquery Q(X)\n")
+    assert main(["prove", str(path)]) == 0
+    assert capsys.readouterr().out.startswith("Q(anna)   entailed (classical)\n  it follows from\n    fact P(anna)")
+    assert main(["prove", str(path), "Q(anna)", "--format", "html", "--exact"]) == 0
+    assert "<code>Q(anna)</code> <b>entailed [1, 1] (exact)</b>" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["--classical", "--exact"], 2),
+        (["--alpha", "0.3"], 2),
+        (["--timeout", "-1"], 2),
+        (["Nobody(knows)"], 1),
+        (["Q("], 1),
+    ],
+)
+def test_exit_codes(arguments: list[str], code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "p.lnn"
+    path.write_text(CASES)
+    assert main(["prove", str(path), *arguments]) == code
+    assert capsys.readouterr().out == ""
