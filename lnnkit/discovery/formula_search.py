@@ -9,10 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lnnkit.discovery.case_splits import best_condition, settled_threshold
+from lnnkit.discovery.composite_terms import composite_terms
 from lnnkit.discovery.constant_refinement import exact, refined, spread
 from lnnkit.discovery.exact_constants import Constant
 from lnnkit.discovery.expression import (
     Product,
+    choice,
     columns,
     constant,
     evaluate,
@@ -30,13 +33,14 @@ from lnnkit.discovery.expression import (
 from lnnkit.discovery.monomials import Features, Inputs, grid, monomial, monomials
 from lnnkit.discovery.pareto_front import Scored, front
 from lnnkit.discovery.power_products import power_products
-from lnnkit.discovery.relevant_columns import relevant_columns
+from lnnkit.discovery.relevant_columns import relevant_columns, telling_columns
 from lnnkit.discovery.sparse_sums import Fit, eliminated, sparse_fits
 from lnnkit.discovery.variable_reductions import Reduced, Reductions, polynomial
 
 _SAMPLE = 500  # rows that thousands of features are compared on
 _EXACT = 1e-9  # of the target's size: a formula that is nowhere further off is the one
 _LARGEST = 60
+_OUTLIERS = 0.2  # the share of rows that may be far off
 _SIMPLE = 35  # a larger formula, or one of constants that are not exact, may hide what it lacks
 _TRIED = 3  # formulas of a size whose constants are fitted, if they leave at most
 _PROMISING = 6.0  # times the squares that a smaller one leaves
@@ -101,7 +105,8 @@ class _Run:
         self._fitted: dict[Product, tuple[Product, float]] = {}
         self._refined: dict[Product, Product] = {}
 
-    def discovered(self) -> Discovered:
+    def discovered(self, *, cases: bool = True) -> Discovered:
+        """``cases``: whether the rows may be split into two cases."""
         middle = float(np.median(self._target))
         mean = float(self._target.mean())
         self._add([constant(Constant(mean)), constant(Constant(middle))])
@@ -109,13 +114,20 @@ class _Run:
         if np.ptp(self._target) == 0 or not self._table.shape[1]:
             return self._result()
         chosen = relevant_columns(self._filled[self._train], self._target[self._train])
-        for _ in range(3):
-            if self._searched(chosen) or self._late():
-                break
-            more = self._overlooked(chosen)
-            if not more:
-                break
+        if self._searched(chosen) or self._late():
+            return self._result()
+        more = self._overlooked(chosen)
+        if more:
             chosen = [*chosen, *more]
+            if self._searched(chosen) or self._late():
+                return self._result()
+        usual = self._usual(chosen)
+        if len(usual) < len(self._train):
+            self._train = usual
+            if self._searched(chosen) or self._late():
+                return self._result()
+        if cases:
+            self._split(chosen)
         return self._result()
 
     def _searched(self, chosen: list[int]) -> bool:
@@ -123,12 +135,12 @@ class _Run:
         self._chosen = chosen
         whole = np.isfinite(self._table[:, chosen]).all(1)
         rows = np.flatnonzero(whole)
-        train, test = np.intersect1d(rows, self._train), np.intersect1d(rows, self._test)
+        train = np.intersect1d(rows, self._train)
         if len(train) < 4 or not chosen:
             return False
         inputs = Inputs(tuple(variable(place) for place in chosen), self._filled[:, chosen])
         sample = train if len(train) <= _SAMPLE else np.sort(self._generator.choice(train, _SAMPLE, replace=False))
-        for formulas in self._families(inputs, sample, train, test):
+        for formulas in self._families(inputs, sample):
             self._add(formulas)
             if self._settle():
                 return True
@@ -136,9 +148,51 @@ class _Run:
                 break
         return False
 
-    def _families(
-        self, inputs: Inputs, sample: np.ndarray, train: np.ndarray, test: np.ndarray
-    ) -> Iterator[Iterable[Product]]:
+    def _overlooked(self, chosen: list[int]) -> list[int]:
+        """Columns that tell of what the best formula leaves."""
+        best = self._result().formula
+        others = [place for place in range(self._table.shape[1]) if place not in chosen]
+        rest = evaluate(best, self._filled[self._train]) - self._target[self._train]
+        if not others or not np.isfinite(rest).all():
+            return []
+        return telling_columns(self._filled[self._train], rest, chosen, others)[:4]
+
+    def _usual(self, chosen: list[int]) -> np.ndarray:
+        """The training rows that a polynomial, fitted again and again without the rows far off, is not far from."""
+        if not chosen:
+            return self._train
+        basis = polynomial(self._filled[:, chosen], min(90, max(2, len(self._train) // 6)))
+        rows = self._train
+        for _ in range(6):
+            found = np.linalg.lstsq(basis[rows], self._target[rows], rcond=1e-10)[0]
+            rest = np.abs(basis[self._train] @ found - self._target[self._train])
+            kept = self._train[rest <= 8 * spread(rest[np.isin(self._train, rows)])]
+            if len(kept) == len(rows) or len(kept) < 0.7 * len(self._train):
+                break
+            rows = kept
+        return rows
+
+    def _split(self, chosen: list[int]) -> None:
+        """Adds formulas of two cases, where a condition tells them apart."""
+        rows = self._train
+        table, target = self._filled[rows], self._target[rows]
+        condition = best_condition(table, target, chosen, self._generator)
+        if condition is None:
+            return
+        holds = condition.holds(table)
+        found: list[Discovered] = []
+        for own in (holds, ~holds):
+            left = max(1.0, (self._end - time.process_time()) / (2 - len(found)))
+            search = Search(left, 0.3, int(self._generator.integers(2**31)))
+            part = _Run(table[own], target[own], search, self._generator)
+            found.append(part.discovered(cases=False))
+        above, below = (each.formula for each in found)
+        condition = settled_threshold(condition, above, below, table, target)
+        made = choice(*condition.sides, above, below)
+        self._met[made] = self._loss(made, self._train)
+        self._refined[made] = made
+
+    def _families(self, inputs: Inputs, sample: np.ndarray) -> Iterator[Iterable[Product]]:
         yield self._products(Reduced(inputs, constant(1.0), np.ones(len(self._target)), 0.0), sample)
         yield self._sums(Reduced(inputs, constant(1.0), np.ones(len(self._target)), 0.0), sample, (1.0,))
         smaller, larger = np.array_split(self._generator.permutation(sample), [max(4, 2 * len(sample) // 3)])
@@ -153,6 +207,9 @@ class _Run:
             yield self._sums(state, sample, (1.0, -1.0, 2.0, -2.0))
             yield self._products(state, sample)
             yield self._quotients(state, sample)
+        for state in states:
+            if len(state.inputs) <= 5:
+                yield self._composites(state, sample)
 
     # --- families over a state ----------------------------------------------------------------------------------------
 
@@ -193,6 +250,16 @@ class _Run:
         yield from sparse_fits(matrix, wanted, most=6)
         yield from sparse_fits(matrix, wanted, most=5, forced=(0,))
         yield from eliminated(matrix, wanted, most=12)
+
+    def _composites(self, state: Reduced, sample: np.ndarray) -> Iterator[Product]:
+        """Sums whose terms may be roots, reciprocals or sizes of sums."""
+        terms, values = composite_terms(state.inputs.at(sample))
+        weight = state.scale[sample]
+        for forced in ((), (0,)):
+            for fit in sparse_fits(values * weight[:, None], self._target[sample], most=4, forced=forced):
+                pairs = zip(fit.places, fit.coefficients.tolist(), strict=True)
+                made = total(*(scaled(terms[place], Constant(value)) for place, value in pairs))
+                yield product(state.factor, substituted(made, state.inputs.formulas))
 
     def _quotients(self, state: Reduced, sample: np.ndarray) -> Iterator[Product]:
         """``y^p q_0 = P - y^p (Q - q_0)`` for one monomial ``q_0`` of the denominator after the other."""
@@ -291,6 +358,8 @@ class _Run:
     def _is_noise(self, rest: np.ndarray, rows: np.ndarray) -> bool:
         """Whether a polynomial of the columns explains no more of the residuals than chance does, by an F-test."""
         reach = 4 * spread(np.abs(rest))
+        if (np.abs(rest) > 1.5 * reach).mean() > _OUTLIERS:
+            return False
         rest = np.clip(rest, -reach, reach)
         basis = polynomial(self._filled[rows][:, self._chosen], min(120, len(rows) // 5))
         found = np.linalg.lstsq(basis, rest, rcond=None)[0]
@@ -298,9 +367,6 @@ class _Run:
         terms, freedom = basis.shape[1], len(rows) - basis.shape[1]
         whole = float(rest @ rest)
         return freedom > 0 and (whole - left) / terms <= (1 + 2 * np.sqrt(2 / terms)) * left / freedom
-
-    def _overlooked(self, chosen: list[int]) -> list[int]:
-        return []
 
     def _result(self) -> Discovered:
         made = list(dict.fromkeys(self._refined.values()))

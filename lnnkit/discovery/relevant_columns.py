@@ -33,6 +33,30 @@ def relevant_columns(table: np.ndarray, target: np.ndarray, *, most: int = 12) -
     return sorted(found.tolist(), key=lambda place: -score[place])[:most]
 
 
+def telling_columns(table: np.ndarray, rest: np.ndarray, known: list[int], others: list[int]) -> list[int]:
+    """Those of ``others`` whose terms, with those of the ``known`` columns, explain more of the residuals than chance
+    does, the most telling first."""
+    response = _clipped(rest)
+    if np.ptp(response) == 0:
+        return []
+    own = np.stack([_even(table[:, place]) for place in known], 1) if known else np.zeros((len(table), 0))
+    basis = quadratic(own)[0] if (len(known) + 1) * (len(known) + 2) // 2 < len(rest) // 4 else np.ones((len(rest), 1))
+    left = response - basis @ np.linalg.lstsq(basis, response, rcond=None)[0]
+    square = float(left @ left)
+    score: dict[int, float] = {}
+    for place in others:
+        column = _even(table[:, place])
+        added = np.stack([column, column**2, *(column * own[:, other] for other in range(own.shape[1]))], 1)
+        tried = np.concatenate([basis, added], 1)
+        if tried.shape[1] >= len(rest) - 2:
+            continue
+        after = response - tried @ np.linalg.lstsq(tried, response, rcond=None)[0]
+        gain = (square - float(after @ after)) / added.shape[1]
+        ratio = gain / max(float(after @ after) / (len(rest) - tried.shape[1]), 1e-300)
+        score[place] = ratio / (1 + 5 * np.sqrt(2 / added.shape[1]))
+    return sorted((place for place in score if score[place] > 1), key=lambda place: -score[place])
+
+
 def _dropped(columns: np.ndarray, varied: np.ndarray, response: np.ndarray) -> np.ndarray:
     """Of each column what the terms with it explain, over what chance would by a wide margin."""
     basis, members = quadratic(columns[:, varied])
