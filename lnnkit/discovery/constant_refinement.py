@@ -106,7 +106,24 @@ def exact(formula: Product, table: np.ndarray, target: np.ndarray) -> Product:
             changed = _fitted(changed, tried, tuple(left), table, target, 6)
         if _square(changed, table, target) <= before * (1 + 12 / len(target)) + floor:
             formula, constants = changed, free_constants(changed)
-    return formula
+    return _rounded(formula, table, target, before * (1 + 12 / len(target)) + floor)
+
+
+def _rounded(formula: Product, table: np.ndarray, target: np.ndarray, most: float) -> Product:
+    """The constants that are not exact with the digits that the rows tell: to a thirtieth of a standard error."""
+    constants = free_constants(formula)
+    left = [place for place, each in enumerate(constants) if not each.exact]
+    if not left:
+        return formula
+    for place, error in zip(left, _errors(formula, constants, left, table, target), strict=True):
+        value = constants[place].value
+        for digits in range(2, 16):
+            short = float(f"{value:.{digits}g}")
+            if abs(short - value) <= error / 90:
+                constants[place] = Constant(short)
+                break
+    shorter = with_constants(formula, constants)
+    return shorter if _square(shorter, table, target) <= most else formula
 
 
 def spread(residuals: np.ndarray) -> float:

@@ -89,7 +89,7 @@ def snapped(value: float, error: float) -> Constant | None:
     """The simplest constant within ``error`` of ``value``; nothing where so simple a one would be met there by chance.
 
     Of all fractions whose numerator times denominator is at most N about ``N d log N`` lie within a relative
-    distance d of a number; a fraction is taken where less than a third of one is expected to be as simple.
+    distance d of a number; a fraction is taken where less than a tenth of one is expected to be as simple.
     """
     if not math.isfinite(value) or value == 0 or error <= 0:
         return None
@@ -98,7 +98,7 @@ def snapped(value: float, error: float) -> Constant | None:
         return None
     best: tuple[float, Constant] | None = None
     for surprise, constant in _near(value, relative):
-        if surprise * relative < 1 / 3 and (best is None or surprise < best[0]):
+        if surprise * relative < 0.1 and (best is None or surprise < best[0]):
             best = surprise, constant
     return best[1] if best is not None else None
 

@@ -124,6 +124,8 @@ class _Run:
         usual = self._usual(chosen)
         if len(usual) < len(self._train):
             self._train = usual
+            again = relevant_columns(self._filled[usual], self._target[usual])
+            chosen = again if again else chosen
             if self._searched(chosen) or self._late():
                 return self._result()
         if cases:

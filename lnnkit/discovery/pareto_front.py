@@ -16,13 +16,16 @@ from lnnkit.discovery.constant_refinement import spread
 from lnnkit.discovery.expression import Product, evaluate, size
 
 _CLIP = 5.0  # spreads of the best formula's residuals: what lies outside counts as if it lay there
+_CAP = 0.95  # of the best constant's residuals: no row counts for more than this quantile of them
+_WORTH = 0.005  # by so much the error falls, at least, from one formula to the next
 _EXACT = 1e-10  # of the target's size: errors as small as this are rounding
 
 
 @dataclass(frozen=True)
 class Scored:
     """A formula, its size, and its error on held-out rows: the mean size of the residuals over that of the best
-    constant's, 0 for an exact formula, 1 for one that says nothing."""
+    constant's, both capped at the 95th percentile of the latter; 0 for an exact formula, 1 for one that says
+    nothing."""
 
     formula: Product
     size: int
@@ -36,35 +39,30 @@ def front(formulas: Sequence[Product], table: np.ndarray, target: np.ndarray) ->
     """
     residuals: list[np.ndarray] = []
     scored: list[Scored] = []
-    middle = float(np.abs(target - np.median(target)).mean()) or 1.0
+    middle = np.abs(target - np.median(target))
+    cap = float(np.quantile(middle, _CAP)) or 1.0
+    usual = float(np.minimum(middle, cap).mean()) or 1.0
     for formula in formulas:
         rest = np.abs(evaluate(formula, table) - target)
         if np.isfinite(rest).all():
             residuals.append(rest)
-            scored.append(Scored(formula, size(formula), float(rest.mean()) / middle))
+            scored.append(Scored(formula, size(formula), float(np.minimum(rest, cap).mean()) / usual))
     if not scored:
         return [], -1
     floor = _EXACT * float(np.sqrt(np.mean(target**2)))
     reach = max(_CLIP * min(map(spread, residuals)), floor)
     clipped = [np.minimum(np.maximum(each - floor, 0), reach) ** 2 for each in residuals]
-    # What a clipped loss cannot tell apart, the plain one does
     order = sorted(range(len(scored)), key=lambda at: (scored[at].size, clipped[at].mean(), scored[at].error))
     kept: list[int] = []
     for at in order:
-        mine = float(clipped[at].mean()), scored[at].error
-        if not kept or any(
-            new < (1 - 1e-6) * old for new, old in zip(mine, _least(kept, clipped, scored), strict=True)
-        ):
+        better = not kept or scored[at].error < (1 - _WORTH) * scored[kept[-1]].error
+        if better and (not kept or scored[kept[-1]].error > _EXACT):
             kept.append(at)
     best = min(kept, key=lambda at: (clipped[at].mean(), scored[at].error, scored[at].size))
     for number, at in enumerate(kept):
         if at == best or _alike(clipped[at], clipped[best]):
             return [scored[each] for each in kept], number
     raise AssertionError("the best formula is as good as itself")
-
-
-def _least(kept: Sequence[int], losses: Sequence[np.ndarray], scored: Sequence[Scored]) -> tuple[float, float]:
-    return min(float(losses[at].mean()) for at in kept), min(scored[at].error for at in kept)
 
 
 def _alike(simple: np.ndarray, best: np.ndarray) -> bool:
