@@ -294,11 +294,15 @@ class _Run:
 
     def _add(self, formulas: Iterable[Product]) -> None:
         for number, formula in enumerate(formulas):
-            if formula in self._met or size(formula) > _LARGEST:
+            if formula in self._met or size(formula) > _LARGEST or self._too_many_constants(formula):
                 continue
             self._met[formula] = self._loss(formula, self._train)
             if number % 50 == 49 and self._late():
                 return
+
+    def _too_many_constants(self, formula: Product) -> bool:
+        """Whether fewer than four rows would tell of each constant."""
+        return sum(not each.exact for each in free_constants(formula)) > max(1, len(self._train) // 4)
 
     def _settle(self) -> bool:
         """Refines the best formulas of each size; whether one of them leaves nothing to find.

@@ -66,8 +66,10 @@ def front(formulas: Sequence[Product], table: np.ndarray, target: np.ndarray) ->
 
 
 def _alike(simple: np.ndarray, best: np.ndarray) -> bool:
+    """Whether chance explains that one loss is above the other: the mean difference by three standard errors, and the
+    ratio by what the scatter of so few squares allows, and by a half at least."""
     difference = simple - best
-    chance = 3 * float(difference.std()) / np.sqrt(max(1, len(difference)))
-    return bool(difference.mean() <= chance * (float(best.mean()) > 0) + 1e-9 * float(best.mean())) and (
-        float(simple.mean()) <= 1.5 * float(best.mean())
-    )
+    rows = max(1, len(difference))
+    chance = 3 * float(difference.std()) / np.sqrt(rows)
+    ratio = 1 + max(0.5, 4 * np.sqrt(2 / rows))
+    return float(difference.mean()) <= chance and float(simple.mean()) <= ratio * float(best.mean())

@@ -134,7 +134,9 @@ def declared_text(name: str, signature: Sequence[str], *, numeric: bool) -> str:
     return format_statement(kind(name, tuple(signature), span=_NOWHERE))
 
 
-def load_text(name: str, table: Survey, path: str, keys: Sequence[SurveyedColumn], values: Sequence[SurveyedColumn]) -> str:
+def load_text(
+    name: str, table: Survey, path: str, keys: Sequence[SurveyedColumn], values: Sequence[SurveyedColumn]
+) -> str:
     """The ``load`` statement. Its conditions leave out rows that state nothing: those without a key, a truth value or a
     category."""
     columns = (*keys, *values)
