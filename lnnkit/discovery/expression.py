@@ -7,7 +7,6 @@ equal bases stand once.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -268,7 +267,7 @@ def size(formula: Product) -> int:
     bare = formula.coefficient in (ONE, MINUS_ONE) and (formula.factors or root)
     parts = [] if bare else [formula.coefficient.cost]
     for base, exponent in formula.factors:
-        parts.append(_base_size(base) + (0 if abs(exponent) == 1 else 2 if exponent == int(exponent) else 4))
+        parts.append(_base_size(base) + (0 if abs(exponent) == 1 else 2 if 2 * exponent == int(2 * exponent) else 4))
     if root is not None:
         parts.append(1 + sum(_base_size(base) for base, _ in root.factors) + len(root.factors) - 1)
     above = any(exponent > 0 for _, exponent in (*formula.factors, *(root.factors if root else ())))
@@ -329,16 +328,10 @@ def evaluate(formula: Product, table: np.ndarray) -> np.ndarray:
 
 
 def rooted(formula: Product) -> tuple[Product, Product | None]:
-    """What stands before a square root, and what is under it: all half exponents in one. ``x^1.5`` is ``x sqrt(x)``."""
-    whole: list[tuple[Base, float]] = []
-    half: list[tuple[Base, float]] = []
-    for base, exponent in formula.factors:
-        if 2 * exponent == int(2 * exponent) and exponent != int(exponent):
-            half.append((base, math.copysign(1.0, exponent)))
-            exponent = float(int(exponent))
-        if exponent:
-            whole.append((base, exponent))
-    return Product(formula.coefficient, tuple(whole)), Product(ONE, tuple(half)) if half else None
+    """What stands before a square root, and what is under it: the factors with exponents of a half, in one root."""
+    half = tuple((base, 2 * exponent) for base, exponent in formula.factors if abs(exponent) == 0.5)
+    whole = tuple(pair for pair in formula.factors if abs(pair[1]) != 0.5)
+    return Product(formula.coefficient, whole), Product(ONE, half) if half else None
 
 
 def _value(formula: Product, table: np.ndarray) -> np.ndarray | float:

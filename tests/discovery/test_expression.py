@@ -98,7 +98,7 @@ QUARTER_PI = Constant(1 / (4 * math.pi), 1, 4, -1)
         (total(A, scaled(B, Constant(-2.0, -2, 1))), "a - 2 * b", r"a - 2 \, b"),
         (absolute(total(A, B)), "abs(a + b)", r"\left|a + b\right|"),
         (power(total(A, B), 2.0), "(a + b)^2", r"\left(a + b\right)^{2}"),
-        (product(power(A, 1.5), power(B, -1.0)), "a * sqrt(a) / b", r"\frac{a \, \sqrt{a}}{b}"),
+        (product(power(A, 1.5), power(B, -1.0)), "a^1.5 / b", r"\frac{{a}^{1.5}}{b}"),
         (choice(A, constant(2.0), A, B), "if(a > 2, a, b)", None),
         (power(total(power(A, -1.0), power(B, -1.0)), -1.0), "a * b / (b + a)", r"\frac{a \, b}{b + a}"),
     ],
