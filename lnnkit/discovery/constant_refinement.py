@@ -16,7 +16,7 @@ from lnnkit.discovery.expression import Product, evaluate, free_constants, with_
 from lnnkit.learn.arithmetic.levenberg_marquardt import minimise
 
 _STEP = 1e-7  # of a constant, for the derivative by it
-_FLOOR = 1e-11  # relative: what rounding leaves uncertain of a constant, at least
+_FLOOR = 3e-12  # relative: what rounding leaves uncertain of a constant, at least
 _OUTLYING = 6.0  # times the spread of the middle half of residuals, scaled as of a normal distribution
 
 
@@ -119,7 +119,7 @@ def _rounded(formula: Product, table: np.ndarray, target: np.ndarray, most: floa
         value = constants[place].value
         for digits in range(2, 16):
             short = float(f"{value:.{digits}g}")
-            if abs(short - value) <= error / 90:
+            if abs(short - value) <= error / 30:
                 constants[place] = Constant(short)
                 break
     shorter = with_constants(formula, constants)
@@ -154,7 +154,7 @@ def _fitted(
 def _errors(
     formula: Product, constants: Sequence[Constant], free: Sequence[int], table: np.ndarray, target: np.ndarray
 ) -> list[float]:
-    """Three standard errors of each constant."""
+    """The standard error of each constant."""
     problem = _Residuals(formula, tuple(constants), tuple(free), table, target, 1.0)
     slopes = problem.slopes(np.ones(len(free)))
     noise = _square(formula, table, target) / max(1, len(target) - len(free))
@@ -163,7 +163,7 @@ def _errors(
     covariance = np.linalg.pinv((slopes / scale).T @ (slopes / scale), rcond=1e-14)
     relative = np.sqrt(np.maximum(np.diag(covariance), 0) * noise) / scale
     return [
-        max(3 * float(error), _FLOOR) * abs(constants[place].value) for error, place in zip(relative, free, strict=True)
+        max(float(error), _FLOOR) * abs(constants[place].value) for error, place in zip(relative, free, strict=True)
     ]
 
 

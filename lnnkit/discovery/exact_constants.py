@@ -86,26 +86,29 @@ def _of(top: int, bottom: int, pi: int, root: bool) -> Constant:
 
 
 def snapped(value: float, error: float) -> Constant | None:
-    """The simplest constant within ``error`` of ``value``; nothing where so simple a one would be met there by chance.
+    """The simplest constant near ``value``, whose standard error is ``error``; nothing where none is simple enough.
 
-    Of all fractions whose numerator times denominator is at most N about ``N d log N`` lie within a relative
-    distance d of a number; a fraction is taken where less than a tenth of one is expected to be as simple.
+    A constant at a distance of z standard errors is weighed by ``2 n d w exp(z^2 / 2) / |value|``: n is its numerator
+    times its denominator, w a weight for powers of pi and roots. That is the number of constants as simple that are
+    expected as near by chance, over the likelihood; the least is taken, if it is small. Of fractions whose numerator
+    times denominator is at most N about ``N d log N`` lie within a relative distance d of a number.
     """
-    if not math.isfinite(value) or value == 0 or error <= 0:
-        return None
-    relative = error / abs(value)
-    if relative > 0.2:
+    if not math.isfinite(value) or value == 0 or error <= 0 or error > 0.1 * abs(value):
         return None
     best: tuple[float, Constant] | None = None
-    for surprise, constant in _near(value, relative):
-        if surprise * relative < 0.1 and (best is None or surprise < best[0]):
-            best = surprise, constant
+    for width in (0.5, 1.0, 2.0, 3.0):
+        for simplicity, constant in _near(value, width * error / abs(value)):
+            z = (constant.value - value) / error
+            surprise = simplicity * error / abs(value) * math.exp(z * z / 2)
+            if surprise < _SURPRISE and (best is None or surprise < best[0]):
+                best = surprise, constant
     return best[1] if best is not None else None
 
 
-_FORMS = ((0, False, 1), (1, False, 3), (-1, False, 3), (2, False, 6), (0, True, 4), (-2, False, 8), (1, True, 10))
+_SURPRISE = 0.4
+_FORMS = ((0, False, 1), (1, False, 3), (-1, False, 3), (2, False, 6), (0, True, 8), (-2, False, 8), (1, True, 10))
 _FORMS += ((-1, True, 10), (3, False, 20), (-3, False, 20))
-"""The power of pi, whether it is a root, and how much more numbers must surprise before it is taken."""
+"""The power of pi, whether it is a root, and the weight."""
 
 
 def _near(value: float, relative: float) -> Iterator[tuple[float, Constant]]:

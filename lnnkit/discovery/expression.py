@@ -7,7 +7,7 @@ equal bases stand once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -396,6 +396,24 @@ def with_constants(formula: Product, values: Sequence[Constant]) -> Product:
     """The same tree with other coefficients."""
     left = iter(values)
     return _rebuilt(formula, lambda _: next(left), True)
+
+
+def regauged(formula: Product) -> Iterator[Product]:
+    """The same function with another term of a sum first, whose coefficient then stands before the sum."""
+    for at, (base, exponent) in enumerate(formula.factors):
+        if not isinstance(base, Sum):
+            continue
+        for place, lead in enumerate(base.terms):
+            if place == 0 or (lead.coefficient.value < 0 and exponent != int(exponent)):
+                continue
+            by = raised(lead.coefficient, -1.0)
+            ordered = (lead, *base.terms[:place], *base.terms[place + 1 :])
+            terms = [Product(multiplied(term.coefficient, by), term.factors) for term in ordered]
+            terms[0] = Product(ONE, lead.factors)
+            factors = list(formula.factors)
+            factors[at] = (Sum(tuple(terms)), exponent)
+            outer = multiplied(formula.coefficient, raised(lead.coefficient, exponent))
+            yield Product(outer, tuple(factors))
 
 
 def _rebuilt(formula: Product, change: Callable[[Constant], Constant], outer: bool) -> Product:

@@ -3,6 +3,7 @@ of all that was met a list of size against error."""
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from lnnkit.discovery.constant_refinement import exact, refined, spread
 from lnnkit.discovery.exact_constants import Constant
 from lnnkit.discovery.expression import (
     Product,
+    Variable,
     choice,
     columns,
     constant,
@@ -22,6 +24,7 @@ from lnnkit.discovery.expression import (
     free_constants,
     power,
     product,
+    regauged,
     scaled,
     size,
     substituted,
@@ -41,6 +44,7 @@ _SAMPLE = 500  # rows that thousands of features are compared on
 _EXACT = 1e-9  # of the target's size: a formula that is nowhere further off is the one
 _LARGEST = 60
 _OUTLIERS = 0.2  # the share of rows that may be far off
+_MONOMIAL = 25
 _SIMPLE = 35  # a larger formula, or one of constants that are not exact, may hide what it lacks
 _TRIED = 3  # formulas of a size whose constants are fitted, if they leave at most
 _PROMISING = 6.0  # times the squares that a smaller one leaves
@@ -144,11 +148,11 @@ class _Run:
         sample = train if len(train) <= _SAMPLE else np.sort(self._generator.choice(train, _SAMPLE, replace=False))
         for formulas in self._families(inputs, sample):
             self._add(formulas)
-            if self._settle():
+            if self._settle(early=True):
                 return True
             if self._late():
                 break
-        return False
+        return self._complete(False)
 
     def _overlooked(self, chosen: list[int]) -> list[int]:
         """Columns that tell of what the best formula leaves."""
@@ -267,9 +271,6 @@ class _Run:
         """``y^p q_0 = P - y^p (Q - q_0)`` for one monomial ``q_0`` of the denominator after the other."""
         inputs = state.inputs.at(sample)
         width = len(inputs)
-        features = monomials(inputs, grid(width, 80, negative=width <= 2))
-        below = np.flatnonzero(np.abs(features.exponents).sum(1) <= 2)
-        leading = np.flatnonzero(np.abs(features.exponents).sum(1) <= 1)
         plain = self._target[sample] / state.scale[sample]
         for exponent in (1.0, 2.0):
             if not np.isfinite(plain).all() or (exponent == 2 and np.ptp(np.sign(plain)) > 0):
@@ -279,16 +280,10 @@ class _Run:
                 weight = np.abs(state.scale[sample]) * np.abs(plain) ** (1 - exponent)
             if not np.isfinite(weight).all():
                 continue
-            for lead in leading:
-                others = below[below != lead]
-                matrix = np.concatenate(
-                    [features.columns, -features.columns[:, others] * wanted[:, None]], 1
-                ) / np.maximum(np.abs(features.columns[:, [lead]]), 1e-12)
-                side = wanted * np.sign(features.columns[:, lead])
-                for fit in sparse_fits(matrix * weight[:, None], side * weight, most=5, pairs=20, beam=8):
-                    quotient = _quotient(state.inputs, features, fit, int(lead), others)
-                    if quotient is not None:
-                        yield product(state.factor, power(quotient, 1 / exponent))
+            for most in (80, 330):
+                features = monomials(inputs, grid(width, most, negative=width <= 2))
+                for made in _quotient_fits(state.inputs, features, wanted, weight):
+                    yield product(state.factor, power(made, 1 / exponent))
 
     # --- what was met -------------------------------------------------------------------------------------------------
 
@@ -304,7 +299,7 @@ class _Run:
         """Whether fewer than four rows would tell of each constant."""
         return sum(not each.exact for each in free_constants(formula)) > max(1, len(self._train) // 4)
 
-    def _settle(self) -> bool:
+    def _settle(self, *, early: bool = False) -> bool:
         """Refines the best formulas of each size; whether one of them leaves nothing to find.
 
         The constants of a few are fitted to some rows; what is then better than all that is smaller, or nearly so, is
@@ -327,7 +322,7 @@ class _Run:
                 if loss < _NEARLY * least and formula not in self._refined:
                     self._refined[formula] = self._polished(fitted)
                 least = min(least, loss)
-        return self._complete()
+        return self._complete(early)
 
     def _polished(self, formula: Product) -> Product:
         rows = self._rows(formula, self._train)
@@ -335,8 +330,18 @@ class _Run:
             return formula
         rows = rows[:_MANY]
         table, target = self._filled[rows], self._target[rows]
-        made = exact(refined(formula, table, target), table, target)
-        return tidied(unsized(substituted(made, [variable(place) for place in range(table.shape[1])]), self._positive))
+        fitted = refined(formula, table, target)
+        made = self._plain(exact(fitted, table, target), table)
+        for other in regauged(fitted):
+            if all(each.exact for each in free_constants(made)) or self._late():
+                break
+            tried = self._plain(exact(other, table, target), table)
+            made = min(made, tried, key=size)
+        return made
+
+    def _plain(self, formula: Product, table: np.ndarray) -> Product:
+        whole = substituted(formula, [variable(place) for place in range(table.shape[1])])
+        return tidied(unsized(whole, self._positive))
 
     def _rows(self, formula: Product, among: np.ndarray) -> np.ndarray:
         read = sorted(columns(formula))
@@ -347,8 +352,9 @@ class _Run:
         rest = evaluate(formula, self._filled[rows]) - self._target[rows]
         return float(np.mean(rest**2)) if len(rows) and np.isfinite(rest).all() else np.inf
 
-    def _complete(self) -> bool:
-        """Whether the best formula is exact, or what it leaves is noise as far as a polynomial can tell."""
+    def _complete(self, early: bool) -> bool:
+        """Whether the best formula is exact, or what it leaves is noise as far as a polynomial can tell. ``early``: of
+        noisy ones only monomials count, as simpler formulas may come yet."""
         result = self._result()
         formula = result.formula
         rows = self._rows(formula, np.arange(len(self._target)))
@@ -358,7 +364,8 @@ class _Run:
         if np.abs(rest).max() <= _EXACT * float(np.sqrt(np.mean(self._target**2))):
             return True
         drawn = sum(not each.exact for each in free_constants(formula))
-        simple = drawn == 0 and size(formula) <= _SIMPLE
+        simple = drawn == 0 and size(formula) <= (_MONOMIAL if early else _SIMPLE)
+        simple &= not early or columns(formula) == {*_variables(formula)}
         return bool(self._chosen) and simple and self._is_noise(rest, rows)
 
     def _is_noise(self, rest: np.ndarray, rows: np.ndarray) -> bool:
@@ -385,6 +392,29 @@ class _Run:
 
     def _late(self) -> bool:
         return time.process_time() > self._end
+
+
+def _variables(formula: Product) -> list[int]:
+    """The columns that are factors of a product."""
+    return [base.place for base, _ in formula.factors if isinstance(base, Variable)]
+
+
+def _quotient_fits(inputs: Inputs, features: Features, wanted: np.ndarray, weight: np.ndarray) -> Iterator[Product]:
+    """Sums of ``features`` over sums of the low ones among them, for one term of the denominator after the other."""
+    efforts = np.abs(features.exponents).sum(1)
+    below = np.flatnonzero(efforts <= 2)
+    for lead in below:
+        others = below[below != lead]
+        matrix = np.concatenate([features.columns, -features.columns[:, others] * wanted[:, None]], 1)
+        matrix = matrix / np.maximum(np.abs(features.columns[:, [lead]]), 1e-12) * weight[:, None]
+        side = wanted * np.sign(features.columns[:, lead]) * weight
+        fits = itertools.chain(
+            sparse_fits(matrix, side, most=5, pairs=20, beam=8), eliminated(matrix, side, most=10, exact=True)
+        )
+        for fit in fits:
+            quotient = _quotient(inputs, features, fit, int(lead), others)
+            if quotient is not None:
+                yield quotient
 
 
 def _quotient(inputs: Inputs, features: Features, fit: Fit, lead: int, others: np.ndarray) -> Product | None:

@@ -106,12 +106,13 @@ def _swapped(fit, chosen: tuple[int, ...], held: Sequence[int]) -> Fit | None:
     return min((fit(each) for each in options), key=lambda each: each.left) if options else None
 
 
-def eliminated(features: np.ndarray, target: np.ndarray, *, most: int) -> Iterator[Fit]:
-    """From all features down, the one whose loss costs least at a time; sets of at most ``most`` are given."""
+def eliminated(features: np.ndarray, target: np.ndarray, *, most: int, exact: bool = False) -> Iterator[Fit]:
+    """From all features down, the one whose loss costs least at a time; sets of at most ``most`` are given. With
+    ``exact`` only where all features together leave nothing: then many fall at once, and there may be more of them."""
     norm = np.linalg.norm(features, axis=0)
     chosen = list(np.flatnonzero(norm > 0))
     square = float(target @ target)
-    if square == 0 or len(chosen) >= len(target) // 2:
+    if square == 0 or len(chosen) >= len(target) * (0.8 if exact else 0.5):
         return
     while chosen:
         scaled = features[:, chosen] / norm[chosen]
@@ -124,6 +125,8 @@ def eliminated(features: np.ndarray, target: np.ndarray, *, most: int) -> Iterat
         inverse = np.linalg.solve(triangle, np.eye(len(chosen)))
         found = inverse @ (orthogonal.T @ target)
         rest = target - scaled @ found
+        if exact and float(rest @ rest) > 1e-20 * square:
+            return
         if len(chosen) <= most:
             yield Fit(tuple(map(int, chosen)), found / norm[chosen], float(rest @ rest) / square)
         cost = found**2 / np.square(inverse).sum(1)
