@@ -66,7 +66,6 @@ class FormulaRegressor(RegressorMixin, BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         self._names = [f"x{place}" for place in range(X.shape[1])] if names is None else [str(each) for each in names]
         self.target_ = _apart(name if isinstance(name, str) and name else "y", self._names)
-        _refuse_infinite(X, self._names)
         seed = 0 if self.random_state is None else int(self.random_state)
         found = discover(X, y, Search(float(self.seconds), float(self.held_out), seed))
         self._formula = found.formula
@@ -87,7 +86,6 @@ class FormulaRegressor(RegressorMixin, BaseEstimator):
         has no value (it divides by 0, or takes the root of a negative number) the middle of y is predicted."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
-        _refuse_infinite(X, self._names)
         found = evaluate(self._formula, np.where(np.isnan(X), self._middle, X))
         return np.where(np.isfinite(found), found, self._usual)
 
@@ -133,15 +131,6 @@ def _require_numbers(X: Any) -> None:
         raise ValueError(
             f"a formula is of numbers, and {listed} {'is' if len(wrong) == 1 else 'are'} none; leave out such columns, "
             "or encode them"
-        )
-
-
-def _refuse_infinite(X: np.ndarray, names: list[str]) -> None:
-    rows, places = np.nonzero(np.isinf(X))
-    if len(rows):
-        raise ValueError(
-            f"column {names[places[0]]!r} holds infinity (row {rows[0]}); give a finite number, or leave the cell "
-            "missing (NaN) where the value is unknown"
         )
 
 
