@@ -44,7 +44,7 @@ _SAMPLE = 500  # rows that thousands of features are compared on
 _EXACT = 1e-9  # of the target's size: a formula that is nowhere further off is the one
 _LARGEST = 60
 _OUTLIERS = 0.2  # the share of rows that may be far off
-_MONOMIAL = 25
+_EARLY = 1  # families of formulas, before which only a monomial ends a noisy search
 _SIMPLE = 35  # a larger formula, or one of constants that are not exact, may hide what it lacks
 _TRIED = 3  # formulas of a size whose constants are fitted, if they leave at most
 _PROMISING = 6.0  # times the squares that a smaller one leaves
@@ -146,9 +146,9 @@ class _Run:
             return False
         inputs = Inputs(tuple(variable(place) for place in chosen), self._filled[:, chosen])
         sample = train if len(train) <= _SAMPLE else np.sort(self._generator.choice(train, _SAMPLE, replace=False))
-        for formulas in self._families(inputs, sample):
+        for number, formulas in enumerate(self._families(inputs, sample)):
             self._add(formulas)
-            if self._settle(early=True):
+            if self._settle(early=number < _EARLY):
                 return True
             if self._late():
                 break
@@ -332,7 +332,7 @@ class _Run:
         table, target = self._filled[rows], self._target[rows]
         fitted = refined(formula, table, target)
         made = self._plain(exact(fitted, table, target), table)
-        for other in regauged(fitted):
+        for other in regauged(fitted) if size(fitted) <= _SIMPLE else ():
             if all(each.exact for each in free_constants(made)) or self._late():
                 break
             tried = self._plain(exact(other, table, target), table)
@@ -363,8 +363,7 @@ class _Run:
             return False
         if np.abs(rest).max() <= _EXACT * float(np.sqrt(np.mean(self._target**2))):
             return True
-        drawn = sum(not each.exact for each in free_constants(formula))
-        simple = drawn == 0 and size(formula) <= (_MONOMIAL if early else _SIMPLE)
+        simple = all(map(_is_plain, free_constants(formula))) and size(formula) <= _SIMPLE
         simple &= not early or columns(formula) == {*_variables(formula)}
         return bool(self._chosen) and simple and self._is_noise(rest, rows)
 
@@ -392,6 +391,11 @@ class _Run:
 
     def _late(self) -> bool:
         return time.process_time() > self._end
+
+
+def _is_plain(value: Constant) -> bool:
+    """A fraction of small numbers, times a power of pi: one that noise hardly feigns."""
+    return value.exact and not value.root and abs(value.numerator) * value.denominator <= 12
 
 
 def _variables(formula: Product) -> list[int]:
