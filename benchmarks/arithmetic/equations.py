@@ -1,7 +1,7 @@
 """Formulas found again from tables: those of the Feynman lectures, random ones, and epidemics of eight countries.
 
 A formula is exact where it agrees with the law to 1e-6 relative on fresh rows of ranges that are half as wide again.
-``paper`` runs other programs on the same rows for the same seconds, where they are installed: gplearn and Operon.
+``paper`` runs gplearn on the same rows for the same seconds, where it is installed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from lnnkit.discovery.formula_text import formula_text
 
 ROWS, SECONDS, FRESH = 1000, 30.0, 2000
 EXACT = 1e-6
-RIVALS = ("gplearn", "pyoperon")
+RIVALS = ("gplearn",)
 
 Predictor = Callable[[np.ndarray], np.ndarray]
 
@@ -104,7 +104,7 @@ def _fitted(model: str, law: Law, table: np.ndarray, target: np.ndarray, seed: i
     if model == "FormulaRegressor":
         formula = discover(table, target, Search(SECONDS, seed=seed)).formula
         return lambda rows: evaluate(formula, rows), formula_text(formula, names)
-    return _gplearn(table, target, seed) if model == "gplearn" else _operon(table, target, seed)
+    return _gplearn(table, target, seed)
 
 
 def _gplearn(table: np.ndarray, target: np.ndarray, seed: int) -> tuple[Predictor, str]:
@@ -124,22 +124,3 @@ def _gplearn(table: np.ndarray, target: np.ndarray, seed: int) -> tuple[Predicto
         model.fit(table, target)
         model.set_params(generations=model.generations + 1)
     return model.predict, str(model._program)
-
-
-def _operon(table: np.ndarray, target: np.ndarray, seed: int) -> tuple[Predictor, str]:
-    """The settings of its own example, one thread, for the same seconds."""
-    from pyoperon.sklearn import SymbolicRegressor  # pyright: ignore[reportMissingImports]  # only where installed
-
-    model: Any = SymbolicRegressor(
-        allowed_symbols="add,sub,mul,div,sqrt,abs,square,constant,variable",
-        population_size=1000,
-        generations=100_000,
-        max_evaluations=100_000_000,
-        max_length=40,
-        optimizer_iterations=10,
-        n_threads=1,
-        time_limit=int(SECONDS),
-        random_state=seed,
-    )
-    model.fit(table, target)
-    return lambda rows: np.asarray(model.predict(rows), dtype=float), str(model.get_model_string(model.model_, 4))

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lnnkit.discovery.case_splits import best_condition, settled_threshold
 from lnnkit.discovery.composite_terms import composite_terms
 from lnnkit.discovery.constant_refinement import exact, refined, spread
 from lnnkit.discovery.exact_constants import Constant
@@ -38,6 +37,7 @@ from lnnkit.discovery.pareto_front import Scored, front
 from lnnkit.discovery.power_products import power_products
 from lnnkit.discovery.relevant_columns import relevant_columns, telling_columns
 from lnnkit.discovery.sparse_sums import Fit, eliminated, sparse_fits
+from lnnkit.discovery.table_splits import best_condition, settled_threshold
 from lnnkit.discovery.variable_reductions import Reduced, Reductions, polynomial
 
 _SAMPLE = 500  # rows that thousands of features are compared on
