@@ -159,7 +159,8 @@ def _written(
         if not fine.any():
             continue
         for formula, column in ((made, values), (absolute(made), np.abs(values))):
-            square = float(column[fine] @ column[fine])
+            with np.errstate(over="ignore", invalid="ignore"):
+                square = float(column[fine] @ column[fine])
             if square > 0 and np.isfinite(square):
                 coefficient = float(column[fine] @ target[fine]) / square
                 if coefficient and np.isfinite(coefficient):
