@@ -1,4 +1,5 @@
-"""Rules as a scikit-learn classifier; needs the extra ``lnnkit[sklearn]``.
+"""Rules as a scikit-learn classifier, and formulas as a regressor (`FormulaRegressor`); needs the extra
+``lnnkit[sklearn]``.
 
 ``RuleClassifier()`` induces a rule from a table; ``RuleClassifier(rules=..., target=...)`` trains the rules that it is
 given. The columns of a data frame are what rules read of a row:
@@ -29,6 +30,7 @@ from sklearn.utils.validation import (  # pyright: ignore[reportMissingImports] 
     validate_data,
 )
 
+from lnnkit.formula_regressor import FormulaRegressor as FormulaRegressor
 from lnnkit.kb import KnowledgeBase, loads
 from lnnkit.learn.induction.hot_deck import donors, missing
 from lnnkit.learn.induction.rule_induction import Induced, Limits, induce

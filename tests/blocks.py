@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import pytest
 
@@ -18,7 +18,7 @@ def in_blocks(seeds: range, size: int, plain: int) -> list[object]:
     ]
 
 
-def at_length(cases: Sequence[object], plain: int, several: bool = False) -> list[object]:
+def at_length(cases: Collection[object], plain: int, several: bool = False) -> list[object]:
     """The ``cases`` as parameters; all after the first ``plain`` are marked slow. With ``several`` each is a tuple of
     values, one for each name."""
 

@@ -42,9 +42,9 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "lnnkit"
 CORE = ("formula", "analysis", "store", "join", "trail", "engine", "answers")
-STAGES = ("syntax", "data", "check", "graph", *CORE, "rows", "explain", "prove", "draw", "learn", "kb")
+STAGES = ("syntax", "data", "check", "graph", *CORE, "rows", "explain", "prove", "draw", "learn", "discovery", "kb")
 LEAVES = ("logic", "numeric", "flags")
-SURFACES = ("cli", "shell", "sklearn", "__main__")
+SURFACES = ("cli", "shell", "sklearn", "formula_regressor", "__main__")
 VALUES = ("answer_table", "outcome", "plan", "scores")
 
 MAY: dict[str, set[str]] = {stage: set(STAGES[: place + 1]) for place, stage in enumerate(STAGES)}

@@ -7,13 +7,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, get_args
 
-from benchmarks.arithmetic import fast, heim, identity, madsen, nsr, paper, single, static
+from benchmarks.arithmetic import epidemics, equations, fast, heim, identity, madsen, nsr, paper, single, static
 from benchmarks.arithmetic.batch import RuleShape
 from benchmarks.arithmetic.outcome import Cell, Outcome
 from benchmarks.arithmetic.regression import Regression
 from benchmarks.arithmetic.sequences import numerals, recurrent
 
-Task = Literal["identity", "static", "madsen", "single", "heim", "nsr", "recurrent", "numerals", "fsir", "counting"]
+Task = Literal[
+    "identity", "static", "madsen", "single", "heim", "nsr", "equations", "recurrent", "numerals", "fsir", "counting"
+]
 Mode = Literal["paper", "fast"]
 TASKS: tuple[Task, ...] = get_args(Task)
 COMPANY = (0, 3)
@@ -42,6 +44,8 @@ def jobs(task: Task, mode: Mode, steps: int | None) -> Iterator[Job]:
                     cell = Cell(task, relation, setting, "NSR", mode, nsr.PUBLISHED[relation] if not company else "")
                     solve = partial(nsr.solve, relation, company)
                     yield Job(cell, solve if mode == "fast" else partial(nsr.reproduce, relation, company, steps=steps))
+        case "equations":
+            yield from _of_equations(mode)
         case "recurrent":
             yield from _recurrent(mode, steps)
         case "numerals":
@@ -54,6 +58,18 @@ def jobs(task: Task, mode: Mode, steps: int | None) -> Iterator[Job]:
             tasks = {"static": static, "madsen": madsen, "single": single, "heim": heim}
             for regression in tasks[task].regressions():
                 yield from _of_regression(regression, mode, steps)
+
+
+def _of_equations(mode: Mode) -> Iterator[Job]:
+    for op in equations.operations():
+        for setting in equations.SETTINGS:
+            for model in equations.models(mode):
+                cell = Cell("equations", op, setting.name, model, mode)
+                yield Job(cell, partial(equations.solve, op, setting, model))
+    if mode == "fast":
+        for country in epidemics.countries():
+            cell = Cell("equations", country, "next 14 days", "FormulaRegressor", mode)
+            yield Job(cell, partial(epidemics.solve, country))
 
 
 def _of_regression(task: Regression, mode: Mode, steps: int | None) -> Iterator[Job]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from lnnkit import __version__
 from lnnkit.cli import (
     check,
+    discover,
     draw,
     evaluate,
     explain,
@@ -55,6 +56,7 @@ COMMANDS = {
     "train": train,
     "eval": evaluate,
     "init": init,
+    "discover": discover,
     "import": import_program,
     "export": export_program,
     "lsp": lsp,
@@ -104,7 +106,7 @@ def _parsers(names: Iterable[str]) -> tuple[argparse.ArgumentParser, dict[str, a
         )
         if module is shell:
             command.add_argument("file", metavar="FILE", nargs="?", help="a .lnn program (default: an empty one)")
-        elif module not in (init, import_program, lsp, print_grammar):  # the first two take other files
+        elif module not in (init, discover, import_program, lsp, print_grammar):  # the first three take other files
             command.add_argument("file", metavar="FILE", help="a .lnn program; - reads standard input")
         module.options(command)
         command.set_defaults(command=module.command)

@@ -58,7 +58,7 @@ def command(arguments: argparse.Namespace) -> int:
         require_apart(output, files)
     base = Path(output).resolve().parent if output is not None else Path.cwd()
     tables = surveyed(files)
-    keyless = draft(tables, [_relative(table.path, base) for table in tables]).keyless
+    keyless = draft(tables, [relative(table.path, base) for table in tables]).keyless
     if arguments.ids and keyless:
         tables = [_copied(table, base, arguments.force) if table.path in keyless else table for table in tables]
     text = drafted(tables, base)
@@ -101,7 +101,7 @@ def drafted(tables: Sequence[Survey], base: Path) -> str:
     table."""
     from lnnkit.draft.drafting import draft
 
-    found = draft(tables, [_relative(table.path, base) for table in tables])
+    found = draft(tables, [relative(table.path, base) for table in tables])
     if found.keyless:
         raise Error([_keyless(path) for path in found.keyless])
     streams.findings(_lost(table) for table in tables if table.lost)
@@ -143,7 +143,7 @@ def _lost(table: Survey) -> Diagnostic:
     return Diagnostic("bad-row", message, hint, severity="warning", file=str(table.path), row=min(table.lost))
 
 
-def _relative(file: Path, base: Path) -> str:
+def relative(file: Path, base: Path) -> str:
     """The path as the program names it."""
     whole = file.resolve()
     try:

@@ -82,7 +82,7 @@ def _table(
         lines.append(f"# Several rows are about one {' and '.join(own)}: what differs between them is left out below.")
     if len(keys) == len(table.columns):
         name = naming.predicate(stem_of(table.path), "", numeric=False)
-        lines += [_declared(name, own, numeric=False), _load(name, table, path, keys, ())]
+        lines += [declared_text(name, own, numeric=False), load_text(name, table, path, keys, ())]
         queries.append(f"query {format_predicate(name)}({arguments})")
     for column in table.columns:
         if any(column is key for key in keys):
@@ -94,7 +94,7 @@ def _table(
             continue
         name = naming.predicate(column.title, stem_of(table.path), numeric=numeric)
         signature = own if numeric or truth else [*own, sorts.of(column)]
-        statements = [_declared(name, signature, numeric=numeric), _load(name, table, path, keys, (column,))]
+        statements = [declared_text(name, signature, numeric=numeric), load_text(name, table, path, keys, (column,))]
         if why:
             left += [f"# {_title(column)}: {why}", *(f"# {statement}" for statement in statements)]
             continue
@@ -103,7 +103,7 @@ def _table(
         queries += _queries(name, column, table, arguments, numeric=numeric, truth=truth)
     if not queries:
         name = naming.predicate(stem_of(table.path), "", numeric=False)
-        lines += [_declared(name, own, numeric=False), _load(name, table, path, keys, ())]
+        lines += [declared_text(name, own, numeric=False), load_text(name, table, path, keys, ())]
         queries.append(f"query {format_predicate(name)}({arguments})")
     return _Written([*lines, *left], used, queries)
 
@@ -130,12 +130,14 @@ def _refers(column: SurveyedColumn, sorts: Sorts) -> bool:
     return (column.kind == "text" or is_id(column.title)) and sorts.reference(column) is not None
 
 
-def _declared(name: str, signature: Sequence[str], *, numeric: bool) -> str:
+def declared_text(name: str, signature: Sequence[str], *, numeric: bool) -> str:
     kind = ast.NumberStatement if numeric else ast.PredicateStatement
     return format_statement(kind(name, tuple(signature), span=_NOWHERE))
 
 
-def _load(name: str, table: Survey, path: str, keys: Sequence[SurveyedColumn], values: Sequence[SurveyedColumn]) -> str:
+def load_text(
+    name: str, table: Survey, path: str, keys: Sequence[SurveyedColumn], values: Sequence[SurveyedColumn]
+) -> str:
     """The ``load`` statement. Its conditions leave out rows that state nothing: those without a key, a truth value or a
     category."""
     columns = (*keys, *values)

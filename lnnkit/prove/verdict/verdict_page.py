@@ -2,45 +2,26 @@
 
 from __future__ import annotations
 
-import html
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
+from markupsafe import Markup
+
+from lnnkit.markup.html_table import Table, tables
+from lnnkit.markup.templating import document
 from lnnkit.prove.verdict.verdict_text import headline, rows, title
 from lnnkit.prove.verdict.verdicts import Decided
-
-_STYLE = """
-.lnn-proved { font: 14px/1.5 system-ui, sans-serif; margin: 1em 0; }
-.lnn-proved table { border-collapse: collapse; margin: .3em 0 .8em 1em; }
-.lnn-proved td, .lnn-proved th { padding: .1em .8em .1em 0; text-align: left; }
-.lnn-proved code { background: #f3f3f6; padding: .1em .35em; border-radius: 3px; color: #223; }
-.lnn-proved .why { color: #667; }
-"""
 
 
 def page(results: Sequence[Decided]) -> str:
     """A whole document."""
-    parts = "".join(fragment(decided) for decided in results)
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>lnnkit prove</title></head>\n'
-        f"<body>{parts}</body></html>\n"
-    )
+    return document("lnnkit prove", Markup("").join(Markup(fragment(decided)) for decided in results))
 
 
 def fragment(decided: Decided) -> str:
     """The same of one question, to be put into a page."""
-    return f'<div class="lnn-proved"><style>{_STYLE}</style>{"".join(_parts(decided))}</div>'
-
-
-def _parts(decided: Decided) -> Iterator[str]:
-    yield f"<p><code>{html.escape(decided.formula)}</code> <b>{html.escape(headline(decided))}</b></p>"
-    if decided.core:
-        yield "<table>"
-        for member in decided.core:
-            place = html.escape(f"{member.file}:{member.line}")
-            yield f'<tr><td><code>{html.escape(member.text)}</code></td><td class="why">{place}</td></tr>'
-        yield "</table>"
+    core = [(member.text, f"{member.file}:{member.line}") for member in decided.core]
+    shown = [Table("", [], core, len(core))] if core else []
     for model in decided.models:
-        yield f"<table><caption>{html.escape(title(decided, model))}</caption>"
-        yield from (f"<tr><td>{html.escape(text)}</td><td>{value}</td></tr>" for text, value in rows(model))
-        yield "</table>"
-    yield from (f'<p class="why">{html.escape(note)}</p>' for note in decided.notes)
+        values = rows(model)
+        shown.append(Table(title(decided, model), [], values, len(values), "values"))
+    return tables(*shown, text=f"{decided.formula}: {headline(decided)}", notes=decided.notes)

@@ -1,0 +1,160 @@
+"""``lnnkit discover``: formulas for a column of a table."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lnnkit.cli import streams
+from lnnkit.cli.option_values import positive, seed
+from lnnkit.errors import Error
+from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.printer import format_predicate
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from lnnkit.discovery.formula_search import Discovered
+    from lnnkit.draft.survey import Survey, SurveyedColumn
+
+SUMMARY = "find formulas for a column of numbers"
+DESCRIPTION = """\
+Finds arithmetic of a table's other columns (+ - * / ^ sqrt abs, constants, and two cases by a comparison) that
+gives the target. Prints the formulas that no smaller one beats, with their size and their error on rows held
+back: 0 is exact, 1 is as good as the best constant. The star marks the choice: the smallest whose errors chance
+cannot tell from the least. With -o writes it as a rule."""
+EXAMPLE = """\
+example:
+  lnnkit discover orbits.csv --target period
+  lnnkit discover orbits.csv --target period --columns axis,mass -o period.lnn
+"""
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("table", metavar="FILE", help="a table: .csv, .tsv, .txt or .parquet, packed or not")
+    parser.add_argument("--target", metavar="COLUMN", required=True, help="the column that a formula is wanted for")
+    parser.add_argument("--columns", metavar="A,B", help="use these columns only (default: all of numbers)")
+    parser.add_argument("-o", "--output", metavar="OUT", help="write the chosen formula as a rule to this .lnn file")
+    parser.add_argument("--force", action="store_true", help="replace OUT if it exists")
+    parser.add_argument("--format", choices=("table", "json"), default="table", help="how to print the list")
+    parser.add_argument(
+        "--seconds", metavar="S", type=positive, default=30.0, help="of CPU time to search at most (default: 30)"
+    )
+    parser.add_argument("--seed", metavar="N", type=seed, default=0, help="of what is drawn (default: 0)")
+
+
+def command(arguments: argparse.Namespace) -> int:
+    from lnnkit.cli.init import surveyed
+    from lnnkit.data.table_fault import Unreadable
+    from lnnkit.discovery.formula_search import Search, discover
+    from lnnkit.draft.number_columns import number_columns
+    from lnnkit.output import require_apart, require_writable, write_text
+
+    output = arguments.output
+    if output is not None:
+        if Path(output).exists() and not arguments.force:
+            message = f'"{output}" exists already'
+            raise Error([Diagnostic("file-exists", message, "name another file, or replace it with --force")])
+        require_writable(output)
+        require_apart(output, [Path(arguments.table)])
+    (table,) = surveyed([Path(arguments.table)])
+    try:
+        columns, cells = number_columns(table)
+    except Unreadable as problem:
+        raise Error([Diagnostic(problem.fault.code, problem.fault.message, file=str(table.path))]) from None
+    target, places = _chosen(table, columns, arguments.target, arguments.columns)
+    if not _known(cells[:, target]):
+        message = f'no row has a number in the column "{columns[target].title}"'
+        raise Error([Diagnostic("no-rows", message, "name another target", file=str(table.path))])
+    found = discover(cells[:, places], cells[:, target], Search(arguments.seconds, seed=arguments.seed % 2**63))
+    names = [columns[place].title for place in places]
+    if output is not None:
+        inputs = [columns[place] for place in places]
+        write_text(output, _program(found, table, columns[target], inputs, Path(output).resolve().parent))
+    streams.in_utf8()
+    shown = [format_predicate(name) for name in names]
+    title = columns[target].title
+    streams.write([_json(found, shown, title) if arguments.format == "json" else _table(found, shown, title)])
+    if output is not None:
+        streams.note(f"{output}: written; try `lnnkit run {output}`")
+    return 0
+
+
+def _known(values: np.ndarray) -> bool:
+    return bool((values == values).any())
+
+
+def _chosen(table: Survey, columns: Sequence[SurveyedColumn], target: str, wanted: str | None) -> tuple[int, list[int]]:
+    """The places of the target and of the columns to be used. Raises `Error` for names that are no columns of
+    numbers."""
+    names = [column.title for column in columns]
+    listed = [target] if wanted is None else [target, *(part.strip() for part in wanted.split(","))]
+    problems = [_missing(table, name, names) for name in dict.fromkeys(listed) if name not in names]
+    if problems:
+        raise Error(problems)
+    place = names.index(target)
+    if wanted is None:
+        return place, [each for each in range(len(names)) if each != place]
+    return place, [names.index(each) for each in dict.fromkeys(listed[1:]) if each != target]
+
+
+def _missing(table: Survey, name: str, numbers: Sequence[str]) -> Diagnostic:
+    hint = f"its columns of numbers: {', '.join(numbers)}" if numbers else "it has no column of numbers"
+    for column in table.columns:
+        if column.title == name:
+            return Diagnostic("bad-column", f'the column "{name}" holds no numbers', hint, file=str(table.path))
+    return Diagnostic("unknown-column", f'there is no column "{name}"', hint, file=str(table.path))
+
+
+def _table(found: Discovered, names: Sequence[str], target: str) -> str:
+    from lnnkit.discovery.formula_text import formula_text
+
+    lines = [("", "size", "error", format_predicate(target))]
+    for place, each in enumerate(found.pareto):
+        mark = "*" if place == found.chosen else ""
+        lines.append((mark, str(each.size), _error(each.error), formula_text(each.formula, names)))
+    widths = [max(len(line[place]) for line in lines) for place in range(3)]
+    return "".join(
+        f"{mark:<{widths[0]}}  {size:>{widths[1]}}  {error:<{widths[2]}}  {text}\n" for mark, size, error, text in lines
+    )
+
+
+def _error(value: float) -> str:
+    return "0" if value < 1e-9 else f"{value:.3g}"
+
+
+def _json(found: Discovered, names: Sequence[str], target: str) -> str:
+    from lnnkit.discovery.formula_text import formula_text
+
+    formulas = [
+        {"size": each.size, "error": each.error, "formula": formula_text(each.formula, names)} for each in found.pareto
+    ]
+    whole = {"target": target, "chosen": found.chosen, "formulas": formulas}
+    return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
+
+
+def _program(
+    found: Discovered, table: Survey, target: SurveyedColumn, inputs: Sequence[SurveyedColumn], base: Path
+) -> str:
+    """Declarations, loads of the columns that the formula reads, and the rule; where no column names the rows, without
+    loads."""
+    from lnnkit.cli.init import relative
+    from lnnkit.discovery.expression import columns as columns_of
+    from lnnkit.discovery.formula_program import program_text
+    from lnnkit.draft.drafting import load_text
+    from lnnkit.draft.keys import keys_of
+
+    formula = found.formula
+    read = [inputs[place] for place in sorted(columns_of(formula))]
+    keys = [each for each in keys_of(table) if each is not target and each not in read]
+    head = f"# `{format_predicate(target.title)}` by `lnnkit discover` from {table.path.name}.\n"
+    text = program_text(formula, [each.title for each in inputs], target.title)
+    path = relative(table.path, base)
+    if len(keys) == 1:
+        loads = "".join(load_text(each.title, table, path, keys, (each,)) + "\n" for each in read)
+    else:
+        loads = "# No column names the rows: state their numbers as facts, or add ids by `lnnkit init --ids`.\n"
+    return f"{head}{text}{loads}query {format_predicate(target.title)}(X)\n"

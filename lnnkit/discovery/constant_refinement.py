@@ -1,0 +1,179 @@
+"""Constants of a formula fitted to rows, and made exact where the rows allow it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from lnnkit.discovery.exact_constants import Constant, snapped
+from lnnkit.discovery.expression import Product, evaluate, free_constants, with_constants
+from lnnkit.learn.arithmetic.levenberg_marquardt import minimise
+
+_STEP = 1e-7  # of a constant, for the derivative by it
+_FLOOR = 3e-12  # relative: what rounding leaves uncertain of a constant, at least
+_OUTLYING = 6.0  # times the spread of the middle half of residuals, scaled as of a normal distribution
+
+
+@dataclass(frozen=True)
+class _Residuals:
+    """Least squares of a formula's constants, each as a multiple of its start; one problem."""
+
+    formula: Product
+    starts: tuple[Constant, ...]
+    free: tuple[int, ...]
+    table: np.ndarray
+    target: np.ndarray
+    scale: float
+
+    def values(self, parameters: np.ndarray) -> np.ndarray:
+        return evaluate(with_constants(self.formula, self.constants(parameters)), self.table)
+
+    def constants(self, parameters: np.ndarray) -> list[Constant]:
+        found = list(self.starts)
+        for place, factor in zip(self.free, parameters.tolist(), strict=True):
+            found[place] = Constant(self.starts[place].value * factor)
+        return found
+
+    def residuals(self, parameters: Tensor) -> Tensor:
+        found = [(self.values(row) - self.target) / self.scale for row in parameters.numpy()]
+        return torch.from_numpy(np.stack(found))
+
+    def jacobian(self, parameters: Tensor) -> Tensor:
+        return torch.from_numpy(np.stack([self.slopes(row) for row in parameters.numpy()]))
+
+    def slopes(self, parameters: np.ndarray) -> np.ndarray:
+        """``[rows, free]``, by differences."""
+        columns: list[np.ndarray] = []
+        here = self.values(parameters)
+        for place in range(len(parameters)):
+            ahead = parameters.copy()
+            step = _STEP * max(1.0, abs(parameters[place]))
+            ahead[place] += step
+            columns.append((self.values(ahead) - here) / (step * self.scale))
+        return np.nan_to_num(np.stack(columns, 1)) if columns else np.zeros((len(self.table), 0))
+
+    def select(self, problems: Tensor) -> Self:
+        return self
+
+
+def refined(formula: Product, table: np.ndarray, target: np.ndarray, *, steps: int = 20) -> Product:
+    """All constants at a least squares fit near where they are; rows far outside of the others, at most a fifth of
+    them, are left out of a second fit."""
+    starts = free_constants(formula)
+    free = tuple(place for place, each in enumerate(starts) if each.value)
+    fitted = _fitted(formula, starts, free, table, target, steps)
+    residuals = np.abs(evaluate(fitted, table) - target)
+    usual = residuals <= _OUTLYING * spread(residuals)
+    if usual.all() or usual.mean() < 0.8 or usual.sum() <= len(free) + 2:
+        return fitted
+    return _fitted(fitted, free_constants(fitted), free, table[usual], target[usual], steps)
+
+
+def exact(formula: Product, table: np.ndarray, target: np.ndarray) -> Product:
+    """Constants, as many as can be, replaced by exact ones within three standard errors, one after the other; the
+    rest is fitted again each time, and the squares may rise by no more than chance explains."""
+    residuals = np.abs(evaluate(formula, table) - target)
+    usual = residuals <= _OUTLYING * spread(residuals)
+    if usual.mean() < 0.8:
+        usual = np.isfinite(residuals)
+    table, target = table[usual], target[usual]
+    constants = free_constants(formula)
+    left = [place for place, each in enumerate(constants) if each.value]
+    before = _square(formula, table, target)
+    # What rounding leaves, and four standard errors of a mean square that holds noise
+    floor = len(target) * (1e-12 * float(np.abs(target).max(initial=0.0))) ** 2
+    while left:
+        errors = _errors(formula, constants, left, table, target)
+        options = [
+            (_cost(option), place, option)
+            for place, error in zip(left, errors, strict=True)
+            if (option := snapped(constants[place].value, error)) is not None
+        ]
+        if not options:
+            break
+        _, place, option = min(options, key=lambda each: each[:2])
+        left.remove(place)
+        tried = list(constants)
+        tried[place] = option
+        changed = with_constants(formula, tried)
+        if left:
+            changed = _fitted(changed, tried, tuple(left), table, target, 6)
+        if _square(changed, table, target) <= before * (1 + 12 / len(target)) + floor:
+            formula, constants = changed, free_constants(changed)
+    return _rounded(formula, table, target, before * (1 + 12 / len(target)) + floor)
+
+
+def _rounded(formula: Product, table: np.ndarray, target: np.ndarray, most: float) -> Product:
+    """The constants that are not exact with the digits that the rows tell: to a thirtieth of a standard error."""
+    constants = free_constants(formula)
+    left = [place for place, each in enumerate(constants) if not each.exact]
+    if not left:
+        return formula
+    for place, error in zip(left, _errors(formula, constants, left, table, target), strict=True):
+        value = constants[place].value
+        for digits in range(2, 16):
+            short = float(f"{value:.{digits}g}")
+            if abs(short - value) <= error / 30:
+                constants[place] = Constant(short)
+                break
+    shorter = with_constants(formula, constants)
+    return shorter if _square(shorter, table, target) <= most else formula
+
+
+def spread(residuals: np.ndarray) -> float:
+    """The standard deviation of a normal distribution with these sizes' middle; at least what rounding makes."""
+    finite = residuals[np.isfinite(residuals)]
+    return 1.4826 * float(np.median(finite)) if len(finite) else math.inf
+
+
+def _fitted(
+    formula: Product,
+    starts: Sequence[Constant],
+    free: tuple[int, ...],
+    table: np.ndarray,
+    target: np.ndarray,
+    steps: int,
+) -> Product:
+    if not free:
+        return formula
+    scale = float(np.sqrt(np.mean(target**2))) or 1.0
+    problem = _Residuals(formula, tuple(starts), free, table, target, scale)
+    done = minimise(problem, torch.ones(1, len(free), dtype=torch.float64), steps=steps, patience=2, enough=1e-31)
+    found = problem.constants(done.parameters[0].numpy())
+    if not all(math.isfinite(each.value) for each in found):
+        return formula
+    return with_constants(formula, found)
+
+
+def _errors(
+    formula: Product, constants: Sequence[Constant], free: Sequence[int], table: np.ndarray, target: np.ndarray
+) -> list[float]:
+    """The standard error of each constant."""
+    problem = _Residuals(formula, tuple(constants), tuple(free), table, target, 1.0)
+    slopes = problem.slopes(np.ones(len(free)))
+    noise = _square(formula, table, target) / max(1, len(target) - len(free))
+    scale = np.linalg.norm(slopes, axis=0)
+    scale[scale == 0] = 1.0
+    covariance = np.linalg.pinv((slopes / scale).T @ (slopes / scale), rcond=1e-14)
+    relative = np.sqrt(np.maximum(np.diag(covariance), 0) * noise) / scale
+    return [
+        max(float(error), _FLOOR) * abs(constants[place].value) for error, place in zip(relative, free, strict=True)
+    ]
+
+
+def _cost(option: Constant) -> float:
+    if not option.exact:
+        return 1e9
+    pair = math.log2(max(1, abs(option.numerator)) * option.denominator)
+    return pair + 2 * abs(option.pi) + (3 if option.root else 0)
+
+
+def _square(formula: Product, table: np.ndarray, target: np.ndarray) -> float:
+    rest = evaluate(formula, table) - target
+    return float(rest @ rest) if np.isfinite(rest).all() else math.inf

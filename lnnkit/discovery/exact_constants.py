@@ -1,0 +1,156 @@
+"""Constants of formulas, exact where they are: ``p / q * pi^k``, or the square root of that."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_MOST = 10**7  # of numerator times denominator: beyond, a fraction says no more than the digits
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """``numerator / denominator * pi ^ pi``, the square root of that where ``root``, times the sign; where the
+    denominator is 0 any number, ``value``. ``value`` is that number in each case."""
+
+    value: float
+    numerator: int = 0
+    denominator: int = 0
+    pi: int = 0
+    root: bool = False
+
+    @property
+    def exact(self) -> bool:
+        return self.denominator != 0
+
+    @property
+    def cost(self) -> int:
+        """What it adds to the size of a formula: 1 for a small whole number, 3 for a number of many digits."""
+        if not self.exact:
+            return 3
+        plain = self.denominator == 1 and self.pi == 0 and not self.root
+        return 1 if plain and abs(self.numerator) < 100 else 2
+
+
+def number(value: float) -> Constant:
+    """Exact where it is a whole number."""
+    if value == int(value) and abs(value) < 2**53:
+        return Constant(float(value), int(value), 1)
+    return Constant(value)
+
+
+ONE, MINUS_ONE = number(1.0), number(-1.0)
+
+
+def multiplied(left: Constant, right: Constant) -> Constant:
+    """Exact where both are and one of them is no root, or both are."""
+    value = left.value * right.value
+    for one, other in ((left, right), (right, left)):
+        if one == ONE:
+            return other
+        if one == MINUS_ONE and other.exact:
+            return Constant(-other.value, -other.numerator, other.denominator, other.pi, other.root)
+    if left.exact and right.exact and left.root == right.root == False:  # noqa: E712  # both, and false
+        top, bottom = left.numerator * right.numerator, left.denominator * right.denominator
+        shared = math.gcd(top, bottom) or 1
+        if abs(top) // shared < 2**53 and bottom // shared < 2**53:
+            return _of(top // shared, bottom // shared, left.pi + right.pi, False)
+    return Constant(value)
+
+
+def raised(base: Constant, power: float) -> Constant:
+    """Exact for whole powers of small fractions."""
+    if base == ONE or power == 1:
+        return base if power == 1 else ONE
+    if base.exact and not base.root and power == int(power) and abs(power) <= 8 and base.numerator:
+        times = abs(int(power))
+        top, bottom = base.numerator**times, base.denominator**times
+        if power < 0:
+            top, bottom = (bottom, top) if top > 0 else (-bottom, -top)
+        if abs(top) < 2**53 and abs(bottom) < 2**53:
+            return _of(top, bottom, base.pi * int(power), False)
+    if base.exact and not base.root and power in (0.5, -0.5) and base.numerator > 0:
+        top, bottom = base.numerator, base.denominator
+        top, bottom, pi = (top, bottom, base.pi) if power > 0 else (bottom, top, -base.pi)
+        if pi == 0 and math.isqrt(top) ** 2 == top and math.isqrt(bottom) ** 2 == bottom:
+            return _of(math.isqrt(top), math.isqrt(bottom), 0, False)
+        return _of(top, bottom, pi, True)
+    return Constant(base.value**power) if base.value > 0 or power == int(power) else Constant(math.nan)
+
+
+def _of(top: int, bottom: int, pi: int, root: bool) -> Constant:
+    """The top carries the sign; of a root, that before it."""
+    value = abs(top) / bottom * math.pi**pi
+    return Constant(math.copysign(math.sqrt(value) if root else value, top), top, bottom, pi, root)
+
+
+def snapped(value: float, error: float) -> Constant | None:
+    """The simplest constant near ``value``, whose standard error is ``error``; nothing where none is simple enough.
+
+    A constant at a distance of z standard errors is weighed by ``2 n d w exp(z^2 / 2) / |value|``: n is its numerator
+    times its denominator, w a weight for powers of pi and roots. That is the number of constants as simple that are
+    expected as near by chance, over the likelihood; the least is taken, if it is small. Of fractions whose numerator
+    times denominator is at most N about ``N d log N`` lie within a relative distance d of a number.
+    """
+    if not math.isfinite(value) or value == 0 or error <= 0 or error > 0.1 * abs(value):
+        return None
+    best: tuple[float, Constant] | None = None
+    for width in (0.5, 1.0, 2.0, 3.0):
+        for simplicity, constant in _near(value, width * error / abs(value)):
+            z = (constant.value - value) / error
+            surprise = simplicity * error / abs(value) * math.exp(z * z / 2)
+            if surprise < _SURPRISE and (best is None or surprise < best[0]):
+                best = surprise, constant
+    return best[1] if best is not None else None
+
+
+_SURPRISE = 0.4
+_FORMS = ((0, False, 1), (1, False, 3), (-1, False, 3), (2, False, 6), (0, True, 8), (-2, False, 8), (1, True, 10))
+_FORMS += ((-1, True, 10), (3, False, 20), (-3, False, 20))
+"""The power of pi, whether it is a root, and the weight."""
+
+
+def _near(value: float, relative: float) -> Iterator[tuple[float, Constant]]:
+    size = abs(value)
+    for pi, root, weight in _FORMS:
+        inner = (size * size if root else size) / math.pi**pi
+        spread = relative * (2 if root else 1)
+        top, bottom = simplest_fraction(inner * (1 - spread), inner * (1 + spread))
+        if bottom and top * bottom <= _MOST:
+            constant = _of((math.copysign(1, value) > 0 and top) or -top, bottom, pi, root)
+            yield 2.0 * weight * top * bottom, constant
+    for digits in range(1, 8):
+        text = f"{value:.{digits - 1}e}"
+        if abs(float(text) - value) <= relative * size:
+            mantissa, _, exponent = text.partition("e")
+            whole = int(mantissa.replace(".", ""))
+            power = int(exponent) - digits + 1
+            if abs(power) <= 15:  # else digits: a fraction of such size is none that is read as one
+                top, bottom = (whole * 10**power, 1) if power >= 0 else (whole, 10**-power)
+                shared = math.gcd(top, bottom)
+                yield 8.0 * abs(whole), _of(top // shared, bottom // shared, 0, False)
+            else:
+                yield 8.0 * abs(whole), Constant(float(text))
+            return
+
+
+def simplest_fraction(low: float, high: float) -> tuple[int, int]:
+    """The fraction of the least denominator in ``[low, high]``, both positive (Stern-Brocot); ``(0, 0)`` where it has
+    too many steps."""
+    top, bottom, before_top, before_bottom = 1, 0, 0, 1
+    for _ in range(40):
+        whole = math.floor(low)
+        if whole < low and whole + 1 > high:  # no whole number in between
+            pass
+        elif whole < low:
+            whole += 1
+            return whole * top + before_top, whole * bottom + before_bottom
+        else:
+            return whole * top + before_top, whole * bottom + before_bottom
+        top, before_top = whole * top + before_top, top
+        bottom, before_bottom = whole * bottom + before_bottom, bottom
+        low, high = 1 / (high - whole), 1 / (low - whole)
+        if top * bottom > _MOST:
+            break
+    return 0, 0

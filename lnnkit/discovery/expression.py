@@ -1,0 +1,435 @@
+"""Formulas as trees over the columns of a table, and their values.
+
+Trees are made by `product`, `total`, `power` and `absolute`, which keep them in one form: a product has one
+coefficient; sums within it start with a coefficient of 1 or -1, have no common factor and no denominators of their own;
+equal bases stand once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from lnnkit.discovery.exact_constants import MINUS_ONE, ONE, Constant, multiplied, number, raised
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """The column at a place."""
+
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """``coefficient * base_1 ^ power_1 * ...``; bases are no products. Without factors it is a constant."""
+
+    coefficient: Constant
+    factors: tuple[tuple[Base, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """The terms added, two or more."""
+
+    terms: tuple[Product, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Absolute:
+    """The size of an operand."""
+
+    operand: Product
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """``above`` where ``left > right``, else ``below``."""
+
+    left: Product
+    right: Product
+    above: Product
+    below: Product
+
+
+Base = Variable | Sum | Absolute | Choice
+"""What may stand under a power."""
+
+ZERO = Product(number(0.0))
+
+
+def constant(value: Constant | float) -> Product:
+    """A formula that is one number."""
+    return Product(value if isinstance(value, Constant) else number(value))
+
+
+def variable(place: int) -> Product:
+    """A column as a formula."""
+    return Product(ONE, ((Variable(place), 1.0),))
+
+
+def scaled(term: Product, by: Constant) -> Product:
+    return Product(multiplied(term.coefficient, by), term.factors)
+
+
+def product(*operands: Product) -> Product:
+    """The operands multiplied: equal bases once, with their powers added."""
+    coefficient, powers = ONE, dict[Base, float]()
+    for operand in operands:
+        coefficient = multiplied(coefficient, operand.coefficient)
+        for base, exponent in operand.factors:
+            powers[base] = powers.get(base, 0.0) + exponent
+    if coefficient.value == 0:
+        return ZERO
+    return Product(coefficient, _ordered(powers))
+
+
+def power(operand: Product, exponent: float) -> Product:
+    """The operand raised. An even power whose root is taken leaves the size: ``(x^2)^0.5`` is ``abs(x)``."""
+    if exponent == 1:
+        return operand
+    powers = dict[Base, float]()
+    for base, own in operand.factors:
+        raised_to = own * exponent
+        sized = _even(own) and not _even(raised_to)
+        kept: Base = Absolute(Product(ONE, ((base, 1.0),))) if sized and not _positive(base) else base
+        powers[kept] = powers.get(kept, 0.0) + raised_to
+    coefficient = operand.coefficient
+    if coefficient.value < 0 and exponent != int(exponent):
+        inner = _as_base(operand)
+        return Product(ONE, ((inner, exponent),))
+    return Product(raised(coefficient, exponent), _ordered(powers))
+
+
+def total(*operands: Product) -> Product:
+    """The operands added: equal terms once, what all share before the sum."""
+    gathered = dict[tuple[tuple[Base, float], ...], Constant]()
+    for operand in operands:
+        inner = operand.factors[0][0] if len(operand.factors) == 1 else None
+        if isinstance(inner, Sum) and operand.factors[0][1] == 1:
+            parts = [scaled(each, operand.coefficient) for each in inner.terms]
+        else:
+            parts = [operand]
+        for part in parts:
+            known = gathered.get(part.factors)
+            gathered[part.factors] = part.coefficient if known is None else _added(known, part.coefficient)
+    terms = [Product(coefficient, factors) for factors, coefficient in gathered.items() if coefficient.value != 0]
+    if not terms:
+        return ZERO
+    if len(terms) == 1:
+        return terms[0]
+    return _factored(terms)
+
+
+def absolute(operand: Product) -> Product:
+    """The size of the operand; its coefficient stands before it."""
+    size = operand.coefficient if operand.coefficient.value >= 0 else multiplied(operand.coefficient, MINUS_ONE)
+    if all(_even(exponent) or _positive(base) for base, exponent in operand.factors):
+        return Product(size, operand.factors)
+    return Product(size, ((Absolute(Product(ONE, operand.factors)), 1.0),))
+
+
+def choice(left: Product, right: Product, above: Product, below: Product) -> Product:
+    return Product(ONE, ((Choice(left, right, above, below), 1.0),))
+
+
+def _added(left: Constant, right: Constant) -> Constant:
+    plain = left.exact and right.exact and left.pi == right.pi and not left.root and not right.root
+    if plain and left.denominator == right.denominator == 1 and left.pi == 0:
+        return number(float(left.numerator + right.numerator))
+    return number(left.value + right.value)
+
+
+def _factored(terms: list[Product]) -> Product:
+    """The terms with what they share, and the first one's coefficient, before the sum."""
+    shared = dict(terms[0].factors)
+    for term in terms[1:]:
+        own = dict(term.factors)
+        shared = {
+            base: min(exponent, own[base], key=abs)
+            for base, exponent in shared.items()
+            if base in own and own[base] * exponent > 0
+        }
+    below = dict[Base, float]()
+    for term in terms:
+        for base, exponent in term.factors:
+            if exponent < 0 and base not in shared and exponent == int(exponent):
+                below[base] = min(below.get(base, 0.0), exponent)
+    for base, exponent in below.items():
+        shared[base] = exponent
+    first = terms[0].coefficient
+    lead = ONE
+    if not (first.exact and abs(first.value) == 1):
+        lead = first if first.value > 0 else multiplied(first, MINUS_ONE)
+    if all(term.coefficient.value < 0 for term in terms):
+        lead = multiplied(lead, MINUS_ONE)
+    return Product(lead, _ordered({**shared, Sum(_divided(terms, shared, lead)): 1.0}))
+
+
+def _divided(terms: Sequence[Product], by: dict[Base, float], lead: Constant) -> tuple[Product, ...]:
+    found: list[Product] = []
+    inverse = raised(lead, -1.0)
+    for place, term in enumerate(terms):
+        powers = dict(term.factors)
+        for base, exponent in by.items():
+            powers[base] = powers.get(base, 0.0) - exponent
+        coefficient = multiplied(term.coefficient, inverse)
+        if place == 0:  # without rounding
+            coefficient = ONE if coefficient.value > 0 else MINUS_ONE
+        found.append(Product(coefficient, _ordered(powers)))
+    return tuple(found)
+
+
+def tidied(formula: Product) -> Product:
+    """The same function with each sum of the product divided by one of its terms, or by a number, where that makes
+    the whole smaller. Sums may then start with any coefficient."""
+    return _rescaled(_redivided(formula))
+
+
+def _redivided(formula: Product) -> Product:
+    for base, exponent in formula.factors:
+        if not isinstance(base, Sum):
+            continue
+        rest = Product(formula.coefficient, tuple(pair for pair in formula.factors if pair[0] is not base))
+        for term in base.terms:
+            divisor = Product(ONE, term.factors)
+            terms = _divided(base.terms, dict(divisor.factors), ONE)
+            tried = product(rest, power(divisor, exponent), Product(ONE, ((Sum(terms), exponent),)))
+            if size(tried) < size(formula):
+                return _redivided(tried)
+    return formula
+
+
+def _rescaled(formula: Product) -> Product:
+    for base, exponent in formula.factors:
+        if not isinstance(base, Sum):
+            continue
+        rest = tuple(pair for pair in formula.factors if pair[0] is not base)
+        for by in (formula.coefficient, *(raised(term.coefficient, -1.0) for term in base.terms)):
+            outer = multiplied(formula.coefficient, raised(by, -exponent))
+            if by.value <= 0 or not (by.exact and outer.exact):
+                continue
+            inner = Sum(tuple(scaled(term, by) for term in base.terms))
+            tried = Product(outer, tuple(sorted((*rest, (inner, exponent)), key=lambda pair: _key(pair[0]))))
+            if size(tried) < size(formula):
+                return _rescaled(tried)
+    return formula
+
+
+def _ordered(powers: dict[Base, float]) -> tuple[tuple[Base, float], ...]:
+    left = [(base, exponent) for base, exponent in powers.items() if abs(exponent) > 1e-12]
+    return tuple(sorted(left, key=lambda pair: _key(pair[0])))
+
+
+@lru_cache(maxsize=65536)
+def _key(base: Base) -> tuple[int, str]:
+    return (0, f"{base.place:06d}") if isinstance(base, Variable) else (1, repr(base))
+
+
+def _as_base(operand: Product) -> Base:
+    """The operand as something that can be raised: a lone base, or a sum with 0."""
+    if len(operand.factors) == 1 and operand.coefficient == ONE and operand.factors[0][1] == 1:
+        return operand.factors[0][0]
+    return Sum((operand,))
+
+
+def _even(exponent: float) -> bool:
+    return exponent == int(exponent) and int(exponent) % 2 == 0
+
+
+def _positive(base: Base) -> bool:
+    return isinstance(base, Absolute)
+
+
+# --- what a formula holds ---------------------------------------------------------------------------------------------
+
+
+def unsized(formula: Product, positive: frozenset[int]) -> Product:
+    """Without ``abs`` around products of columns that are nowhere negative."""
+    found = [constant(formula.coefficient)]
+    for base, exponent in formula.factors:
+        inner = Product(ONE, ((base, 1.0),))
+        if isinstance(base, Absolute):
+            bare = unsized(base.operand, positive)
+            plain = all(isinstance(each, Variable) and each.place in positive for each, _ in bare.factors)
+            inner = bare if plain and bare.coefficient.value > 0 else inner
+        found.append(power(inner, exponent))
+    return product(*found)
+
+
+@lru_cache(maxsize=65536)
+def size(formula: Product) -> int:
+    """Numbers, columns and operators, counted; a number of many digits as 3."""
+    formula, root = rooted(formula)
+    bare = formula.coefficient in (ONE, MINUS_ONE) and (formula.factors or root)
+    parts = [] if bare else [formula.coefficient.cost]
+    for base, exponent in formula.factors:
+        parts.append(_base_size(base) + (0 if abs(exponent) == 1 else 2 if 2 * exponent == int(2 * exponent) else 4))
+    if root is not None:
+        parts.append(1 + sum(_base_size(base) for base, _ in root.factors) + len(root.factors) - 1)
+    above = any(exponent > 0 for _, exponent in (*formula.factors, *(root.factors if root else ())))
+    return sum(parts) + len(parts) - 1 + bool(bare and not above)
+
+
+def _base_size(base: Base) -> int:
+    match base:
+        case Variable():
+            return 1
+        case Sum(terms):
+            return sum(map(size, terms)) + len(terms) - 1
+        case Absolute(operand):
+            return 1 + size(operand)
+        case Choice(left, right, above, below):
+            return 2 + size(left) + size(right) + size(above) + size(below)
+
+
+def columns(formula: Product) -> frozenset[int]:
+    """The places of the columns that it reads."""
+    found = set[int]()
+    for base, _ in formula.factors:
+        match base:
+            case Variable(place):
+                found.add(place)
+            case Sum(terms):
+                found.update(*map(columns, terms))
+            case Absolute(operand):
+                found |= columns(operand)
+            case Choice(left, right, above, below):
+                found.update(*map(columns, (left, right, above, below)))
+    return frozenset(found)
+
+
+def substituted(formula: Product, inputs: Sequence[Product]) -> Product:
+    """The formula with a formula in the place of each column."""
+    found = [constant(formula.coefficient)]
+    for base, exponent in formula.factors:
+        match base:
+            case Variable(place):
+                inner = inputs[place]
+            case Sum(terms):
+                inner = total(*(substituted(each, inputs) for each in terms))
+            case Absolute(operand):
+                inner = absolute(substituted(operand, inputs))
+            case Choice(left, right, above, below):
+                inner = choice(*(substituted(each, inputs) for each in (left, right, above, below)))
+        found.append(power(inner, exponent))
+    return product(*found)
+
+
+def evaluate(formula: Product, table: np.ndarray) -> np.ndarray:
+    """``[rows, columns] -> [rows]``; nan where it has no value: a division by 0, a root of a negative number."""
+    with np.errstate(all="ignore"):
+        found = np.asarray(_value(formula, table), dtype=float)
+    found = np.broadcast_to(found, (len(table),))
+    return np.where(np.isfinite(found), found, np.nan)
+
+
+def rooted(formula: Product) -> tuple[Product, Product | None]:
+    """What stands before a square root, and what is under it: the factors with exponents of a half, in one root."""
+    half = tuple((base, 2 * exponent) for base, exponent in formula.factors if abs(exponent) == 0.5)
+    whole = tuple(pair for pair in formula.factors if abs(pair[1]) != 0.5)
+    return Product(formula.coefficient, whole), Product(ONE, half) if half else None
+
+
+def _value(formula: Product, table: np.ndarray) -> np.ndarray | float:
+    """Numerators multiplied from the left, then divided by the product of the denominators, as the text says it."""
+    formula, root = rooted(formula)
+    above: np.ndarray | float = formula.coefficient.value
+    below: np.ndarray | float | None = None
+    for base, exponent in formula.factors:
+        raised_base = _raised(_base_value(base, table), abs(exponent))
+        if exponent > 0:
+            above = above * raised_base
+        else:
+            below = raised_base if below is None else below * raised_base
+    if root is not None:
+        if all(exponent < 0 for _, exponent in root.factors):
+            under = np.sqrt(_value(Product(ONE, tuple((base, 1.0) for base, _ in root.factors)), table))
+            below = under if below is None else below * under
+        else:
+            above = above * np.sqrt(_value(root, table))
+    return above if below is None else above / below
+
+
+def _base_value(base: Base, table: np.ndarray) -> np.ndarray:
+    match base:
+        case Variable(place):
+            return table[:, place]
+        case Sum(terms):
+            found = _value(terms[0], table)
+            for term in terms[1:]:
+                found = found + _value(term, table)
+            return np.asarray(found)
+        case Absolute(operand):
+            return np.abs(_value(operand, table))
+        case Choice(left, right, above, below):
+            higher = np.asarray(_value(left, table)) > np.asarray(_value(right, table))
+            return np.where(higher, _value(above, table), _value(below, table))
+
+
+def _raised(base: np.ndarray, exponent: float) -> np.ndarray:
+    if exponent == 1:
+        return base
+    return base * base if exponent == 2 else base**exponent
+
+
+# --- its constants ----------------------------------------------------------------------------------------------------
+
+
+def free_constants(formula: Product) -> list[Constant]:
+    """The coefficients, in the order that `with_constants` takes; those of 1 and -1 are no constants, but where they
+    stand alone."""
+    found: list[Constant] = []
+
+    def note(each: Constant) -> Constant:
+        found.append(each)
+        return each
+
+    _rebuilt(formula, note, True)
+    return found
+
+
+def with_constants(formula: Product, values: Sequence[Constant]) -> Product:
+    """The same tree with other coefficients."""
+    left = iter(values)
+    return _rebuilt(formula, lambda _: next(left), True)
+
+
+def regauged(formula: Product) -> Iterator[Product]:
+    """The same function with another term of a sum first, whose coefficient then stands before the sum."""
+    for at, (base, exponent) in enumerate(formula.factors):
+        if not isinstance(base, Sum):
+            continue
+        for place, lead in enumerate(base.terms):
+            if place == 0 or (lead.coefficient.value < 0 and exponent != int(exponent)):
+                continue
+            by = raised(lead.coefficient, -1.0)
+            ordered = (lead, *base.terms[:place], *base.terms[place + 1 :])
+            terms = [Product(multiplied(term.coefficient, by), term.factors) for term in ordered]
+            terms[0] = Product(ONE, lead.factors)
+            factors = list(formula.factors)
+            factors[at] = (Sum(tuple(terms)), exponent)
+            outer = multiplied(formula.coefficient, raised(lead.coefficient, exponent))
+            yield Product(outer, tuple(factors))
+
+
+def _rebuilt(formula: Product, change: Callable[[Constant], Constant], outer: bool) -> Product:
+    plain = formula.factors and formula.coefficient in (ONE, MINUS_ONE) and not outer
+    coefficient = formula.coefficient if plain else change(formula.coefficient)
+    factors: list[tuple[Base, float]] = []
+    for base, exponent in formula.factors:
+        match base:
+            case Variable():
+                made: Base = base
+            case Sum(terms):
+                made = Sum(tuple(_rebuilt(each, change, place > 0) for place, each in enumerate(terms)))
+            case Absolute(operand):
+                made = Absolute(_rebuilt(operand, change, False))
+            case Choice(left, right, above, below):
+                sides = (_rebuilt(each, change, False) for each in (left, right))
+                made = Choice(*sides, *(_rebuilt(each, change, True) for each in (above, below)))
+        factors.append((made, exponent))
+    return Product(coefficient, tuple(factors))

@@ -1,0 +1,449 @@
+"""The search for a formula: which columns matter, what they are combined to, sums, quotients and products of them, and
+of all that was met a list of size against error."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from lnnkit.discovery.composite_terms import composite_terms
+from lnnkit.discovery.constant_refinement import exact, refined, spread
+from lnnkit.discovery.exact_constants import Constant
+from lnnkit.discovery.expression import (
+    Product,
+    Variable,
+    choice,
+    columns,
+    constant,
+    evaluate,
+    free_constants,
+    power,
+    product,
+    regauged,
+    scaled,
+    size,
+    substituted,
+    tidied,
+    total,
+    unsized,
+    variable,
+)
+from lnnkit.discovery.monomials import Features, Inputs, grid, monomial, monomials
+from lnnkit.discovery.pareto_front import Scored, front
+from lnnkit.discovery.power_products import power_products
+from lnnkit.discovery.relevant_columns import relevant_columns, telling_columns
+from lnnkit.discovery.sparse_sums import Fit, eliminated, sparse_fits
+from lnnkit.discovery.table_splits import best_condition, settled_threshold
+from lnnkit.discovery.variable_reductions import Reduced, Reductions, polynomial
+
+_SAMPLE = 500  # rows that thousands of features are compared on
+_EXACT = 1e-9  # of the target's size: a formula that is nowhere further off is the one
+_LARGEST = 60
+_OUTLIERS = 0.2  # the share of rows that may be far off
+_EARLY = 1  # families of formulas, before which only a monomial ends a noisy search
+_SIMPLE = 35  # a larger formula, or one of constants that are not exact, may hide what it lacks
+_TRIED = 3  # formulas of a size whose constants are fitted, if they leave at most
+_PROMISING = 6.0  # times the squares that a smaller one leaves
+_NEARLY = 1.1  # times as much: worth exact constants
+_FEW, _MANY = 250, 2000  # rows that constants are fitted to at first and in the end
+
+
+@dataclass(frozen=True)
+class Search:
+    """``seconds`` of CPU time are spent at most, but for the step that is under way; ``held_out`` is the share of rows
+    that the choice is made by."""
+
+    seconds: float = 30.0
+    held_out: float = 0.3
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Discovered:
+    """The formulas that no smaller one beats, from the smallest on, and the place of the one that is chosen."""
+
+    pareto: tuple[Scored, ...]
+    chosen: int
+
+    @property
+    def formula(self) -> Product:
+        return self.pareto[self.chosen].formula
+
+
+def discover(table: np.ndarray, target: np.ndarray, search: Search | None = None) -> Discovered:
+    """The formulas for ``target``, ``[rows]``, over the columns of ``table``, ``[rows, columns]``; a missing cell is
+    nan. Rows without a target are left out, and those that miss a cell that a formula reads.
+
+    Raises ValueError where no row has a target.
+    """
+    search = search or Search()
+    given = np.isfinite(target)
+    table, target = table[given], target[given]
+    if not len(target):
+        raise ValueError("no row has a target to learn from")
+    generator = np.random.default_rng(search.seed)
+    return _Run(table, target, search, generator).discovered()
+
+
+class _Run:
+    def __init__(self, table: np.ndarray, target: np.ndarray, search: Search, generator: np.random.Generator) -> None:
+        self._generator, self._end = generator, time.process_time() + search.seconds
+        self._table, self._target = table, target
+        self._middle = np.zeros(table.shape[1])
+        for place in range(table.shape[1]):
+            own = table[np.isfinite(table[:, place]), place]
+            self._middle[place] = float(np.median(own)) if len(own) else 0.0
+        self._filled = np.where(np.isfinite(table), table, self._middle)
+        order = generator.permutation(len(target))
+        held = max(1, round(search.held_out * len(target))) if len(target) > 3 else 0
+        self._test, self._train = np.sort(order[:held]), np.sort(order[held:])
+        if not held:
+            self._test = self._train
+        self._positive = frozenset(np.flatnonzero((self._filled >= 0).all(0)).tolist())
+        self._chosen: list[int] = []
+        self._met: dict[Product, float] = {}
+        self._fitted: dict[Product, tuple[Product, float]] = {}
+        self._refined: dict[Product, Product] = {}
+
+    def discovered(self, *, cases: bool = True) -> Discovered:
+        """``cases``: whether the rows may be split into two cases."""
+        middle = float(np.median(self._target))
+        mean = float(self._target.mean())
+        self._add([constant(Constant(mean)), constant(Constant(middle))])
+        self._settle()
+        if np.ptp(self._target) == 0 or not self._table.shape[1]:
+            return self._result()
+        chosen = relevant_columns(self._filled[self._train], self._target[self._train])
+        if self._searched(chosen) or self._late():
+            return self._result()
+        more = self._overlooked(chosen)
+        if more:
+            chosen = [*chosen, *more]
+            if self._searched(chosen) or self._late():
+                return self._result()
+        usual = self._usual(chosen)
+        if len(usual) < len(self._train):
+            self._train = usual
+            again = relevant_columns(self._filled[usual], self._target[usual])
+            chosen = again if again else chosen
+            if self._searched(chosen) or self._late():
+                return self._result()
+        if cases:
+            self._split(chosen)
+        return self._result()
+
+    def _searched(self, chosen: list[int]) -> bool:
+        """Whether a formula over these columns was found that leaves nothing to find."""
+        self._chosen = chosen
+        whole = np.isfinite(self._table[:, chosen]).all(1)
+        rows = np.flatnonzero(whole)
+        train = np.intersect1d(rows, self._train)
+        if len(train) < 4 or not chosen:
+            return False
+        inputs = Inputs(tuple(variable(place) for place in chosen), self._filled[:, chosen])
+        sample = train if len(train) <= _SAMPLE else np.sort(self._generator.choice(train, _SAMPLE, replace=False))
+        for number, formulas in enumerate(self._families(inputs, sample)):
+            self._add(formulas)
+            if self._settle(early=number < _EARLY):
+                return True
+            if self._late():
+                break
+        return self._complete(False)
+
+    def _overlooked(self, chosen: list[int]) -> list[int]:
+        """Columns that tell of what the best formula leaves."""
+        best = self._result().formula
+        others = [place for place in range(self._table.shape[1]) if place not in chosen]
+        rest = evaluate(best, self._filled[self._train]) - self._target[self._train]
+        if not others or not np.isfinite(rest).all():
+            return []
+        return telling_columns(self._filled[self._train], rest, chosen, others)[:4]
+
+    def _usual(self, chosen: list[int]) -> np.ndarray:
+        """The training rows that a polynomial, fitted again and again without the rows far off, is not far from."""
+        if not chosen:
+            return self._train
+        basis = polynomial(self._filled[:, chosen], min(90, max(2, len(self._train) // 6)))
+        rows = self._train
+        for _ in range(6):
+            found = np.linalg.lstsq(basis[rows], self._target[rows], rcond=1e-10)[0]
+            rest = np.abs(basis[self._train] @ found - self._target[self._train])
+            kept = self._train[rest <= 8 * spread(rest[np.isin(self._train, rows)])]
+            if len(kept) == len(rows) or len(kept) < 0.7 * len(self._train):
+                break
+            rows = kept
+        return rows
+
+    def _split(self, chosen: list[int]) -> None:
+        """Adds formulas of two cases, where a condition tells them apart."""
+        rows = self._train
+        table, target = self._filled[rows], self._target[rows]
+        condition = best_condition(table, target, chosen, self._generator)
+        if condition is None:
+            return
+        holds = condition.holds(table)
+        found: list[Discovered] = []
+        for own in (holds, ~holds):
+            left = max(1.0, (self._end - time.process_time()) / (2 - len(found)))
+            search = Search(left, 0.3, int(self._generator.integers(2**31)))
+            part = _Run(table[own], target[own], search, self._generator)
+            found.append(part.discovered(cases=False))
+        above, below = (each.formula for each in found)
+        condition = settled_threshold(condition, above, below, table, target)
+        made = choice(*condition.sides, above, below)
+        self._met[made] = self._loss(made, self._train)
+        self._refined[made] = made
+
+    def _families(self, inputs: Inputs, sample: np.ndarray) -> Iterator[Iterable[Product]]:
+        yield self._products(Reduced(inputs, constant(1.0), np.ones(len(self._target)), 0.0), sample)
+        yield self._sums(Reduced(inputs, constant(1.0), np.ones(len(self._target)), 0.0), sample, (1.0,))
+        smaller, larger = np.array_split(self._generator.permutation(sample), [max(4, 2 * len(sample) // 3)])
+        if len(larger) < 2:
+            return
+        reductions = Reductions(inputs, self._target, smaller, larger)
+        levels = list(reductions.levels())
+        states = [state for level in reversed(levels) for state in level]
+        for state in states:
+            if len(state.inputs) > 6 and len(states) > 4:
+                continue
+            yield self._sums(state, sample, (1.0, -1.0, 2.0, -2.0))
+            yield self._products(state, sample)
+            yield self._quotients(state, sample)
+        for state in states:
+            if len(state.inputs) <= 5:
+                yield self._composites(state, sample)
+
+    # --- families over a state ----------------------------------------------------------------------------------------
+
+    def _products(self, state: Reduced, sample: np.ndarray) -> Iterator[Product]:
+        with np.errstate(all="ignore"):
+            target = self._target / state.scale
+        if np.isfinite(target).all():
+            plain = Inputs(tuple(variable(place) for place in range(len(state.inputs))), state.inputs.values)
+            for made in power_products(plain, target, sample):
+                yield product(state.factor, substituted(made, state.inputs.formulas))
+
+    def _sums(self, state: Reduced, sample: np.ndarray, powers: Iterable[float]) -> Iterator[Product]:
+        inputs = state.inputs.at(sample)
+        wide = monomials(inputs, _exponents(len(inputs)))
+        low = monomials(inputs, grid(len(inputs), 120, negative=False))
+        scale = np.median(np.abs(self._target[sample])) or 1.0
+        with np.errstate(all="ignore"):
+            plain = self._target[sample] / state.scale[sample]
+            for exponent in powers:
+                if exponent != 1 and ((plain == 0).any() or (exponent % 2 == 0 and np.ptp(np.sign(plain)) > 0)):
+                    continue
+                wanted = np.abs(plain) ** exponent * (np.sign(plain) if exponent % 2 else 1)
+                weight = np.abs(state.scale[sample] / exponent) * np.abs(plain) ** (1 - exponent)
+                weight = np.minimum(weight / np.median(weight), 30.0) if exponent != 1 else np.abs(state.scale[sample])
+                if not np.isfinite(wanted).all() or not np.isfinite(weight).all() or scale == 0:
+                    continue
+                for features in (wide, low):
+                    matrix = features.columns * weight[:, None]
+                    for fit in self._fits(matrix, wanted * weight):
+                        inner = _sum_of(state.inputs, features, fit)
+                        if inner.coefficient.value == 0:
+                            continue
+                        sign = -1.0 if exponent % 2 == 0 and plain[0] < 0 else 1.0
+                        made = product(state.factor, power(inner, 1 / exponent))
+                        yield scaled(made, Constant(sign, int(sign), 1))
+
+    def _fits(self, matrix: np.ndarray, wanted: np.ndarray) -> Iterator[Fit]:
+        yield from sparse_fits(matrix, wanted, most=6)
+        yield from sparse_fits(matrix, wanted, most=5, forced=(0,))
+        yield from eliminated(matrix, wanted, most=12)
+
+    def _composites(self, state: Reduced, sample: np.ndarray) -> Iterator[Product]:
+        """Sums whose terms may be roots, reciprocals or sizes of sums."""
+        terms, values = composite_terms(state.inputs.at(sample))
+        weight = state.scale[sample]
+        for forced in ((), (0,)):
+            for fit in sparse_fits(values * weight[:, None], self._target[sample], most=4, forced=forced):
+                pairs = zip(fit.places, fit.coefficients.tolist(), strict=True)
+                made = total(*(scaled(terms[place], Constant(value)) for place, value in pairs))
+                yield product(state.factor, substituted(made, state.inputs.formulas))
+
+    def _quotients(self, state: Reduced, sample: np.ndarray) -> Iterator[Product]:
+        """``y^p q_0 = P - y^p (Q - q_0)`` for one monomial ``q_0`` of the denominator after the other."""
+        inputs = state.inputs.at(sample)
+        width = len(inputs)
+        plain = self._target[sample] / state.scale[sample]
+        for exponent in (1.0, 2.0):
+            if not np.isfinite(plain).all() or (exponent == 2 and np.ptp(np.sign(plain)) > 0):
+                continue
+            wanted = plain if exponent == 1 else plain**2
+            with np.errstate(all="ignore"):
+                weight = np.abs(state.scale[sample]) * np.abs(plain) ** (1 - exponent)
+            if not np.isfinite(weight).all():
+                continue
+            for most in (80, 330):
+                features = monomials(inputs, grid(width, most, negative=width <= 2))
+                for made in _quotient_fits(state.inputs, features, wanted, weight):
+                    yield product(state.factor, power(made, 1 / exponent))
+
+    # --- what was met -------------------------------------------------------------------------------------------------
+
+    def _add(self, formulas: Iterable[Product]) -> None:
+        for number, formula in enumerate(formulas):
+            if formula in self._met or size(formula) > _LARGEST or self._too_many_constants(formula):
+                continue
+            self._met[formula] = self._loss(formula, self._train)
+            if number % 50 == 49 and self._late():
+                return
+
+    def _too_many_constants(self, formula: Product) -> bool:
+        """Whether fewer than four rows would tell of each constant."""
+        return sum(not each.exact for each in free_constants(formula)) > max(1, len(self._train) // 4)
+
+    def _settle(self, *, early: bool = False) -> bool:
+        """Refines the best formulas of each size; whether one of them leaves nothing to find.
+
+        The constants of a few are fitted to some rows; what is then better than all that is smaller, or nearly so, is
+        fitted to all, and its constants are made exact."""
+        best: dict[int, list[tuple[float, Product]]] = {}
+        for formula, loss in self._met.items():
+            if np.isfinite(loss):
+                best.setdefault(size(formula), []).append((loss, formula))
+        least = np.inf
+        for length in sorted(best):
+            ranked = sorted(best[length], key=lambda pair: pair[0])[:_TRIED]
+            for loss, formula in ranked:
+                if formula in self._fitted or loss > _PROMISING * least or self._late():
+                    continue
+                rows = self._rows(formula, self._train)[:_FEW]
+                fitted = refined(formula, self._filled[rows], self._target[rows], steps=6) if len(rows) > 1 else formula
+                self._fitted[formula] = fitted, self._loss(fitted, self._train)
+            for _, formula in ranked:
+                fitted, loss = self._fitted.get(formula, (formula, np.inf))
+                if loss < _NEARLY * least and formula not in self._refined:
+                    self._refined[formula] = self._polished(fitted)
+                least = min(least, loss)
+        return self._complete(early)
+
+    def _polished(self, formula: Product) -> Product:
+        rows = self._rows(formula, self._train)
+        if len(rows) < 2:
+            return formula
+        rows = rows[:_MANY]
+        table, target = self._filled[rows], self._target[rows]
+        fitted = refined(formula, table, target)
+        made = self._plain(exact(fitted, table, target), table)
+        for other in regauged(fitted) if size(fitted) <= _SIMPLE else ():
+            if all(each.exact for each in free_constants(made)) or self._late():
+                break
+            tried = self._plain(exact(other, table, target), table)
+            made = min(made, tried, key=size)
+        return made
+
+    def _plain(self, formula: Product, table: np.ndarray) -> Product:
+        whole = substituted(formula, [variable(place) for place in range(table.shape[1])])
+        return tidied(unsized(whole, self._positive))
+
+    def _rows(self, formula: Product, among: np.ndarray) -> np.ndarray:
+        read = sorted(columns(formula))
+        return among[np.isfinite(self._table[among][:, read]).all(1)] if read else among
+
+    def _loss(self, formula: Product, among: np.ndarray) -> float:
+        rows = self._rows(formula, among)[:_SAMPLE]
+        rest = evaluate(formula, self._filled[rows]) - self._target[rows]
+        return float(np.mean(rest**2)) if len(rows) and np.isfinite(rest).all() else np.inf
+
+    def _complete(self, early: bool) -> bool:
+        """Whether the best formula is exact, or what it leaves is noise as far as a polynomial can tell. ``early``: of
+        noisy ones only monomials count, as simpler formulas may come yet."""
+        result = self._result()
+        formula = result.formula
+        rows = self._rows(formula, np.arange(len(self._target)))
+        rest = evaluate(formula, self._filled[rows]) - self._target[rows]
+        if not np.isfinite(rest).all():
+            return False
+        if np.abs(rest).max() <= _EXACT * float(np.sqrt(np.mean(self._target**2))):
+            return True
+        simple = all(map(_is_plain, free_constants(formula))) and size(formula) <= _SIMPLE
+        simple &= not early or columns(formula) == {*_variables(formula)}
+        return bool(self._chosen) and simple and self._is_noise(rest, rows)
+
+    def _is_noise(self, rest: np.ndarray, rows: np.ndarray) -> bool:
+        """Whether a polynomial of the columns explains no more of the residuals than chance does, by an F-test."""
+        reach = 4 * spread(np.abs(rest))
+        if (np.abs(rest) > 1.5 * reach).mean() > _OUTLIERS:
+            return False
+        rest = np.clip(rest, -reach, reach)
+        basis = polynomial(self._filled[rows][:, self._chosen], min(120, len(rows) // 5))
+        found = np.linalg.lstsq(basis, rest, rcond=None)[0]
+        left = float(np.square(rest - basis @ found).sum())
+        terms, freedom = basis.shape[1], len(rows) - basis.shape[1]
+        whole = float(rest @ rest)
+        return freedom > 0 and (whole - left) / terms <= (1 + 2 * np.sqrt(2 / terms)) * left / freedom
+
+    def _result(self) -> Discovered:
+        made = list(dict.fromkeys(self._refined.values()))
+        used = [each for each in made if np.isfinite(self._loss(each, self._train))]
+        found, chosen = front(used, self._filled[self._test], self._target[self._test])
+        if not found:
+            mean = constant(Constant(float(self._target.mean())))
+            return Discovered((Scored(mean, size(mean), 1.0),), 0)
+        return Discovered(tuple(found), chosen)
+
+    def _late(self) -> bool:
+        return time.process_time() > self._end
+
+
+def _is_plain(value: Constant) -> bool:
+    """A fraction of small numbers, times a power of pi: one that noise hardly feigns."""
+    return value.exact and not value.root and abs(value.numerator) * value.denominator <= 12
+
+
+def _variables(formula: Product) -> list[int]:
+    """The columns that are factors of a product."""
+    return [base.place for base, _ in formula.factors if isinstance(base, Variable)]
+
+
+def _quotient_fits(inputs: Inputs, features: Features, wanted: np.ndarray, weight: np.ndarray) -> Iterator[Product]:
+    """Sums of ``features`` over sums of the low ones among them, for one term of the denominator after the other."""
+    efforts = np.abs(features.exponents).sum(1)
+    below = np.flatnonzero(efforts <= 2)
+    for lead in below:
+        others = below[below != lead]
+        matrix = np.concatenate([features.columns, -features.columns[:, others] * wanted[:, None]], 1)
+        matrix = matrix / np.maximum(np.abs(features.columns[:, [lead]]), 1e-12) * weight[:, None]
+        side = wanted * np.sign(features.columns[:, lead]) * weight
+        fits = itertools.chain(
+            sparse_fits(matrix, side, most=5, pairs=20, beam=8), eliminated(matrix, side, most=10, exact=True)
+        )
+        for fit in fits:
+            quotient = _quotient(inputs, features, fit, int(lead), others)
+            if quotient is not None:
+                yield quotient
+
+
+def _quotient(inputs: Inputs, features: Features, fit: Fit, lead: int, others: np.ndarray) -> Product | None:
+    """A sum over ``lead`` and the terms that the fit has of the denominator; nothing where it has none."""
+    above: list[Product] = []
+    below = [monomial(inputs, features.exponents[lead])]
+    for place, value in zip(fit.places, fit.coefficients.tolist(), strict=True):
+        under = place - len(features.exponents)
+        of = place if under < 0 else int(others[under])
+        term = scaled(monomial(inputs, features.exponents[of]), Constant(value))
+        (above if under < 0 else below).append(term)
+    bottom = total(*below)
+    if not above or len(below) < 2 or bottom.coefficient.value == 0:
+        return None
+    return product(total(*above), power(bottom, -1.0))
+
+
+def _exponents(width: int) -> np.ndarray:
+    """Of the monomials that a sum may have: what a few thousand pairs of features allow."""
+    return grid(width, 700, negative=True, half=width <= 3)
+
+
+def _sum_of(inputs: Inputs, features: Features, fit: Fit) -> Product:
+    terms = [
+        scaled(monomial(inputs, features.exponents[place]), Constant(float(value)))
+        for place, value in zip(fit.places, fit.coefficients, strict=True)
+    ]
+    return total(*terms)

@@ -1,0 +1,202 @@
+"""Formulas as text: arithmetic of the language, and LaTeX."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from lnnkit.discovery.exact_constants import ONE, Constant
+from lnnkit.discovery.expression import Absolute, Base, Choice, Product, Sum, Variable, rooted
+
+_LOOSE, _PRODUCT, _TIGHT = 0, 1, 2  # what stands around: nothing or a sum, a product, a power
+
+
+def formula_text(formula: Product, names: Sequence[str], *, pi: str = "pi") -> str:
+    """In the language's operators, each column by its name. ``pi`` stands for that number: its digits, where the text
+    is to be read as a program. A choice is ``if(left > right, above, below)``, which the language says in two rules."""
+    return _Plain(names, pi).product(formula, _LOOSE)
+
+
+def formula_latex(formula: Product, names: Sequence[str]) -> str:
+    """In LaTeX's mathematics, without dollars around it."""
+    return _Latex(names).product(formula, _LOOSE)
+
+
+class _Plain:
+    def __init__(self, names: Sequence[str], pi: str) -> None:
+        self._names, self._pi = names, pi
+
+    def product(self, formula: Product, around: int) -> str:
+        formula, root = rooted(formula)
+        negative = formula.coefficient.value < 0
+        above, below = self._constant(formula.coefficient, bool(formula.factors or root))
+        lone = len(above) + len(below) + len(formula.factors) + (root is not None) == 1
+        for base, exponent in formula.factors:
+            alone = lone and exponent == 1
+            text = self._power(base, abs(exponent), (around if not negative else _PRODUCT) if alone else _PRODUCT)
+            (above if exponent > 0 else below).append(text)
+        self._place_root(root, above, below)
+        text = " * ".join(above) or "1"
+        if below:
+            text += f" / {below[0]}" if len(below) == 1 else f" / ({' * '.join(below)})"
+        if negative:
+            text = f"-{text}"
+        several = len(above) > 1 or below or negative
+        wrapped = (around == _TIGHT and several) or (around == _PRODUCT and (negative or below))
+        return f"({text})" if wrapped else text
+
+    def _place_root(self, root: Product | None, above: list[str], below: list[str]) -> None:
+        """The square root among the factors: below where all that is under it is."""
+        if root is None:
+            return
+        if all(exponent < 0 for _, exponent in root.factors):
+            inner = Product(ONE, tuple((base, 1.0) for base, _ in root.factors))
+            below.append(self._root(self.product(inner, _LOOSE)))
+        else:
+            above.append(self._root(self.product(root, _LOOSE)))
+
+    def _root(self, inner: str) -> str:
+        return f"sqrt({inner})"
+
+    def _constant(self, value: Constant, more: bool) -> tuple[list[str], list[str]]:
+        """What of its size stands above and below the line."""
+        size = abs(value.value)
+        if not value.exact or (value.pi == 0 and not value.root and _short(size)):
+            return ([] if size == 1 and more else [_digits(size)]), []
+        top, bottom = abs(value.numerator), value.denominator
+        above = [str(top)] if top != 1 else []
+        below = [str(bottom)] if bottom != 1 else []
+        if value.pi:
+            text = self._pi if abs(value.pi) == 1 else f"{self._pi}^{abs(value.pi)}"
+            (above if value.pi > 0 else below).append(text)
+        if value.root:
+            inner = " * ".join(above) or "1"
+            if below:
+                inner += f" / {below[0]}" if len(below) == 1 else f" / ({' * '.join(below)})"
+            return [f"sqrt({inner})"], []
+        return above, below
+
+    def _power(self, base: Base, exponent: float, around: int) -> str:
+        if exponent == 1:
+            return self._base(base, around)
+        return f"{self._base(base, _TIGHT)}^{_digits(exponent)}"
+
+    def _base(self, base: Base, around: int) -> str:
+        match base:
+            case Variable(place):
+                return self._names[place]
+            case Absolute(operand):
+                return f"abs({self.product(operand, _LOOSE)})"
+            case Sum(terms):
+                text = self._sum(terms)
+                return text if around == _LOOSE else f"({text})"
+            case Choice(left, right, above, below):
+                parts = [self.product(each, _LOOSE) for each in (left, right, above, below)]
+                return f"if({parts[0]} > {parts[1]}, {parts[2]}, {parts[3]})"
+
+    def _sum(self, terms: Sequence[Product]) -> str:
+        first = next((place for place, term in enumerate(terms) if term.coefficient.value > 0), 0)
+        ordered = [terms[first], *terms[:first], *terms[first + 1 :]]
+        text = self.product(ordered[0], _LOOSE)
+        for term in ordered[1:]:
+            shown = self.product(term, _LOOSE)
+            text += f" - {shown[1:]}" if shown.startswith("-") else f" + {shown}"
+        return text
+
+
+class _Latex(_Plain):
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__([_latex_name(name) for name in names], r"\pi")
+
+    def product(self, formula: Product, around: int) -> str:
+        formula, root = rooted(formula)
+        negative = formula.coefficient.value < 0
+        above, below = self._latex_constant(formula.coefficient, bool(formula.factors or root))
+        for base, exponent in formula.factors:
+            # A sum that stands alone above or below the line needs no parentheses
+            beside = [each for each in formula.factors if each[1] * exponent > 0]
+            lone = len(beside) == 1 and root is None and not (above if exponent > 0 else below) and exponent in (1, -1)
+            alone = lone and (exponent < 0 or len(formula.factors) > 1 or around == _LOOSE) and not negative
+            text = self._power(base, abs(exponent), _LOOSE if alone else _PRODUCT)
+            (above if exponent > 0 else below).append(text)
+        self._place_root(root, above, below)
+        text = r" \cdot ".join(above) if any(each[:1].isdigit() for each in above[1:]) else r" \, ".join(above)
+        if below:
+            text = _fraction(text or "1", below)
+        text = f"-{text or 1}" if negative else text or "1"
+        return rf"\left({text}\right)" if around > _LOOSE and negative else text
+
+    def _latex_constant(self, value: Constant, more: bool) -> tuple[list[str], list[str]]:
+        above, below = self._constant(value, more)
+        return [_latex_number(each) for each in above], below
+
+    def _constant(self, value: Constant, more: bool) -> tuple[list[str], list[str]]:
+        above, below = super()._constant(value, more)
+        if not value.root:
+            return above, below
+        inner = Constant(value.value**2, abs(value.numerator), value.denominator, value.pi)
+        over, under = super()._constant(inner, False)
+        text = r" \, ".join(over) or "1"
+        return [rf"\sqrt{{{_fraction(text, under) if under else text}}}"], []
+
+    def _power(self, base: Base, exponent: float, around: int) -> str:
+        if exponent == 1:
+            return self._base(base, around)
+        return f"{self._base(base, _TIGHT)}^{{{_digits(exponent)}}}"
+
+    def _root(self, inner: str) -> str:
+        return rf"\sqrt{{{inner}}}"
+
+    def _base(self, base: Base, around: int) -> str:
+        match base:
+            case Variable(place):
+                name = self._names[place]
+                return rf"{{{name}}}" if around == _TIGHT else name
+            case Absolute(operand):
+                return rf"\left|{self.product(operand, _LOOSE)}\right|"
+            case Sum(terms):
+                text = self._sum(terms)
+                return text if around == _LOOSE else rf"\left({text}\right)"
+            case Choice(left, right, above, below):
+                parts = [self.product(each, _LOOSE) for each in (left, right, above, below)]
+                return (
+                    rf"\begin{{cases}} {parts[2]} & \text{{if }} {parts[0]} > {parts[1]} \\ "
+                    rf"{parts[3]} & \text{{otherwise}} \end{{cases}}"
+                )
+
+
+def _fraction(above: str, below: Sequence[str]) -> str:
+    under = r" \, ".join(below)
+    return rf"\frac{{{above}}}{{{under}}}"
+
+
+def _short(value: float) -> bool:
+    """Whether its decimals say it in a few characters."""
+    return len(_digits(value)) <= 6 or value == int(value)
+
+
+def _digits(value: float) -> str:
+    """The shortest literal that reads as ``value`` again."""
+    if not math.isfinite(value):
+        raise ValueError(f"{value} is no constant of a formula")
+    return str(int(value)) if value == int(value) and abs(value) < 2**53 else repr(float(value))
+
+
+def _latex_number(text: str) -> str:
+    mantissa, exponent, power = text.partition("e")
+    return rf"{mantissa} \cdot 10^{{{int(power)}}}" if exponent and text[:1].isdigit() else text
+
+
+def _latex_name(name: str) -> str:
+    r"""``m_0`` -> ``m_{0}``, ``theta1`` -> ``\mathrm{theta1}``; what LaTeX reads otherwise is escaped."""
+    stem, below, index = name.partition("_")
+    if below and stem.isalnum() and index.isalnum():
+        return rf"{_upright(stem)}_{{{index}}}"
+    return _upright(name)
+
+
+def _upright(name: str) -> str:
+    if len(name) == 1:
+        return name
+    escaped = "".join(rf"\{each}" if each in "_%&#${}" else " " if each in r"\^~" else each for each in name)
+    return rf"\mathrm{{{escaped}}}"

@@ -1,0 +1,75 @@
+"""Formulas by size and error: those that no smaller one beats, and the one that is chosen.
+
+Errors are of rows that took no part in the fit. The choice is the smallest formula whose error chance cannot tell from
+the least one: the mean difference of their squared errors, row by row, is at most three standard errors, as many
+formulas compete.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lnnkit.discovery.constant_refinement import spread
+from lnnkit.discovery.expression import Product, evaluate, size
+
+_CLIP = 5.0  # spreads of the best formula's residuals: what lies outside counts as if it lay there
+_CAP = 0.95  # of the best constant's residuals: no row counts for more than this quantile of them
+_WORTH = 0.005  # by so much the error falls, at least, from one formula to the next
+_EXACT = 1e-10  # of the target's size: errors as small as this are rounding
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A formula, its size, and its error on held-out rows: the mean size of the residuals over that of the best
+    constant's, both capped at the 95th percentile of the latter; 0 for an exact formula, 1 for one that says
+    nothing."""
+
+    formula: Product
+    size: int
+    error: float
+
+
+def front(formulas: Sequence[Product], table: np.ndarray, target: np.ndarray) -> tuple[list[Scored], int]:
+    """Those of ``formulas`` that are better than all smaller ones, from the smallest on, and the place of the choice.
+
+    Formulas without a value in a row are left out, unless it has none in any.
+    """
+    residuals: list[np.ndarray] = []
+    scored: list[Scored] = []
+    middle = np.abs(target - np.median(target))
+    cap = float(np.quantile(middle, _CAP)) or 1.0
+    usual = float(np.minimum(middle, cap).mean()) or 1.0
+    for formula in formulas:
+        rest = np.abs(evaluate(formula, table) - target)
+        if np.isfinite(rest).all():
+            residuals.append(rest)
+            scored.append(Scored(formula, size(formula), float(np.minimum(rest, cap).mean()) / usual))
+    if not scored:
+        return [], -1
+    floor = _EXACT * float(np.sqrt(np.mean(target**2)))
+    reach = max(_CLIP * min(map(spread, residuals)), floor)
+    clipped = [np.minimum(np.maximum(each - floor, 0), reach) ** 2 for each in residuals]
+    order = sorted(range(len(scored)), key=lambda at: (scored[at].size, clipped[at].mean(), scored[at].error))
+    kept: list[int] = []
+    for at in order:
+        better = not kept or scored[at].error < (1 - _WORTH) * scored[kept[-1]].error
+        if better and (not kept or scored[kept[-1]].error > _EXACT):
+            kept.append(at)
+    best = min(kept, key=lambda at: (clipped[at].mean(), scored[at].error, scored[at].size))
+    for number, at in enumerate(kept):
+        if at == best or _alike(clipped[at], clipped[best]):
+            return [scored[each] for each in kept], number
+    raise AssertionError("the best formula is as good as itself")
+
+
+def _alike(simple: np.ndarray, best: np.ndarray) -> bool:
+    """Whether chance explains that one loss is above the other: the mean difference by three standard errors, and the
+    ratio by what the scatter of so few squares allows, and by a half at least."""
+    difference = simple - best
+    rows = max(1, len(difference))
+    chance = 3 * float(difference.std()) / np.sqrt(rows)
+    ratio = 1 + max(0.5, 4 * np.sqrt(2 / rows))
+    return float(difference.mean()) <= chance and float(simple.mean()) <= ratio * float(best.mean())

@@ -1,0 +1,170 @@
+"""Products of powers of inputs and of sums ``1 + m`` and ``1 - m`` of monomials, found in logarithms.
+
+``log |y|`` is linear in the logarithms of what is multiplied. Each sum ``m1 + m2`` is a monomial times ``1 + m2 / m1``,
+so the sums ``1 +- m`` reach all of two terms. All of them are tried alone and in pairs, each pair by its two
+correlations, with powers that are whole or half.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from lnnkit.discovery.exact_constants import Constant
+from lnnkit.discovery.expression import Product, absolute, constant, evaluate, power, product, scaled, total
+from lnnkit.discovery.monomials import Inputs, grid, monomial, monomials
+
+_SINGLES, _PAIRS = 30, 60  # as many are written out
+_MOST_SUMS = 3000
+_NEAR = 0.1  # an exponent so near to a half is taken for it
+_POWERS = (1.0, -1.0, 0.5, -0.5, 2.0, -2.0, 1.5, -1.5)
+
+
+def power_products(inputs: Inputs, target: np.ndarray, rows: np.ndarray) -> Iterator[Product]:
+    """Candidates, the best fits first; logarithms are fitted at ``rows``, weighted as noise of one size in the target
+    asks for."""
+    sample, wanted = inputs.at(rows), target[rows]
+    used = (wanted != 0) & (sample.values != 0).all(1)
+    if used.sum() < 2 * len(inputs) + 4:
+        return
+    sample, wanted = sample.at(used), wanted[used]
+    size = np.abs(wanted)
+    weight = np.minimum(size / np.median(size), 10.0)
+    logs = np.log(np.abs(sample.values))
+    moving = np.ptp(logs, axis=0) > 1e-9
+    base = np.concatenate([np.ones((len(logs), 1)), logs[:, moving]], 1) * weight[:, None]
+    wanted_log = np.log(size) * weight
+    left = np.linalg.qr(base)[0]
+    rest = _without(wanted_log, left)
+
+    def written(sums: Sequence[tuple[Product, float]], columns: np.ndarray, powers: Sequence[float]) -> list[Product]:
+        known = columns @ np.asarray(powers) if len(powers) else 0.0
+        exponents = np.zeros(len(inputs))
+        exponents[moving] = np.linalg.lstsq(base, wanted_log - known, rcond=None)[0][1:]
+        return _written(inputs, target, exponents, sums)
+
+    yield from written([], np.zeros((len(logs), 0)), [])
+    sums, columns = _sums(sample)
+    if not sums:
+        return
+    columns = columns * weight[:, None]
+    free = _without(columns, left)
+    norm = np.linalg.norm(free, axis=0)
+    fine = norm > 1e-6 * np.linalg.norm(columns, axis=0)
+    sums = [each for each, kept in zip(sums, fine, strict=True) if kept]
+    columns, free = columns[:, fine], free[:, fine]
+    if not sums:
+        return
+    gram, slope = free.T @ free, free.T @ rest
+    square = float(rest @ rest)
+    singles: list[tuple[float, int, float]] = []
+    for exponent in _POWERS:
+        loss = square - 2 * exponent * slope + exponent**2 * np.diag(gram)
+        for place in np.argsort(loss)[:_SINGLES]:
+            singles.append((float(loss[place]), int(place), exponent))
+    for _, place, exponent in sorted(singles)[:_SINGLES]:
+        yield from written([(sums[place], exponent)], columns[:, [place]], [exponent])
+    for first, second, one, other in _pairs(gram, slope, square):
+        chosen = [(sums[first], one), (sums[second], other)]
+        yield from written(chosen, columns[:, [first, second]], [one, other])
+
+
+def _without(columns: np.ndarray, basis: np.ndarray) -> np.ndarray:
+    once = columns - basis @ (basis.T @ columns)
+    return once - basis @ (basis.T @ once)
+
+
+def _sums(inputs: Inputs) -> tuple[list[Product], np.ndarray]:
+    """The sums ``1 +- m`` that are 0 nowhere, with the logarithms of their sizes."""
+    exponents = grid(len(inputs), 2 * _MOST_SUMS, half=False)[1:]
+    first = np.array([row[np.flatnonzero(row)[0]] for row in exponents]) if len(exponents) else np.zeros(0)
+    features = monomials(inputs, exponents[first > 0])
+    found: list[Product] = []
+    columns: list[np.ndarray] = []
+    for sign in (1.0, -1.0):
+        values = 1 + sign * features.columns
+        size = np.abs(values)
+        fine = (size.min(0, initial=1.0) > 1e-12) & (np.ptp(size, axis=0) > 1e-9 * size.max(0, initial=0.0))
+        for place in np.flatnonzero(fine):
+            negative = values[0, place] < 0  # everywhere, if a root of it is to be taken
+            term = scaled(monomial(inputs, features.exponents[place]), _sign(-sign if negative else sign))
+            found.append(total(constant(-1.0 if negative else 1.0), term))
+        columns.append(np.log(size[:, fine]))
+    return found, np.concatenate(columns, 1)
+
+
+def _sign(value: float) -> Constant:
+    return Constant(value, int(value), 1)
+
+
+def _pairs(gram: np.ndarray, slope: np.ndarray, square: float) -> Iterator[tuple[int, int, float, float]]:
+    """The best pairs with the best powers for each: first by free powers, then these by given ones."""
+    count = len(slope)
+    norm = np.sqrt(np.diag(gram))
+    close, along = gram / np.outer(norm, norm), slope / norm
+    best: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    for start in range(0, count, 500):
+        rows = slice(start, min(count, start + 500))
+        cos = close[rows]
+        own, other = along[rows, None], along[None]
+        with np.errstate(all="ignore"):
+            told = (own**2 + other**2 - 2 * own * other * cos) / (1 - cos**2)
+        told[(1 - cos**2 < 1e-7) | ~np.isfinite(told)] = -np.inf
+        told[np.arange(start, rows.stop)[:, None] >= np.arange(count)[None]] = -np.inf
+        flat = told.ravel()
+        kept = np.argpartition(-flat, min(2000, flat.size - 1))[:2000]
+        best.append((flat[kept], kept // count + start, kept % count))
+    told, first, second = (np.concatenate(each) for each in zip(*best, strict=True))
+    kept = np.argsort(-told)[:4000]
+    kept = kept[np.isfinite(told[kept])]
+    first, second = first[kept], second[kept]
+    found: list[tuple[float, int, int, float, float]] = []
+    own, others, both = np.diag(gram)[first], np.diag(gram)[second], gram[first, second]
+    for one, other in itertools.product(_POWERS, repeat=2):
+        loss = square - 2 * (one * slope[first] + other * slope[second])
+        loss = loss + one**2 * own + other**2 * others + 2 * one * other * both
+        for place in np.argsort(loss)[:_PAIRS]:
+            found.append((float(loss[place]), int(first[place]), int(second[place]), one, other))
+    for _, place, partner, one, other in sorted(found)[:_PAIRS]:
+        yield place, partner, one, other
+
+
+def _written(
+    inputs: Inputs, target: np.ndarray, exponents: np.ndarray, sums: Sequence[tuple[Product, float]]
+) -> list[Product]:
+    """The product with exponents taken for halves where they are near one, and as they are; the coefficient is fitted.
+
+    Where signs differ, sizes are taken: of what stands under a root, or of the whole."""
+    near = np.round(2 * exponents) / 2
+    near = np.where(np.abs(near - exponents) < _NEAR, near, np.round(exponents, 6))
+    rounded = [near]
+    if not sums and np.abs(near - exponents).max(initial=0) > 1e-9:
+        rounded.append(np.round(exponents, 9))
+    found: list[Product] = []
+    for chosen in rounded:
+        factors = list(zip(inputs.formulas, chosen.tolist(), strict=True)) + list(sums)
+        made = product(*(power(each, exponent) for each, exponent in factors if exponent))
+        values = evaluate(made, inputs.values)
+        if np.isnan(values).any():
+            whole = [
+                power(each if exponent == int(exponent) else absolute(each), exponent)
+                for each, exponent in factors
+                if exponent
+            ]
+            made = product(*whole)
+            values = evaluate(made, inputs.values)
+        fine = np.isfinite(values)
+        if not fine.any():
+            continue
+        for formula, column in ((made, values), (absolute(made), np.abs(values))):
+            with np.errstate(over="ignore", invalid="ignore"):
+                square = float(column[fine] @ column[fine])
+            if square > 0 and np.isfinite(square):
+                coefficient = float(column[fine] @ target[fine]) / square
+                if coefficient and np.isfinite(coefficient):
+                    found.append(scaled(formula, Constant(coefficient)))
+            if (values[fine] >= 0).all() or ((values[fine] >= 0) == (target[fine] >= 0)).all():
+                break
+    return found

@@ -1,0 +1,144 @@
+"""The columns that a target depends on, by the polynomial that fits it best."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+_CLIP = 4.0
+
+
+def relevant_columns(table: np.ndarray, target: np.ndarray, *, most: int = 12) -> list[int]:
+    """The places of the columns whose terms explain more of the target, or of its ranks, than chance does: those that
+    explain most first. ``table`` has no missing cells.
+
+    Of all quadratic terms where there are rows for them, else of those that a forward selection adds.
+    """
+    rows, width = table.shape
+    columns = np.stack([_even(table[:, place]) for place in range(width)], 1)
+    varied = np.flatnonzero(np.ptp(columns, axis=0) > 0)
+    if len(varied) <= 1:
+        return varied.tolist()
+    score = np.zeros(width)
+    for response in (_clipped(target), _ranks(target)):
+        if np.ptp(response) == 0:
+            continue
+        terms = 1 + 2 * len(varied) + len(varied) * (len(varied) - 1) // 2
+        tested = _dropped(columns, varied, response) if rows >= 3 * terms else _forward(columns, varied, response)
+        score = np.maximum(score, tested)
+    found = np.flatnonzero(score > 1)
+    if not len(found):
+        found = np.argsort(-score)[: min(3, len(varied))]
+    return sorted(found.tolist(), key=lambda place: -score[place])[:most]
+
+
+def telling_columns(table: np.ndarray, rest: np.ndarray, known: list[int], others: list[int]) -> list[int]:
+    """Those of ``others`` whose terms, with those of the ``known`` columns, explain more of the residuals than chance
+    does, the most telling first."""
+    response = _clipped(rest)
+    if np.ptp(response) == 0:
+        return []
+    own = np.stack([_even(table[:, place]) for place in known], 1) if known else np.zeros((len(table), 0))
+    basis = quadratic(own)[0] if (len(known) + 1) * (len(known) + 2) // 2 < len(rest) // 4 else np.ones((len(rest), 1))
+    left = response - basis @ np.linalg.lstsq(basis, response, rcond=None)[0]
+    square = float(left @ left)
+    score: dict[int, float] = {}
+    for place in others:
+        column = _even(table[:, place])
+        added = np.stack([column, column**2, *(column * own[:, other] for other in range(own.shape[1]))], 1)
+        tried = np.concatenate([basis, added], 1)
+        if tried.shape[1] >= len(rest) - 2:
+            continue
+        after = response - tried @ np.linalg.lstsq(tried, response, rcond=None)[0]
+        gain = (square - float(after @ after)) / added.shape[1]
+        ratio = gain / max(float(after @ after) / (len(rest) - tried.shape[1]), 1e-300)
+        score[place] = ratio / (1 + 5 * np.sqrt(2 / added.shape[1]))
+    return sorted((place for place in score if score[place] > 1), key=lambda place: -score[place])
+
+
+def _dropped(columns: np.ndarray, varied: np.ndarray, response: np.ndarray) -> np.ndarray:
+    """Of each column what the terms with it explain, over what chance would by a wide margin."""
+    basis, members = quadratic(columns[:, varied])
+    gram, along = basis.T @ basis, basis.T @ response
+    whole = _left(gram, along, response, np.arange(len(gram)))
+    freedom = len(response) - len(gram)
+    score = np.zeros(columns.shape[1])
+    for number, place in enumerate(varied):
+        kept = np.flatnonzero(~members[:, number])
+        dropped = len(gram) - len(kept)
+        gain = _left(gram, along, response, kept) - whole
+        ratio = (gain / dropped) / max(whole / freedom, 1e-300)
+        score[place] = ratio / (1 + 6 * np.sqrt(2 / dropped))
+    return score
+
+
+def _forward(columns: np.ndarray, varied: np.ndarray, response: np.ndarray) -> np.ndarray:
+    rows = len(response)
+    score = np.zeros(columns.shape[1])
+    chosen: list[int] = []
+    basis = np.ones((rows, 1))
+    left = float(np.square(response - response.mean()).sum())
+    while len(chosen) < len(varied) and basis.shape[1] + len(chosen) + 2 < rows // 3:
+        best = (0.0, -1, basis, left)
+        for place in varied:
+            if place in chosen:
+                continue
+            own = columns[:, place]
+            added = np.stack([own, own**2, *(own * columns[:, other] for other in chosen)], 1)
+            tried = np.concatenate([basis, added], 1)
+            rest = response - tried @ np.linalg.lstsq(tried, response, rcond=None)[0]
+            square = float(rest @ rest)
+            ratio = ((left - square) / added.shape[1]) / max(square / (rows - tried.shape[1]), 1e-300)
+            ratio /= 1 + 6 * np.sqrt(2 / added.shape[1])
+            if ratio > best[0]:
+                best = (ratio, int(place), tried, square)
+        if best[1] < 0:
+            break
+        score[best[1]] = max(score[best[1]], best[0])
+        if best[0] <= 1:
+            break
+        chosen.append(best[1])
+        basis, left = best[2], best[3]
+    return score
+
+
+def quadratic(columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """``[rows, terms]`` and which columns are in each term, ``[terms, columns]``."""
+    width = columns.shape[1]
+    made, members = [np.ones(len(columns))], [np.zeros(width, dtype=bool)]
+    for places in [*((each,) for each in range(width)), *itertools.combinations_with_replacement(range(width), 2)]:
+        made.append(columns[:, list(places)].prod(1))
+        own = np.zeros(width, dtype=bool)
+        own[list(places)] = True
+        members.append(own)
+    return np.stack(made, 1), np.stack(members)
+
+
+def _left(gram: np.ndarray, along: np.ndarray, response: np.ndarray, kept: np.ndarray) -> float:
+    own = gram[np.ix_(kept, kept)]
+    ridge = 1e-10 * np.diag(own).max() * np.eye(len(kept))
+    found = np.linalg.solve(own + ridge, along[kept])
+    return max(float(response @ response - 2 * found @ along[kept] + found @ own @ found), 0.0)
+
+
+def _even(column: np.ndarray) -> np.ndarray:
+    """Standardised, in logarithms where all are of one sign and some many times others; far ones drawn in."""
+    if (column > 0).all() and column.max() > 20 * column.min():
+        column = np.log(column)
+    deviation = column.std()
+    if not np.isfinite(deviation) or deviation <= 1e-12 * np.abs(column).max(initial=0.0):
+        return np.zeros(len(column))
+    return np.clip((column - column.mean()) / deviation, -_CLIP, _CLIP)
+
+
+def _clipped(target: np.ndarray) -> np.ndarray:
+    low, high = np.quantile(target, [0.02, 0.98])
+    found = np.clip(target, low, high)
+    deviation = found.std()
+    return (found - found.mean()) / deviation if deviation > 0 else np.zeros(len(found))
+
+
+def _ranks(target: np.ndarray) -> np.ndarray:
+    found = np.argsort(np.argsort(target, kind="stable"), kind="stable").astype(float)
+    return (found - found.mean()) / (found.std() or 1.0)

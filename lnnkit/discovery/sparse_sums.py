@@ -1,0 +1,205 @@
+"""Sums of a few terms out of thousands: least squares over all single terms and pairs, then a beam that adds a term at
+a time, and backward elimination from all terms where they are few.
+
+``y = m * h^(1/p)`` is fitted as a sum in ``(y / m)^p``; a quotient of sums ``P / Q`` as ``y = P - y (Q - 1)`` (Levy
+1959, "Complex-curve fitting").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+_ALL_TRIPLES = 200  # features, all of whose triples are tried
+_NOTHING = 1e-26  # the share of the squares that is left of an exact fit
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Terms by place, their coefficients, and the share of the squares that they leave."""
+
+    places: tuple[int, ...]
+    coefficients: np.ndarray
+    left: float
+
+
+def sparse_fits(
+    features: np.ndarray,
+    target: np.ndarray,
+    *,
+    most: int,
+    beam: int = 12,
+    pairs: int = 40,
+    forced: Sequence[int] = (),
+) -> Iterator[Fit]:
+    """Of each number of terms up to ``most`` the best sets met, ``[rows, features]`` against ``[rows]``. The
+    ``forced`` features are in every set."""
+    norm = np.linalg.norm(features, axis=0)
+    usable = np.flatnonzero(norm > 0)
+    scaled = features[:, usable] / norm[usable]
+    place_of = {int(place): number for number, place in enumerate(usable)}
+    held = [place_of[place] for place in forced if place in place_of]
+    square = float(target @ target)
+    if square == 0 or not len(usable):
+        return
+
+    def fit(chosen: Sequence[int]) -> Fit:
+        columns = scaled[:, list(chosen)]
+        found = np.linalg.lstsq(columns, target, rcond=None)[0]
+        rest = target - columns @ found
+        places = tuple(int(usable[each]) for each in chosen)
+        return Fit(places, found / norm[list(places)], float(rest @ rest) / square)
+
+    basis = np.linalg.qr(scaled[:, held])[0] if held else np.zeros((len(target), 0))
+    free, rest = _without(scaled, basis), _without(target, basis)
+    singles, doubles = _best(free, rest, pairs)
+    seen = set[tuple[int, ...]]()
+    front: list[tuple[int, ...]] = []
+    for chosen in [*((each,) for each in singles), *doubles]:
+        whole = tuple(sorted({*held, *chosen}))
+        if whole not in seen:
+            seen.add(whole)
+            front.append(whole)
+    fits = [fit(chosen) for chosen in front]
+    yield from fits
+    best = sorted(zip(fits, front, strict=True), key=lambda each: each[0].left)
+    current = [chosen for each, chosen in best if len(chosen) == len(held) + 2][:beam] or [best[0][1]]
+    if best[0][0].left < _NOTHING:
+        return
+    begun = 2
+    if free.shape[1] <= _ALL_TRIPLES and most > 2:
+        current = [tuple(sorted({*held, *chosen})) for chosen in _triples(free, rest, pairs)] or current
+        fits = [fit(chosen) for chosen in current]
+        yield from fits
+        best = sorted(zip(fits, current, strict=True), key=lambda each: each[0].left)
+        current = [chosen for _, chosen in best][:beam]
+        begun = 3
+    for _ in range(most - begun):
+        if best[0][0].left < _NOTHING:
+            return
+        grown: dict[tuple[int, ...], float] = {}
+        for chosen in current:
+            own = np.linalg.qr(scaled[:, list(chosen)])[0]
+            residual = _without(target, own)
+            along = scaled.T @ residual
+            room = 1 - np.square(own.T @ scaled).sum(0)
+            gain = np.where(room > 1e-9, along**2 / np.maximum(room, 1e-9), -1.0)
+            gain[list(chosen)] = -1.0
+            for place in np.argpartition(-gain, min(beam, len(gain) - 1))[:beam]:
+                if gain[place] > 0:
+                    grown[tuple(sorted((*chosen, int(place))))] = float(residual @ residual - gain[place])
+        if not grown:
+            return
+        current = sorted(grown, key=lambda each: grown[each])[:beam]
+        fits = [fit(chosen) for chosen in current]
+        fits += [pruned for chosen in current[:3] if (pruned := _swapped(fit, chosen, held)) is not None]
+        yield from fits
+        best = sorted(zip(fits, current, strict=False), key=lambda each: each[0].left)
+
+
+def _swapped(fit, chosen: tuple[int, ...], held: Sequence[int]) -> Fit | None:
+    """The set without its least useful term."""
+    options = [tuple(each for each in chosen if each != place) for place in chosen if place not in held]
+    options = [each for each in options if each]
+    return min((fit(each) for each in options), key=lambda each: each.left) if options else None
+
+
+def eliminated(features: np.ndarray, target: np.ndarray, *, most: int, exact: bool = False) -> Iterator[Fit]:
+    """From all features down, the one whose loss costs least at a time; sets of at most ``most`` are given. With
+    ``exact`` only where all features together leave nothing: then many fall at once, and there may be more of them."""
+    norm = np.linalg.norm(features, axis=0)
+    chosen = list(np.flatnonzero(norm > 0))
+    square = float(target @ target)
+    if square == 0 or len(chosen) >= len(target) * (0.8 if exact else 0.5):
+        return
+    while chosen:
+        scaled = features[:, chosen] / norm[chosen]
+        # The squares that go with a term are its coefficient's, over its variance.
+        orthogonal, triangle = np.linalg.qr(scaled)
+        if np.abs(np.diag(triangle)).min() < 1e-10:
+            worst = int(np.abs(np.diag(triangle)).argmin())
+            del chosen[worst]
+            continue
+        inverse = np.linalg.solve(triangle, np.eye(len(chosen)))
+        found = inverse @ (orthogonal.T @ target)
+        rest = target - scaled @ found
+        if exact and float(rest @ rest) > 1e-20 * square:
+            return
+        if len(chosen) <= most:
+            yield Fit(tuple(map(int, chosen)), found / norm[chosen], float(rest @ rest) / square)
+        cost = found**2 / np.square(inverse).sum(1)
+        lost = cost < 1e-22 * square
+        if lost.sum() > 1:
+            chosen = [place for place, gone in zip(chosen, lost, strict=True) if not gone]
+        else:
+            del chosen[int(cost.argmin())]
+
+
+def _without(columns: np.ndarray, basis: np.ndarray) -> np.ndarray:
+    if not basis.shape[1]:
+        return columns
+    once = columns - basis @ (basis.T @ columns)
+    return once - basis @ (basis.T @ once)
+
+
+def _triples(features: np.ndarray, target: np.ndarray, count: int) -> list[tuple[int, int, int]]:
+    """The best triples, by what the best pairs take once the first is taken."""
+    norm = np.linalg.norm(features, axis=0)
+    fine = np.flatnonzero(norm > 1e-7)
+    unit = features[:, fine] / norm[fine]
+    gram, along = unit.T @ unit, unit.T @ target
+    found: list[tuple[float, int, int, int]] = []
+    for first in range(len(fine) - 2):
+        rest = slice(first + 1, None)
+        column = gram[rest, first]
+        near = gram[rest, rest] - np.outer(column, column)
+        own = along[rest] - column * along[first]
+        room = np.diag(near)
+        with np.errstate(all="ignore"):
+            unknown = room[:, None] * room[None] - near**2
+            told = (
+                own[:, None] ** 2 * room[None] + own[None] ** 2 * room[:, None] - 2 * np.outer(own, own) * near
+            ) / unknown
+        told[~np.isfinite(told) | (unknown < 1e-10) | ~np.tri(len(own), k=-1, dtype=bool)] = -np.inf
+        flat = told.ravel()
+        kept = np.argpartition(-flat, min(6, flat.size - 1))[:6]
+        found += [
+            (
+                float(flat[each] + along[first] ** 2),
+                first,
+                first + 1 + int(each // len(own)),
+                first + 1 + int(each % len(own)),
+            )
+            for each in kept
+            if np.isfinite(flat[each])
+        ]
+    found.sort(reverse=True)
+    return [(int(fine[one]), int(fine[two]), int(fine[three])) for _, one, two, three in found[:count]]
+
+
+def _best(features: np.ndarray, target: np.ndarray, count: int) -> tuple[list[int], list[tuple[int, int]]]:
+    """The best single features and pairs, by how much of the squares they take."""
+    norm = np.linalg.norm(features, axis=0)
+    fine = np.flatnonzero(norm > 1e-7)
+    if not len(fine):
+        return [], []
+    unit = features[:, fine] / norm[fine]
+    along = unit.T @ target
+    singles = fine[np.argsort(-(along**2))[: count // 4 or 1]].tolist()
+    cos = unit.T @ unit
+    found: list[tuple[float, int, int]] = []
+    for start in range(0, len(fine), 500):
+        stop = min(len(fine), start + 500)
+        near, own, other = cos[start:stop], along[start:stop, None], along[None]
+        with np.errstate(all="ignore"):
+            told = (own**2 + other**2 - 2 * own * other * near) / (1 - near**2)
+        told[(1 - near**2 < 1e-9) | ~np.isfinite(told)] = -np.inf
+        told[np.arange(start, stop)[:, None] >= np.arange(len(fine))[None]] = -np.inf
+        flat = told.ravel()
+        kept = np.argpartition(-flat, min(count, flat.size - 1))[:count]
+        found += [(float(flat[each]), int(each // len(fine)) + start, int(each % len(fine))) for each in kept]
+    found.sort(reverse=True)
+    doubles = [(int(fine[one]), int(fine[other])) for told, one, other in found[:count] if np.isfinite(told)]
+    return singles, doubles

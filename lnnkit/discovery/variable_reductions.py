@@ -1,0 +1,147 @@
+"""Fewer inputs that say the same: factors that can be divided out, and pairs that matter only as one combination.
+
+After Udrescu and Tegmark (2020, "AI Feynman"), whose tests ask a neural network; here a polynomial of the inputs is
+fitted to some rows and tested on others. Where an input is a factor ``x^p``, the target over it needs no terms with x;
+where two matter only as ``x op z``, a polynomial of that does as well as one of both.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from lnnkit.discovery.exact_constants import MINUS_ONE
+from lnnkit.discovery.expression import Product, constant, power, product, scaled, total
+from lnnkit.discovery.monomials import Inputs
+
+_TERMS = 90
+_AS_GOOD = 1.3  # the error after a reduction, over that before
+_FACTORS = (1.0, -1.0, 2.0, -2.0, 0.5, -0.5, 3.0, -3.0, -4.0, 4.0, -5.0, 1.5, -1.5)
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """The target is ``factor`` times a function of ``inputs``; ``error`` is what the best polynomial leaves of the
+    target's variance on rows held back."""
+
+    inputs: Inputs
+    factor: Product
+    scale: np.ndarray
+    error: float = field(compare=False)
+
+
+class Reductions:
+    """Of one target: ``train`` and ``test`` are the rows that polynomials are fitted to and tested on."""
+
+    def __init__(self, inputs: Inputs, target: np.ndarray, train: np.ndarray, test: np.ndarray) -> None:
+        self._target, self._train, self._test = target, train, test
+        self._variance = float(np.var(target[test])) or 1.0
+        start = Reduced(inputs, constant(1.0), np.ones(len(target)), 0.0)
+        self.start = replace(start, error=self._error(start))
+
+    def levels(self, *, width: int = 2) -> Iterator[list[Reduced]]:
+        """The start, then beams of ever fewer inputs, until none can be left out."""
+        beam = [self.start]
+        yield beam
+        while beam:
+            found: dict[frozenset[Product], Reduced] = {}
+            for state in beam:
+                for each in self._smaller(state, width):
+                    found.setdefault(frozenset((*each.inputs.formulas, each.factor)), each)
+            beam = sorted(found.values(), key=lambda each: each.error)[:width]
+            if beam:
+                yield beam
+
+    def _smaller(self, state: Reduced, width: int) -> list[Reduced]:
+        if len(state.inputs) < 2:
+            return []
+        peeled = self._peeled(state)
+        if peeled is not None:
+            return [peeled]
+        found = [made for made in self._combined(state) if made.error <= _AS_GOOD * state.error + 1e-18]
+        return sorted(found, key=lambda each: each.error)[:width]
+
+    def _peeled(self, state: Reduced) -> Reduced | None:
+        """With the factor divided out that leaves the least error, if any."""
+        best: Reduced | None = None
+        for place in range(len(state.inputs)):
+            column = state.inputs.values[:, place]
+            for exponent in _FACTORS:
+                if (column == 0).any() or (exponent != int(exponent) and (column < 0).any()):
+                    continue
+                factor = power(state.inputs.formulas[place], exponent)
+                with np.errstate(all="ignore"):
+                    scale = state.scale * column**exponent
+                if not np.isfinite(scale).all():
+                    continue
+                rest = [other for other in range(len(state.inputs)) if other != place]
+                inputs = Inputs(tuple(state.inputs.formulas[other] for other in rest), state.inputs.values[:, rest])
+                made = Reduced(inputs, product(state.factor, factor), scale, 0.0)
+                made = replace(made, error=self._error(made))
+                if best is None or made.error < best.error:
+                    best = made
+        return best if best is not None and best.error <= 1.05 * state.error + 1e-18 else None
+
+    def _combined(self, state: Reduced) -> Iterator[Reduced]:
+        for first, second in itertools.combinations(range(len(state.inputs)), 2):
+            one, other = state.inputs.formulas[first], state.inputs.formulas[second]
+            made = [product(one, other), total(one, other), total(one, scaled(other, MINUS_ONE))]
+            made += [product(one, power(other, -1.0)), product(other, power(one, -1.0))]
+            made += [product(one, power(other, -2.0)), product(other, power(one, -2.0))]
+            made += [product(one, power(other, 2.0)), product(power(one, 2.0), other)]
+            rest = [place for place in range(len(state.inputs)) if place not in (first, second)]
+            own = Inputs((one, other), state.inputs.values[:, [first, second]])
+            for formula, values in zip(made, _combinations(own.values), strict=True):
+                if not np.isfinite(values).all() or np.ptp(values) == 0:
+                    continue
+                inputs = Inputs(
+                    (*(state.inputs.formulas[place] for place in rest), formula),
+                    np.concatenate([state.inputs.values[:, rest], values[:, None]], 1),
+                )
+                reduced = Reduced(inputs, state.factor, state.scale, 0.0)
+                yield replace(reduced, error=self._error(reduced))
+
+    def _error(self, state: Reduced) -> float:
+        basis = polynomial(state.inputs.values, min(_TERMS, len(self._train) // 4)) * state.scale[:, None]
+        norm = np.linalg.norm(basis[self._train], axis=0)
+        if not np.isfinite(norm).all():
+            return np.inf
+        basis = basis / np.where(norm > 0, norm, 1.0)
+        own = basis[self._train]
+        gram = own.T @ own + 1e-12 * np.eye(own.shape[1])
+        found = np.linalg.solve(gram, own.T @ self._target[self._train])
+        rest = basis[self._test] @ found - self._target[self._test]
+        return float(np.mean(rest**2)) / self._variance
+
+
+def _combinations(pair: np.ndarray) -> list[np.ndarray]:
+    one, other = pair.T
+    with np.errstate(all="ignore"):
+        found = [one * other, one + other, one - other, one / other, other / one]
+        return [*found, one / other**2, other / one**2, one * other**2, one**2 * other]
+
+
+def polynomial(values: np.ndarray, terms: int) -> np.ndarray:
+    """``[rows, terms]``: all products of the inputs, evened out, up to the highest degree that has at most so many."""
+    columns = [_even(values[:, place]) for place in range(values.shape[1])]
+    found = [np.ones(len(values))]
+    last: list[tuple[int, np.ndarray]] = [(0, found[0])]
+    for _ in range(8):
+        level = [(place, column * columns[place]) for start, column in last for place in range(start, len(columns))]
+        if len(found) + len(level) > terms and len(found) > 1:
+            break
+        found += [column for _, column in level]
+        last = level
+        if not level:
+            break
+    return np.stack(found, 1)
+
+
+def _even(column: np.ndarray) -> np.ndarray:
+    if (column > 0).all() and column.max() > 2 * column.min():
+        column = np.log(column)
+    low, high = column.min(), column.max()
+    return (2 * column - low - high) / (high - low) if high > low else np.zeros(len(column))

@@ -1,0 +1,140 @@
+"""Formulas as a scikit-learn regressor; needs the extra ``lnnkit[sklearn]``.
+
+``FormulaRegressor()`` finds arithmetic of the columns, ``+ - * / ^ sqrt abs``, constants, and a comparison of two
+cases where that helps, that predicts a number. The columns are numbers; a missing cell is NaN.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin  # pyright: ignore[reportMissingImports]  # an extra
+from sklearn.utils.validation import check_is_fitted, validate_data  # pyright: ignore[reportMissingImports]  # an extra
+
+from lnnkit.discovery.expression import evaluate
+from lnnkit.discovery.formula_program import program_text
+from lnnkit.discovery.formula_search import Search, discover
+from lnnkit.discovery.formula_text import formula_latex, formula_text
+from lnnkit.syntax.printer import format_predicate
+
+
+@dataclass(frozen=True)
+class ParetoFormula:
+    """A formula that no smaller one beats: its ``size`` (columns, numbers and operators), its ``error`` on rows held
+    back (mean size of the residuals over that of the best constant: 0 exact, 1 says nothing), and its text."""
+
+    size: int
+    error: float
+    formula: str
+
+
+class FormulaRegressor(RegressorMixin, BaseEstimator):
+    """A regressor whose model is a formula of the columns.
+
+    Parameters
+    ----------
+    seconds: of CPU time that the search may take, but for the step that is under way; it ends early where a formula
+        leaves nothing to explain.
+    held_out: the share of rows, above 0 and below 1, that take no part in the fit, and by which the formula is chosen.
+    random_state: the seed of all that is drawn.
+
+    Attributes
+    ----------
+    n_features_in_, feature_names_in_: as ever.
+    pareto_: the formulas that no smaller one beats, from the smallest on, as ``ParetoFormula``.
+    chosen_: the place of the formula in ``pareto_`` that predicts: the smallest whose errors on the held-out rows
+        chance cannot tell from the least ones.
+    target_: the name of the number that is predicted: that of y, or ``y``.
+    """
+
+    def __init__(self, *, seconds: float = 30.0, held_out: float = 0.3, random_state: int | None = None) -> None:
+        self.seconds = seconds
+        self.held_out = held_out
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> FormulaRegressor:
+        """Find a formula for y, (n,), in the columns of X, (n, columns). Raises ``ValueError`` for columns that are no
+        numbers, infinite numbers, and parameters out of range."""
+        self._check_parameters()
+        name = getattr(y, "name", None)
+        _require_numbers(X)
+        X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan", y_numeric=True)
+        y = np.asarray(y, dtype=np.float64)
+        names = getattr(self, "feature_names_in_", None)
+        self._names = [f"x{place}" for place in range(X.shape[1])] if names is None else [str(each) for each in names]
+        self.target_ = _apart(name if isinstance(name, str) and name else "y", self._names)
+        seed = 0 if self.random_state is None else int(self.random_state)
+        found = discover(X, y, Search(float(self.seconds), float(self.held_out), seed))
+        self._formula = found.formula
+        self.chosen_ = found.chosen
+        shown = [format_predicate(each) for each in self._names]
+        self.pareto_ = [
+            ParetoFormula(each.size, each.error, formula_text(each.formula, shown)) for each in found.pareto
+        ]
+        finite = np.isfinite(X)
+        self._middle = np.array(
+            [np.median(X[own, place]) if (own := finite[:, place]).any() else 0.0 for place in range(X.shape[1])]
+        )
+        self._usual = float(np.median(y))
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """(n,) the values of the formula. A missing cell counts as the middle of the training column; where the formula
+        has no value (it divides by 0, or takes the root of a negative number) the middle of y is predicted."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
+        found = evaluate(self._formula, np.where(np.isnan(X), self._middle, X))
+        return np.where(np.isfinite(found), found, self._usual)
+
+    @property
+    def formula(self) -> str:
+        """The formula in the language's operators; columns by their names, ``pi`` by its name."""
+        check_is_fitted(self)
+        return self.pareto_[self.chosen_].formula
+
+    def to_lnn(self) -> str:
+        """A program that declares the columns that the formula reads as numbers of a row, and states it as a rule: for
+        ``lnnkit.loads`` or an ``.lnn`` file."""
+        check_is_fitted(self)
+        return program_text(self._formula, self._names, self.target_)
+
+    def to_latex(self) -> str:
+        """The formula in LaTeX's mathematics, without dollars around it."""
+        check_is_fitted(self)
+        return formula_latex(self._formula, self._names)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _check_parameters(self) -> None:
+        if not isinstance(self.seconds, Real) or isinstance(self.seconds, bool) or not self.seconds > 0:
+            raise ValueError(f"seconds is {self.seconds!r}; it is a number above 0")
+        if not isinstance(self.held_out, Real) or isinstance(self.held_out, bool) or not 0 < self.held_out < 1:
+            raise ValueError(f"held_out is {self.held_out!r}; it is a share above 0 and below 1, such as 0.3")
+        if self.random_state is not None and not isinstance(self.random_state, Integral):
+            raise ValueError(f"random_state is {self.random_state!r}; it is a whole number, or None")
+
+
+def _require_numbers(X: Any) -> None:
+    """Raise where a data frame has columns that are no numbers, and name them."""
+    kinds = getattr(X, "dtypes", None)
+    if not hasattr(X, "columns") or kinds is None:
+        return
+    wrong = [str(name) for name, kind in zip(X.columns, kinds, strict=True) if getattr(kind, "kind", "f") not in "iufb"]
+    if wrong:
+        listed = ", ".join(repr(each) for each in wrong)
+        raise ValueError(
+            f"a formula is of numbers, and {listed} {'is' if len(wrong) == 1 else 'are'} none; leave out such columns, "
+            "or encode them"
+        )
+
+
+def _apart(name: str, taken: list[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name

@@ -1,0 +1,159 @@
+"""Formulas are found from tables, judged where the search has not been: on wider ranges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from benchmarks.arithmetic.laws import KINDS, random_law
+from lnnkit.discovery.expression import evaluate
+from lnnkit.discovery.formula_search import Discovered, Search, discover
+
+Law = Callable[[np.ndarray], np.ndarray]
+
+LAWS: dict[str, Law] = {
+    "monomial": lambda x: 0.75 * x[:, 0] ** 2 / np.sqrt(x[:, 1]),
+    "sum": lambda x: 3 * x[:, 0] * x[:, 1] - 2 / x[:, 2] + 0.5,
+    "quotient": lambda x: (x[:, 0] + 2 * x[:, 1]) / (x[:, 0] + x[:, 2]),
+    "root": lambda x: 2 * np.sqrt(x[:, 0] ** 2 + x[:, 1] ** 2) / x[:, 2],
+    "pi": lambda x: np.pi**2 * x[:, 0] / (4 * x[:, 1] ** 2),
+}
+
+
+def table(rows: int, width: int, seed: int, high: float = 4.0) -> np.ndarray:
+    return np.random.default_rng(seed).uniform(1.0, high, (rows, width))
+
+
+def off(found: Discovered, law: Law, width: int) -> float:
+    """The largest error on rows of a wider range, relative to the values there."""
+    fresh = table(500, width, 99, high=12.0)
+    wanted = law(fresh)
+    return float(np.max(np.abs(evaluate(found.formula, fresh) - wanted)) / np.max(np.abs(wanted)))
+
+
+SLOW = ("sum", "quotient", "root")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(each, marks=pytest.mark.slow) if each in SLOW else each for each in LAWS]
+)
+def test_laws_are_found_exactly(name: str) -> None:
+    rows = table(200, 3, 1)
+    assert off(discover(rows, LAWS[name](rows), Search(seconds=20)), LAWS[name], 3) < 1e-9
+
+
+@pytest.mark.slow
+def test_noise_and_columns_that_do_not_matter() -> None:
+    rows = table(400, 8, 2)
+    law = LAWS["root"]
+    noisy = law(rows) * (1 + 0.01 * np.random.default_rng(3).standard_normal(400))
+    assert off(discover(rows, noisy, Search(seconds=20)), law, 8) < 1e-6
+
+
+def test_missing_cells_and_rows_without_a_target() -> None:
+    rows = table(300, 4, 4)
+    law = LAWS["monomial"]
+    target = law(rows)
+    generator = np.random.default_rng(5)
+    rows[generator.random(rows.shape) < 0.05] = np.nan
+    target[:20] = np.nan
+    assert off(discover(rows, target, Search(seconds=20)), law, 4) < 1e-9
+
+
+def test_units_of_very_different_scale() -> None:
+    unit = np.array([1e-9, 1e7, 1.0])
+    rows = table(200, 3, 6) * unit
+
+    def law(x: np.ndarray) -> np.ndarray:
+        return 6.5e-11 * x[:, 1] ** 2 / (x[:, 0] * x[:, 2])
+
+    found = discover(rows, law(rows), Search(seconds=20))
+    fresh = table(100, 3, 7, high=9.0) * unit
+    np.testing.assert_allclose(evaluate(found.formula, fresh), law(fresh), rtol=1e-9)
+
+
+@pytest.mark.slow
+def test_a_target_that_depends_on_nothing_is_a_constant() -> None:
+    rows = table(200, 3, 8)
+    noise = np.random.default_rng(9).standard_normal(200)
+    found = discover(rows, 5 + 0.1 * noise, Search(seconds=10))
+    np.testing.assert_allclose(evaluate(found.formula, rows), 5, atol=0.05)
+
+
+def test_a_constant_target_is_that_constant() -> None:
+    rows = table(20, 3, 8)
+    found = discover(rows, np.full(20, 7.0))
+    assert evaluate(found.formula, rows) == pytest.approx(np.full(20, 7.0)) and len(found.pareto) == 1
+
+
+@pytest.mark.slow
+def test_two_cases_by_a_threshold_and_by_a_column() -> None:
+    rows = table(500, 3, 13)
+    for law in (
+        lambda x: np.where(x[:, 0] > 2.5, 3 * x[:, 1], x[:, 1] * x[:, 2]),
+        lambda x: np.where(x[:, 0] > x[:, 2], x[:, 0] - x[:, 2], x[:, 1]),
+    ):
+        assert off(discover(rows, law(rows)), law, 3) < 1e-9
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["monomial", "root"])
+def test_outliers_and_twenty_columns_that_do_not_matter(name: str) -> None:
+    rows = table(600, 23, 14)
+    target = LAWS[name](rows)
+    generator = np.random.default_rng(15)
+    wrong = generator.choice(600, 30, replace=False)
+    target[wrong] *= generator.uniform(2, 6, 30)
+    assert off(discover(rows, target), LAWS[name], 23) < 1e-6
+
+
+@pytest.mark.slow
+def test_a_formula_from_few_rows_has_few_constants() -> None:
+    """Kepler's third law, from the planets: masses and noise of measurement would explain the rest."""
+    axis = np.array([57.909, 108.21, 149.598, 227.956, 778.479, 1432.041, 2867.043, 4514.953])
+    mass = np.array([0.33, 4.868, 5.972, 0.642, 1898.1, 568.3, 86.81, 102.4])
+    period = np.array([87.969, 224.701, 365.256, 686.98, 4332.589, 10759.22, 30685.4, 60189])
+    found = discover(np.stack([axis, mass], 1), period, Search(seconds=10))
+    np.testing.assert_allclose(evaluate(found.formula, np.array([[414.0, 1e-4]])), 1681, rtol=0.01)  # Ceres
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_random_laws_of_each_kind(kind: str) -> None:
+    """Most of those that nobody has looked at; exact on wider ranges."""
+    solved = 0
+    for seed in range(100, 104):
+        law = random_law(kind, seed)
+        rows = law.draw(600, np.random.default_rng(seed))
+        found = discover(rows, law.value(rows), Search(seconds=20))
+        fresh = law.draw(500, np.random.default_rng(seed + 1), wider=0.5)
+        wanted = law.value(fresh)
+        solved += bool(np.nanmax(np.abs(evaluate(found.formula, fresh) - wanted)) <= 1e-6 * np.abs(wanted).max())
+    assert solved >= 3
+
+
+@pytest.mark.slow
+def test_the_list_falls_in_error_and_rises_in_size() -> None:
+    rows = table(200, 3, 1)
+    pareto = discover(rows, LAWS["quotient"](rows), Search(seconds=20)).pareto
+    sizes = [each.size for each in pareto]
+    assert sizes == sorted(sizes) and pareto[-1].error < 1e-9 < pareto[0].error
+
+
+def test_the_same_seed_finds_the_same() -> None:
+    rows = table(150, 3, 11)
+    target = LAWS["pi"](rows)
+    assert discover(rows, target, Search(seed=3)) == discover(rows, target, Search(seed=3))
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 5])
+def test_few_rows_are_no_error(rows: int) -> None:
+    found = discover(table(rows, 2, 12), np.arange(rows, dtype=float))
+    assert np.isfinite(evaluate(found.formula, table(rows, 2, 12))).all()
+
+
+def test_no_target_is_an_error() -> None:
+    with pytest.raises(ValueError, match="no row has a target"):
+        discover(table(3, 2, 1), np.full(3, np.nan))

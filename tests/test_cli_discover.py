@@ -1,0 +1,86 @@
+"""``lnnkit discover``: the list, the rule that it writes, and what it says of wrong input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import lnnkit
+from lnnkit.cli import main
+
+
+@pytest.fixture
+def orbits(tmp_path: Path) -> Path:
+    generator = np.random.default_rng(3)
+    lines = ["body;half axis;mass;label;period"]
+    for row in range(60):
+        axis, mass = generator.uniform(1, 9), generator.uniform(0.5, 3)
+        shown = "?" if row == 7 else repr(float(mass))
+        lines.append(f"b{row};{float(axis)!r};{shown};kind {row % 3};{float(3 * axis**1.5 / mass**0.5)!r}")
+    path = tmp_path / "orbits.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_the_rule_is_checked_and_answers_the_table(orbits: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    written = orbits.with_name("period.lnn")
+    assert main(["discover", str(orbits), "--target", "period", "-o", str(written)]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[0].split() == ["size", "error", "period"] and shown[-1].startswith("*")
+    assert shown[-1].endswith('3 * "half axis"^1.5 / sqrt(mass)')
+    assert main(["check", str(written)]) == 0
+    answers = lnnkit.load(written).ask("period(X)")
+    wanted = {cells[0]: float(cells[4]) for cells in (line.split(";") for line in orbits.read_text().splitlines()[1:])}
+    assert len(answers) == 60
+    for name, low, high in zip(answers.columns[0], answers.lower, answers.upper, strict=True):
+        if name != "b7":  # whose mass is missing
+            assert low == pytest.approx(wanted[name], rel=1e-9) and high == pytest.approx(wanted[name], rel=1e-9)
+
+
+def test_json_and_columns(orbits: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--columns", "half axis", "--format", "json", "--seconds", "0.1"]
+    assert main(["discover", str(orbits), "--target", "period", *options]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["target"] == "period" and all("mass" not in each["formula"] for each in found["formulas"])
+    assert 0 <= found["chosen"] < len(found["formulas"])
+
+
+def test_a_table_without_ids_gives_a_rule_without_loads(tmp_path: Path) -> None:
+    path, written = tmp_path / "plain.csv", tmp_path / "plain.lnn"
+    generator = np.random.default_rng(4)
+    rows = generator.uniform(1, 3, (40, 2))
+    path.write_text("a,b,y\n" + "".join(f"{float(a)!r},{float(b)!r},{float(a * b)!r}\n" for a, b in rows))
+    assert main(["discover", str(path), "--target", "y", "-o", str(written)]) == 0
+    assert main(["check", str(written)]) == 0
+    kb = lnnkit.load(written)
+    kb.tell("a", [("r", 2.0)])
+    kb.tell("b", [("r", 8.0)])
+    assert kb.ask("y(r)").lower[0] == pytest.approx(16)
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "hint"),
+    [
+        (["--target", "perod"], "unknown-column", "half axis, mass, period"),
+        (["--target", "label"], "bad-column", "half axis, mass, period"),
+        (["--target", "period", "--columns", "mass,hue"], "unknown-column", "half axis, mass, period"),
+    ],
+)
+def test_columns_that_are_none(
+    orbits: Path, capsys: pytest.CaptureFixture[str], options: list[str], code: str, hint: str
+) -> None:
+    assert main(["discover", str(orbits), *options]) == 1
+    said = capsys.readouterr().err
+    assert f"[{code}]" in said and hint in said
+
+
+def test_files_that_are_there_or_are_not(orbits: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    written = orbits.with_name("kept.lnn")
+    written.write_text("fact A\n")
+    assert main(["discover", str(orbits), "--target", "period", "-o", str(written)]) == 1
+    assert "file-exists" in capsys.readouterr().err and written.read_text() == "fact A\n"
+    assert main(["discover", str(orbits.with_name("none.csv")), "--target", "period"]) == 1
+    assert main(["discover", str(orbits)]) == 2
