@@ -10,7 +10,8 @@ import pytest
 
 import lnnkit
 from tests.oracle.program import free_variables
-from tests.planted import plant, truth
+from tests.planted import plant
+from tests.planted import truth as planted_truth
 from tests.programs import to_text
 
 LOGICS = ("lukasiewicz", "godel", "product")
@@ -303,5 +304,5 @@ def test_planted_worlds_of_extreme_values() -> None:
         ):
             for answer in answers:
                 env = {variable: answer.bindings[variable] for variable in free_variables(query)}
-                value = float(truth(query, case.program.logic, case.world, case.entities, env).value)
+                value = float(planted_truth(query, case.program.logic, case.world, case.entities, env).value)
                 assert answer.lower - TOLERANCE <= value <= answer.upper + TOLERANCE, (seed, answers.query)

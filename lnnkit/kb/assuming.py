@@ -41,7 +41,7 @@ def _assumption(theory: Theory, text: str, value: float | tuple[float, float]) -
         raise no_atom(text, found)
     arguments = [each.text for each in formula.arguments if isinstance(each, ast.Constant)]
     ends = value if isinstance(value, tuple) else (value, value)
-    wrong = ValueError(f"`{text}` needs one number, or two as a tuple; got {value!r}")
+    wrong = ValueError(f"`{text}` needs one number, or two as a tuple; got {value!r:.60}")
     if len(ends) != 2 or not all(isinstance(end, Real) for end in ends):
         raise wrong
     try:

@@ -270,4 +270,4 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert main(["run", "--plan", str(path), "--format", "csv"]) == 2
     out, err = capsys.readouterr()
     assert out == ""
-    assert "--plan goes with --format table or json" in err
+    assert "--plan does not support csv; use --format table or json" in err

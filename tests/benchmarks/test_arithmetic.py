@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 import torch
 
-from benchmarks.arithmetic import fast, heim, identity, madsen, nsr, paper, single, static
+from benchmarks.arithmetic import equations, fast, heim, identity, madsen, nsr, paper, single, static
 from benchmarks.arithmetic.__main__ import main
 from benchmarks.arithmetic.batch import RuleShape
 from benchmarks.arithmetic.jobs import TASKS, jobs
@@ -273,7 +273,7 @@ def test_every_task_has_cells_with_names_of_their_own() -> None:
     for task in TASKS:
         for mode in ("fast", "paper"):
             keys = [job.cell.key for job in jobs(task, mode, None)]
-            assert keys
+            assert keys or (task == "equations" and not equations.models(mode))  # no rival is installed
             assert len(set(keys)) == len(keys)
 
 

@@ -11,7 +11,27 @@ import pytest
 
 from lnnkit.cli import main
 
-COMMANDS = ("run", "shell", "explain", "draw", "check", "fmt", "show", "train", "eval", "init", "lsp", "grammar")
+COMMANDS = tuple(
+    [
+        "run",
+        "shell",
+        "explain",
+        "draw",
+        "prove",
+        "check",
+        "fmt",
+        "show",
+        "train",
+        "eval",
+        "score",
+        "discover",
+        "init",
+        "import",
+        "export",
+        "lsp",
+        "grammar",
+    ]
+)
 COMPLETE = """
 complete_line() { COMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); COMPREPLY=(); _shtab_lnnkit; echo "${COMPREPLY[*]}"; }
 complete_line lnnkit ""

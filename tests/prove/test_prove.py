@@ -249,7 +249,7 @@ def test_text_and_html(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert main(["prove", str(path)]) == 0
     assert capsys.readouterr().out.startswith("Q(anna)   entailed (classical)\n  it follows from\n    fact P(anna)")
     assert main(["prove", str(path), "Q(anna)", "--format", "html", "--exact"]) == 0
-    assert "<code>Q(anna)</code> <b>entailed [1, 1] (exact)</b>" in capsys.readouterr().out
+    assert "<p>Q(anna): entailed [1, 1] (exact)</p>" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,7 @@ def test_bounds_are_numbers(bad: object) -> None:
 
 @pytest.mark.parametrize("key", ["Infected(X)", "~Infected(bob)", "Infected(bob) & Infected(anna)"])
 def test_keys_are_atoms(key: str) -> None:
-    with pytest.raises(lnnkit.ProgramError, match="no atom"):
+    with pytest.raises(lnnkit.ProgramError, match="not an atom"):
         lnnkit.loads(SPREAD).assume({key: 1.0})
 
 
@@ -319,7 +319,7 @@ def test_numbers_of_numpy_are_numbers(value: object) -> None:
 
 def test_a_number_beyond_all_floats_is_refused() -> None:
     kb = lnnkit.loads("number a(e)\nfact a(x) in [0, 9]\n")
-    with pytest.raises(ValueError, match="no bounds of"):
+    with pytest.raises(ValueError, match="needs one number, or two"):
         kb.assume({"a(x)": 10**400})
 
 

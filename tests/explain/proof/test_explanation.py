@@ -178,7 +178,7 @@ def test_a_query_with_variables_is_refused(file: Path, capsys: pytest.CaptureFix
 def test_nothing_is_recorded_if_that_is_asked(file: Path) -> None:
     kb = lnnkit.load(file)
     kb.infer(record=False)
-    with pytest.raises(lnnkit.Error, match="not to record"):
+    with pytest.raises(lnnkit.Error, match="without recording"):
         kb.explain("AtRisk(cleo)")
     kb.infer()
     assert kb.explain("AtRisk(cleo)").lower == pytest.approx(0.55)

@@ -264,11 +264,11 @@ fact b(y) = 5
 """
 REFUSED = {
     "no label": (KNOWN, "a(X) <?> b(X) -> P(X)", "no-labels"),
-    "labels of something else": (KNOWN + "label Q(x)\n", "a(X) <?> b(X) -> P(X)", "no label tells which relation"),
+    "labels of something else": (KNOWN + "label Q(x)\n", "a(X) <?> b(X) -> P(X)", "no label determines which relation"),
     "a unit and labels of something else": (
         KNOWN + "label Q(x)\n",
         "npu(a(X), b(X)) > ?t -> P(X)",
-        "no label tells what `npu",
+        "no label determines what `npu",
     ),
     "operands that are not known": ("fact a(x) = 3\nlabel P(x)\n", "a(X) <?> b(X) -> P(X)", "which relation"),
     "no operand that is known": ("fact a(x) = 3\nlabel P(x)\n", "nau(a(X), b(X)) > ?t -> P(X)", "what `nau"),
