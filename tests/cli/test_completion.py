@@ -11,26 +11,24 @@ import pytest
 
 from lnnkit.cli import main
 
-COMMANDS = tuple(
-    [
-        "run",
-        "shell",
-        "explain",
-        "draw",
-        "prove",
-        "check",
-        "fmt",
-        "show",
-        "train",
-        "eval",
-        "score",
-        "discover",
-        "init",
-        "import",
-        "export",
-        "lsp",
-        "grammar",
-    ]
+COMMANDS = (
+    "run",
+    "shell",
+    "explain",
+    "draw",
+    "prove",
+    "check",
+    "fmt",
+    "show",
+    "train",
+    "eval",
+    "score",
+    "discover",
+    "init",
+    "import",
+    "export",
+    "lsp",
+    "grammar",
 )
 COMPLETE = """
 complete_line() { COMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); COMPREPLY=(); _shtab_lnnkit; echo "${COMPREPLY[*]}"; }
