@@ -24,6 +24,8 @@ from lnnkit.engine.workspace import Status, Workspace
 from lnnkit.join.instances.kept_instances import KeptInstances
 from lnnkit.store.atoms import AtomTable
 from lnnkit.store.columns.arrays import Array
+from lnnkit.trail.events import NOBODY, Kind
+from lnnkit.trail.winners import UNSET
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,8 @@ def assumed(fixpoint: Fixpoint, assumptions: Sequence[Assumption], round_limit: 
                 end = state.ends(side).values
                 tighter = min(float(end[row[0]]), value) if side else max(float(end[row[0]]), value)
                 if abs(tighter - float(end[row[0]])) > state.noise:
-                    end[row] = tighter
+                    state.put(side, row, tighter, Kind.STATED)
+                    space.winners.record(side, row, NOBODY, UNSET, np.zeros(1, np.int32))
                     moved[side].append(row)
         rows = [distinct(each, len(atoms)) for each in moved]
         arrested = len(state.crossed), len(space.progress.arrested)

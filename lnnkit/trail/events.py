@@ -33,6 +33,7 @@ class Kind(IntEnum):
     RESTARTED = 2  # of a completed predicate, which starts from false
     RESTORED = 3  # as it was before a completion that came to less
     OPENED = 4  # unknown: arrested, or a completion that came to no end
+    STATED = 5  # by a fact that was added to a fixpoint
 
 
 @dataclass(frozen=True, slots=True)

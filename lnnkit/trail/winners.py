@@ -10,6 +10,7 @@ import numpy as np
 from lnnkit.store.columns.arrays import Array, spelled_out, wide
 from lnnkit.store.columns.growing import Marks
 
+UNSET = -2  # the leaf of a bound that no instance has set
 _MANY = 2**10  # so many notes are kept at most
 
 

@@ -82,7 +82,8 @@ class BoundSources:
         if event is not None:
             event = self._timeline.restored(event)
         if event is not None:
-            return self._told(event.value, side, self._source(event), self._wording.table(row))
+            source = Listed(row, side) if event.kind is Kind.STATED else self._source(event)
+            return self._told(event.value, side, source, self._wording.table(row))
         if self.is_given(row):
             return self._told(self._bound(row, side), side, Listed(row, side), self._wording.table(row))
         return self.unlisted(*self.about(row), side, tick)

@@ -327,3 +327,18 @@ def test_whole_numbers_are_explained_in_full() -> None:
     kb = lnnkit.loads("number n(t)\nfact n(i) = 12345678901\nfact n(j) = 9007199254740991\n")
     assert ">= 12345678901 " in str(kb.explain("n(i)"))
     assert "<= 9007199254740991 " in str(kb.explain("n(j)"))
+
+
+@pytest.mark.parametrize("bounds", [(0.85, 1.0), (0.75, 0.9), (0.0, 0.95)], ids=str)
+def test_what_is_assumed_of_a_derived_atom_is_in_its_proof(bounds: tuple[float, float]) -> None:
+    """Whether inference goes on from an earlier fixpoint or begins anew."""
+    text = "axiom (A@0.5 | B){bias: 1.2}\naxiom A -> C\naxiom B -> C\nrule C -> D in [0.9, 1]\n"
+    asked = lnnkit.loads(text)
+    asked.ask("C")
+    asked.ask("D")
+    for atom in ("C", "D"):
+        later = asked.assume({"C": bounds}).explain(atom)
+        anew = lnnkit.loads(text).assume({"C": bounds}).explain(atom)
+        assert later.verify() == [] == anew.verify()
+        assert (later.lower, later.upper) == (anew.lower, anew.upper)
+        assert str(later) == str(anew)
