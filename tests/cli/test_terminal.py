@@ -25,6 +25,7 @@ predicate E(n, n) closed
 predicate Reach(n, n) closed
 rule E(X, Y) -> Reach(X, Y)
 rule Reach(X, Y) & E(Y, Z) -> Reach(X, Z)
+rule Reach(X, X) -> Loop(X)
 query Reach(n0, X)
 """
 DRAWN = b"\x1b[?25l"  # the cursor is hidden while a line is drawn
@@ -35,7 +36,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs pseudo-te
 @pytest.fixture
 def long(tmp_path: Path) -> str:
     """A program that takes far longer than any test waits."""
-    (tmp_path / "e.csv").write_text("a,b\n" + "".join(f"n{i},n{i + 1}\n" for i in range(6000)))
+    (tmp_path / "e.csv").write_text("a,b\n" + "".join(f"n{i},n{i + 1}\n" for i in range(12000)))
     (tmp_path / "long.lnn").write_text(CHAIN + 'load E from "e.csv"\n')
     return str(tmp_path / "long.lnn")
 
