@@ -20,6 +20,15 @@ def write_text(path: str | os.PathLike[str], text: str | bytes) -> None:
         raise _unwritable(path, reason) from None
 
 
+def require_free(path: str | os.PathLike[str], *, force: bool) -> None:
+    """Raises `Error` if a file exists under ``path``, unless it is to be replaced by ``force``, or if none can be
+    written there."""
+    if Path(path).exists() and not force:
+        message = f'"{path}" exists already'
+        raise Error([Diagnostic("file-exists", message, "name another file, or replace it with --force")])
+    require_writable(path)
+
+
 def require_writable(path: str | os.PathLike[str]) -> None:
     """`Error` where a file at ``path`` could not be written."""
     target = Path(os.path.realpath(path))

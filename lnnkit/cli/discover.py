@@ -51,14 +51,11 @@ def command(arguments: argparse.Namespace) -> int:
     from lnnkit.data.table_fault import Unreadable
     from lnnkit.discovery.formula_search import Search, discover
     from lnnkit.draft.number_columns import number_columns
-    from lnnkit.output import require_apart, require_writable, write_text
+    from lnnkit.output import require_apart, require_free, write_text
 
     output = arguments.output
     if output is not None:
-        if Path(output).exists() and not arguments.force:
-            message = f'"{output}" exists already'
-            raise Error([Diagnostic("file-exists", message, "name another file, or replace it with --force")])
-        require_writable(output)
+        require_free(output, force=arguments.force)
         require_apart(output, [Path(arguments.table)])
     (table,) = surveyed([Path(arguments.table)])
     try:

@@ -8,8 +8,6 @@ from pathlib import Path
 from lnnkit.cli import option_values as values
 from lnnkit.cli import streams
 from lnnkit.cli.program_file import STANDARD_INPUT, load
-from lnnkit.errors import Error
-from lnnkit.syntax.diagnostic import Diagnostic
 
 SUMMARY = "write a program's classical reading as SMT-LIB or TPTP"
 DESCRIPTION = """\
@@ -32,14 +30,11 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    from lnnkit.output import require_apart, require_writable, write_text
+    from lnnkit.output import require_apart, require_free, write_text
 
     output = arguments.output
     if output is not None:
-        if Path(output).exists() and not arguments.force:
-            message = f'"{output}" exists already'
-            raise Error([Diagnostic("file-exists", message, "name another file, or replace it with --force")])
-        require_writable(output)
+        require_free(output, force=arguments.force)
     kb = load(arguments.file)
     if output is not None:
         own = [] if arguments.file == STANDARD_INPUT else [Path(arguments.file)]

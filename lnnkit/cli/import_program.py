@@ -7,8 +7,7 @@ from pathlib import Path
 
 from lnnkit.cli import streams
 from lnnkit.cli.program_file import read
-from lnnkit.errors import Error, ProgramError
-from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.errors import ProgramError
 
 SUMMARY = "write a program for first-order logic, TPTP or a benchmark's logic program"
 DESCRIPTION = """\
@@ -49,14 +48,11 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def command(arguments: argparse.Namespace) -> int:
     from lnnkit.interchange.importing import import_text
-    from lnnkit.output import require_apart, require_writable, write_text
+    from lnnkit.output import require_apart, require_free, write_text
 
     output = arguments.output
     if output is not None:
-        if Path(output).exists() and not arguments.force:
-            message = f'"{output}" exists already'
-            raise Error([Diagnostic("file-exists", message, "name another file, or replace it with --force")])
-        require_writable(output)
+        require_free(output, force=arguments.force)
         require_apart(output, [Path(arguments.file)])
     source, found = read(arguments.file)
     if source is None:

@@ -43,7 +43,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def command(arguments: argparse.Namespace) -> int:
     from lnnkit.draft.drafting import draft
-    from lnnkit.output import require_apart, require_writable, write_text
+    from lnnkit.output import require_apart, require_free, write_text
 
     output = arguments.output
     if arguments.ids and output is None:
@@ -51,10 +51,7 @@ def command(arguments: argparse.Namespace) -> int:
         return 2
     files = list(dict.fromkeys(Path(file) for file in arguments.files))
     if output is not None:
-        if Path(output).exists() and not arguments.force:
-            message = f'"{output}" exists already'
-            raise Error([Diagnostic("file-exists", message, "name another file, or replace it with --force")])
-        require_writable(output)
+        require_free(output, force=arguments.force)
         require_apart(output, files)
     base = Path(output).resolve().parent if output is not None else Path.cwd()
     tables = surveyed(files)

@@ -12,7 +12,7 @@ from lnnkit.cli import streams
 from lnnkit.cli.painting import paint_for
 from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import STOPPING, ProgressLine
-from lnnkit.cli.shared_options import add_max_groundings, add_quiet, add_threads
+from lnnkit.cli.shared_options import add_alpha, add_max_groundings, add_queries, add_quiet, add_threads
 from lnnkit.cli.threads import use_threads
 from lnnkit.computing import is_device
 from lnnkit.interrupt import Interruption, is_pythons_own
@@ -42,26 +42,14 @@ ON_TERMINAL = 100  # answers of a query
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "-q",
-        "--query",
-        action="append",
-        metavar="QUERY",
-        help="answer this instead of the program's own queries; may be given several times",
-    )
+    add_queries(parser)
     parser.add_argument(
         "--format",
         choices=("table", "json", "csv"),
         default="table",
         help="how to print the answers: a table to read (default), one JSON object, or CSV",
     )
-    parser.add_argument(
-        "--alpha",
-        type=values.alpha,
-        default=1.0,
-        metavar="A",
-        help="a lower bound from A on counts as true, an upper bound up to 1 - A as false (default: 1)",
-    )
+    add_alpha(parser)
     parser.add_argument(
         "--limit",
         type=values.limit,

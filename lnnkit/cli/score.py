@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from lnnkit.cli import option_values as values
 from lnnkit.cli import streams
 from lnnkit.cli.progress import ProgressLine
+from lnnkit.cli.shared_options import add_alpha, add_queries
 from lnnkit.output import require_apart, require_writable
 
 if TYPE_CHECKING:
@@ -47,20 +48,8 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", required=True, metavar="OUT", help="the file to write: .parquet, .csv or .arrow"
     )
-    parser.add_argument(
-        "-q",
-        "--query",
-        action="append",
-        metavar="QUERY",
-        help="answer this instead of the program's own queries; may be given several times",
-    )
-    parser.add_argument(
-        "--alpha",
-        type=values.alpha,
-        default=1.0,
-        metavar="A",
-        help="a lower bound from A on counts as true, an upper bound up to 1 - A as false (default: 1)",
-    )
+    add_queries(parser)
+    add_alpha(parser)
     parser.add_argument(
         "--why", action="store_true", help="add the statement that set each end: its name, or its line in the program"
     )

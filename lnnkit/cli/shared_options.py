@@ -26,3 +26,23 @@ def add_quiet(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--quiet", action="store_true", help="show no progress; without a terminal there is none anyway"
     )
+
+
+def add_queries(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "-q",
+        "--query",
+        action="append",
+        metavar="QUERY",
+        help="answer this instead of the program's own queries; may be given several times",
+    )
+
+
+def add_alpha(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--alpha",
+        type=values.alpha,
+        default=1.0,
+        metavar="A",
+        help="a lower bound from A on counts as true, an upper bound up to 1 - A as false (default: 1)",
+    )

@@ -11,7 +11,9 @@ from lnnkit.kb.session import Session
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 
-_FEW = 8  # so many questions are answered from fixpoints of their own, which may know little else; then comes the whole
+# So many questions are answered from fixpoints of their own, which may know little else; then comes the whole. It
+# limits how often inference starts anew, and is not measured.
+_FEW = 8
 
 
 def covering(session: Session, query: Query, *, narrow: bool = False) -> Rested:
