@@ -115,6 +115,7 @@ def _numbers(lists: Sequence[np.ndarray], named: Sequence[int]) -> tuple[np.ndar
     if not len(missing) and not others:
         return largest, [None] * len(lists)
     numbers, (own, *places, _) = united([largest, *others, missing])
+    own = None if len(numbers) == len(largest) else own
     ready = {id(each): place for each, place in zip(others, places, strict=True)}
     return numbers, [ready.get(id(each), own) for each in lists]
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from lnnkit.data.choose import Choice
 from lnnkit.data.conditions import Verdict, verdict
 from lnnkit.data.grid import Grid, Sheet
+from lnnkit.data.names import Names
 from lnnkit.data.numbers import Reals, reals_of
 from lnnkit.data.numerals import UNSAID, meant
 from lnnkit.data.table import FactTable
@@ -46,10 +47,12 @@ def facts(
     source: str,
     span: Span | None,
     shown: int = SHOWN,
+    known: Names | None = None,
 ) -> tuple[FactTable, list[Diagnostic]]:
     """The valid rows as facts, and the faults of the others by column and kind: the first ``shown`` rows, then a count.
 
-    Rows excluded by a ``where`` are not checked. Raises ``Unreadable`` if the type of a column fits no row at all.
+    Rows excluded by a ``where`` are not checked. The names of entities may be ``known`` from another table. Raises
+    ``Unreadable`` if the type of a column fits no row at all.
     """
     import numpy as np
     import pyarrow as pa
@@ -57,7 +60,7 @@ def facts(
     total = len(grid.rows)
     live = np.ones(total, bool)
     try:
-        keys = _texts(grid, sheet, choice.keys)
+        keys = _texts(grid, sheet, choice.keys, known)
         verdicts = [_verdict(grid, sheet, position, where) for position, where in choice.where]
         reals = [reals_of(grid.columns[position], sheet.title(position), not numeric) for position in choice.values]
     except pa.ArrowException as error:
@@ -103,11 +106,11 @@ def _verdict(grid: Grid, sheet: Sheet, position: int, where: Where) -> Verdict:
     return verdict(where, grid.columns[position], texts, sheet.title(position), coded=position in grid.texts)
 
 
-def _texts(grid: Grid, sheet: Sheet, positions: Sequence[int]) -> list[Texts]:
+def _texts(grid: Grid, sheet: Sheet, positions: Sequence[int], known: Names | None = None) -> list[Texts]:
     """The texts of some columns, with shared values; each column is encoded once."""
     missing = [position for position in dict.fromkeys(positions) if position not in grid.texts]
     if missing:
-        read = texts_together([(grid.columns[position], sheet.title(position)) for position in missing])
+        read = texts_together([(grid.columns[position], sheet.title(position)) for position in missing], known)
         grid.texts.update(zip(missing, read, strict=True))
     return reunited([grid.texts[position] for position in positions])
 
@@ -125,7 +128,7 @@ def _bounds(
     doubts = []
     ends = []
     for end, (real, title) in enumerate(zip(reals, titles, strict=True)):
-        values = real.values + 0.0  # no negative zero, and nobody else's memory
+        values = real.values + 0.0 if real.ends is None else real.values  # no negative zero, nobody else's memory
         if _sound(real, values, numeric):
             ends.append(values)
             continue
@@ -163,12 +166,12 @@ def _bounds(
 
 
 def _sound(real: Reals, values: np.ndarray, numeric: bool) -> bool:
-    """Whether all ``values`` are valid, checked in two passes over them."""
+    """Whether all ``values`` are valid."""
     import numpy as np
 
     if not len(values) or real.missing.any() or real.wrong.any():
         return False
-    low, high = values.min(), values.max()  # not a number, if any is
+    low, high = real.ends or (values.min(), values.max())  # not a number, if any is
     return bool(np.isfinite(low) and np.isfinite(high)) if numeric else bool(low >= 0 and high <= 1)
 
 

@@ -32,7 +32,7 @@ class Names(Sequence[str]):
     not whole numbers, ascending by code point; each as Python objects, or as numpy and Arrow arrays. Equal to any
     sequence of the same texts."""
 
-    __slots__ = ("_arrow", "_python", "numbers", "texts")
+    __slots__ = ("_arrow", "_python", "_ranks", "numbers", "texts")
 
     def __init__(
         self, texts: tuple[str, ...] | pa.StringArray = (), numbers: tuple[int, ...] | np.ndarray = ()
@@ -41,6 +41,7 @@ class Names(Sequence[str]):
         self.texts = texts
         self._python: tuple[str, ...] | None = None
         self._arrow: pa.StringArray | None = None
+        self._ranks: np.ndarray | None = None
 
     @staticmethod
     def of(texts: Iterable[str]) -> Names:
@@ -73,6 +74,16 @@ class Names(Sequence[str]):
             texts = self.texts if isinstance(self.texts, tuple) else cast("list[str]", self.texts.to_pylist())
             self._python = (*map(str, numbers), *texts)
         return self._python
+
+    @property
+    def ranks(self) -> np.ndarray:
+        """(n,) int32, the ranks of all names: the codes of a column that has each once, in order. Nobody may write to
+        them."""
+        if self._ranks is None:
+            import numpy as np
+
+            self._ranks = np.arange(len(self), dtype=np.int32)
+        return self._ranks
 
     @property
     def numbers_in_numpy(self) -> np.ndarray:

@@ -30,13 +30,16 @@ EXACT = 2.0**53  # from here on float64 skips whole numbers
 @dataclass(frozen=True, slots=True)
 class Reals:
     """``values`` (float64) are meaningless where ``missing`` (empty or null) or ``wrong`` (not a number). ``shown``
-    gives the value of a row as written; ``inexact`` marks rows with a whole number that float64 cannot hold."""
+    gives the value of a row as written; ``inexact`` marks rows with a whole number that float64 cannot hold. With
+    ``ends``, the least and the greatest value (not a number if any is none), the values are nobody else's memory, and
+    none is a negative zero."""
 
     values: np.ndarray
     missing: np.ndarray
     wrong: np.ndarray
     shown: Callable[[int], str]
     inexact: np.ndarray
+    ends: tuple[float, float] | None = None
 
 
 def reals_of(column: Column, title: str, truth: bool) -> Reals:
@@ -74,11 +77,21 @@ def _from_arrow(column: pa.Array | pa.ChunkedArray, kind: pa.DataType) -> Reals:
     values = view(wide.cast(pa.float64(), safe=False), np.float64)
     if array.null_count:
         values = np.where(missing, 0.0, values)
-    inexact = np.zeros(len(values), bool)
-    if pa.types.is_integer(kind):
+    values, ends = _copied(values)
+    none = np.zeros(len(values), bool)
+    inexact = none
+    if pa.types.is_integer(kind) and max(-ends[0], ends[1]) >= EXACT:
+        inexact = np.zeros(len(values), bool)
         for row in np.flatnonzero(np.abs(values) >= EXACT).tolist():
             inexact[row] = int(values[row]) != array[row].as_py()
-    return Reals(values, missing, np.isnan(values), lambda row: str(array[row].as_py()), inexact)
+    wrong = np.isnan(values) if np.isnan(ends[0]) else none
+    return Reals(values, missing, wrong, lambda row: str(array[row].as_py()), inexact, ends)
+
+
+def _copied(values: np.ndarray) -> tuple[np.ndarray, tuple[float, float]]:
+    """A copy without negative zeros, with its least and its greatest value."""
+    copy = values + 0.0
+    return copy, (float(copy.min()), float(copy.max())) if len(copy) else (0.0, 0.0)
 
 
 def _from_texts(column: pa.Array | pa.ChunkedArray, title: str, truth: bool) -> Reals:

@@ -10,6 +10,7 @@ from lnnkit.data.choose import choose
 from lnnkit.data.facts import facts
 from lnnkit.data.frames import arrow_sheet, column_of
 from lnnkit.data.grid import Grid, Sheet
+from lnnkit.data.names import Names
 from lnnkit.data.table import FactTable
 from lnnkit.data.table_fault import Fault, Unreadable
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -19,7 +20,13 @@ TOLD = "<told"  # how the names of such files begin
 
 
 def told_table(
-    predicate: str, arity: int, numeric: bool, table: object, before: int = 0, trust: float = 1.0
+    predicate: str,
+    arity: int,
+    numeric: bool,
+    table: object,
+    before: int = 0,
+    trust: float = 1.0,
+    known: Names | None = None,
 ) -> tuple[FactTable | None, list[Diagnostic]]:
     """The facts that a Python object states for a predicate (or ``numeric`` attribute), and what is wrong with it.
 
@@ -28,13 +35,14 @@ def told_table(
     iterable of rows, each a tuple, list or mapping, or for one argument a bare entity. Columns are used by position, as
     ``read_table`` does without a list: the arguments, then a truth value or two bounds (for a number: its value or two
     bounds). Diagnostics name the file ``<told NAME>`` and the row, from 1; if ``before`` tables were told of it
-    already, the file is numbered: ``<told NAME 2>``. ``trust`` applies to all its facts.
+    already, the file is numbered: ``<told NAME 2>``. ``trust`` applies to all its facts. The names of entities may be
+    ``known`` from another table.
     """
     source = f"{TOLD} {predicate} {before + 1}>" if before else f"{TOLD} {predicate}>"
     try:
         sheet = _sheet(arity, numeric, table)
         choice = choose(predicate, arity, numeric, sheet)
-        read, found = facts(predicate, numeric, sheet, choice, sheet.read(choice.wanted), source, None)
+        read, found = facts(predicate, numeric, sheet, choice, sheet.read(choice.wanted), source, None, known=known)
         return replace(read, trust=trust), found
     except Unreadable as problem:
         fault = problem.fault

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
-from lnnkit.data.arrow import concatenated, strings, text_buffers
+from lnnkit.data.arrow import concatenated, one, strings, text_buffers, view
 from lnnkit.data.clean import cleaned
 from lnnkit.data.column import EntityColumn
 from lnnkit.data.encode import SMALL, Piece, encoded
@@ -59,10 +59,13 @@ def texts_of(column: Column, title: str) -> Texts:
     return texts_together([(column, title)])[0]
 
 
-def texts_together(columns: Sequence[tuple[Column, str]]) -> list[Texts]:
-    """As `texts_of`, for several columns of one length, each with its title; all share their ``names``."""
+def texts_together(columns: Sequence[tuple[Column, str]], known: Names | None = None) -> list[Texts]:
+    """As `texts_of`, for several columns of one length, each with its title; all share their ``names``. One column that
+    has the ``known`` names of another table, each once and in order, shares them."""
     import numpy as np
 
+    if known is not None and len(columns) == 1 and _has_all(columns[0][0], known):
+        return [Texts(known.ranks, known, {}, 1)]
     pieces = [cleaned(piece) for piece in encoded(columns)]
     sharing = len(columns) if all(piece.used for piece in pieces) else 0
     found: dict[int, Texts] = {}
@@ -70,6 +73,16 @@ def texts_together(columns: Sequence[tuple[Column, str]]) -> list[Texts]:
         for place, codes in zip(piece.columns, np.split(texts.codes, len(piece.columns)), strict=True):
             found[place] = Texts(codes, texts.names, texts.faults, sharing)
     return [found[place] for place in range(len(columns))]
+
+
+def _has_all(column: Column, names: Names) -> bool:
+    """Whether a column consists of all whole numbers that are names, in order."""
+    import numpy as np
+    import pyarrow as pa
+
+    if len(names.texts) or len(column) != len(names) or isinstance(column, list) or column.null_count:
+        return False
+    return column.type == pa.int64() and np.array_equal(view(one(column), np.int64), names.numbers_in_numpy)
 
 
 def reunited(several: Sequence[Texts]) -> list[Texts]:

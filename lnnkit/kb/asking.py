@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from lnnkit.answer_table import Answers
 from lnnkit.answers.query_rows import answer
 from lnnkit.budget import allowed, too_large
 from lnnkit.check.program import Query
+from lnnkit.computing import Computing
 from lnnkit.data.column import EntityColumn
 from lnnkit.engine.inference import TooLarge
 from lnnkit.graph.lifting import add_queries
 from lnnkit.kb.covering_fixpoints import covering
+from lnnkit.kb.rested import Rested
 from lnnkit.kb.session import Session
 from lnnkit.outcome import Outcome
+from lnnkit.rows.column_fixpoint import ColumnAnswers
 from lnnkit.syntax.diagnostic import Diagnostic
 
 
 def answers(session: Session, query: Query, alpha: float) -> Answers:
     """The answers to a query. Runs inference first if no existing fixpoint covers the query. Raises `BudgetError`."""
     rested = covering(session, query, narrow=True)
+    own = rested.program.queries
+    if rested.columns is not None and query in own:
+        return _in_columns(rested, rested.columns.answers[own.index(query)], query, alpha, session.computing)
     lifted = rested.fixpoint.prepared.lifted
     root = next((root for root in lifted.queries if root.origin == query), None)
     if root is None:
@@ -37,6 +45,25 @@ def answers(session: Session, query: Query, alpha: float) -> Answers:
         found.contested.cpu().numpy(),
         alpha,
         _cut_short(rested.outcome),
+        computing.tolerance,
+        query.numeric,
+    )
+
+
+def _in_columns(rested: Rested, found: ColumnAnswers, query: Query, alpha: float, computing: Computing) -> Answers:
+    lower, upper = computing.numbers(found.lower), computing.numbers(found.upper)
+    entities = (EntityColumn(found.ids, rested.names),)
+    nothing = np.broadcast_to(np.False_, len(lower))  # is contested
+    warnings = _cut_short(rested.outcome)
+    return Answers(
+        query.text,
+        (found.variable,),
+        entities,
+        lower,
+        upper,
+        nothing,
+        alpha,
+        warnings,
         computing.tolerance,
         query.numeric,
     )

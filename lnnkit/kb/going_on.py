@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lnnkit.answers.contradictions import contradictions
 from lnnkit.check.program import Fact
 from lnnkit.computing import Computing
 from lnnkit.engine.continuation import Assumption, assumed
-from lnnkit.kb.rested import Rested
+from lnnkit.kb.rested import Rested, rested
 from lnnkit.kb.theory import Theory
 
 
@@ -28,5 +27,4 @@ def gone_on(
     fixpoint = assumed(earlier.fixpoint, changes, round_limit)
     if fixpoint is None:
         return None
-    found = contradictions(fixpoint, earlier.names)
-    return Rested(fixpoint, earlier.names, theory.bound(theory.checked), found)
+    return rested(fixpoint, earlier.names, theory.bound(theory.checked))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -19,8 +19,9 @@ from lnnkit.errors import Error
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.kb.theory import Theory
 from lnnkit.outcome import Contradiction, Outcome
+from lnnkit.rows.column_fixpoint import ColumnFixpoint, column_fixpoint
 from lnnkit.store.layout import asked_constants, constants
-from lnnkit.store.stated_facts import Gathering, unnamed
+from lnnkit.store.stated_facts import Gathered, Gathering, unnamed
 from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
@@ -30,21 +31,32 @@ if TYPE_CHECKING:
 
 
 class Rested:
-    """A ``fixpoint``, the ``names`` of its entities, the ``program`` that it belongs to, and its ``outcome``: how it
-    ended."""
+    """A fixpoint, the ``names`` of its entities, the ``program`` that it belongs to, and its ``outcome``: how it ended.
+
+    Where the program's queries were answered in ``columns``, the ``fixpoint`` that all else is read from is inferred
+    when it is first wanted, by ``infer``. It is ``narrow`` if it knows some predicates only as far as its queries need
+    them.
+    """
 
     def __init__(
-        self, fixpoint: Fixpoint, names: Names, program: CheckedProgram, found: Sequence[Contradiction]
+        self,
+        names: Names,
+        program: CheckedProgram,
+        outcome: Outcome,
+        fixpoint: Fixpoint | Callable[[], Fixpoint],
+        columns: ColumnFixpoint | None = None,
     ) -> None:
-        self.fixpoint = fixpoint
         self.names = names
         self.program = program
-        self.outcome = _outcome(fixpoint, found)
+        self.outcome = outcome
+        self.columns = columns
+        self._fixpoint = fixpoint
+        self.narrow = isinstance(fixpoint, Fixpoint) and bool(fixpoint.prepared.demands)
 
-    @property
-    def narrow(self) -> bool:
-        """Whether it knows some predicates only as far as its queries need them."""
-        return bool(self.fixpoint.prepared.demands)
+    @cached_property
+    def fixpoint(self) -> Fixpoint:
+        """All bounds, and what they rest on. Raises `BudgetError` if they are only inferred now."""
+        return self._fixpoint if isinstance(self._fixpoint, Fixpoint) else self._fixpoint()
 
     @cached_property
     def explainer(self) -> Explainer:
@@ -72,8 +84,12 @@ def inferred(
     record: bool,
     assumable: frozenset[str],
     narrow: bool,
+    in_columns: bool,
+    later: Callable[[], Watch | None],
 ) -> Rested:
-    """The fixpoint of a theory and its facts, as `lnnkit.engine.inference.infer` makes it. Raises `BudgetError`."""
+    """The fixpoint of a theory and its facts, as `lnnkit.engine.inference.infer` makes it; ``in_columns`` if its
+    queries alone are asked for now: what else is asked ``later`` is watched by what that gives.
+    Raises `BudgetError`."""
     stated = {text for texts in constants(lifted).values() for text in texts}
     try:
         program = theory.bound(theory.checked)
@@ -81,29 +97,42 @@ def inferred(
         index, given, labelled = gathering.facts(program, stated | asked)
     except OverflowError as problem:
         raise too_many_entities(problem) from None
-    try:
-        fixpoint = infer(
-            lifted,
-            index,
-            given,
-            budget=budget,
-            round_limit=round_limit,
-            dtype=computing.dtype,
-            device=computing.device,
-            watch=watch,
-            recorder=recorder,
-            known=known,
-            record=record,
-            assumable=assumable,
-            labelled=labelled,
-            unnamed=asked,
-            narrow=narrow,
-        )
-    except TooLarge as problem:
-        raise too_large(problem, lifted) from None
-    found = contradictions(fixpoint, index.names)
     said = replace(program, assertions=lifted.program.assertions)  # with the numbers that have been learned
-    return Rested(fixpoint, index.names, said, found)
+
+    def whole(watching: Watch | None, *, narrow: bool) -> Fixpoint:
+        try:
+            return infer(
+                lifted,
+                index,
+                given,
+                budget=budget,
+                round_limit=round_limit,
+                dtype=computing.dtype,
+                device=computing.device,
+                watch=watching,
+                recorder=recorder,
+                known=known,
+                record=record,
+                assumable=assumable,
+                labelled=labelled,
+                unnamed=asked,
+                narrow=narrow,
+            )
+        except TooLarge as problem:
+            raise too_large(problem, lifted) from None
+
+    found = None
+    if in_columns:
+        found = column_fixpoint(said, lifted, Gathered(index, given, labelled), known, watch)
+    if found is not None:
+        outcome = Outcome("interrupted" if found.interrupted else "converged", found.rounds)
+        return Rested(index.names, said, outcome, lambda: whole(later(), narrow=False), found)
+    return rested(whole(watch, narrow=narrow), index.names, said)
+
+
+def rested(fixpoint: Fixpoint, names: Names, program: CheckedProgram) -> Rested:
+    """A fixpoint of the engine."""
+    return Rested(names, program, _outcome(fixpoint, contradictions(fixpoint, names)), fixpoint)
 
 
 def _outcome(fixpoint: Fixpoint, found: Sequence[Contradiction]) -> Outcome:

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
+from weakref import ref
 
 from lnnkit.check.program import CheckedProgram, Fact, Query
 from lnnkit.computing import Computing
@@ -162,6 +164,7 @@ class Session:
         from lnnkit.graph.lifting import add_queries
         from lnnkit.kb.rested import inferred
 
+        labelled = bool(self._assumable or self.theory.checked.labels or self.theory.checked.label_tables)
         return inferred(
             self.theory,
             add_queries(self.graph(), queries),
@@ -174,8 +177,15 @@ class Session:
             gathering=gathering,
             record=self.recording,
             assumable=self._assumable,
-            narrow=narrow and not (self._assumable or self.theory.checked.labels or self.theory.checked.label_tables),
+            narrow=narrow and not labelled,
+            in_columns=narrow and not labelled and recorder is None and self._in_columns(queries, max_rounds),
+            later=partial(_watch_of, ref(self)),
         )
+
+    def _in_columns(self, queries: tuple[Query, ...], max_rounds: int) -> bool:
+        """Whether nothing but the answers to the program's own queries is wanted of a fixpoint."""
+        own = queries == self.theory.checked.queries and self.most is None and max_rounds == ROUND_LIMIT
+        return own and self.computing == Computing()
 
     def _gone_on(self, queries: tuple[Query, ...], source: Source) -> Rested | None:
         """The fixpoint continued from that of the session that this one is a copy of, if that is possible."""
@@ -203,6 +213,12 @@ class Session:
         self.fixpoints.clear()
         self.opened.clear()
         self.source = None
+
+
+def _watch_of(session: ref[Session]) -> Watch | None:
+    """The watch of a session that lives: what it keeps must not keep it."""
+    found = session()
+    return None if found is None else found.watch
 
 
 @dataclass(frozen=True, slots=True)

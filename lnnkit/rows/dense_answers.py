@@ -10,7 +10,7 @@ from torch import Tensor
 from lnnkit.answers.atomic_queries import differ
 from lnnkit.engine.response.respond import constant, entering
 from lnnkit.engine.start.implied_comparisons import met
-from lnnkit.flags import all_set, any_set
+from lnnkit.flags import all_set, any_set, where_set
 from lnnkit.formula.passes import upward
 from lnnkit.logic.bounds import Bounds, complement, tolerance
 from lnnkit.rows.dense_program import DenseQuery
@@ -31,16 +31,31 @@ def answer_rows(query: DenseQuery, strip: Strip) -> RowBounds:
     """The query's bounds in each row of the strip; rows that differ from its default by no more than the tolerance have
     the default, as they are left out of the answers of a knowledge base."""
     with torch.no_grad():
-        value = _value(query, strip)
-        low, high = query.default
-        default = Bounds(torch.full_like(value.lower, low), torch.full_like(value.upper, high))
-        value = _narrowed(value)
-        if query.negated:
-            value, default = complement(value), complement(default)
-        apart = differ(value, default)
+        value, default, apart = _beside_default(query, strip)
         if all_set(apart):
             return RowBounds(*value)
         return RowBounds(torch.where(apart, value.lower, default.lower), torch.where(apart, value.upper, default.upper))
+
+
+def differing_rows(query: DenseQuery, strip: Strip) -> tuple[Tensor | None, Bounds]:
+    """The rows whose bounds differ from the query's default by more than the tolerance (None: all), with their
+    bounds."""
+    with torch.no_grad():
+        value, _, apart = _beside_default(query, strip)
+        if all_set(apart):
+            return None, value
+        rows = where_set(apart)
+        return rows, Bounds(*(each.index_select(0, rows) for each in value))
+
+
+def _beside_default(query: DenseQuery, strip: Strip) -> tuple[Bounds, Bounds, Tensor]:
+    """The query's bounds, its default, and in which rows they differ."""
+    value = _value(query, strip)
+    default = Bounds(*(torch.tensor(end, dtype=value.lower.dtype).expand_as(value.lower) for end in query.default))
+    value = _narrowed(value)
+    if query.negated:
+        value, default = complement(value), complement(default)
+    return value, default, differ(value, default)
 
 
 def _narrowed(value: Bounds) -> Bounds:

@@ -182,7 +182,7 @@ def _sources(formula: Formula) -> dict[int, str]:
 def _rule(needs: Needed, formula: Formula) -> DenseRule:
     modes = leaf_modes(formula, needs.relevance.mode)
     shape = RuleShape(formula, needs.analyses.of(formula), modes, (), completes=False)
-    return DenseRule(shape, _sources(formula), _reads(shape), _clause(shape), _informing(formula))
+    return DenseRule(shape, _sources(formula), _reads(shape), clause(shape), _informing(formula))
 
 
 def _once(rules: Sequence[DenseRule], needs: Needed) -> tuple[DenseRule, ...]:
@@ -214,14 +214,6 @@ def _told_at_once(rule: DenseRule, moved: Set[str], needs: Needed) -> bool:
         return False
     numbers = {rule.tables[leaf] for leaf in rule.formula.leaves}
     return not numbers & moved and needs.atoms.tables[rule.tables[AUXILIARY]].default == (0.0, 1.0)
-
-
-def _clause(shape: RuleShape) -> Clause | None:
-    """The statement as a clause. The product's kernels want both ends of what they read in full, and a clause reads
-    one."""
-    if any(neuron.logic is not None and neuron.logic.name == "product" for neuron in shape.formula.neurons):
-        return None
-    return clause(shape)
 
 
 def _completing(needs: Needed, formula: Formula) -> DenseRule:

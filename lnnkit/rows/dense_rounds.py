@@ -104,7 +104,7 @@ class DenseRun:
         self.setters: dict[Where, Tensor] | None = {} if why else None  # by end: the statement that set it
         self._silent: dict[int, Tensor] = {}  # by rule: the rows whose instance is arrested
         self._truths: dict[str, Interval] = {}  # of comparisons, by their numbers as facts give them
-        self._rounds = 0
+        self.rounds: list[int] = []  # between completions
 
     def infer(self) -> None:
         """To the fixpoint. Raises `Unsettled`."""
@@ -117,13 +117,18 @@ class DenseRun:
                 self._initialise(rule)
             moves: _Moves | None = None
             while True:
-                before = self._rounds
+                self.rounds.append(0)
                 self._run(moves)
-                if not self.program.strata or self._rounds == before:
+                if not self.program.strata or not self.rounds[-1]:
                     return
                 moves = self._complete(first=False)
                 if not moves:
                     return
+
+    @property
+    def contradicts(self) -> bool:
+        """Whether the bounds of an atom have crossed, or an instance could not be satisfied."""
+        return bool(self._silent) or any(each.arrested is not None for each in self.strip.columns.values())
 
     def setters_of(self, table: str) -> tuple[Tensor, Tensor]:
         """The statements that set the lower and the upper ends of a table, as `DenseProgram.statements` numbers them;
@@ -264,8 +269,8 @@ class DenseRun:
             moves = inbox.settle()
             if not moves:
                 return
-            self._rounds += 1
-            if self._rounds > MOST:
+            self.rounds[-1] += 1
+            if sum(self.rounds) > MOST:
                 raise Unsettled
 
     def _look(self, number: int, rule: DenseRule, moved: Tensor | None, inbox: _Inbox) -> None:

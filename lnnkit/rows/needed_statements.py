@@ -44,14 +44,20 @@ class Needed:
             yield from own
 
 
-def needed(program: CheckedProgram, supplied: Collection[str]) -> Needed:
-    """What the program's queries need, whatever the facts are of the predicates and numbers that are ``supplied``."""
-    lifted = add_queries(build(replace(program, queries=())), program.queries)
+def needed(
+    program: CheckedProgram,
+    supplied: Collection[str],
+    lifted: LiftedGraph | None = None,
+    known: Known | None = None,
+) -> Needed:
+    """What the program's queries need, whatever the facts are of the predicates and numbers that are ``supplied``. Its
+    graph with the queries may be ``lifted`` already, and some of the analyses ``known``."""
+    lifted = lifted or add_queries(build(replace(program, queries=())), program.queries)
     world = _constants_alone(lifted)
     atoms = predicate_tables(lifted, world.stranger + 1)
     grounding = Grounding(atoms, world, _allowing)
     defaults = {name: table.default for name, table in atoms.tables.items()}
-    analyses = Analyses(defaults, frozenset(), world.open_sorts, Known(), lifted.closed_derived)
+    analyses = Analyses(defaults, frozenset(), world.open_sorts, known or Known(), lifted.closed_derived)
     shared = add_shared_tables(lifted, grounding, analyses)
     statements = [
         replace(unfold(lifted, root), key=root.origin.span.text)

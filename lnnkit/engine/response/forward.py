@@ -14,7 +14,7 @@ from lnnkit.analysis.relevance import ALL
 from lnnkit.engine.response.respond import Read, Target
 from lnnkit.flags import any_set
 from lnnkit.formula.passes import neuron_upward
-from lnnkit.formula.unfolding import LEAF, Formula, Neuron
+from lnnkit.formula.unfolding import LEAF, Formula
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic import Product
 from lnnkit.logic.bounds import Bounds, complement, enter_lower, enter_upper, noise, tolerance
@@ -70,7 +70,7 @@ def clause(batch: RuleShape) -> Clause | None:
         return None
     if not all(convex(neuron) and not neuron.numeric and neuron.arithmetic is None for neuron in formula.neurons):
         return None
-    if any(_steep(neuron) for neuron in formula.neurons):
+    if any(isinstance(neuron.logic, Product) for neuron in formula.neurons):  # its kernels read both ends, in full
         return None
     consequent = formula.neurons[top.operands[1]]
     side, leaf = (1, consequent.operands[0]) if consequent.kind == "not" else (0, top.operands[1])
@@ -82,11 +82,6 @@ def clause(batch: RuleShape) -> Clause | None:
     if batch.modes[leaf][side] != ALL or signs.get(leaf, 0) == 0 or any(signs.get(each, 0) == 0 for each in leaves):
         return None
     return Clause(formula, (leaf, side), antecedent, {each: int(signs[each] > 0) for each in leaves})
-
-
-def _steep(neuron: Neuron) -> bool:
-    """Whether its kernel computes some rows again, for which each end must have one entry a row."""
-    return isinstance(neuron.logic, Product) and any(0 < weight < 1 for weight in neuron.weights)
 
 
 def _beneath(formula: Formula, top: int) -> tuple[int, ...]:

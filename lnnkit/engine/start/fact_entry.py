@@ -20,12 +20,11 @@ def enter_facts(atoms: Atoms, state: State, given: Sequence[Given]) -> None:
     atoms.room(2 * rows)
     state.extend(atoms)
     state.room(2 * rows)
-    tuples = _Tuples(())
+    tuples = DistinctTuples(())
     for facts in given:
         if len(facts):
             columns = [column.numpy() for column in facts.columns]
-            if len(columns) != len(tuples.columns) or not all(map(alike, columns, tuples.columns)):
-                tuples = _Tuples(columns)
+            tuples = tuples.or_of(columns)
             columns, bounds = tuples.met(facts, state.dtype)
             rows = atoms.load(atoms.tables[facts.predicate], columns, *bounds)
             state.load(atoms, bounds)
@@ -33,7 +32,7 @@ def enter_facts(atoms: Atoms, state: State, given: Sequence[Given]) -> None:
                 atoms.enlist(state.arrest(spelled_out(rows), bounds))
 
 
-class _Tuples:
+class DistinctTuples:
     """The tuples of facts; equal ones follow one another. Many tables may have the same."""
 
     def __init__(self, columns: Sequence[Array]) -> None:
@@ -48,6 +47,11 @@ class _Tuples:
                 rest |= column[1:] != column[:-1]
             if not new.all():
                 self._first, self._new = np.flatnonzero(new), new
+
+    def or_of(self, columns: Sequence[Array]) -> DistinctTuples:
+        """These, if the tuples of the columns are the same."""
+        same = len(columns) == len(self.columns) and all(map(alike, columns, self.columns))
+        return self if same else DistinctTuples(columns)
 
     def met(self, facts: Given, dtype: torch.dtype) -> tuple[Sequence[Array], Ends]:
         """Each tuple once, with what all facts say of it."""

@@ -1,0 +1,195 @@
+"""Whole tables about the entities of one sort: a program's queries answered in columns, strip by strip.
+
+Where each statement that the queries need speaks of one entity, no entity hears of another: the rounds of a strip of
+them are those of `lnnkit.engine`, without a table of atoms and without a trail. What contradicts itself, and what comes
+to no rest, is left to the engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from lnnkit.analysis.analyses import Known
+from lnnkit.check.program import CheckedProgram
+from lnnkit.engine.start.fact_entry import DistinctTuples
+from lnnkit.engine.stop.watch import RoundReport, Watch
+from lnnkit.graph.lifted import LiftedGraph, Root
+from lnnkit.rows.dense_answers import differing_rows
+from lnnkit.rows.dense_program import DenseProgram, DenseQuery, DenseTable, dense_program
+from lnnkit.rows.dense_rounds import DenseRun, Unsettled
+from lnnkit.rows.dense_state import Column, Strip, at_default
+from lnnkit.rows.needed_statements import Needed, needed
+from lnnkit.store.columns.arrays import Array
+from lnnkit.store.layout import Given, asked_constants, constants, domain
+from lnnkit.store.stated_facts import Gathered
+
+LEAST = 2**13
+"""Facts: of so many or fewer, what is found out of the statements here takes longer than the engine's rounds."""
+
+LENGTH = 2**16
+"""Rows of a strip: 2^14 cost a tenth more by calls, 2^17 a third more by what falls out of the cache (ten degrees)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnAnswers:
+    """The entities, ascending, whose bounds differ from the query's default: (n,) ids, lower and upper ends."""
+
+    variable: str
+    ids: Array
+    lower: Tensor
+    upper: Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnFixpoint:
+    """The ``answers`` to the program's queries, in their order. Where the ``watch`` stopped it, it is
+    ``interrupted``: the entities that were still to come are known by their facts alone."""
+
+    answers: Sequence[ColumnAnswers]
+    rounds: int
+    interrupted: bool
+
+
+def column_fixpoint(
+    program: CheckedProgram, lifted: LiftedGraph, gathered: Gathered, known: Known, watch: Watch | None
+) -> ColumnFixpoint | None:
+    """The fixpoint of a program whose facts are ``gathered``; ``lifted`` has its queries. None where the engine has to
+    find it: few facts, statements that link entities, contradictions, or no rest after `MOST` rounds."""
+    if sum(map(len, gathered.given)) <= LEAST or any(len(root.variables) != 1 for root in lifted.queries):
+        return None
+    needs = needed(program, {facts.predicate for facts in gathered.given}, lifted, known)
+    dense = dense_program(needs, program)
+    sort = None if dense is None or needs.shared.impossible else _sort(needs, dense)
+    if dense is None or sort is None:
+        return None
+    stated = {text for texts in constants(lifted).values() for text in texts}
+    alone = asked_constants(lifted, lifted.queries) - stated
+    facts = _facts(gathered.given, dense.tables)
+    if facts is None:
+        return None
+    world = domain(lifted, gathered.entities, gathered.given, gathered.labelled, alone)
+    return _Columns(dense, world.sorts[sort], facts).inferred(lifted.queries, watch)
+
+
+def _sort(needs: Needed, dense: DenseProgram) -> str | None:
+    """The sort of all that is needed, if it is one."""
+    formulas = [*dense.statements, *(each.formula for each in (*dense.comparisons, *dense.shared, *dense.queries))]
+    found = {formula.sorts[0] for formula in formulas}
+    found |= {sort for name in dense.tables for sort in needs.atoms.tables[name].sorts}
+    return found.pop() if len(found) == 1 else None
+
+
+class _Columns:
+    """The facts as columns over all ``ids`` of the sort."""
+
+    def __init__(self, program: DenseProgram, ids: Array, facts: Mapping[str, _Facts]) -> None:
+        self.program = program
+        self.ids = ids
+        self.run = bool(len(ids)) and int(ids[-1]) - int(ids[0]) == len(ids) - 1
+        self.every = torch.ones(LENGTH, dtype=torch.bool)
+        self.facts = facts
+
+    def inferred(self, queries: Sequence[Root], watch: Watch | None) -> ColumnFixpoint | None:
+        collected = [_Collected(query) for query in self.program.queries]
+        phases: list[int] = []
+        interrupted = False
+        for start in range(0, len(self.ids), LENGTH):
+            strip = self._strip(start, min(start + LENGTH, len(self.ids)))
+            if not interrupted:
+                run = DenseRun(self.program, strip)
+                try:
+                    run.infer()
+                except Unsettled:
+                    return None
+                if run.contradicts:
+                    return None
+                phases = [max(pair) for pair in zip_longest(phases, run.rounds, fillvalue=0)]
+                if watch is not None:
+                    report = RoundReport("inference", sum(phases), strip.length, start + strip.length)
+                    interrupted = not watch.after_round(report)
+            for each in collected:
+                each.add(strip, self.ids[start : start + strip.length])
+        answers = [own.joined(root) for root, own in zip(queries, collected, strict=True)]
+        return ColumnFixpoint(answers, sum(phases), interrupted)
+
+    def _strip(self, start: int, stop: int) -> Strip:
+        """Some rows with what facts say of them."""
+        rows = self.ids[start:stop]
+        columns: dict[str, Column] = {}
+        for name, table in self.program.tables.items():
+            facts = self.facts.get(name)
+            if facts is None:
+                columns[name] = at_default(table, stop - start)
+            elif len(facts.ids) == len(self.ids):
+                columns[name] = facts.part(start, stop, self.every[: stop - start])
+            else:
+                columns[name] = self._scattered(facts, rows)
+        return Strip(stop - start, columns)
+
+    def _scattered(self, facts: _Facts, rows: Array) -> Column:
+        """The facts about some of the rows, among all of these."""
+        first, last = facts.ids.searchsorted((rows[0], rows[-1] + 1)).tolist()
+        ids = facts.ids[first:last]
+        places = torch.from_numpy((ids - rows[0] if self.run else rows.searchsorted(ids)).astype(np.int64, copy=False))
+        column = at_default(facts.table, len(rows))
+        column.given = torch.zeros(len(rows), dtype=torch.bool).index_fill_(0, places, True)
+        column.lower.index_copy_(0, places, facts.lower[first:last])
+        column.upper.index_copy_(0, places, facts.upper[first:last])
+        return column
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What facts say of a ``table``: each entity once, ascending. Where all are single values both ends are one
+    tensor."""
+
+    table: DenseTable
+    ids: Array
+    lower: Tensor
+    upper: Tensor
+
+    def part(self, start: int, stop: int, given: Tensor) -> Column:
+        lower = self.lower[start:stop].contiguous()
+        upper = lower if self.upper is self.lower else self.upper[start:stop].contiguous()
+        return Column(self.table, lower, upper, given)
+
+
+def _facts(given: Sequence[Given], tables: Mapping[str, DenseTable]) -> dict[str, _Facts] | None:
+    """The facts of the tables; those about one atom have met. None where any two contradict each other."""
+    found: dict[str, _Facts] = {}
+    tuples = DistinctTuples(())
+    for facts in given:
+        if not len(facts):
+            continue
+        tuples = tuples.or_of([column.numpy() for column in facts.columns])
+        columns, ends = tuples.met(facts, torch.float64)
+        if len(ends.lower) < len(facts) and (ends.lower > ends.upper).any():
+            return None
+        if facts.predicate in tables:
+            lower, upper = torch.from_numpy(ends.lower), torch.from_numpy(ends.upper)
+            same = lower.data_ptr() == upper.data_ptr() and lower.stride() == upper.stride()
+            found[facts.predicate] = _Facts(tables[facts.predicate], columns[0], lower, lower if same else upper)
+    return found
+
+
+class _Collected:
+    """The answers to one query, a strip at a time."""
+
+    def __init__(self, query: DenseQuery) -> None:
+        self._query = query
+        self._parts: list[tuple[Array, Tensor, Tensor]] = []
+
+    def add(self, strip: Strip, ids: Array) -> None:
+        """Those of a strip that differ from the query's default."""
+        rows, value = differing_rows(self._query, strip)
+        self._parts.append((ids if rows is None else ids.take(rows.numpy()), value.lower, value.upper))
+
+    def joined(self, root: Root) -> ColumnAnswers:
+        ids, lower, upper = zip(*self._parts, strict=True)
+        return ColumnAnswers(root.variables[0], np.concatenate(ids), torch.cat(lower), torch.cat(upper))
