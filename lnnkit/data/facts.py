@@ -58,7 +58,6 @@ def facts(
     import pyarrow as pa
 
     total = len(grid.rows)
-    live = np.ones(total, bool)
     try:
         keys = _texts(grid, sheet, choice.keys, known)
         verdicts = [_verdict(grid, sheet, position, where) for position, where in choice.where]
@@ -68,25 +67,17 @@ def facts(
     titles = [sheet.title(position) for position in choice.values]
     lower, upper, doubts = _bounds(reals, titles, numeric, total, sheet)
     for texts, position in zip(keys, choice.keys, strict=True):
-        title = sheet.title(position)
-        empty, wrong = texts.codes < 0, texts.wrong()
+        wrong = texts.wrong()
+        if not wrong.any():
+            continue
+        title, empty = sheet.title(position), texts.codes < 0
         doubts.append(_Doubt(empty, _key_fault(texts, sheet, position), f"where {title} is empty"))
         if texts.faults:
             doubts.append(_Doubt(wrong & ~empty, _key_fault(texts, sheet, position), f"where {title} is not an entity"))
-    spoiled = np.zeros(total, bool)
-    spoiled[list(grid.spoiled)] = True
-    possible = np.ones(total, bool)  # no condition leaves the row out
-    for each in verdicts:
-        live &= each.holds
-        possible &= each.holds | each.wrong
-    live &= ~spoiled
-    possible &= ~spoiled
-    doubts = [_Doubt(doubt.rows & live, doubt.fault, doubt.others) for doubt in doubts]
-    doubts += [_Doubt(each.wrong & possible, each.fault, each.what) for each in verdicts]
-    bad = spoiled.copy()
-    for doubt in doubts:
-        bad |= doubt.rows
-    keep = live & ~bad
+    if doubts or verdicts or grid.spoiled:
+        doubts, keep = _kept(doubts, verdicts, grid)
+    else:
+        keep = np.broadcast_to(np.True_, total)  # takes no memory
     mask = None if keep.all() else keep
     if mask is not None:
         lower, upper = lower[mask], upper[mask]
@@ -97,6 +88,24 @@ def facts(
         found = [_unasked(each, sheet, choice) for each in found]
     found += _warnings(table, sheet, choice, grid, keys, reals, keep, source, span)
     return table, found
+
+
+def _kept(doubts: Sequence[_Doubt], verdicts: Sequence[Verdict], grid: Grid) -> tuple[list[_Doubt], np.ndarray]:
+    """The doubts about rows that no condition leaves out, and which rows are facts."""
+    import numpy as np
+
+    spoiled = np.zeros(len(grid.rows), bool)
+    spoiled[list(grid.spoiled)] = True
+    live, possible = ~spoiled, ~spoiled  # whether all conditions hold, and whether none leaves the row out
+    for each in verdicts:
+        live &= each.holds
+        possible &= each.holds | each.wrong
+    found = [_Doubt(doubt.rows & live, doubt.fault, doubt.others) for doubt in doubts]
+    found += [_Doubt(each.wrong & possible, each.fault, each.what) for each in verdicts]
+    bad = spoiled
+    for doubt in found:
+        bad = bad | doubt.rows
+    return found, live & ~bad
 
 
 def _verdict(grid: Grid, sheet: Sheet, position: int, where: Where) -> Verdict:
@@ -318,7 +327,7 @@ def _warnings(
             )
             warn("outer-blanks", message, "blanks are part of an entity's name", int(table.rows[rows[0]]))
     for real, position in zip(reals, choice.values, strict=True):
-        rows = np.flatnonzero(real.inexact & keep)
+        rows = np.flatnonzero(real.inexact & keep) if real.inexact.any() else ()
         if len(rows):
             row = int(rows[0])
             message = f"{sheet.title(position)} is {real.shown(row)}, read as {real.values[row]:.0f}"

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lnnkit.data.choose import choose
 from lnnkit.data.facts import facts
 from lnnkit.data.frames import arrow_sheet, column_of
 from lnnkit.data.grid import Grid, Sheet
-from lnnkit.data.names import Names
 from lnnkit.data.table import FactTable
 from lnnkit.data.table_fault import Fault, Unreadable
 from lnnkit.syntax.diagnostic import Diagnostic
+
+if TYPE_CHECKING:
+    import numpy as np
 
 SOURCE = "the table"
 TOLD = "<told"  # how the names of such files begin
@@ -26,7 +28,7 @@ def told_table(
     table: object,
     before: int = 0,
     trust: float = 1.0,
-    known: Names | None = None,
+    like: FactTable | None = None,
 ) -> tuple[FactTable | None, list[Diagnostic]]:
     """The facts that a Python object states for a predicate (or ``numeric`` attribute), and what is wrong with it.
 
@@ -35,25 +37,34 @@ def told_table(
     iterable of rows, each a tuple, list or mapping, or for one argument a bare entity. Columns are used by position, as
     ``read_table`` does without a list: the arguments, then a truth value or two bounds (for a number: its value or two
     bounds). Diagnostics name the file ``<told NAME>`` and the row, from 1; if ``before`` tables were told of it
-    already, the file is numbered: ``<told NAME 2>``. ``trust`` applies to all its facts. The names of entities may be
-    ``known`` from another table.
+    already, the file is numbered: ``<told NAME 2>``. ``trust`` applies to all its facts. Names and row numbers
+    that a table ``like`` it has are shared.
     """
     source = f"{TOLD} {predicate} {before + 1}>" if before else f"{TOLD} {predicate}>"
     try:
-        sheet = _sheet(arity, numeric, table)
+        sheet = _sheet(arity, numeric, table, like)
         choice = choose(predicate, arity, numeric, sheet)
-        read, found = facts(predicate, numeric, sheet, choice, sheet.read(choice.wanted), source, None, known=known)
+        read, found = facts(
+            predicate,
+            numeric,
+            sheet,
+            choice,
+            sheet.read(choice.wanted),
+            source,
+            None,
+            known=None if like is None else like.names,
+        )
         return replace(read, trust=trust), found
     except Unreadable as problem:
         fault = problem.fault
         return None, [Diagnostic(fault.code, fault.message, fault.hint, file=source)]
 
 
-def _sheet(arity: int, numeric: bool, table: Any) -> Sheet:
+def _sheet(arity: int, numeric: bool, table: Any, like: FactTable | None) -> Sheet:
     if hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__") or hasattr(table, "__dataframe__"):
         return arrow_sheet(table, SOURCE)
     if isinstance(table, Mapping):
-        return _from_columns(table)
+        return _from_columns(table, like=like)
     if isinstance(table, (str, bytes)) or not (isinstance(table, Iterable) or hasattr(table, "__array__")):
         message = f"`{type(table).__name__}` is not a table"
         lazy = "call its `collect()` and tell what comes" if hasattr(table, "collect") else ""
@@ -74,17 +85,24 @@ def _array_columns(table: Any) -> dict[str, object]:
     return {str(position + 1): array[:, position] for position in range(array.shape[1])}
 
 
-def _from_columns(table: Mapping[Any, Any], named: bool = True) -> Sheet:
-    import numpy as np
-
+def _from_columns(table: Mapping[Any, Any], named: bool = True, like: FactTable | None = None) -> Sheet:
     columns = {place: column_of(values, f'column "{name}"') for place, (name, values) in enumerate(table.items())}
     sizes = {len(column) for column in columns.values()}
     names = tuple(map(str, table))
     if len(sizes) > 1:
         listed = ", ".join(f"{name} {len(column)}" for name, column in zip(names, columns.values(), strict=True))
         raise Unreadable("wrong-table", f"the columns differ in length: {listed}")
-    rows = np.arange(1, 1 + (sizes.pop() if sizes else 0), dtype=np.int64)
+    rows = _numbered(sizes.pop() if sizes else 0, like)
     return Sheet(SOURCE, names, named, lambda _: Grid(columns, rows))
+
+
+def _numbered(count: int, like: FactTable | None) -> np.ndarray:
+    """The numbers of so many rows, from 1; those of a table that has as many, all of them facts."""
+    import numpy as np
+
+    if like is not None and count and len(like) == count and like.rows[0] == 1 and like.rows[-1] == count:
+        return like.rows
+    return np.arange(1, 1 + count, dtype=np.int64)
 
 
 def _from_rows(arity: int, numeric: bool, rows: list[Any]) -> Sheet:

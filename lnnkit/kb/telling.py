@@ -29,8 +29,8 @@ def told(checked: CheckedProgram, name: str, table: object, trust: float = 1.0) 
         raise DataError([Diagnostic("unknown-predicate", f"no predicate is named `{name}`", hint)])
     tables = (*checked.tables, *checked.label_tables)
     before = sum(each.predicate == name and each.source.startswith(TOLD) for each in tables)
-    known = checked.tables[-1].names if checked.tables else None  # tables about the same things often follow each other
-    found, findings = told_table(name, predicate.arity, predicate.numeric, table, before, float(trust), known)
+    like = checked.tables[-1] if checked.tables else None  # tables about the same things often follow each other
+    found, findings = told_table(name, predicate.arity, predicate.numeric, table, before, float(trust), like)
     if found is None or any(finding.severity == "error" for finding in findings):
         raise DataError([finding for finding in findings if finding.severity == "error"])
     return found, findings
