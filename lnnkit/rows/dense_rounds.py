@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
+from lnnkit.engine.response.forward import end_reader
 from lnnkit.engine.response.respond import Read, completing, constant, entering, respond
 from lnnkit.flags import all_set, any_set, where_set
 from lnnkit.formula.passes import upward
@@ -323,7 +324,9 @@ class DenseRun:
         every = rows is None and all_set(some)
         if rows is None and not every:
             rows = where_set(some)
-        found = rule.clause.proposed(self._reader(rule, rows), self.strip.length if rows is None else len(rows))
+        found = rule.clause.proposed(
+            end_reader(self._reader(rule, rows)), self.strip.length if rows is None else len(rows)
+        )
         if found is None:
             return moved
         news, value = found

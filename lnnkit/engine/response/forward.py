@@ -3,7 +3,7 @@ follows from one end of each atom of the antecedent."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import torch
@@ -20,6 +20,10 @@ from lnnkit.logic import Product
 from lnnkit.logic.bounds import Bounds, complement, enter_lower, enter_upper, noise, tolerance
 
 
+ReadEnd = Callable[[int, int], Tensor | None]
+"""The lower (0) or upper (1) end of a leaf as a neuron reads it; None where rounding has put it past the other one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Clause:
     """A formula whose ``target`` alone hears anything while nothing is known of it. ``antecedent`` are its neurons,
@@ -30,10 +34,10 @@ class Clause:
     antecedent: tuple[int, ...]
     sides: Mapping[int, int]
 
-    def proposed(self, read: Read, length: int) -> tuple[Tensor, Tensor] | None:
-        """Where instances have news for the target, and the bounds: as ``respond.look`` finds them, to the
-        bit. None where all has to be looked at: an instance leaves something of its antecedent, or cannot be
-        satisfied, or rounding has put a bound past its other one."""
+    def proposed(self, read: ReadEnd, length: int) -> tuple[Tensor, Tensor] | None:
+        """Where instances have news for the target, and the bounds: as ``respond`` finds them, to the bit. None where
+        all has to be looked at: an instance leaves something of its antecedent, or cannot be satisfied, or ``read``
+        returns None."""
         top = self.formula.neurons[self.formula.top]
         assert top.logic is not None
         values: dict[int, Bounds] = {}
@@ -42,18 +46,19 @@ class Clause:
             if neuron.operands:
                 values[index] = neuron_upward(neuron, [values[operand] for operand in neuron.operands])
                 continue
-            own = read(index)
-            if any_set(own.lower > own.upper):
+            end = read(index, self.sides[index])
+            if end is None:
                 return None
-            values[index] = _entered(own, self.sides[index])
-        end = values[top.operands[0]].lower.expand(length)
-        unknown = Bounds(torch.zeros_like(end), torch.ones_like(end))
-        node = Bounds(torch.full_like(end, self.formula.lower), unknown.upper)
+            side = self.sides[index]  # of the other, nothing is read: it is unknown, and stands once for all
+            values[index] = Bounds(end.new_zeros(1), end) if side else Bounds(end, end.new_ones(1))
+        end = values[top.operands[0]].lower
+        unknown = Bounds(end.new_zeros(1), end.new_ones(1))  # what all rows have in common stands once
+        node = Bounds(end.new_full((1,), self.formula.lower), unknown.upper)
         weights = (top.weights[0], top.weights[1])
         found = top.logic.implication_inverse(node, Bounds(end, unknown.upper), unknown, weights, top.bias)
-        if any_set(found.empty | (found.operands[0].upper < 1)):
+        if any_set(found.empty) or any_set(found.operands[0].upper < 1):
             return None
-        box = found.operands[1]
+        box = Bounds(*(each.expand(length) for each in found.operands[1]))
         if self.target[1]:
             upper = complement(box).upper
             return upper < 1 - noise(end.dtype), upper
@@ -93,8 +98,13 @@ def _beneath(formula: Formula, top: int) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
-def _entered(own: Bounds, side: int) -> Bounds:
-    """One end as a neuron reads it. The other, which nothing is read of, is unknown, and stands once for all."""
-    if side:
-        return Bounds(own.upper.new_zeros(1), enter_upper(own.upper))
-    return Bounds(enter_lower(own.lower), own.lower.new_ones(1))
+def end_reader(read: Read) -> ReadEnd:
+    """Reads one end of what ``read`` returns."""
+
+    def entered(index: int, side: int) -> Tensor | None:
+        own = read(index)
+        if any_set(own.lower > own.upper):
+            return None
+        return enter_upper(own.upper) if side else enter_lower(own.lower)
+
+    return entered

@@ -13,7 +13,7 @@ import torch
 from lnnkit.analysis.relevance import ALL, LISTED, SIDES
 from lnnkit.engine.bounds_state import State, no_rows
 from lnnkit.engine.merge import Proposals
-from lnnkit.engine.response.forward import clause
+from lnnkit.engine.response.forward import clause, end_reader
 from lnnkit.engine.response.on_device import reading, scope
 from lnnkit.engine.response.respond import Target
 from lnnkit.engine.response.response_table import ResponseTable
@@ -195,7 +195,7 @@ class RuleResponse:
             stop = min(start + STRIP, length)
             with scope(now.state.device):
                 read = reading(instances.reader(start, stop, now.state), now.state.device)
-                found = clause.proposed(read, stop - start)
+                found = clause.proposed(end_reader(read), stop - start)
             if found is None:
                 return None
             flags.append(found[0].cpu().numpy())
