@@ -1,8 +1,10 @@
 """Where flags are set, and whether any are. On the CPU numpy looks at the same memory: it takes many flags at a time
-where torch takes one after the other, and is five to forty times as fast."""
+where torch takes one after the other, and is five to forty times as fast. What chooses by flags costs ten times more
+where these follow no pattern, unless no branch is taken."""
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -22,6 +24,43 @@ def all_set(flags: Tensor) -> bool:
     return bool(flags.numpy().all()) if flags.is_cpu else bool(flags.all())
 
 
+def count_set(flags: Tensor) -> int:
+    """How many flags are set."""
+    return int(np.count_nonzero(flags.numpy())) if flags.is_cpu else int(flags.count_nonzero())
+
+
 def chosen(flags: Tensor, values: Tensor) -> Tensor:
     """Those of (n, ...) values whose flags are set."""
     return values.index_select(0, where_set(flags))
+
+
+def above(values: Tensor, level: float) -> Tensor:
+    """Flags of the values over a level."""
+    return torch.from_numpy(values.numpy() > level) if _is_plain(values) else values > level
+
+
+def below(values: Tensor, level: float) -> Tensor:
+    """Flags of the values under a level."""
+    return torch.from_numpy(values.numpy() < level) if _is_plain(values) else values < level
+
+
+def equal_to(values: Tensor, level: float) -> Tensor:
+    """Flags of the values that are a number to the bit, zeros of both signs alike."""
+    return torch.from_numpy(values.numpy() == level) if _is_plain(values) else values == level
+
+
+def either(flags: Tensor, one: Tensor, other: Tensor | float) -> Tensor:
+    """``torch.where`` for (n,) float64 numbers, without a branch a row: ``one`` where flags are set, ``other``
+    elsewhere."""
+    if not _is_plain(one) or one.dtype != torch.float64 or (isinstance(other, Tensor) and not _is_plain(other)):
+        return torch.where(flags, one, other)
+    mask = np.negative(flags.numpy().view(np.int8)).astype(np.int64)
+    rest = (other.numpy() if isinstance(other, Tensor) else np.float64(other)).view(np.int64)
+    found = one.numpy().view(np.int64) ^ rest
+    found &= mask
+    found ^= rest
+    return torch.from_numpy(found.view(np.float64))
+
+
+def _is_plain(values: Tensor) -> bool:
+    return values.is_cpu and not values.requires_grad

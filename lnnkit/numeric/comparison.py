@@ -56,6 +56,19 @@ class Comparison:
             return self._image(one, other, _rows(inputs))
         return self._image(left[-1], right[-1], _rows(inputs), self._difference(left, right))
 
+    def holds(self, values: Sequence[Tensor]) -> Tensor | None:
+        """Flags of where it is true of single values, `truth` for a crisp relation that is true or false; None where
+        the relation is another one, or a term has no single value in some row."""
+        truths = self._truths
+        if truths is None or self._alike or not all(truth in (0, 1) for truth in truths):
+            return None
+        boxes = [entered(point(each)) for each in values]
+        left, right = (self._whole(term, term.upward(boxes)) for term in self._terms)
+        if not (left.point and right.point):
+            return None
+        found = crisp.holds(truths, left.lower.squeeze(0), right.lower.squeeze(0))
+        return found.expand(len(values[0]) if values else 1)
+
     def contract(self, inputs: Sequence[Interval], bounds: Interval) -> Contraction:
         """The closed hull of the inputs that can give a truth in ``bounds`` while the terms are defined; exact under
         the same condition. Bounds without information (``L <= tol``, ``U >= 1 - tol``) change nothing. An end at 0 or 1

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from lnnkit.flags import all_set, any_set
+from lnnkit.flags import above, all_set, any_set, below, count_set, equal_to
 from lnnkit.numeric.interval import EXACT, RELATIVE, Interval, same
 from lnnkit.numeric.pieces import ROUNDING, ZERO, Pieces, beside_zero, crossed_with, hull
 from lnnkit.numeric.relation import Learned, Sign
@@ -93,21 +93,59 @@ def let_out(union: Pieces, rows: Tensor, errors: Errors) -> Pieces:
 
 def _at_points(truths: Truths, left: Tensor, right: Tensor) -> Tensor:
     """The truths of single values."""
+    if all(truth in (0, 1) for truth in truths):  # several times as fast as to choose between numbers
+        return holds(truths, left, right).to(torch.float64)
     gap = left - right
     above = gap > 0
     if not gap.numel() or float(torch.sub(gap.abs(), left.abs(), alpha=2 * RELATIVE).min()) > 0:  # none can be the same
-        truth = above.double()
-        return truth if truths[::2] == (0, 1) else truth.mul_(truths.above - truths.below).add_(truths.below)
-    equal = same(left, right)
-    if all(truth in (0, 1) for truth in truths):  # several times as fast as to choose between numbers
-        true = equal.clone() if truths.equal else torch.zeros_like(equal)
-        if truths.above:
-            true |= above & ~equal
-        if truths.below:
-            true |= ~(above | equal)
-        return true.to(torch.float64)
+        return above.double().mul_(truths.above - truths.below).add_(truths.below)
     beneath, level, over = torch.tensor(truths, dtype=torch.float64)
-    return torch.where(equal, level, torch.where(above, over, beneath))
+    return torch.where(same(left, right), level, torch.where(above, over, beneath))
+
+
+def holds(truths: Truths, left: Tensor, right: Tensor) -> Tensor:
+    """Flags of where single values stand in a relation whose ``truths`` are 0 and 1."""
+    left, right = left.detach(), right.detach()
+    over, equal = _beside(left, float(right)) if right.numel() == 1 else _compared(left, right)
+    if equal is None:
+        equal = torch.zeros((), dtype=torch.bool)
+    match bool(truths.below), bool(truths.equal), bool(truths.above):
+        case False, False, True:
+            return over & ~equal
+        case False, True, True:
+            return over | equal
+        case True, False, False:
+            return ~(over | equal)
+        case True, True, False:
+            return ~over | equal
+        case False, True, False:
+            return equal.expand_as(over).clone()
+        case True, False, True:
+            return (~equal).expand_as(over).clone()
+        case below, _, _:
+            return torch.full_like(over, below)
+
+
+def _beside(left: Tensor, level: float) -> tuple[Tensor, Tensor | None]:
+    """Where values are above a number, and where they are the same as it: None where none are. Those that are the same
+    lie within twice the tolerance, and where all that do are equal to the bit, no more has to be looked at."""
+    margin = 2 * RELATIVE * abs(level)
+    over, under = above(left, level + margin), below(left, level - margin)
+    near = len(left) - count_set(over) - count_set(under)
+    if not near:
+        return over, None
+    equal = ~(over | under)
+    if count_set(equal_to(left, level)) == near:
+        return over, equal
+    return left > level, same(left, torch.full_like(left, level))
+
+
+def _compared(left: Tensor, right: Tensor) -> tuple[Tensor, Tensor | None]:
+    gap = left - right
+    over = above(gap, 0.0)
+    if not gap.numel() or float(torch.sub(gap.abs(), left.abs(), alpha=2 * RELATIVE).min()) > 0:  # none can be the same
+        return over, None
+    return over, same(left, right)
 
 
 def preimage(truths: Truths, bounds: Interval) -> Pieces:

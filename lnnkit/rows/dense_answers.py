@@ -20,11 +20,15 @@ from lnnkit.rows.dense_state import Strip
 @dataclass(frozen=True, slots=True)
 class RowBounds:
     """The bounds of one query, (n,) each: a row an answer. ``setters``, if they were asked for, number the statements
-    that set each end: -1 where none did."""
+    that set each end: -1 where none did. If there are ``places``, int32 (n,), the row of each is at its place."""
 
     lower: Tensor
     upper: Tensor
     setters: tuple[Tensor, Tensor] | None = None
+    places: Tensor | None = None
+
+    def __len__(self) -> int:
+        return len(self.lower if self.places is None else self.places)
 
 
 def answer_rows(query: DenseQuery, strip: Strip) -> RowBounds:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import torch
 
@@ -99,6 +100,21 @@ class DenseProgram:
     def statements(self) -> tuple[Formula, ...]:
         """The formulas that may set a bound: of rules, and of completions."""
         return tuple(rule.formula for rule in (*self.rules, *(each for _, own in self.strata for each in own)))
+
+    @cached_property
+    def responding(self) -> frozenset[str]:
+        """The comparisons that have something to say in rounds."""
+        return frozenset(rule.tables[AUXILIARY] for rule in self.rules if rule.formula.compares)
+
+    @cached_property
+    def read_later(self) -> tuple[str, ...]:
+        """The tables that are read once comparisons have their first truth."""
+        rules = (*self.shared, *self.rules, *(each for _, own in self.strata for each in own))
+        found = {name for rule in rules for name in rule.tables.values()}
+        found |= {name for names, _ in self.strata for name in names}
+        for query in self.queries:
+            found |= {*_sources(query.formula).values(), *_listened(query)}
+        return tuple(sorted(found))
 
     def first_defining(self, rules: Sequence[DenseRule]) -> int:
         """The place among the ``statements`` of the first of the rules of a stratum."""

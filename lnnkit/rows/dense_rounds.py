@@ -14,11 +14,12 @@ from torch import Tensor
 
 from lnnkit.engine.response.forward import end_reader
 from lnnkit.engine.response.respond import Read, completing, constant, entering, respond
-from lnnkit.flags import all_set, any_set, where_set
+from lnnkit.flags import all_set, any_set, either, where_set
 from lnnkit.formula.passes import upward
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.logic.bounds import Bounds, noise, tolerance
 from lnnkit.numeric import Comparison, Interval, point
+from lnnkit.rows.crisp_truths import first_truth
 from lnnkit.rows.dense_program import DenseProgram, DenseRule
 from lnnkit.rows.dense_state import Column, Strip
 
@@ -74,7 +75,7 @@ class _Inbox:
         known = self.found.get(where)
         ends = self.strip.column(where[0]).end(where[1]) if known is None else known[1]
         better = torch.minimum if where[1] and not rising else torch.maximum
-        met = torch.where(heard, better(ends, value), ends)
+        met = either(heard, better(ends, value), ends)
         if self._setters is not None:
             before = self._setters.get(where)
             if before is None:
@@ -109,10 +110,19 @@ class DenseRun:
 
     def infer(self) -> None:
         """To the fixpoint. Raises `Unsettled`."""
+        self.begin()
+        self.settle()
+
+    def begin(self) -> None:
+        """Arrest what facts make cross, and give comparisons their first truth."""
         with torch.no_grad():
             for column in self.strip.columns.values():
                 column.arrest()
             self._compare()
+
+    def settle(self) -> None:
+        """To the fixpoint, once it has begun. Raises `Unsettled`."""
+        with torch.no_grad():
             self._complete(first=True)
             for rule in self.program.shared:
                 self._initialise(rule)
@@ -149,6 +159,12 @@ class DenseRun:
                 self._initialise(rule)
         inbox = _Inbox(self.strip)
         for rule in self.program.comparisons:
+            name = rule.tables[AUXILIARY]
+            if name not in self.program.responding and self._default(AUXILIARY, rule) == (0.0, 1.0):
+                told = first_truth(rule, self.strip)
+                if told is not None:
+                    self.strip.columns[name] = Column.of(self.program.tables[name], told)
+                    continue
             for where, heard, value in self._first_truths(rule):
                 inbox.add(where, heard, value)
         inbox.settle()
@@ -395,7 +411,7 @@ class DenseRun:
                 given = column.given
                 if given is None:
                     return Bounds(torch.zeros(length, dtype=torch.float64), torch.ones(length, dtype=torch.float64))
-                lower, upper = torch.where(given, lower, 0.0), torch.where(given, upper, 1.0)
+                lower, upper = either(given, lower, 0.0), either(given, upper, 1.0)
             if rows is None:
                 return Bounds(lower, upper)
             return Bounds(lower.index_select(0, rows), upper.index_select(0, rows))

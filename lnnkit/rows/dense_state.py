@@ -1,35 +1,116 @@
-"""The bounds of a strip of rows: a pair of columns for each predicate, number and shared neuron."""
+"""The bounds of a strip of rows: a pair of columns for each predicate, number and shared neuron.
+
+A column whose rows have few values is kept as their codes, and numbers with gaps as values beside a mask, until someone
+asks for its ends: most are asked for by their codes alone (`lnnkit.rows.distinct_rows`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from lnnkit.flags import any_set
+from lnnkit.flags import any_set, either
 from lnnkit.logic.bounds import Bounds, tolerance
 from lnnkit.numeric import same
 from lnnkit.rows.dense_program import DenseTable
+
+
+@dataclass(frozen=True, slots=True)
+class Coded:
+    """Bounds (k,) that rows have, by their ``codes``, uint8 (n,)."""
+
+    codes: Tensor
+    lower: Tensor
+    upper: Tensor
+
+    def part(self, start: int, stop: int) -> Coded:
+        return Coded(self.codes[start:stop], self.lower, self.upper)
+
+    def ends(self) -> tuple[Tensor, Tensor]:
+        """The bounds of each row, (n,) each."""
+        places = self.codes.int()
+        lower = self.lower.index_select(0, places)
+        return lower, lower if self.upper is self.lower else self.upper.index_select(0, places)
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """Single values (n,), and which of them are ``missing``: of those nothing is known, whatever value stands there."""
+
+    values: Tensor
+    missing: Tensor
+
+    def part(self, start: int, stop: int) -> Numbers:
+        return Numbers(self.values[start:stop], self.missing[start:stop])
+
+    def ends(self) -> tuple[Tensor, Tensor]:
+        known = ~self.missing
+        return either(known, self.values, -torch.inf), either(known, self.values, torch.inf)
 
 
 class Column:
     """One table's bounds, (n,) each. ``arrested`` rows read as unknown and hear nothing; what crossed there stands in
     ``crossed``. ``given`` says which rows a fact lists; None where none does."""
 
-    __slots__ = ("arrested", "crossed", "given", "lower", "table", "upper")
+    __slots__ = ("_lower", "_made_of", "_upper", "arrested", "crossed", "given", "table")
 
     def __init__(self, table: DenseTable, lower: Tensor, upper: Tensor, given: Tensor | None = None) -> None:
         self.table = table
-        self.lower = lower
-        self.upper = upper
         self.given = given
         self.arrested: Tensor | None = None
         self.crossed: Bounds | None = None
+        self._lower: Tensor | None = lower
+        self._upper: Tensor | None = upper
+        self._made_of: Coded | Numbers | None = None
+
+    @staticmethod
+    def of(table: DenseTable, made_of: Coded | Numbers, given: Tensor | None = None) -> Column:
+        """A column whose ends are worked out when they are asked for; none of them cross."""
+        found = Column.__new__(Column)
+        found.table, found.given, found.arrested, found.crossed = table, given, None, None
+        found._lower = found._upper = None
+        found._made_of = made_of
+        return found
+
+    @property
+    def lower(self) -> Tensor:
+        return self.end(0)
+
+    @property
+    def upper(self) -> Tensor:
+        return self.end(1)
+
+    def end(self, side: int) -> Tensor:
+        """The lower (0) or the upper (1) ends."""
+        if self._lower is None or self._upper is None:
+            assert self._made_of is not None
+            self._lower, self._upper = self._made_of.ends()
+        return self._upper if side else self._lower
+
+    @property
+    def coded(self) -> Coded | None:
+        """The bounds by codes, where they are as they came and are known so."""
+        return self._made_of if isinstance(self._made_of, Coded) else None
+
+    @property
+    def numbers(self) -> Numbers | None:
+        """The single values with gaps, where they are as they came and are known so."""
+        return self._made_of if isinstance(self._made_of, Numbers) else None
+
+    def __len__(self) -> int:
+        if self._lower is not None:
+            return len(self._lower)
+        assert self._made_of is not None
+        return len(self._made_of.codes if isinstance(self._made_of, Coded) else self._made_of.values)
 
     def part(self, start: int, stop: int) -> Column:
         """Some rows that follow one another, before any is arrested."""
         given = None if self.given is None else self.given[start:stop]
+        if self._made_of is not None:
+            return Column.of(self.table, self._made_of.part(start, stop), given)
         lower = self.lower[start:stop]
         return Column(self.table, lower, lower if self.upper is self.lower else self.upper[start:stop], given)
 
@@ -48,15 +129,12 @@ class Column:
             torch.where(self.arrested, self.crossed.upper, self.upper),
         )
 
-    def end(self, side: int) -> Tensor:
-        return self.upper if side else self.lower
-
     def put(self, side: int, values: Tensor) -> None:
         """Another column for one end."""
-        if side:
-            self.upper = values
-        else:
-            self.lower = values
+        ends = [self.lower, self.upper]
+        ends[side] = values
+        self._lower, self._upper = ends
+        self._made_of = None
 
     def awake(self, heard: Tensor) -> Tensor:
         """Those of the rows that hear something and are not arrested."""
@@ -64,7 +142,7 @@ class Column:
 
     def arrest(self) -> Tensor | None:
         """Arrest the rows whose bounds have crossed by more than the tolerance; which they are, or None."""
-        if self.lower is self.upper:
+        if self._made_of is not None or self.lower is self.upper:
             return None
         over = self.lower > self.upper
         if not any_set(over):
@@ -81,8 +159,8 @@ class Column:
         self.crossed = Bounds(
             torch.where(fresh, self.lower, before.lower), torch.where(fresh, self.upper, before.upper)
         )
-        self.lower = torch.where(fresh, low, self.lower)
-        self.upper = torch.where(fresh, high, self.upper)
+        self._lower = torch.where(fresh, low, self.lower)
+        self._upper = torch.where(fresh, high, self.upper)
         self.arrested = fresh if self.arrested is None else self.arrested | fresh
         return fresh
 
@@ -92,7 +170,7 @@ class Strip:
 
     def __init__(self, length: int, columns: Mapping[str, Column]) -> None:
         self.length = length
-        self.columns = columns
+        self.columns = {**columns}
 
     def column(self, name: str) -> Column:
         return self.columns[name]
@@ -100,6 +178,5 @@ class Strip:
 
 def at_default(table: DenseTable, length: int) -> Column:
     """A column of which no fact says anything."""
-    lower, upper = table.default
-    kind = torch.float64
-    return Column(table, torch.full((length,), lower, dtype=kind), torch.full((length,), upper, dtype=kind))
+    lower, upper = (torch.full((1,), end, dtype=torch.float64) for end in table.default)
+    return Column.of(table, Coded(torch.zeros(length, dtype=torch.uint8), lower, upper))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 
@@ -15,6 +15,7 @@ from lnnkit.rows.dense_answers import RowBounds, answer_rows
 from lnnkit.rows.dense_program import DenseProgram, dense_program
 from lnnkit.rows.dense_rounds import DenseRun, Unsettled
 from lnnkit.rows.dense_state import Column, Strip
+from lnnkit.rows.distinct_rows import distinct_rows
 from lnnkit.rows.needed_statements import Needed, needed
 from lnnkit.rows.row_links import RowSort, row_links
 from lnnkit.rows.row_loads import RowLoad
@@ -113,47 +114,49 @@ class Compiled:
         self._columns = strip, *fact_columns(strip, self.dense.tables, self.sides)
         return not any(finding.severity == "error" for finding in self._columns[2])
 
-    def answers(self, strip: StripGrid, *, why: bool = False) -> list[RowBounds]:
-        """The bounds of each query, row by row; the rows are good. With ``why``, those of an atom have its setters too:
-        numbers of `setters`."""
+    def answers(self, strip: StripGrid, *, why: bool = False) -> list[list[RowBounds]]:
+        """The bounds of each query, row by row, in parts that follow one another; the rows are good. With ``why``,
+        those of an atom have its setters too: numbers of `setters`."""
         if self.dense is None:
-            return self.engine.answers(strip, self.setters if why else None)
+            return [self.engine.answers(strip, self.setters if why else None)]
         last, self._columns = self._columns, None
         if last is not None and last[0] is strip:
             columns = last[1]
         else:
             columns, _ = fact_columns(strip, self.dense.tables, self.sides)
-        parts = [self._part(strip, columns, start, why=why) for start in range(0, max(strip.length, 1), LENGTH)]
-        if len(parts) == 1:
-            return parts[0]
-        return [_joined(own) for own in zip(*parts, strict=True)]
+        return [self._part(strip, columns, start, why=why) for start in range(0, max(strip.length, 1), LENGTH)]
 
     def _part(self, strip: StripGrid, columns: Mapping[str, Column], start: int, *, why: bool) -> list[RowBounds]:
         assert self.dense is not None
         stop = min(start + LENGTH, strip.length)
         rows = Strip(stop - start, {name: column.part(start, stop) for name, column in columns.items()})
-        run = DenseRun(self.dense, rows, why=why)
         try:
-            run.infer()
+            return self._settled(rows, why=why)
         except Unsettled:
             return self.engine.answers(some_rows(strip, np.arange(start, stop)), self.setters if why else None)
-        found = [answer_rows(query, rows) for query in self.dense.queries]
-        if why:
-            words = torch.tensor(
-                [self.setters.number(each) for each in self.dense.statements] + [-1], dtype=torch.int32
-            )
-            for place, query in enumerate(self.dense.queries):
-                if query.atom is not None:
-                    low, high = (words[each.long()] for each in run.setters_of(query.atom))
-                    ends = (high, low) if query.negated else (low, high)
-                    found[place] = replace(found[place], setters=ends)
+
+    def _settled(self, rows: Strip, *, why: bool) -> list[RowBounds]:
+        assert self.dense is not None
+        run = DenseRun(self.dense, rows, why=why)
+        run.begin()
+        distinct = distinct_rows(rows, self.dense.read_later)
+        if distinct is not None:
+            one = DenseRun(self.dense, distinct.strip, why=why)
+            try:
+                one.settle()
+                return [replace(each, places=distinct.places) for each in self._answers(one, why=why)]
+            except Unsettled:  # it may be of a combination that no row has
+                pass
+        run.settle()
+        return self._answers(run, why=why)
+
+    def _answers(self, run: DenseRun, *, why: bool) -> list[RowBounds]:
+        found = [answer_rows(query, run.strip) for query in run.program.queries]
+        if not why:
+            return found
+        words = torch.tensor([self.setters.number(each) for each in run.program.statements] + [-1], dtype=torch.int32)
+        for place, query in enumerate(run.program.queries):
+            if query.atom is not None:
+                low, high = (words[each.long()] for each in run.setters_of(query.atom))
+                found[place] = replace(found[place], setters=(high, low) if query.negated else (low, high))
         return found
-
-
-def _joined(parts: Sequence[RowBounds]) -> RowBounds:
-    """Strips of one query, one behind the other."""
-    lower, upper = torch.cat([each.lower for each in parts]), torch.cat([each.upper for each in parts])
-    setters = [each.setters for each in parts if each.setters is not None]
-    if not setters:
-        return RowBounds(lower, upper)
-    return RowBounds(lower, upper, (torch.cat([low for low, _ in setters]), torch.cat([high for _, high in setters])))

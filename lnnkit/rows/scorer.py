@@ -19,7 +19,7 @@ from lnnkit.data.table_fault import Unreadable
 from lnnkit.errors import DataError, Error, ProgramError
 from lnnkit.rows.dense_answers import RowBounds
 from lnnkit.rows.row_loads import key_of
-from lnnkit.rows.row_model import LENGTH, RowModel
+from lnnkit.rows.row_model import RowModel
 from lnnkit.rows.strip_facts import StripGrid, StripSource, bad_rows, read_strip, some_rows
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -31,6 +31,7 @@ FORMAT = 1
 """Of what a pickled scorer holds."""
 
 SOURCE = "the batch"
+_NONE = np.zeros(0, bool)
 
 
 class RowScorer:
@@ -115,39 +116,49 @@ class RowScorer:
             return []
         return bad_rows(strip, max(strip.length, 1) if lenient else SHOWN)
 
-    def _table(self, strip: StripGrid, found: Sequence[RowBounds]) -> pa.RecordBatch:
+    def _table(self, strip: StripGrid, parts: Sequence[Sequence[RowBounds]]) -> pa.RecordBatch:
         import pyarrow as pa
 
         names = [strip.source.sheet.names[strip.source.key]]
         columns: list[pa.Array] = [_as_written(one(strip.key))]
-        for name, query, bounds in zip(self.names, self.model.program.queries, found, strict=True):
-            lower, upper = bounds.lower.numpy(), bounds.upper.numpy()
+        for name, query, own in zip(self.names, self.model.program.queries, zip(*parts, strict=True), strict=True):
             names += [f"{name}_lower", f"{name}_upper", f"{name}_state"]
-            columns += [float64s(lower), float64s(upper), self._states(query, lower, upper)]
+            columns += self._columns(query, own, strip.length)
             if self.why:
                 names += [f"{name}_lower_by", f"{name}_upper_by"]
-                columns += self._setters(bounds)
+                columns += self._setters(own, strip.length)
         return pa.RecordBatch.from_arrays(columns, names=names)
 
-    def _states(self, query: Query, lower: np.ndarray, upper: np.ndarray) -> pa.Array:
+    def _columns(self, query: Query, parts: Sequence[RowBounds], length: int) -> list[pa.Array]:
+        """Both ends, and their state."""
         import pyarrow as pa
 
-        states = np.empty(len(lower), np.int32)
-        for start in range(0, len(lower), LENGTH):  # what fits the cache
-            some = slice(start, start + LENGTH)
-            none = np.zeros(0, bool)
-            answers = Answers("", (), (), lower[some], upper[some], none, self.alpha, numeric=query.numeric)
-            states[some] = answers.states
-        return pa.DictionaryArray.from_arrays(int32s(states), strings(STATES))
+        lower, upper, states = np.empty(length), np.empty(length), np.empty(length, np.int32)
+        start = 0
+        for part in parts:  # each fits the cache
+            some = slice(start, start := start + len(part))
+            ends = part.lower.numpy(), part.upper.numpy()
+            answers = Answers("", (), (), *ends, _NONE, self.alpha, numeric=query.numeric)
+            for column, values in zip((lower, upper, states), (*ends, answers.states), strict=True):
+                _write(column[some], values, part)
+        coded = pa.DictionaryArray.from_arrays(int32s(states), strings(STATES))
+        return [float64s(lower), float64s(upper), coded]
 
-    def _setters(self, bounds: RowBounds) -> list[pa.Array]:
+    def _setters(self, parts: Sequence[RowBounds], length: int) -> list[pa.Array]:
         """The names of the statements that set each end; null where none did, and of compound queries."""
         import pyarrow as pa
 
         words = strings(self.model.compiled.setters.words)
-        if bounds.setters is None:
-            return [pa.nulls(len(bounds.lower), pa.string())] * 2
-        return [words.take(pa.array(each.numpy(), mask=each.numpy() < 0)) for each in bounds.setters]
+        if any(part.setters is None for part in parts):
+            return [pa.nulls(length, pa.string())] * 2
+        found: list[pa.Array] = []
+        for side in (0, 1):
+            numbers, start = np.empty(length, np.int32), 0
+            for part in parts:
+                assert part.setters is not None
+                _write(numbers[start : (start := start + len(part))], part.setters[side].numpy(), part)
+            found.append(words.take(pa.array(numbers, mask=numbers < 0)))
+        return found
 
     # --- in other processes -------------------------------------------------------------------------------------------
 
@@ -170,6 +181,14 @@ class RowScorer:
         model, alpha = state["model"], state["alpha"]
         assert isinstance(model, RowModel) and isinstance(alpha, float)
         self.__init__(model, alpha, why=bool(state["why"]))
+
+
+def _write(column: np.ndarray, values: np.ndarray, part: RowBounds) -> None:
+    """Write a part of a column, each row's value from its place."""
+    if part.places is None:
+        column[:] = values
+    else:
+        np.take(values.astype(column.dtype, copy=False), part.places.numpy(), out=column, mode="clip")
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:

@@ -18,8 +18,9 @@ from lnnkit.data.load import denied
 from lnnkit.data.marks import without_marks
 from lnnkit.data.table import FactTable
 from lnnkit.data.texts import texts_of
+from lnnkit.flags import either
 from lnnkit.rows.dense_program import DenseTable
-from lnnkit.rows.dense_state import Column, at_default
+from lnnkit.rows.dense_state import Column, Numbers, at_default
 from lnnkit.rows.row_loads import RowLoad, wanted
 from lnnkit.syntax.diagnostic import Diagnostic
 
@@ -175,13 +176,18 @@ def fact_columns(
         table = tables.get(load.predicate)
         if table is None:
             continue
-        told = None if load.negated else _plain(strip, load, choice)
-        if told is None:
-            keyless = replace(choice, keys=())
-            facts_, findings = _facts(strip, load, keyless)
-            found += findings
-            told = _scattered(strip, facts_, table)
-        _meet(columns, table, *told)
+        plain = None if load.negated else _plain(strip, load, choice)
+        if plain is not None and (plain.missing is None or table.name not in columns):
+            _enter(columns, table, plain)
+            continue
+        if plain is not None:
+            lower, upper = plain.ends()
+            _met(columns[table.name], lower, upper, torch.ones(strip.length, dtype=torch.bool))
+            continue
+        keyless = replace(choice, keys=())
+        facts_, findings = _facts(strip, load, keyless)
+        found += findings
+        _meet(columns, table, *_scattered(strip, facts_, table))
     for side in sides:
         told = _looked_up(strip, side, tables[side.predicate])
         if told is not None:
@@ -193,34 +199,60 @@ def fact_columns(
     return columns, found
 
 
-def _plain(strip: StripGrid, load: RowLoad, choice: Choice) -> tuple[np.ndarray, np.ndarray, np.ndarray | None] | None:
-    """The bounds of a column of floats that needs no second look; None for any other."""
-    import pyarrow as pa
+@dataclass(frozen=True, slots=True)
+class _Plain:
+    """Numbers, or truths, that a column holds as they are, (n,) float64; ``missing`` where it is empty."""
 
+    values: torch.Tensor
+    missing: torch.Tensor | None
+
+    def ends(self) -> tuple[torch.Tensor, torch.Tensor]:
+        return (self.values, self.values) if self.missing is None else Numbers(self.values, self.missing).ends()
+
+
+def _plain(strip: StripGrid, load: RowLoad, choice: Choice) -> _Plain | None:
+    """A column of numbers that needs no second look; None for any other."""
     if load.table.missing or choice.where or len(choice.values) != 1 or strip.grid.spoiled:
         return None
     column = strip.grid.columns[choice.values[0]]
-    if isinstance(column, list) or not pa.types.is_float64(column.type):
+    array = None if isinstance(column, list) else _in_floats(one(column))
+    if array is None or (array.null_count and not load.numeric):
         return None
-    array = one(column)
-    values = view(array, np.float64)
-    missing: np.ndarray | None = None
-    if array.null_count:
-        if not load.numeric:
-            return None
-        missing = nulls(array)
-        values = np.where(missing, 0.0, values)
+    values = torch.from_numpy(view(array, np.float64) + 0.0)  # a copy, without negative zeros
+    missing = torch.from_numpy(nulls(array)) if array.null_count else None
+    if missing is not None:
+        values = either(~missing, values, 1.0)  # any number: what stands there means nothing
     if not len(values):
-        return values, values, None
-    low, high = float(values.min()), float(values.max())  # nan where any is
-    if load.numeric:
-        if not (np.isfinite(low) and np.isfinite(high)):
-            return None
-        values = values + 0.0  # no negative zero
-        if missing is None:
-            return values, values, None
-        return np.where(missing, -np.inf, values), np.where(missing, np.inf, values), None
-    return (values, values, None) if low >= 0 and high <= 1 else None
+        return _Plain(values, None)
+    low, high = float(values.numpy().min()), float(values.numpy().max())  # nan where any is
+    good = np.isfinite(low) and np.isfinite(high) if load.numeric else low >= 0 and high <= 1
+    return _Plain(values, missing) if good else None
+
+
+def _in_floats(array: pa.Array) -> pa.Array | None:
+    """A column of floats or of integers, in floats that are the same numbers; None for any other."""
+    import pyarrow as pa
+
+    kind = array.type
+    if pa.types.is_float64(kind):
+        return array
+    if not pa.types.is_integer(kind):
+        return None
+    try:
+        return array.cast(pa.float64())  # fails where one has no float of its own
+    except pa.ArrowInvalid:
+        return None
+
+
+def _enter(columns: dict[str, Column], table: DenseTable, plain: _Plain) -> None:
+    """Enter what a plain column says of every row."""
+    given = torch.ones(len(plain.values), dtype=torch.bool)
+    if plain.missing is None and table.name not in columns:
+        columns[table.name] = Column(table, plain.values, plain.values, given)
+    elif plain.missing is None:
+        _met(columns[table.name], plain.values, plain.values, given)
+    else:
+        columns[table.name] = Column.of(table, Numbers(plain.values, plain.missing), given)
 
 
 def _looked_up(
@@ -272,15 +304,20 @@ def _meet(
     given = torch.ones(len(lower), dtype=torch.bool) if there is None else torch.from_numpy(there)
     low = _tensor(lower)
     high = low if upper is lower else _tensor(upper)
-    known = columns.get(table.name)
-    if known is None:
+    if table.name not in columns:
         columns[table.name] = Column(table, low, high, given)
-        return
+    else:
+        _met(columns[table.name], low, high, given)
+
+
+def _met(known: Column, low: torch.Tensor, high: torch.Tensor, given: torch.Tensor) -> None:
     assert known.given is not None
     both = known.given & given
     only = given & ~known.given
-    known.lower = torch.where(both, torch.maximum(known.lower, low), torch.where(only, low, known.lower))
-    known.upper = torch.where(both, torch.minimum(known.upper, high), torch.where(only, high, known.upper))
+    lower = torch.where(both, torch.maximum(known.lower, low), torch.where(only, low, known.lower))
+    upper = torch.where(both, torch.minimum(known.upper, high), torch.where(only, high, known.upper))
+    known.put(0, lower)
+    known.put(1, upper)
     known.given = known.given | given
 
 

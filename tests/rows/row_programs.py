@@ -24,8 +24,11 @@ class RowProgram:
     rounded: bool
 
 
-def generate(seed: int, size: int = 5, rows: int = 40, reference: bool | None = None) -> RowProgram:
-    return _Generator(random.Random(f"rows {seed} {size}"), size, rows, reference).build()
+def generate(
+    seed: int, size: int = 5, rows: int = 40, reference: bool | None = None, *, coarse: bool = False
+) -> RowProgram:
+    """With ``coarse``, columns have few values, so that many rows are alike."""
+    return _Generator(random.Random(f"rows {seed} {size}"), size, rows, reference, coarse).build()
 
 
 def write(program: RowProgram, folder: Path) -> None:
@@ -33,7 +36,8 @@ def write(program: RowProgram, folder: Path) -> None:
 
 
 class _Generator:
-    def __init__(self, rng: random.Random, size: int, rows: int, reference: bool | None) -> None:
+    def __init__(self, rng: random.Random, size: int, rows: int, reference: bool | None, coarse: bool) -> None:
+        self.coarse = coarse
         self.rng, self.size, self.rows = rng, size, rows
         self.lines: list[str] = []
         self.columns: dict[str, list[object]] = {"id": [f"l{i:03}" for i in range(rows)]}
@@ -79,6 +83,8 @@ class _Generator:
 
     def _value(self) -> float:
         rng = self.rng
+        if self.coarse:
+            return rng.choice([0.0, 1.0, 1.0, 0.5])
         return rng.choice([0.0, 1.0, 1.0, 0.5, round(rng.random(), 2), round(rng.random(), 2), rng.random()])
 
     def _base(self, place: int) -> str:

@@ -77,6 +77,26 @@ def test_an_arrested_instance_stays_silent_where_most_other_rows_move(tmp_path: 
     assert differences(program, tmp_path, (1000,)) == []
 
 
+@pytest.mark.parametrize("seed", [3, 4])
+def test_rows_that_are_alike_answer_as_the_whole(seed: int, tmp_path: Path) -> None:
+    program = generate(seed, size=3, rows=200, reference=False, coarse=True)
+    assert differences(program, tmp_path, (1000,)) in ([], None)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(3))
+def test_many_programs_over_rows_that_are_alike(block: int, tmp_path: Path) -> None:
+    compared = 0
+    for seed in range(2000 + 10 * block, 2010 + 10 * block):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        program = generate(seed, size=4, rows=300, reference=False, coarse=True)
+        found = differences(program, folder, (300,))
+        assert found in ([], None), f"seed {seed}: {found}\n{program.text}"
+        compared += found is not None
+    assert compared >= 5
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("block", range(5))
 def test_many_programs(block: int, tmp_path: Path) -> None:

@@ -1,0 +1,83 @@
+"""The first truth of crisp comparisons, whose rows are true, false or unknown: codes in the place of bounds."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from lnnkit.flags import any_set, where_set
+from lnnkit.formula.unfolding import AUXILIARY
+from lnnkit.numeric import Interval, point
+from lnnkit.rows.dense_program import DenseRule
+from lnnkit.rows.dense_state import Coded, Column, Strip
+
+_UNKNOWN = 2
+
+
+def first_truth(rule: DenseRule, strip: Strip) -> Coded | None:
+    """What its numbers make of a comparison, before anything is known of its truth; None where that has to be worked
+    out with intervals: it is soft, a number has bounds of its own, or a term has no value in some row."""
+    comparison, formula = rule.comparison, rule.formula
+    operands = formula.neurons[formula.top].operands
+    columns = [strip.column(rule.tables[leaf]) for leaf in operands]
+    if comparison is None or not columns:
+        return None
+    told = [_single(column) for column in columns]
+    values = [each[0] for each in told if each is not None]
+    if len(values) < len(columns):
+        return None
+    flags = comparison.holds(values)
+    if flags is None:
+        return None
+    gaps = {
+        leaf: each[1] for leaf, each in zip(operands, told, strict=True) if each is not None and each[1] is not None
+    }
+    if gaps:
+        unknown = _any(list(gaps.values()))
+        codes = (flags & ~unknown).view(torch.uint8) + unknown.view(torch.uint8) * _UNKNOWN
+        _partly_known(rule, columns, gaps, unknown, codes)
+    else:
+        codes = flags.contiguous().view(torch.uint8)
+    low, high = rule.shape.modes[AUXILIARY]
+    lower, upper = [0.0, 1.0 if low else 0.0, 0.0], [0.0 if high else 1.0, 1.0, 1.0]
+    return Coded(codes, *(torch.tensor(ends, dtype=torch.float64) for ends in (lower, upper)))
+
+
+def _single(column: Column) -> tuple[Tensor, Tensor | None] | None:
+    """Single values, and where they are missing."""
+    if column.numbers is not None:
+        return column.numbers.values, column.numbers.missing
+    return (column.lower, None) if column.coded is None and column.lower is column.upper else None
+
+
+def _any(flags: list[Tensor]) -> Tensor:
+    found = flags[0]
+    for each in flags[1:]:
+        found = found | each
+    return found
+
+
+def _partly_known(
+    rule: DenseRule, columns: list[Column], gaps: dict[int, Tensor], unknown: Tensor, codes: Tensor
+) -> None:
+    """Write the truth of rows whose numbers that are known may suffice."""
+    comparison, leaves = rule.comparison, {*rule.formula.leaves}
+    assert comparison is not None
+    enough: Tensor | None = None
+    for own in rule.informing:
+        if own == leaves:  # such rows have no gap
+            continue
+        lacking = [gaps[leaf] for leaf in own if leaf in gaps]
+        here = ~_any(lacking) & unknown if lacking else unknown
+        enough = here if enough is None else enough | here
+    if enough is None or not any_set(enough):
+        return
+    rows = where_set(enough)
+    inputs: list[Interval] = []
+    for column in columns:
+        lower = column.lower.index_select(0, rows)
+        inputs.append(
+            point(lower) if column.upper is column.lower else Interval(lower, column.upper.index_select(0, rows))
+        )
+    lower, upper = comparison.truth(inputs)
+    codes[rows] = torch.where(lower < upper, float(_UNKNOWN), lower).to(torch.uint8)

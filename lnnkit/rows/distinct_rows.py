@@ -1,0 +1,110 @@
+"""Rows that nothing tells apart, decided once: where what is read of them takes few values, a strip is brought down to
+one row for each combination of these. Rows hear of no other, so all rows of a combination come to one answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from lnnkit.rows.dense_state import Coded, Column, Strip
+
+_MOST = 4096  # combinations
+_LEAST = 4  # rows for each, or it is not worth it
+_VALUES = 4  # that are looked for in a column of numbers
+_SAMPLE = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Distinct:
+    """A ``strip`` with a row for each combination, and that of each row in ``places``, int32 (n,)."""
+
+    strip: Strip
+    places: Tensor
+
+
+def distinct_rows(strip: Strip, names: Sequence[str]) -> Distinct | None:
+    """The combinations of what columns of these names say of rows; None where there are too many."""
+    found: dict[str, tuple[Coded, Tensor | None]] = {}
+    count = 1
+    for name in names:
+        column = strip.column(name)
+        coded = _coded(column)
+        if coded is None:
+            return None
+        given = column.given if column.given is not None and not bool(column.given.all()) else None
+        count *= len(coded.lower) * (1 if given is None else 2)
+        if count > min(_MOST, strip.length // _LEAST):
+            return None
+        found[name] = coded, given
+    kind = np.uint8 if count <= 256 else np.int32
+    key = np.zeros(strip.length, kind)
+    parts: dict[str, tuple[int, int]] = {}  # how many values, and the weight of one
+    weight = 1
+    for name, (coded, given) in found.items():
+        size = len(coded.lower)
+        if size > 1:
+            key += coded.codes.numpy().astype(kind, copy=False) * kind(weight)
+        if given is not None:
+            key += given.numpy().view(np.uint8).astype(kind, copy=False) * kind(weight * size)
+        parts[name] = size, weight
+        weight *= size * (1 if given is None else 2)
+    return Distinct(Strip(count, dict(_columns(strip, found, parts, count))), torch.from_numpy(key).int())
+
+
+def _columns(
+    strip: Strip,
+    found: dict[str, tuple[Coded, Tensor | None]],
+    parts: dict[str, tuple[int, int]],
+    count: int,
+) -> Iterator[tuple[str, Column]]:
+    every = torch.arange(count)
+    for name, (coded, given) in found.items():
+        size, weight = parts[name]
+        own = every // weight % size
+        before = strip.column(name)
+        lower = coded.lower.index_select(0, own)
+        upper = lower if coded.upper is coded.lower else coded.upper.index_select(0, own)
+        if given is not None:
+            listed: Tensor | None = every // (weight * size) % 2 == 1
+        else:
+            listed = None if before.given is None else torch.ones(count, dtype=torch.bool)
+        yield name, Column(before.table, lower, upper, listed)
+
+
+def _coded(column: Column) -> Coded | None:
+    """The column's bounds by codes, if they take few values and none is arrested."""
+    if column.coded is not None:
+        return column.coded
+    if column.arrested is not None or column.numbers is not None:
+        return None
+    one = _few(column.lower.numpy())
+    if one is None:
+        return None
+    if column.upper is column.lower:
+        ends = torch.from_numpy(one[1])
+        return Coded(torch.from_numpy(one[0]), ends, ends)
+    other = _few(column.upper.numpy())
+    if other is None:
+        return None
+    codes = one[0] + other[0] * np.uint8(len(one[1]))
+    lower, upper = np.tile(one[1], len(other[1])), np.repeat(other[1], len(one[1]))
+    return Coded(torch.from_numpy(codes), torch.from_numpy(lower), torch.from_numpy(upper))
+
+
+def _few(values: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """The codes, uint8, and the values behind them; None where there are many."""
+    kinds = np.unique(values[:: max(1, len(values) // _SAMPLE)])
+    if not len(kinds) or len(kinds) > _VALUES:
+        return None
+    codes = np.zeros(len(values), np.uint8)
+    seen = 0
+    for code, value in enumerate(kinds.tolist()):
+        here = values == value
+        seen += int(np.count_nonzero(here))
+        if code:
+            codes += here.view(np.uint8) * np.uint8(code)
+    return (codes, kinds) if seen == len(values) else None

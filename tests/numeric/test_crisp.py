@@ -1,0 +1,39 @@
+"""Single values in crisp relations, against the rule of equal numbers written out for one pair."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+import torch
+
+from lnnkit.numeric.crisp import SIGNS, holds
+
+BESIDE = (0.0, 1e-16, 1e-10, 9e-10, 1.1e-9, 1.9e-9, 2.1e-9, 1e-6)
+
+
+def true(sign: str, left: float, right: float) -> bool:
+    size = max(abs(left), abs(right))
+    whole = left == int(left) and right == int(right) and size <= 2.0**53
+    equal = left == right or (not whole and abs(left - right) <= 1e-9 * size)
+    return {"=": equal, "!=": not equal, "<": left < right and not equal, ">": left > right and not equal}.get(
+        sign, equal or (left < right if sign == "<=" else left > right)
+    )
+
+
+@pytest.mark.parametrize("sign", SIGNS)
+@pytest.mark.parametrize("fixed", [True, False])
+def test_single_values(sign: str, fixed: bool) -> None:
+    rng = random.Random(sign)
+    for _ in range(60):
+        level = rng.choice([0.0, 1.0, -3.0, 0.1, 5e8, -2.5e-7, 1e-310, 2.0**53, rng.uniform(-9, 9)])
+        near = [level * (1 + rng.choice((-1, 1)) * each) for each in rng.sample(BESIDE, rng.randint(0, 4))]
+        left = [*near, *(rng.choice([level, float(rng.randint(-4, 4)), rng.uniform(-9, 9)]) for _ in range(3))]
+        right = [level] if fixed else [rng.choice([level, each]) for each in left]
+        found = holds(
+            SIGNS[sign],  # pyright: ignore[reportArgumentType]  # a key of it
+            torch.tensor(left, dtype=torch.float64),
+            torch.tensor(right, dtype=torch.float64),
+        )
+        pairs = zip(left, right * len(left) if fixed else right, strict=True)
+        assert found.tolist() == [true(sign, one, other) for one, other in pairs], (sign, left, right)
