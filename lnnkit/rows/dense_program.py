@@ -107,12 +107,27 @@ class DenseProgram:
         return frozenset(rule.tables[AUXILIARY] for rule in self.rules if rule.formula.compares)
 
     @cached_property
+    def moved(self) -> frozenset[str]:
+        """The tables of which statements may say something."""
+        rules = (*self.comparisons, *self.shared, *self.rules)
+        found = {
+            rule.tables[leaf] for rule in rules for leaf in (*rule.shape.targets, AUXILIARY) if leaf in rule.tables
+        }
+        return frozenset(found.union(*(names for names, _ in self.strata)))
+
+    def is_untouched(self, query: DenseQuery) -> bool:
+        """Whether a query asks for what facts alone say."""
+        return query.atom is not None and query.atom not in self.moved and not query.heard and not query.kin.relatives
+
+    @cached_property
     def read_later(self) -> tuple[str, ...]:
-        """The tables that are read once comparisons have their first truth."""
+        """The tables that are read once comparisons have their first truth, but for untouched queries."""
         rules = (*self.shared, *self.rules, *(each for _, own in self.strata for each in own))
         found = {name for rule in rules for name in rule.tables.values()}
         found |= {name for names, _ in self.strata for name in names}
         for query in self.queries:
+            if self.is_untouched(query):
+                continue
             found |= {*_sources(query.formula).values(), *_listened(query)}
         return tuple(sorted(found))
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from lnnkit.engine.response.forward import end_reader
+from lnnkit.engine.response.forward import ReadEnd, end_reader
 from lnnkit.engine.response.respond import Read, completing, constant, entering, respond
 from lnnkit.flags import all_set, any_set, either, where_set
 from lnnkit.formula.passes import upward
@@ -340,9 +340,7 @@ class DenseRun:
         every = rows is None and all_set(some)
         if rows is None and not every:
             rows = where_set(some)
-        found = rule.clause.proposed(
-            end_reader(self._reader(rule, rows)), self.strip.length if rows is None else len(rows)
-        )
+        found = rule.clause.proposed(self._end_reader(rule, rows), self.strip.length if rows is None else len(rows))
         if found is None:
             return moved
         news, value = found
@@ -415,6 +413,22 @@ class DenseRun:
             if rows is None:
                 return Bounds(lower, upper)
             return Bounds(lower.index_select(0, rows), upper.index_select(0, rows))
+
+        return read
+
+    def _end_reader(self, rule: DenseRule, rows: Tensor | None) -> ReadEnd:
+        """As `end_reader`; ends that are known to be sound are not looked at for what is wrong with them."""
+        every = end_reader(self._reader(rule, rows))
+
+        def read(index: int, side: int) -> Tensor | None:
+            neuron = rule.formula.neurons[index]
+            column = None if neuron.fixed or index in rule.formula.heads else self.strip.column(rule.tables[index])
+            if column is None or not column.sound:
+                return every(index, side)
+            end = column.end(side)
+            end = end if rows is None else end.index_select(0, rows)
+            least = tolerance(end.dtype)
+            return torch.where(end >= 1 - least, 1.0, end) if side else torch.threshold(end, least, 0.0)
 
         return read
 

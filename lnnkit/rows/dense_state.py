@@ -53,12 +53,16 @@ class Numbers:
 
 class Column:
     """One table's bounds, (n,) each. ``arrested`` rows read as unknown and hear nothing; what crossed there stands in
-    ``crossed``. ``given`` says which rows a fact lists; None where none does."""
+    ``crossed``. ``given`` says which rows a fact lists; None where none does. ``sound`` ends are as facts have them: in
+    order, and those of truths within ``[0, 1]``."""
 
-    __slots__ = ("_lower", "_made_of", "_upper", "arrested", "crossed", "given", "table")
+    __slots__ = ("_lower", "_made_of", "_upper", "arrested", "crossed", "given", "sound", "table")
 
-    def __init__(self, table: DenseTable, lower: Tensor, upper: Tensor, given: Tensor | None = None) -> None:
+    def __init__(
+        self, table: DenseTable, lower: Tensor, upper: Tensor, given: Tensor | None = None, *, sound: bool = False
+    ) -> None:
         self.table = table
+        self.sound = sound
         self.given = given
         self.arrested: Tensor | None = None
         self.crossed: Bounds | None = None
@@ -70,7 +74,7 @@ class Column:
     def of(table: DenseTable, made_of: Coded | Numbers, given: Tensor | None = None) -> Column:
         """A column whose ends are worked out when they are asked for; none of them cross."""
         found = Column.__new__(Column)
-        found.table, found.given, found.arrested, found.crossed = table, given, None, None
+        found.table, found.given, found.arrested, found.crossed, found.sound = table, given, None, None, True
         found._lower = found._upper = None
         found._made_of = made_of
         return found
@@ -112,7 +116,9 @@ class Column:
         if self._made_of is not None:
             return Column.of(self.table, self._made_of.part(start, stop), given)
         lower = self.lower[start:stop]
-        return Column(self.table, lower, lower if self.upper is self.lower else self.upper[start:stop], given)
+        return Column(
+            self.table, lower, lower if self.upper is self.lower else self.upper[start:stop], given, sound=self.sound
+        )
 
     @property
     def bounds(self) -> Bounds:
@@ -134,7 +140,7 @@ class Column:
         ends = [self.lower, self.upper]
         ends[side] = values
         self._lower, self._upper = ends
-        self._made_of = None
+        self._made_of, self.sound = None, False
 
     def awake(self, heard: Tensor) -> Tensor:
         """Those of the rows that hear something and are not arrested."""
@@ -142,7 +148,7 @@ class Column:
 
     def arrest(self) -> Tensor | None:
         """Arrest the rows whose bounds have crossed by more than the tolerance; which they are, or None."""
-        if self._made_of is not None or self.lower is self.upper:
+        if self.sound or self.lower is self.upper:
             return None
         over = self.lower > self.upper
         if not any_set(over):

@@ -8,20 +8,21 @@ from functools import cached_property
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from lnnkit.check.program import CheckedProgram
 from lnnkit.data.table import FactTable
 from lnnkit.rows.dense_answers import RowBounds, answer_rows
-from lnnkit.rows.dense_program import DenseProgram, dense_program
+from lnnkit.rows.dense_program import DenseProgram, DenseQuery, dense_program
 from lnnkit.rows.dense_rounds import DenseRun, Unsettled
 from lnnkit.rows.dense_state import Column, Strip
-from lnnkit.rows.distinct_rows import distinct_rows
 from lnnkit.rows.needed_statements import Needed, needed
 from lnnkit.rows.row_links import RowSort, row_links
 from lnnkit.rows.row_loads import RowLoad
 from lnnkit.rows.setters import Setters
 from lnnkit.rows.strip_engine import StripEngine
 from lnnkit.rows.strip_facts import SideFacts, StripGrid, fact_columns, fact_tables, has_names, side_facts, some_rows
+from lnnkit.rows.strip_run import settled
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.span import Span
 
@@ -137,26 +138,14 @@ class Compiled:
 
     def _settled(self, rows: Strip, *, why: bool) -> list[RowBounds]:
         assert self.dense is not None
-        run = DenseRun(self.dense, rows, why=why)
-        run.begin()
-        distinct = distinct_rows(rows, self.dense.read_later)
-        if distinct is not None:
-            one = DenseRun(self.dense, distinct.strip, why=why)
-            try:
-                one.settle()
-                return [replace(each, places=distinct.places) for each in self._answers(one, why=why)]
-            except Unsettled:  # it may be of a combination that no row has
-                pass
-        run.settle()
-        return self._answers(run, why=why)
+        found = settled(self.dense, rows, why=why)
+        return [self._answer(query, *found.of(query), why=why) for query in self.dense.queries]
 
-    def _answers(self, run: DenseRun, *, why: bool) -> list[RowBounds]:
-        found = [answer_rows(query, run.strip) for query in run.program.queries]
-        if not why:
+    def _answer(self, query: DenseQuery, run: DenseRun, places: Tensor | None, *, why: bool) -> RowBounds:
+        found = replace(answer_rows(query, run.strip), places=places)
+        if not why or query.atom is None:
             return found
-        words = torch.tensor([self.setters.number(each) for each in run.program.statements] + [-1], dtype=torch.int32)
-        for place, query in enumerate(run.program.queries):
-            if query.atom is not None:
-                low, high = (words[each.long()] for each in run.setters_of(query.atom))
-                found[place] = replace(found[place], setters=(high, low) if query.negated else (low, high))
-        return found
+        numbers = [self.setters.number(each) for each in run.program.statements]
+        words = torch.tensor([*numbers, -1], dtype=torch.int32)
+        low, high = (words[each.long()] for each in run.setters_of(query.atom))
+        return replace(found, setters=(high, low) if query.negated else (low, high))

@@ -19,7 +19,6 @@ from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic import Product
 from lnnkit.logic.bounds import Bounds, complement, enter_lower, enter_upper, noise, tolerance
 
-
 ReadEnd = Callable[[int, int], Tensor | None]
 """The lower (0) or upper (1) end of a leaf as a neuron reads it; None where rounding has put it past the other one."""
 
