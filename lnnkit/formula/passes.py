@@ -36,17 +36,20 @@ def neuron_upward(neuron: Neuron, operands: Sequence[Bounds]) -> Bounds:
     return complement(value) if neuron.kind == "xor" else value
 
 
-def neuron_downward(neuron: Neuron, node: Bounds, operands: Sequence[Bounds]) -> Inverse:
-    """What the bounds of a connective leave of its operands; rows without information leave them unchanged."""
+def neuron_downward(
+    neuron: Neuron, node: Bounds, operands: Sequence[Bounds], wanted: Sequence[bool] | None = None
+) -> Inverse:
+    """What the bounds of a connective leave of its operands; rows without information leave them unchanged. Operands
+    that are not ``wanted`` may stay as they are."""
     lower, upper = asks(node)
     asking = where_set(lower | upper)
     count = asking.numel()
     if not count:
         return Inverse(tuple(operands), lower)
     if 2 * count > lower.numel():
-        return _inverse(neuron, node, operands)
+        return _inverse(neuron, node, operands, wanted)
     some = [Bounds(*(end.index_select(0, asking) for end in box)) for box in (node, *operands)]
-    found = _inverse(neuron, some[0], some[1:])
+    found = _inverse(neuron, some[0], some[1:], wanted)
     boxes = tuple(
         Bounds(*(old.index_copy(0, asking, new) for old, new in zip(box, hull, strict=True)))
         for box, hull in zip(operands, found.operands, strict=True)
@@ -68,13 +71,13 @@ def _narrowed(comparison: Comparison, node: Bounds, made: Bounds, operands: Sequ
     return Inverse(tuple(Bounds(*box) for box in found.inputs), found.empty)
 
 
-def _inverse(neuron: Neuron, node: Bounds, operands: Sequence[Bounds]) -> Inverse:
+def _inverse(neuron: Neuron, node: Bounds, operands: Sequence[Bounds], wanted: Sequence[bool] | None) -> Inverse:
     logic = neuron.logic
     assert logic is not None
     if neuron.kind == "and":
-        return logic.conjunction_inverse(node, operands, neuron.weights, neuron.bias)
+        return logic.conjunction_inverse(node, operands, neuron.weights, neuron.bias, wanted)
     if neuron.kind == "or":
-        return logic.disjunction_inverse(node, operands, neuron.weights, neuron.bias)
+        return logic.disjunction_inverse(node, operands, neuron.weights, neuron.bias, wanted)
     weights = (neuron.weights[0], neuron.weights[1])
     if neuron.kind == "implies":
         return logic.implication_inverse(node, operands[0], operands[1], weights, neuron.bias)
@@ -116,18 +119,19 @@ def downward(
     *,
     silent: Tensor | None = None,
     only: int | None = None,
+    wanted: Collection[int] | None = None,
 ) -> Downward:
     """The hull of each neuron's values that are consistent with ``root``, and which rows of block 0 have none. Rows
     that are ``silent``, or have no values, send nothing to groups that they share with other rows. If ``only`` one leaf
-    is wanted, quantifiers above other leaves are skipped. An end that a neuron's own operands already imply
-    (``values``) is not propagated."""
+    is wanted, quantifiers above other leaves are skipped; truths of leaves that are not ``wanted`` may be too. An end
+    that a neuron's own operands already imply (``values``) is not propagated."""
     boxes, made = list(values), list(values)
     boxes[formula.top] = root
     descent = Descent(formula, groupings, boxes, made)
     late = {block for block in range(1, len(formula.blocks)) if separable(formula, block)}
     passed = frozenset(range(len(formula.blocks))) if only is None else formula.path(formula.block_of(only))
     early = [i for i in range(formula.top, -1, -1) if formula.neurons[i].block not in late]
-    _descend(formula, early, descent, late, passed)
+    _descend(formula, early, descent, late, passed, wanted)
     empty = descent.emptied()
     if late:
         descent.settle(empty if silent is None else empty | silent)
@@ -136,14 +140,19 @@ def downward(
             for i in range(formula.top, -1, -1)
             if formula.neurons[i].block in late or formula.neurons[i].inner in late
         ]
-        _descend(formula, again, descent, frozenset(), passed)
+        _descend(formula, again, descent, frozenset(), passed, wanted)
     elif any(block.grouped for block in formula.blocks):
         descent.settle(empty if silent is None else empty | silent)
     return Downward(boxes, empty, descent.reached)
 
 
 def _descend(
-    formula: Formula, order: Sequence[int], descent: Descent, late: Collection[int], passed: Collection[int]
+    formula: Formula,
+    order: Sequence[int],
+    descent: Descent,
+    late: Collection[int],
+    passed: Collection[int],
+    wanted: Collection[int] | None,
 ) -> None:
     """Narrow the operands of these neurons, top first, by the neurons' boxes. Quantifiers that lead to a block in
     ``late`` are not entered: only their consistency is checked."""
@@ -167,7 +176,8 @@ def _descend(
         if isinstance(neuron.arithmetic, Comparison):
             found = _narrowed(neuron.arithmetic, node, made[index], operands)
         else:
-            found = neuron_downward(neuron, told(node, made[index]), operands)
+            some = None if wanted is None else [o in wanted or formula.neurons[o].kind != LEAF for o in neuron.operands]
+            found = neuron_downward(neuron, told(node, made[index]), operands, some)
         for operand, box in zip(neuron.operands, found.operands, strict=True):
             boxes[operand] = box
         descent.miss(neuron.block, found.empty)

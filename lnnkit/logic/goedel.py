@@ -40,7 +40,12 @@ class Goedel:
         return Bounds(truths.lower.amin(0), truths.upper.amin(0))
 
     def conjunction_inverse(
-        self, node: Bounds, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight
+        self,
+        node: Bounds,
+        operands: Sequence[Bounds],
+        weights: Sequence[Weight],
+        bias: Weight,
+        wanted: Sequence[bool] | None = None,
     ) -> Inverse:
         side = _conjunction_side(operands, weights, bias)
         asks_lower, asks_upper = asks(node)
@@ -52,7 +57,12 @@ class Goedel:
         return Bounds(truths.lower.amax(0), truths.upper.amax(0))
 
     def disjunction_inverse(
-        self, node: Bounds, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight
+        self,
+        node: Bounds,
+        operands: Sequence[Bounds],
+        weights: Sequence[Weight],
+        bias: Weight,
+        wanted: Sequence[bool] | None = None,
     ) -> Inverse:
         side = _disjunction_side(operands, weights, bias)
         asks_lower, asks_upper = asks(node)

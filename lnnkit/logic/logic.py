@@ -34,9 +34,14 @@ class Logic(Protocol):
         ...
 
     def conjunction_inverse(
-        self, node: Bounds, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight
+        self,
+        node: Bounds,
+        operands: Sequence[Bounds],
+        weights: Sequence[Weight],
+        bias: Weight,
+        wanted: Sequence[bool] | None = None,
     ) -> Inverse:
-        """Downward through ``x1 & ... & xk``."""
+        """Downward through ``x1 & ... & xk``. Operands that are not ``wanted`` may stay as they are."""
         ...
 
     def disjunction(self, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> Bounds:
@@ -44,9 +49,14 @@ class Logic(Protocol):
         ...
 
     def disjunction_inverse(
-        self, node: Bounds, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight
+        self,
+        node: Bounds,
+        operands: Sequence[Bounds],
+        weights: Sequence[Weight],
+        bias: Weight,
+        wanted: Sequence[bool] | None = None,
     ) -> Inverse:
-        """Downward through ``x1 | ... | xk``."""
+        """Downward through ``x1 | ... | xk``. Operands that are not ``wanted`` may stay as they are."""
         ...
 
     def implication(

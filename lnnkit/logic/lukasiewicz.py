@@ -54,19 +54,29 @@ class Lukasiewicz:
         return complement(found) if self.strict else nearly_complement(found)
 
     def conjunction_inverse(
-        self, node: Bounds, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight
+        self,
+        node: Bounds,
+        operands: Sequence[Bounds],
+        weights: Sequence[Weight],
+        bias: Weight,
+        wanted: Sequence[bool] | None = None,
     ) -> Inverse:
         terms = [nearly_complement(box) for box in operands]
-        hulls, empty = _sum_inverse(nearly_complement(node), terms, weights, bias, self.strict)
+        hulls, empty = _sum_inverse(nearly_complement(node), terms, weights, bias, self.strict, wanted)
         return Inverse(tuple(map(_uncomplemented, hulls, terms, operands)), empty)
 
     def disjunction(self, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> Bounds:
         return _sum(operands, [False] * len(operands), weights, bias, self.strict)
 
     def disjunction_inverse(
-        self, node: Bounds, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight
+        self,
+        node: Bounds,
+        operands: Sequence[Bounds],
+        weights: Sequence[Weight],
+        bias: Weight,
+        wanted: Sequence[bool] | None = None,
     ) -> Inverse:
-        hulls, empty = _sum_inverse(node, operands, weights, bias, self.strict)
+        hulls, empty = _sum_inverse(node, operands, weights, bias, self.strict, wanted)
         return Inverse(tuple(hulls), empty)
 
     def implication(
@@ -151,10 +161,16 @@ def _uncomplemented(hull: Bounds, term: Bounds, box: Bounds) -> Bounds:
 
 
 def _sum_inverse(
-    node: Bounds, terms: Sequence[Bounds], weights: Sequence[Weight], bias: Weight, strict: bool
+    node: Bounds,
+    terms: Sequence[Bounds],
+    weights: Sequence[Weight],
+    bias: Weight,
+    strict: bool,
+    wanted: Sequence[bool] | None = None,
 ) -> tuple[list[Bounds], Tensor]:
-    """The terms that the clamped sum leaves, and a mask ``[n]`` of where there are none."""
-    return _band(node, asks(node), terms, weights, bias, strict)
+    """The terms that the clamped sum leaves, and a mask ``[n]`` of where there are none. Terms that are not ``wanted``
+    stay unchanged."""
+    return _band(node, asks(node), terms, weights, bias, strict, wanted)
 
 
 def _band(
@@ -164,6 +180,7 @@ def _band(
     weights: Sequence[Weight],
     bias: Weight,
     strict: bool,
+    wanted: Sequence[bool] | None = None,
 ) -> tuple[list[Bounds], Tensor]:
     """As `_sum_inverse`, for the sum before the clamp; ``sides`` are masks of where each end of ``node`` counts. The
     upper ends of the other terms give the lower end of a term, and vice versa; ends of a side that counts in no row
@@ -175,15 +192,20 @@ def _band(
     if len(terms) > _MANY and not strict:
         return _band_of_many(low, high, sides, terms, weights)
     slack = high.abs() + 1.0
+    wanted = wanted or [True] * len(terms)
     empty = torch.zeros_like(sides[0])
     lowers: list[Tensor] | None = None
     uppers: list[Tensor] | None = None
     if any_set(sides[0]):
-        others, total = sums_of_others([weight * term.upper for weight, term in zip(weights, terms, strict=True)])
+        others, total = sums_of_others(
+            [weight * term.upper for weight, term in zip(weights, terms, strict=True)], wanted
+        )
         empty = empty | (sides[0] & (total < low - tol))
         lowers = [unweighed(low - other, weight, -slack) for other, weight in zip(others, weights, strict=True)]
     if any_set(sides[1]):
-        others, total = sums_of_others([weight * term.lower for weight, term in zip(weights, terms, strict=True)])
+        others, total = sums_of_others(
+            [weight * term.lower for weight, term in zip(weights, terms, strict=True)], wanted
+        )
         empty = empty | (sides[1] & (total > high + tol))
         uppers = [unweighed(high - other, weight, slack) for other, weight in zip(others, weights, strict=True)]
     if strict:
@@ -192,6 +214,9 @@ def _band(
     hulls: list[Bounds] = []
     for place, (term, weight) in enumerate(zip(terms, weights, strict=True)):
         lower, upper = term
+        if not wanted[place]:
+            hulls.append(term)
+            continue
         if lowers is not None:
             lower = torch.where(sides[0] & (weight > 0), lowers[place], NO_LOWER).clamp(term.lower, term.upper)
         if uppers is not None:

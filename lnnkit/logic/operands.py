@@ -70,9 +70,9 @@ def unweigh(share: Bounds, weight: Tensor, magnitude: Tensor | float) -> Bounds:
     return Bounds((share.lower - slack) / divisor, (share.upper + slack) / divisor)
 
 
-def sums_of_others(values: Sequence[Tensor]) -> tuple[list[Tensor], Tensor]:
-    """For each value the sum of the others, computed without subtraction; and the sum of all. As `sum_of_others`, one
-    operand at a time."""
+def sums_of_others(values: Sequence[Tensor], wanted: Sequence[bool]) -> tuple[list[Tensor], Tensor]:
+    """For each value that is ``wanted`` the sum of the others (for others, any), computed without subtraction; and the
+    sum of all. As `sum_of_others`, one operand at a time."""
     total = values[0]
     before: list[Tensor] = [torch.zeros_like(total)]
     for value in values[1:]:
@@ -81,8 +81,8 @@ def sums_of_others(values: Sequence[Tensor]) -> tuple[list[Tensor], Tensor]:
     others: list[Tensor] = [before[-1]]
     after = values[-1]
     for place in range(len(values) - 2, -1, -1):
-        others.append(before[place] + after if place else after)
-        after = after + values[place]
+        others.append(before[place] + after if place and wanted[place] else after)
+        after = after + values[place] if any(wanted[:place]) else after
     return others[::-1], total
 
 

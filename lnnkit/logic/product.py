@@ -41,7 +41,12 @@ class Product:
         return _product(boxes, column(weights, boxes.lower), scalar(bias, boxes.lower))
 
     def conjunction_inverse(
-        self, node: Bounds, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight
+        self,
+        node: Bounds,
+        operands: Sequence[Bounds],
+        weights: Sequence[Weight],
+        bias: Weight,
+        wanted: Sequence[bool] | None = None,
     ) -> Inverse:
         boxes = stack(operands)
         hull, empty = _product_inverse(node, boxes, column(weights, boxes.lower), scalar(bias, boxes.lower))
@@ -52,7 +57,12 @@ class Product:
         return complement(_product(complement(boxes), column(weights, boxes.lower), scalar(bias, boxes.lower)))
 
     def disjunction_inverse(
-        self, node: Bounds, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight
+        self,
+        node: Bounds,
+        operands: Sequence[Bounds],
+        weights: Sequence[Weight],
+        bias: Weight,
+        wanted: Sequence[bool] | None = None,
     ) -> Inverse:
         boxes = stack(operands)
         weight, excess = column(weights, boxes.lower), scalar(bias, boxes.lower)

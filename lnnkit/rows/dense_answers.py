@@ -56,7 +56,7 @@ def _beside_default(query: DenseQuery, strip: Strip) -> tuple[Bounds, Bounds, Te
     """The query's bounds, its default, and in which rows they differ."""
     value = _value(query, strip)
     default = Bounds(*(torch.tensor(end, dtype=value.lower.dtype).expand_as(value.lower) for end in query.default))
-    value = _narrowed(value)
+    value = value if query.atom is not None and strip.column(query.atom).sound else _narrowed(value)
     if query.negated:
         value, default = complement(value), complement(default)
     return value, default, differ(value, default)

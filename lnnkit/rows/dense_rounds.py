@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.engine.response.forward import ReadEnd, end_reader
-from lnnkit.engine.response.respond import Read, completing, constant, entering, respond
+from lnnkit.engine.response.respond import Read, completing, constant, entering, once, respond
 from lnnkit.flags import all_set, any_set, either, where_set
 from lnnkit.formula.passes import upward
 from lnnkit.formula.unfolding import AUXILIARY
@@ -306,7 +306,8 @@ class DenseRun:
             if moved is not None and not any_set(moved):
                 return
         rows = self._picked(moved)
-        found = respond(rule.shape, self._reader(rule, rows), (None,))
+        read = once(self._reader(rule, rows))
+        found = respond(rule.shape, read, (None,), entered=self._entering(rule, read))
         if any_set(found.bad):
             bad = self._spread(rows, found.bad)
             bad = bad if moved is None else bad & moved  # all rows are worked out where most have moved
@@ -422,15 +423,28 @@ class DenseRun:
 
         def read(index: int, side: int) -> Tensor | None:
             neuron = rule.formula.neurons[index]
-            column = None if neuron.fixed or index in rule.formula.heads else self.strip.column(rule.tables[index])
-            if column is None or not column.sound:
+            if neuron.fixed or not self._is_sound(rule, index):
                 return every(index, side)
-            end = column.end(side)
-            end = end if rows is None else end.index_select(0, rows)
-            least = tolerance(end.dtype)
-            return torch.where(end >= 1 - least, 1.0, end) if side else torch.threshold(end, least, 0.0)
+            end = self.strip.column(rule.tables[index]).end(side)
+            return _enter_sound(end if rows is None else end.index_select(0, rows), side)
 
         return read
+
+    def _entering(self, rule: DenseRule, read: Read) -> Read:
+        """As `entering`, in fewer steps where ends are known to be sound."""
+        every = entering(read, rule.formula)
+
+        def entered(index: int) -> Bounds:
+            neuron = rule.formula.neurons[index]
+            if neuron.fixed or neuron.numeric or not self._is_sound(rule, index):
+                return every(index)
+            own = read(index)
+            return Bounds(_enter_sound(own.lower, 0), _enter_sound(own.upper, 1))
+
+        return entered
+
+    def _is_sound(self, rule: DenseRule, index: int) -> bool:
+        return index not in rule.formula.heads and self.strip.column(rule.tables[index]).sound
 
     # --- completion ---------------------------------------------------------------------------------------------------
 
@@ -516,6 +530,12 @@ class DenseRun:
                         self.setters[name, each] = self.setters[name, side]
                     moves.add((name, each), heard)
         raise Unsettled
+
+
+def _enter_sound(end: Tensor, side: int) -> Tensor:
+    """Lower (0) or upper (1) ends in ``[0, 1]`` as a neuron reads them."""
+    least = tolerance(end.dtype)
+    return torch.where(end >= 1 - least, 1.0, end) if side else torch.threshold(end, least, 0.0)
 
 
 def _open(column: Column) -> Tensor:

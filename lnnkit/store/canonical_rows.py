@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lnnkit.store.columns.alike import alike
 from lnnkit.store.columns.sorting import ascending, in_order
 
 Part = tuple[np.ndarray, ...]
@@ -25,7 +26,7 @@ class Order:
 
     def of(self, ids: Sequence[np.ndarray], bits: int) -> _Sorted:
         """Columns of ids, each of so many bits, in order."""
-        if len(ids) != len(self._ids) or not all(map(np.array_equal, ids, self._ids)):
+        if len(ids) != len(self._ids) or not all(map(alike, ids, self._ids)):
             self._ids, self._sorted = ids, _in_order(ids, bits)
         return self._sorted
 

@@ -70,10 +70,10 @@ class Met(NamedTuple):
     kept: Bounds
 
 
-def ascend(formula: Formula, read: Read, groupings: Sequence[Grouping | None]) -> Met:
+def ascend(formula: Formula, read: Read, groupings: Sequence[Grouping | None], entered: Read | None = None) -> Met:
     """Instances go up, and meet what is stated of them, or kept of their shared neuron. The ends that are stated may be
-    tensors that are being trained."""
-    values = upward(formula, entering(read, formula), groupings)
+    tensors that are being trained. Some other way than `entering` may read leaves as they are ``entered``."""
+    values = upward(formula, entered or entering(read, formula), groupings)
     up = values[formula.top]
     if formula.auxiliary is None:
         given = Bounds(*(_expanded(end, up.lower) for end in (formula.lower, formula.upper)))
@@ -112,17 +112,22 @@ def leaf_bound(
 
 
 def respond(
-    batch: RuleShape, read: Read, groupings: Sequence[Grouping | None], silent: Tensor | None = None
+    batch: RuleShape,
+    read: Read,
+    groupings: Sequence[Grouping | None],
+    silent: Tensor | None = None,
+    entered: Read | None = None,
 ) -> Response:
-    """What instances send in a round of inference, those that are ``silent`` apart. ``bad`` has a flag for each row of
-    block 0, news one for each row of their leaf's block that is reached; a number that nothing was left out of has
-    none."""
+    """What instances send in a round of inference, those that are ``silent`` apart; ``entered`` as in
+    `ascend`. ``bad`` has a flag for each row of block 0, news one for each row of their leaf's block that is reached; a
+    number that nothing was left out of has none."""
     formula = batch.formula
     read = once(read)
-    values, root, crossed, kept = ascend(formula, read, groupings)
+    values, root, crossed, kept = ascend(formula, read, groupings, entered)
     least = noise(root.lower.dtype)  # a smaller gain is rounding, not news
     quiet = crossed if silent is None else crossed | silent
-    boxes, empty, reached = downward(formula, values, _asked(formula, kept, crossed), groupings, silent=quiet)
+    asked, wanted = _asked(formula, kept, crossed), {*batch.targets, *batch.observed}
+    boxes, empty, reached = downward(formula, values, asked, groupings, silent=quiet, wanted=wanted)
 
     def there(index: int, own: Bounds) -> Bounds:
         rows = reached[formula.block_of(index)].rows
