@@ -33,7 +33,8 @@ from lnnkit.store.layout import Given, asked_constants, constants, domain
 from lnnkit.store.stated_facts import Gathered
 
 LEAST = 2**13
-"""Facts: of so many or fewer, what is found out of the statements here takes longer than the engine's rounds."""
+"""Facts: with so many or fewer, the engine is as quick (2,000 rows of four numbers: 14 ms each way), and its fixpoint
+explains too."""
 
 LENGTH = 2**17
 """Rows of a strip: 2^14 cost a tenth more by calls, 2^17 a third more by what falls out of the cache (ten degrees)."""
@@ -99,7 +100,7 @@ class _Columns:
         self.facts = facts
 
     def inferred(self, queries: Sequence[Root], watch: Watch | None) -> ColumnFixpoint | None:
-        collected = [_Collected(query) for query in self.program.queries]
+        collected = [_Collected(query, len(self.ids)) for query in self.program.queries]
         phases: list[int] = []
         interrupted = False
         for start in range(0, len(self.ids), LENGTH):
@@ -141,11 +142,12 @@ class _Columns:
         first, last = facts.ids.searchsorted((rows[0], rows[-1] + 1)).tolist()
         ids = facts.ids[first:last]
         places = torch.from_numpy((ids - rows[0] if self.run else rows.searchsorted(ids)).astype(np.int64, copy=False))
-        column = at_default(facts.table, len(rows))
-        column.given = torch.zeros(len(rows), dtype=torch.bool).index_fill_(0, places, True)
-        column.lower.index_copy_(0, places, facts.lower[first:last])
-        column.upper.index_copy_(0, places, facts.upper[first:last])
-        return column
+        given = torch.zeros(len(rows), dtype=torch.bool).index_fill_(0, places, True)
+        lower, upper = (
+            torch.full((len(rows),), default, dtype=torch.float64).index_copy_(0, places, ends[first:last])
+            for default, ends in zip(facts.table.default, (facts.lower, facts.upper), strict=True)
+        )
+        return Column(facts.table, lower, upper, given, sound=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,9 +198,11 @@ def _spread(rows: Tensor | None, places: Tensor, count: int) -> tuple[Tensor | N
 class _Collected:
     """The answers to one query, a strip at a time."""
 
-    def __init__(self, query: DenseQuery) -> None:
+    def __init__(self, query: DenseQuery, most: int) -> None:
         self._query = query
-        self._parts: list[tuple[Array, Tensor, Tensor]] = []
+        self._count = 0
+        self._ids = np.empty(most, np.int32)  # of what is not written to, no memory is taken
+        self._ends = Bounds(*(torch.from_numpy(np.empty(most)) for _ in range(2)))
 
     def add(self, found: Settled, ids: Array) -> None:
         """Those of a strip that differ from the query's default."""
@@ -207,8 +211,11 @@ class _Collected:
         if places is not None:
             rows, picked = _spread(rows, places, run.strip.length)
             value = Bounds(*(each.index_select(0, picked) for each in value))
-        self._parts.append((ids if rows is None else ids.take(rows.numpy()), value.lower, value.upper))
+        ids = ids if rows is None else ids.take(rows.numpy())
+        start, self._count = self._count, self._count + len(ids)
+        self._ids[start : self._count] = ids
+        for ends, own in zip(self._ends, value, strict=True):
+            ends[start : self._count] = own
 
     def joined(self, root: Root) -> ColumnAnswers:
-        ids, lower, upper = zip(*self._parts, strict=True)
-        return ColumnAnswers(root.variables[0], np.concatenate(ids), torch.cat(lower), torch.cat(upper))
+        return ColumnAnswers(root.variables[0], self._ids[: self._count], *(each[: self._count] for each in self._ends))

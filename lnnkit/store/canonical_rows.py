@@ -96,7 +96,7 @@ def _key(ids: Sequence[np.ndarray], bits: int) -> np.ndarray:
 
 
 def _one_value(values: np.ndarray) -> bool:
-    return values.strides == (0,) or bool((values == values[0]).all())
+    return values.strides == (0,) or (values[-1] == values[0] and bool((values == values[0]).all()))
 
 
 def _unpacked(key: np.ndarray, width: int, bits: int) -> list[np.ndarray]:
