@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Set
+from collections.abc import Sequence, Set
 
 from lnnkit.numeric.comparison import Comparison
 from lnnkit.numeric.interval import unknown
@@ -26,26 +26,32 @@ def informing(arithmetic: Comparison | Term, inputs: int) -> InputSets:
     from that with every input unknown. There are no other such sets, but some of these may not suffice."""
     if inputs > _TRIED:
         return tuple(frozenset({index}) for index in range(inputs))
+    if isinstance(arithmetic, Comparison):
+        sides = (arithmetic.left, arithmetic.right) if arithmetic.relation is not None else ()
+    else:
+        sides = (arithmetic,)
+    loose = [(side, _loose(side, inputs)) for side in sides]
     found: list[frozenset[int]] = []
     for size in range(1, inputs + 1):
         for chosen in map(frozenset, itertools.combinations(range(inputs), size)):
-            if not any(smaller <= chosen for smaller in found) and _informs(arithmetic, chosen, inputs):
+            if not any(smaller <= chosen for smaller in found) and _inform(loose, chosen):
                 found.append(chosen)
     return tuple(found)
 
 
-def _informs(arithmetic: Comparison | Term, known: Set[int], inputs: int) -> bool:
-    if isinstance(arithmetic, Term):
-        return _differs(arithmetic, known, inputs)[0]
-    if arithmetic.relation is None:
-        return False
-    sides = [_differs(side, known, inputs) for side in (arithmetic.left, arithmetic.right)]
-    return any(differs for differs, _ in sides) and not any(free and not differs for differs, free in sides)
+def _inform(sides: Sequence[tuple[Term, Sequence[bool]]], known: Set[int]) -> bool:
+    """Whether some of the terms may differ, and none of the others can be any number."""
+    differ = [_differs(side, free, known) for side, free in sides]
+    return any(differ) and not any(free[-1] and not own for own, (_, free) in zip(differ, sides, strict=True))
 
 
-def _differs(term: Term, known: Set[int], inputs: int) -> tuple[bool, bool]:
-    """Whether the term's values can differ from those with every input unknown, and whether those are all numbers."""
-    free = [_everything(values) for values in term.upward([entered(unknown(1))] * inputs)]
+def _loose(term: Term, inputs: int) -> list[bool]:
+    """For each step of a term whether it can be any number while every input is unknown."""
+    return [_everything(values) for values in term.upward([entered(unknown(1))] * inputs)]
+
+
+def _differs(term: Term, loose: Sequence[bool], known: Set[int]) -> bool:
+    """Whether the term's values can differ from those with every input unknown."""
     differs: list[bool] = []
     for step in term.steps:
         match step:
@@ -54,9 +60,9 @@ def _differs(term: Term, known: Set[int], inputs: int) -> tuple[bool, bool]:
             case Constant():
                 differs.append(False)
             case Apply():
-                own = [(differs[place], free[place]) for place in step.operands]
+                own = [(differs[place], loose[place]) for place in step.operands]
                 differs.append(any(each for each, _ in own) and not _swallowed(step, own))
-    return differs[-1], free[-1]
+    return differs[-1]
 
 
 def _swallowed(step: Apply, operands: list[tuple[bool, bool]]) -> bool:
