@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from lnnkit.answers.atomic_queries import differ
 from lnnkit.engine.response.respond import constant, entering
 from lnnkit.engine.start.implied_comparisons import met
-from lnnkit.flags import all_set, any_set
+from lnnkit.flags import any_set, either, over
 from lnnkit.formula.passes import upward
 from lnnkit.logic.bounds import Bounds, complement, tolerance
-from lnnkit.rows.dense_program import DenseQuery
+from lnnkit.rows.dense_program import DenseQuery, Pair
 from lnnkit.rows.dense_state import Strip
 
 
@@ -36,20 +36,36 @@ def answer_rows(query: DenseQuery, strip: Strip) -> RowBounds:
     the default, as they are left out of the answers of a knowledge base."""
     with torch.no_grad():
         value = _value(query, strip)
-        low, high = query.default
-        default = Bounds(torch.full_like(value.lower, low), torch.full_like(value.upper, high))
-        value = _narrowed(value)
+        value, default = _narrowed(value), query.default
         if query.negated:
-            value, default = complement(value), complement(default)
-        apart = differ(value, default)
-        if all_set(apart):
-            return RowBounds(*value)
-        return RowBounds(torch.where(apart, value.lower, default.lower), torch.where(apart, value.upper, default.upper))
+            value, default = complement(value), _complemented(default)
+        return RowBounds(*_at_default(value, default))
+
+
+def _complemented(pair: Pair) -> Pair:
+    found = complement(Bounds(*(torch.tensor(end, dtype=torch.float64) for end in pair)))
+    return float(found.lower), float(found.upper)
+
+
+def _at_default(value: Bounds, default: Pair) -> Bounds:
+    """Bounds that differ from the default by no more than the tolerance, as the default."""
+    lower, upper = (end.numpy() for end in value)
+    low, high = default
+    least = tolerance(value.lower.dtype)
+    with np.errstate(invalid="ignore"):  # inf - inf
+        apart = (np.abs(lower - low) > least) | (np.abs(upper - high) > least)
+    if (apart | (lower == low) & (upper == high)).all():
+        return value
+    flags = torch.from_numpy(apart)
+    return Bounds(either(flags, value.lower, low), either(flags, value.upper, high))
 
 
 def _narrowed(value: Bounds) -> Bounds:
     """Bounds that rounding has made cross, in order."""
-    narrow = (value.lower > value.upper) & (value.lower <= value.upper + tolerance(value.lower.dtype))
+    crossed = over(*value)
+    if not any_set(crossed):
+        return value
+    narrow = crossed & ~over(*value, tolerance(value.lower.dtype))
     if not any_set(narrow):
         return value
     return Bounds(torch.where(narrow, value.upper, value.lower), torch.where(narrow, value.lower, value.upper))
