@@ -49,6 +49,13 @@ def equal_to(values: Tensor, level: float) -> Tensor:
     return torch.from_numpy(values.numpy() == level) if _is_plain(values) else values == level
 
 
+def over(one: Tensor, other: Tensor, margin: float = 0.0) -> Tensor:
+    """Flags of the numbers that are greater than their other one, by more than a margin."""
+    if not (_is_plain(one) and _is_plain(other)):
+        return one > other + margin
+    return torch.from_numpy(one.numpy() > (other.numpy() + margin if margin else other.numpy()))
+
+
 def either(flags: Tensor, one: Tensor, other: Tensor | float) -> Tensor:
     """``torch.where`` for (n,) float64 numbers, without a branch a row: ``one`` where flags are set, ``other``
     elsewhere."""

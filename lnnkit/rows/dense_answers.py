@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from lnnkit.answers.atomic_queries import differ
 from lnnkit.engine.response.respond import constant, entering
 from lnnkit.engine.start.implied_comparisons import met
-from lnnkit.flags import all_set, any_set, where_set
+from lnnkit.flags import any_set, either, over
 from lnnkit.formula.passes import upward
 from lnnkit.logic.bounds import Bounds, complement, tolerance
-from lnnkit.rows.dense_program import DenseQuery
+from lnnkit.rows.dense_program import DenseQuery, Pair
 from lnnkit.rows.dense_state import Strip
 
 
@@ -36,9 +36,14 @@ def answer_rows(query: DenseQuery, strip: Strip) -> RowBounds:
     the default, as they are left out of the answers of a knowledge base."""
     with torch.no_grad():
         value, default, apart = _beside_default(query, strip)
-        if all_set(apart):
+        if apart.all():
             return RowBounds(*value)
-        return RowBounds(torch.where(apart, value.lower, default.lower), torch.where(apart, value.upper, default.upper))
+        lower, upper = (end.numpy() for end in value)
+        low, high = default
+        if (apart | (lower == low) & (upper == high)).all():
+            return RowBounds(*value)
+        flags = torch.from_numpy(apart)
+        return RowBounds(either(flags, value.lower, low), either(flags, value.upper, high))
 
 
 def differing_rows(query: DenseQuery, strip: Strip) -> tuple[Tensor | None, Bounds]:
@@ -46,25 +51,36 @@ def differing_rows(query: DenseQuery, strip: Strip) -> tuple[Tensor | None, Boun
     bounds."""
     with torch.no_grad():
         value, _, apart = _beside_default(query, strip)
-        if all_set(apart):
+        if apart.all():
             return None, value
-        rows = where_set(apart)
+        rows = torch.from_numpy(apart.nonzero()[0])
         return rows, Bounds(*(each.index_select(0, rows) for each in value))
 
 
-def _beside_default(query: DenseQuery, strip: Strip) -> tuple[Bounds, Bounds, Tensor]:
-    """The query's bounds, its default, and in which rows they differ."""
-    value = _value(query, strip)
-    default = Bounds(*(torch.tensor(end, dtype=value.lower.dtype).expand_as(value.lower) for end in query.default))
-    value = value if query.atom is not None and strip.column(query.atom).sound else _narrowed(value)
+def _beside_default(query: DenseQuery, strip: Strip) -> tuple[Bounds, Pair, np.ndarray]:
+    """The query's bounds, its default, and in which rows they differ by more than the tolerance."""
+    value, default = _value(query, strip), query.default
+    if query.atom is None or not strip.column(query.atom).sound:
+        value = _narrowed(value)
     if query.negated:
-        value, default = complement(value), complement(default)
-    return value, default, differ(value, default)
+        value, default = complement(value), _complemented(default)
+    least = tolerance(value.lower.dtype)
+    (lower, upper), (low, high) = (end.numpy() for end in value), default
+    with np.errstate(invalid="ignore"):  # inf - inf
+        return value, default, (np.abs(lower - low) > least) | (np.abs(upper - high) > least)
+
+
+def _complemented(pair: Pair) -> Pair:
+    found = complement(Bounds(*(torch.tensor(end, dtype=torch.float64) for end in pair)))
+    return float(found.lower), float(found.upper)
 
 
 def _narrowed(value: Bounds) -> Bounds:
     """Bounds that rounding has made cross, in order."""
-    narrow = (value.lower > value.upper) & (value.lower <= value.upper + tolerance(value.lower.dtype))
+    crossed = over(*value)
+    if not any_set(crossed):
+        return value
+    narrow = crossed & ~over(*value, tolerance(value.lower.dtype))
     if not any_set(narrow):
         return value
     return Bounds(torch.where(narrow, value.upper, value.lower), torch.where(narrow, value.lower, value.upper))

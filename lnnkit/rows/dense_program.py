@@ -23,6 +23,7 @@ from lnnkit.join.instances.grounding import leaf_modes
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds, complement
 from lnnkit.numeric import Comparison, informing
+from lnnkit.rows.dense_clauses import SummedClause, summed
 from lnnkit.rows.needed_statements import Needed
 
 Pair = tuple[float, float]
@@ -40,14 +41,16 @@ class DenseTable:
 @dataclass(frozen=True, slots=True)
 class DenseRule:
     """A statement, or the definition of a shared neuron. ``tables`` has the table behind each leaf, AUXILIARY among
-    them; ``reads`` the tables and sides whose moves matter, none where what it tells depends on nothing that moves. Of
-    a comparison, ``informing`` are the sets of leaves of
+    them; ``reads`` the tables and sides whose moves matter, none where what it tells depends on nothing that moves;
+    ``clause`` what it tells where nothing is known of its consequent, ``summed`` the same in fewer passes. Of a
+    comparison, ``informing`` are the sets of leaves of
     which one must be known before its numbers say anything of its truth."""
 
     shape: RuleShape
     tables: dict[int, str]
     reads: tuple[tuple[str, int], ...]
     clause: Clause | None = None
+    summed: SummedClause | None = None
     informing: tuple[frozenset[int], ...] = ()
 
     @property
@@ -213,7 +216,9 @@ def _sources(formula: Formula) -> dict[int, str]:
 def _rule(needs: Needed, formula: Formula) -> DenseRule:
     modes = leaf_modes(formula, needs.relevance.mode)
     shape = RuleShape(formula, needs.analyses.of(formula), modes, (), completes=False)
-    return DenseRule(shape, _sources(formula), _reads(shape), clause(shape), _informing(formula))
+    found = clause(shape)
+    sums = None if found is None else summed(found)
+    return DenseRule(shape, _sources(formula), _reads(shape), found, sums, _informing(formula))
 
 
 def _once(rules: Sequence[DenseRule], needs: Needed) -> tuple[DenseRule, ...]:

@@ -20,6 +20,7 @@ from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.logic.bounds import Bounds, noise, tolerance
 from lnnkit.numeric import Comparison, Interval, point
 from lnnkit.rows.crisp_truths import first_truth
+from lnnkit.rows.dense_clauses import SummedClause
 from lnnkit.rows.dense_program import DenseProgram, DenseRule
 from lnnkit.rows.dense_state import Column, Strip
 
@@ -73,7 +74,11 @@ class _Inbox:
     def add(self, where: Where, heard: Tensor, value: Tensor, setter: int = -1, *, rising: bool = False) -> None:
         """Bounds for one end of a table, (n,), in those rows that hear them. Of equal ones the first sets the end."""
         known = self.found.get(where)
-        ends = self.strip.column(where[0]).end(where[1]) if known is None else known[1]
+        column = self.strip.column(where[0])
+        if known is None and column.blank and self._setters is None:
+            self.found[where] = heard, either(heard, value.clamp(0.0, 1.0), float(where[1]))
+            return
+        ends = column.end(where[1]) if known is None else known[1]
         better = torch.minimum if where[1] and not rising else torch.maximum
         met = either(heard, better(ends, value), ends)
         if self._setters is not None:
@@ -331,6 +336,13 @@ class DenseRun:
         assert rule.clause is not None
         target, side = rule.clause.target
         column = self.strip.column(rule.tables[target])
+        if column.blank and moved is None and rule.summed is not None:
+            found = self._summed(rule, rule.summed)
+            if found is not None:
+                news, value = found
+                if any_set(news):
+                    inbox.add((column.table.name, side), news, value, number)
+                return torch.zeros(self.strip.length, dtype=torch.bool)
         blank = (column.lower == 0) & (column.upper == 1)
         if column.table.default != (0.0, 1.0):
             return moved
@@ -339,9 +351,13 @@ class DenseRun:
             return moved
         rows = self._picked(some)
         every = rows is None and all_set(some)
-        if rows is None and not every:
-            rows = where_set(some)
-        found = rule.clause.proposed(self._end_reader(rule, rows), self.strip.length if rows is None else len(rows))
+        found = self._summed(rule, rule.summed) if rows is None and rule.summed is not None else None
+        if found is not None:  # all rows in few passes cost less than to pick most of them
+            found = (found[0] if every else found[0] & some), found[1]
+        else:
+            rows = where_set(some) if rows is None and not every else rows
+            length = self.strip.length if rows is None else len(rows)
+            found = rule.clause.proposed(self._end_reader(rule, rows), length)
         if found is None:
             return moved
         news, value = found
@@ -352,6 +368,16 @@ class DenseRun:
         if every:
             return torch.zeros(self.strip.length, dtype=torch.bool)
         return ~some if moved is None else moved & ~some
+
+    def _summed(self, rule: DenseRule, clause: SummedClause) -> tuple[Tensor, Tensor] | None:
+        """What a clause tells in all rows; None where rounding has put some end past its other one."""
+        ends: dict[int, Tensor] = {}
+        for leaf, side in clause.leaves.items():
+            own = self.strip.column(rule.tables[leaf]).entered(side)
+            if own is None:
+                return None
+            ends[leaf] = own
+        return clause.proposed(lambda leaf, _side: ends[leaf])
 
     def _speaking(self, rule: DenseRule, moved: Tensor | None) -> Tensor | None:
         """Without the rows in which a comparison has no more to say: its own truth is no tighter than its numbers have

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from lnnkit.flags import any_set, either
-from lnnkit.logic.bounds import Bounds, tolerance
+from lnnkit.flags import any_set, either, over
+from lnnkit.logic.bounds import Bounds, enter_lower, enter_upper, tolerance
 from lnnkit.numeric import same
 from lnnkit.rows.dense_program import DenseTable
 
@@ -31,6 +32,9 @@ class Coded:
 
     def ends(self) -> tuple[Tensor, Tensor]:
         """The bounds of each row, (n,) each."""
+        if len(self.lower) == 1:
+            length, kind = (len(self.codes),), torch.float64
+            return torch.full(length, float(self.lower), dtype=kind), torch.full(length, float(self.upper), dtype=kind)
         places = self.codes.int()
         lower = self.lower.index_select(0, places)
         return lower, lower if self.upper is self.lower else self.upper.index_select(0, places)
@@ -56,7 +60,7 @@ class Column:
     ``crossed``. ``given`` says which rows a fact lists; None where none does. ``sound`` ends are as facts have them: in
     order, and those of truths within ``[0, 1]``."""
 
-    __slots__ = ("_lower", "_made_of", "_upper", "arrested", "crossed", "given", "sound", "table")
+    __slots__ = ("_entered", "_lower", "_made_of", "_upper", "arrested", "crossed", "given", "sound", "table")
 
     def __init__(
         self, table: DenseTable, lower: Tensor, upper: Tensor, given: Tensor | None = None, *, sound: bool = False
@@ -69,6 +73,7 @@ class Column:
         self._lower: Tensor | None = lower
         self._upper: Tensor | None = upper
         self._made_of: Coded | Numbers | None = None
+        self._entered: dict[int, Tensor] = {}
 
     @staticmethod
     def of(table: DenseTable, made_of: Coded | Numbers, given: Tensor | None = None) -> Column:
@@ -77,6 +82,7 @@ class Column:
         found.table, found.given, found.arrested, found.crossed, found.sound = table, given, None, None, True
         found._lower = found._upper = None
         found._made_of = made_of
+        found._entered = {}
         return found
 
     @property
@@ -93,6 +99,25 @@ class Column:
             assert self._made_of is not None
             self._lower, self._upper = self._made_of.ends()
         return self._upper if side else self._lower
+
+    def entered(self, side: int) -> Tensor | None:
+        """One end of a truth as neurons read it, not to be written; None where rounding has put some end past its
+        other one."""
+        if side not in self._entered:
+            if not self.sound and self.lower is not self.upper and any_set(over(self.lower, self.upper)):
+                return None
+            enter = enter_upper if side else enter_lower
+            own = self.end(side)
+            self._entered[side] = own if _is_entered(own, side) else enter(own)
+        return self._entered[side]
+
+    @property
+    def blank(self) -> bool:
+        """Whether it is known at once that nothing is known of any row's truth."""
+        made_of = self._made_of
+        if not isinstance(made_of, Coded) or len(made_of.lower) != 1:
+            return False
+        return float(made_of.lower) == 0 and float(made_of.upper) == 1
 
     @property
     def coded(self) -> Coded | None:
@@ -131,8 +156,8 @@ class Column:
         if self.arrested is None or self.crossed is None:
             return self.bounds
         return Bounds(
-            torch.where(self.arrested, self.crossed.lower, self.lower),
-            torch.where(self.arrested, self.crossed.upper, self.upper),
+            either(self.arrested, self.crossed.lower, self.lower),
+            either(self.arrested, self.crossed.upper, self.upper),
         )
 
     def put(self, side: int, values: Tensor) -> None:
@@ -141,6 +166,7 @@ class Column:
         ends[side] = values
         self._lower, self._upper = ends
         self._made_of, self.sound = None, False
+        self._entered = {}
 
     def awake(self, heard: Tensor) -> Tensor:
         """Those of the rows that hear something and are not arrested."""
@@ -150,25 +176,37 @@ class Column:
         """Arrest the rows whose bounds have crossed by more than the tolerance; which they are, or None."""
         if self.sound or self.lower is self.upper:
             return None
-        over = self.lower > self.upper
-        if not any_set(over):
+        crossing = over(self.lower, self.upper)
+        if not any_set(crossing):
             return None
         if self.table.numeric:
-            fresh = over & ~same(self.lower, self.upper)
+            fresh = crossing & ~same(self.lower, self.upper)
         else:
-            fresh = self.lower > self.upper + tolerance(self.lower.dtype)
+            fresh = over(self.lower, self.upper, tolerance(self.lower.dtype))
         fresh = self.awake(fresh)
         if not any_set(fresh):
             return None
         low, high = (float("-inf"), float("inf")) if self.table.numeric else (0.0, 1.0)
         before = self.crossed or self.bounds
-        self.crossed = Bounds(
-            torch.where(fresh, self.lower, before.lower), torch.where(fresh, self.upper, before.upper)
-        )
-        self._lower = torch.where(fresh, low, self.lower)
-        self._upper = torch.where(fresh, high, self.upper)
+        self.crossed = Bounds(either(fresh, self.lower, before.lower), either(fresh, self.upper, before.upper))
+        self._lower = either(~fresh, self.lower, low)
+        self._upper = either(~fresh, self.upper, high)
         self.arrested = fresh if self.arrested is None else self.arrested | fresh
+        self._entered = {}
         return fresh
+
+
+def _is_entered(ends: Tensor, side: int) -> bool:
+    """Whether neurons read ends as they are: within [0, 1], and 0 or 1 where they are within the tolerance of these."""
+    values = ends.numpy()
+    if not len(values):
+        return True
+    least, most, close = float(values.min()), float(values.max()), tolerance(ends.dtype)
+    if least < 0 or most > 1:
+        return False
+    if side:
+        return most < 1 - close or np.count_nonzero(values >= 1 - close) == np.count_nonzero(values == 1)
+    return least > close or np.count_nonzero(values <= close) == np.count_nonzero(values == 0)
 
 
 class Strip:

@@ -1,0 +1,130 @@
+"""Clauses over whole columns: what `lnnkit.engine.response.forward` finds, to the bit, in fewer passes.
+
+A clause of the weighted sum of Lukasiewicz (`lnnkit.logic.lukasiewicz`) tells its consequent, of which nothing is
+known, ``(L + b - 1 - w_a (1 - a)) / w_c``: of the antecedent ``a`` the lower end alone is worked out, and of each of
+its operands one end. Operations are those of the kernels in their order, so each rounds as they do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from lnnkit.engine.response.forward import Clause
+from lnnkit.formula.unfolding import LEAF, Formula, Neuron
+from lnnkit.logic import Lukasiewicz
+from lnnkit.logic.bounds import below_one, noise, tolerance
+from lnnkit.logic.operands import SMALL_WEIGHT
+
+Read = Callable[[int, int], Tensor]  # a leaf and its side: those ends, as a neuron reads them
+
+_TOLERANCE = tolerance(torch.float64)
+_NOISE = noise(torch.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class SummedClause:
+    """A clause whose connectives are all sums, with plain weights, that asks nothing of its antecedent."""
+
+    clause: Clause
+
+    @property
+    def leaves(self) -> dict[int, int]:
+        """The leaves that are read, and of which side."""
+        return dict(self.clause.sides)
+
+    def proposed(self, read: Read) -> tuple[Tensor, Tensor]:
+        """Where there is news for the target, and the bounds. No end that is read has crossed the other."""
+        formula = self.clause.formula
+        top = formula.neurons[formula.top]
+        found = _complement(_end(formula, top.operands[0], 0, read))
+        found = _times(found, float(top.weights[0]))
+        found = torch.rsub(found, _least(formula))
+        weight = float(top.weights[1])
+        if weight != 1:
+            found /= weight
+        found.clamp_(0.0, 1.0)
+        if self.clause.target[1]:
+            found = torch.rsub(found, 1.0)
+            return torch.from_numpy(found.numpy() < 1 - _NOISE), found
+        return torch.from_numpy(found.numpy() > _NOISE), found
+
+
+def summed(clause: Clause) -> SummedClause | None:
+    """The clause as sums, if it is so."""
+    formula = clause.formula
+    top = formula.neurons[formula.top]
+    inside = [formula.neurons[index] for index in clause.antecedent]
+    if not all(_is_sum(neuron) or neuron.kind == "not" for neuron in (top, *inside) if neuron.operands):
+        return None
+    if any(not neuron.operands and (neuron.kind != LEAF or neuron.fixed) for neuron in inside):
+        return None
+    if formula.heads & {*clause.antecedent}:
+        return None
+    weight = float(top.weights[1])
+    if isinstance(formula.lower, Tensor) or formula.lower <= _TOLERANCE or weight < SMALL_WEIGHT:
+        return None
+    return SummedClause(clause) if _least(formula) <= weight else None  # else it asks something of the antecedent
+
+
+def _is_sum(neuron: Neuron) -> bool:
+    numbers = (*neuron.weights, neuron.bias)
+    return (
+        isinstance(neuron.logic, Lukasiewicz)
+        and not neuron.logic.strict
+        and neuron.kind in ("and", "or", "implies")
+        and not any(isinstance(each, Tensor) for each in numbers)
+    )
+
+
+def _least(formula: Formula) -> float:
+    """``L + b - 1``: what the sum has to come to."""
+    return formula.lower + (float(formula.neurons[formula.top].bias) - 1)
+
+
+def _end(formula: Formula, index: int, side: int, read: Read) -> Tensor:
+    """One end of a neuron; it is not to be written."""
+    neuron = formula.neurons[index]
+    if not neuron.operands:
+        return read(index, side)
+    if neuron.kind == "not":
+        own = _end(formula, neuron.operands[0], 1 - side, read)
+        found = _complement(own)
+        if not side:  # only what is false makes it true
+            saturated = (own.numpy() > 0) & (found.numpy() == 1)
+            if saturated.any():
+                found[torch.from_numpy(saturated)] = below_one(torch.float64)
+        return found
+    conjunction = neuron.kind == "and"
+    flipped = [conjunction, conjunction] if neuron.kind != "implies" else [True, False]
+    total: Tensor | None = None
+    for place, (operand, weight) in enumerate(zip(neuron.operands, neuron.weights, strict=True)):
+        flip = flipped[min(place, 1)]
+        turned = flip and not conjunction  # of the antecedent the other end is read
+        end = _end(formula, operand, 1 - side if turned else side, read)
+        term = _complement(end) if flip else end
+        if total is None:
+            total = _times(term, float(weight), fresh=not flip)
+        else:
+            total.add_(term, alpha=float(weight))
+    assert total is not None
+    start = 1.0 - float(neuron.bias)
+    if start:
+        total += start
+    total.clamp_(0.0, 1.0)
+    if conjunction:
+        np.subtract(1.0, total.numpy(), out=total.numpy())
+    return total
+
+
+def _complement(ends: Tensor) -> Tensor:
+    return torch.rsub(ends, 1.0)
+
+
+def _times(ends: Tensor, weight: float, *, fresh: bool = False) -> Tensor:
+    """Ends times a weight, in a tensor that may be written."""
+    return ends * weight if fresh or weight != 1 else ends

@@ -1,0 +1,60 @@
+"""Clauses in few passes against the clauses of the engine, to the bit."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+import torch
+
+import lnnkit
+from lnnkit.engine.response.forward import end_reader
+from lnnkit.logic.bounds import Bounds
+from lnnkit.rows.dense_program import DenseProgram, DenseTable, dense_program
+from lnnkit.rows.dense_state import Column
+
+ENDS = (0.0, 1.0, 0.5, 1e-10, 1 - 1e-10, 1e-16, 1 - 2**-53, 0.3)
+
+
+def program(rng: random.Random) -> DenseProgram:
+    lines = ["sort row", *(f'predicate P{i}(row)\nload P{i} from "t.csv" (id, p{i})' for i in range(5))]
+    for place in range(6):
+        names = rng.sample(range(5), 4)
+        atoms = [f"{rng.choice(['', '~'])}P{i}(X)@{rng.choice([1, 1, 1, 0.5, 1.7, 0])}" for i in names]
+        inner = f"({atoms[2]} {rng.choice(['|', '&', '->'])} {atoms[3]}){{bias: {rng.choice([1, 1, 0.8])}}}"
+        body = f"({atoms[0]} {rng.choice(['&', '|'])} {atoms[1]} & {inner})"
+        head = f"{rng.choice(['', '~'])}D{place}(X)"
+        text = (
+            f"({body}@{rng.choice([1, 1, 0.7])} -> {head}@{rng.choice([1, 1, 2])}){{bias: {rng.choice([1, 1, 0.9])}}}"
+        )
+        lines.append(f"rule {text}{rng.choice(['', ' in [0.8, 1]'])}\nquery D{place}(X)")
+    model = lnnkit.loads("\n".join(lines) + "\n", streamed="row").scorer("row").model
+    found = dense_program(model.needs, model.program)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("seeds", [range(2), pytest.param(range(2, 40), marks=pytest.mark.slow)])
+def test_clauses_say_the_same(seeds: range) -> None:
+    met = 0
+    for seed in seeds:
+        rng = random.Random(seed)
+        for rule in program(rng).rules:
+            if rule.summed is None or rule.clause is None:
+                continue
+            boxes: dict[int, Bounds] = {}
+            for leaf in rule.clause.sides:
+                pairs = [sorted(rng.choice([rng.random(), *ENDS]) for _ in range(2)) for _ in range(101)]
+                boxes[leaf] = Bounds(*torch.tensor(pairs, dtype=torch.float64).T.contiguous())
+            entered = {
+                leaf: Column(DenseTable("", (0.0, 1.0), False), *box).entered(rule.clause.sides[leaf])
+                for leaf, box in boxes.items()
+            }
+            assert all(each is not None for each in entered.values())
+            told = rule.clause.proposed(end_reader(lambda leaf: boxes[leaf]), 101)  # noqa: B023
+            assert told is not None
+            news, values = rule.summed.proposed(lambda leaf, _: entered[leaf])  # noqa: B023
+            assert torch.equal(news, told[0])
+            assert torch.equal(values, told[1])
+            met += 1
+    assert met >= 2 * len(seeds)
