@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 import torch
 from scipy.integrate import solve_ivp
@@ -12,7 +14,7 @@ from torch import Tensor
 
 from benchmarks.arithmetic.batch import RuleShape
 from benchmarks.arithmetic.regression import Regression
-from benchmarks.arithmetic.sequences import counting, flows, fsir, numerals, recurrent
+from benchmarks.arithmetic.sequences import counting, flows, fsir, numerals, recurrent, simple_powers
 from benchmarks.arithmetic.sequences.networks import LSTM, RectifierRNN
 from lnnkit.learn.arithmetic.portfolio import search
 
@@ -228,11 +230,87 @@ def test_a_law_is_read_out() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_power_that_is_not_on_the_grid_is_found() -> None:
     """``dx/dt = -0.3 x^0.7``: what no published task has."""
     table = observed(lambda _, now: [-0.3 * now[0] ** 0.7], [4.0], 5, 20)
     found = flows.discover(table, imaginary=False, noisy=False, generator=generator(), most=1)
     assert found.parameters.tolist() == [pytest.approx(-0.3, abs=1e-4), pytest.approx(0.7, abs=1e-3)]
+
+
+def test_the_simplest_products_surprise_least() -> None:
+    """Of two columns: each alone, then their product and the roots, by columns read and distance of powers from 1."""
+    simple = [simple_powers.surprise(row) for row in ((1.0, 0.0), (0.0, 0.5), (0.0, 2.0), (1.0, 1.0), (0.5, 0.5))]
+    assert simple == sorted(simple) and simple[0] == 2 * math.log(2)
+    efforts = [simple_powers.effort(row) for row in simple_powers.products(2)]
+    assert efforts == sorted(efforts) and len(set(simple_powers.products(2))) == len(efforts)
+
+
+def swayed(seed: int) -> tuple[simple_powers.Terms, Tensor]:
+    """Integrals over a random path of two columns, and what the columns move by where the second product feeds both."""
+    path = 0.5 + torch.rand(9, 2, generator=generator(seed), dtype=torch.float64)
+    terms = simple_powers.Terms.of(path, torch.eye(9, dtype=torch.float64)[:8])
+    whole = terms.integrals * terms.size
+    moved = torch.stack([whole[:, 1] - 0.5 * whole[:, 3], -whole[:, 1]], 1)
+    return terms, moved + 1e-3 * torch.randn(moved.shape, generator=generator(seed + 50), dtype=torch.float64)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_best_set_of_products_by_all_pairs(seed: int) -> None:
+    terms, moved = swayed(seed)
+    pairs = itertools.combinations(range(len(terms.powers)), 2)
+
+    def left(places: tuple[int, ...]) -> float:
+        own = terms.integrals[:, list(places)].numpy()
+        rest = own @ np.linalg.lstsq(own, moved.numpy(), rcond=None)[0] - moved.numpy()
+        return float((rest**2).sum())
+
+    best = min(pairs, key=left)
+    assert best == (1, 3)
+    powers, weights = simple_powers.sets(terms, moved, 2, 5)[0]
+    assert powers.tolist() == terms.powers[[1, 3]].tolist()
+    assert weights.flatten().tolist() == pytest.approx([1, -0.5, -1, 0], abs=0.05)
+
+
+def test_what_leaves_a_column_enters_another() -> None:
+    terms, moved = swayed(1)
+    moved = moved[:, 1:] * torch.tensor([[-1.0, 0.5]])  # the second column in units twice as large
+    scale = torch.tensor([1.0, 2.0], dtype=torch.float64)
+    powers, weights = simple_powers.transfers(terms, moved, scale, 1, 3)[0]
+    assert powers.tolist() == terms.powers[[1]].tolist()
+    assert weights.flatten().tolist() == pytest.approx([1, -1], abs=0.02)
+
+
+@pytest.mark.parametrize(("setting", "lost"), [(0, 0.0), (1, 0.0), (3, 0.0), (0, 0.001), (1, 0.01)])
+def test_whether_a_total_is_kept(setting: int, lost: float) -> None:
+    table = fsir.table(fsir.SETTINGS[setting], generator())
+    fewer = table.states * torch.exp(-lost * table.times)[:, None]
+    assert flows.keeps_total(flows.Table(table.times, fewer)) == (lost == 0)
+
+
+def test_parameters_that_follow_others() -> None:
+    table = fsir.table(fsir.SETTINGS[2], generator())
+    parameters = TRUE.parameters[None]
+    follow = torch.full((1, 18), -1)
+    follow[0, [3, 7]] = torch.tensor([0, 4])  # what r takes from S enters I, what I loses enters R
+    free = parameters != 0
+    free[follow >= 0] = False
+    bent = parameters.clone()
+    bent[0, 0] = -0.07
+    fit = flows.Fit(TRUE.shape, table, free, parameters, follow)
+    assert fit.whole(bent)[0, [0, 3, 4, 7]].tolist() == [-0.07, 0.07, -0.05, 0.05]
+    slope = fit.jacobian(parameters)[0, :, 0]
+    moved = parameters.clone()
+    moved[0, 0] += 1e-5
+    step = (fit.residuals(moved) - fit.residuals(parameters))[0] / 1e-5
+    assert torch.allclose(slope, step, rtol=0.01, atol=0.01 * float(step.abs().max()))
+
+
+@pytest.mark.slow
+def test_the_equations_are_found_in_noise() -> None:
+    table = fsir.table(fsir.SETTINGS[1], generator(31))
+    found = flows.with_simple_powers(table, flows.Shape(3, 3, False), noisy=True)
+    assert fsir.judged(min(found, key=lambda law: law.length)) == (0, True)
 
 
 @pytest.mark.slow

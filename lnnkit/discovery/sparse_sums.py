@@ -62,6 +62,10 @@ def sparse_fits(
         if whole not in seen:
             seen.add(whole)
             front.append(whole)
+    if not front:  # nothing but multiples of what is held
+        if held:
+            yield fit(held)
+        return
     fits = [fit(chosen) for chosen in front]
     yield from fits
     best = sorted(zip(fits, front, strict=True), key=lambda each: each[0].left)

@@ -49,3 +49,11 @@ def test_forced_terms_are_in_every_set() -> None:
 def test_nothing_of_nothing() -> None:
     assert list(sparse_fits(np.zeros((5, 2)), np.ones(5), most=3)) == []
     assert list(sparse_fits(np.ones((5, 2)), np.zeros(5), most=3)) == []
+
+
+def test_multiples_of_what_is_held_add_nothing() -> None:
+    """A column of one value beside the constant, as in the first weeks of an epidemic."""
+    target = np.arange(20.0)
+    features = np.ones((20, 2)) * [1.0, 2.0]
+    assert [each.places for each in sparse_fits(features, target, most=5, forced=(0,))] == [(0,)]
+    assert not list(sparse_fits(0 * features, target, most=5, forced=(0,)))

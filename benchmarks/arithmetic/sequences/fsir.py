@@ -44,7 +44,12 @@ class Setting:
     noise: float = 0.0
 
 
-SETTINGS = (Setting("clean", 200, 40), Setting("noise 1 %", 200, 40, 0.01), Setting("30 days", 30, 31))
+SETTINGS = (
+    Setting("clean", 200, 40),
+    Setting("noise 1 %", 200, 40, 0.01),
+    Setting("30 days", 30, 31),
+    Setting("30 days, noise 1 %", 30, 31, 0.01),
+)
 
 
 def flow(time: Tensor, states: Tensor) -> Tensor:
