@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 from typing import Literal as OneOf
 
 from lnnkit.analysis.needs import Literal, Needs
@@ -14,8 +14,7 @@ PARENTS: Final = "parents"
 Reads = Literal | int | OneOf["parents"] | None
 
 
-@dataclass(frozen=True, slots=True)
-class JoinStep:
+class JoinStep(NamedTuple):
     """``rows`` of what it ``reads``, joined with what the steps before left, give ``out`` rows (None: not done, since
     nothing was left).
 
@@ -46,8 +45,7 @@ class Joined:
         return tuple(step.reads for step in self.steps if step.out is not None)
 
 
-@dataclass(frozen=True, slots=True)
-class Entered:
+class Entered(NamedTuple):
     """A formula that a grounding was given, and what it must join; ``completes`` a stratum, or else is for rounds."""
 
     formula: Formula

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,8 +24,7 @@ CHUNK = 2**17  # so many assignments are made at once
 _TRIED = 6  # among so many literals any may come first; among more, the shortest
 
 
-@dataclass(frozen=True, slots=True)
-class Path:
+class Path(NamedTuple):
     """A join for a need: what it has read so far is kept only for a recorder."""
 
     need: int

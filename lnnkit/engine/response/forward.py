@@ -4,7 +4,7 @@ follows from one end of each atom of the antecedent."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -20,8 +20,7 @@ from lnnkit.logic import Product
 from lnnkit.logic.bounds import Bounds, complement, enter_lower, enter_upper, noise, tolerance
 
 
-@dataclass(frozen=True, slots=True)
-class Clause:
+class Clause(NamedTuple):
     """A formula whose ``target`` alone hears anything while nothing is known of it. ``antecedent`` are its neurons,
     operands first; of its leaves one of the ``sides`` is read."""
 
