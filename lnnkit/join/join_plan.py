@@ -27,7 +27,7 @@ class JoinStep(NamedTuple):
     out: int | None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Joined:
     """The same steps, taken so many ``times``; their rows add up, those of a step as often as it was reached (if it
     never was, they are those that the last time did not get to)."""
@@ -53,7 +53,7 @@ class Entered(NamedTuple):
     completes: bool
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Recorder:
     """Told of every formula of a grounding, in their order there, and of every join that finds instances of one.
 
@@ -114,7 +114,7 @@ class Recorder:
         self._running = None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Running:
     """A join of which parts are still to come: each may go on in another order."""
 
@@ -145,7 +145,7 @@ class Sized(Protocol):
     def origin(self) -> tuple[int, ...]: ...
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Trace:
     """One join as it is made. ``reads`` says what stands at each place."""
 

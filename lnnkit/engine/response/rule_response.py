@@ -43,7 +43,7 @@ class _Proposed(NamedTuple):
     roots: Ends
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Plan:
     """Where all ``leaves`` that are read are matched but the ``leaf`` of the ``head``: of all ``stored`` rows are kept.
     ``told`` is what the head is told, by the classes of the leaves and the number of those that it has had."""
