@@ -10,7 +10,7 @@ as a whole.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from lnnkit.analysis.needs import Literal, Needs
 from lnnkit.formula.unfolding import Formula
@@ -19,8 +19,7 @@ Atom = tuple[str, tuple[int | str, ...]]
 Bound = dict[str, tuple[int, ...]]  # by predicate: the places that are bound wherever it is needed
 
 
-@dataclass(frozen=True, slots=True)
-class Passing:
+class Passing(NamedTuple):
     """In ``formula``, whoever needs the ``head`` (None: whoever needs anything) needs the ``target``, where the
     ``literals`` are there. Both atoms have their arguments in bound places only."""
 
@@ -30,8 +29,7 @@ class Passing:
     target: Atom
 
 
-@dataclass(frozen=True, slots=True)
-class Demand:
+class Demand(NamedTuple):
     """Of the predicates that are ``bound`` only what is needed is completed: the ``asked`` tuples, in bound places, and
     what follows by the ``passings``."""
 
@@ -95,8 +93,7 @@ def _settled(bodies: Sequence[_Body], bound: Bound, still: Collection[str]) -> B
     return {name: places for name, places in bound.items() if places}
 
 
-@dataclass(frozen=True, slots=True)
-class _Body:
+class _Body(NamedTuple):
     """For one head and one need of a formula, what it ``reads`` besides; of one with quantifiers, nothing is known of
     either."""
 

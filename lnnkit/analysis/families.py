@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 End = Literal["lower", "upper", "either"]
 
 _PRODUCT = 256  # so many sets at most come of a product
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Element:
+class Element(NamedTuple):
     """An end of a leaf that differs from its table's default; or the lower end of an equality, where it holds."""
 
     leaf: int

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal as OneOf
+from typing import NamedTuple
 
 from lnnkit.analysis.families import Element, Support
 from lnnkit.analysis.relevance import ALL, Reading, Relevance
@@ -20,8 +21,7 @@ _JOINED = 12  # so many literals are joined to find an instance
 Column = OneOf["lower", "upper", "either", "listed", "given"]
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Literal:
+class Literal(NamedTuple):
     """The rows of ``table`` that deviate on ``column`` (or are listed, or given), under a pattern of arguments."""
 
     table: str
@@ -32,8 +32,7 @@ class Literal:
         return self  # nothing of it ever changes
 
 
-@dataclass(frozen=True, slots=True)
-class Need:
+class Need(NamedTuple):
     """Join ``literals``; each result is a row of ``block`` (and of the blocks around it)."""
 
     block: int

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from lnnkit.analysis.families import Element, End, Family, Support
 from lnnkit.analysis.supports import Analysis
@@ -41,8 +42,7 @@ def sides(end: End) -> tuple[str, ...]:
     return SIDES if end == "either" else (end,)
 
 
-@dataclass(frozen=True, slots=True)
-class Relevance:
+class Relevance(NamedTuple):
     """``produced``: sides on which some atom may differ from its default; ``derived``: those that an instance can
     send; ``kept``: how far each side matters. Sides of comparisons that are ``told`` are produced by others than the
     comparison itself: only those have anything to say to its numbers."""

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import torch
 
@@ -40,8 +39,7 @@ NARROW = 24  # a cause of more ports than these is narrowed: that depends on the
 _EPS = tolerance(torch.float64)
 
 
-@dataclass(frozen=True, slots=True)
-class Send:
+class Send(NamedTuple):
     """An instance may tighten the ``side`` of ``leaf`` only where one of ``supports`` is there."""
 
     leaf: int
@@ -49,8 +47,7 @@ class Send:
     supports: Family
 
 
-@dataclass(frozen=True, slots=True)
-class _Demand:
+class _Demand(NamedTuple):
     """What a neuron's ``end`` may be told from above, where one of ``supports`` is there: just ``level`` if that is
     ``exact``, else anything as far as it."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -28,8 +28,7 @@ from lnnkit.store.atoms import Atoms
 Flags = tuple[Tensor, Tensor]  # an entry an atom row, for its lower and its upper side
 
 
-@dataclass(frozen=True, slots=True)
-class _Setter:
+class _Setter(NamedTuple):
     """``instances`` of a batch that set one side of ``rows`` last, through a leaf."""
 
     side: int

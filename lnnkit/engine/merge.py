@@ -62,7 +62,7 @@ class Proposals:
         return self.value if isinstance(self.value, np.ndarray) else np.full(len(self.row), self.value)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Inbox:
     """The proposals of a round, for lower and for upper ends."""
 

@@ -13,7 +13,7 @@ from lnnkit.store.columns.arrays import spelled_out
 from lnnkit.trail.events import Arrested
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Round:
     """What the members of a round share: the state that all read, and what they leave for its end."""
 

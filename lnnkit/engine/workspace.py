@@ -34,7 +34,7 @@ class Status(Enum):
     INTERRUPTED = "interrupted"
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Progress:
     """How far the rounds have come; ``rounds`` counts those that changed something."""
 

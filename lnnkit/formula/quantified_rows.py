@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -26,8 +27,7 @@ from lnnkit.logic.quantifier import exists_inverse, forall_inverse
 _SEPARABLE = frozenset((LEAF, "true", "false", "same", "not", "and", "or", "forall", "exists"))
 
 
-@dataclass(frozen=True, slots=True)
-class Grouping:
+class Grouping(NamedTuple):
     """How the rows of a block belong to the rows of the enclosing block.
 
     ``group`` (n,) is the group of each row, ``groups`` their number, ``of`` (m,) the group of each row of the enclosing

@@ -9,8 +9,8 @@ variables form a group: one instance of the quantifier. Block 0 is the formula i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
 
 from lnnkit.formula.number_terms import comparison, parameters, term
 from lnnkit.graph.laws import Law
@@ -25,8 +25,7 @@ TERM = "term"
 AUXILIARY = -1  # stands for a formula's own shared neuron among its leaves
 
 
-@dataclass(frozen=True, slots=True)
-class Neuron:
+class Neuron(NamedTuple):
     """One node of the tree; its operands come before it. ``arguments`` are variables of the formula, or the texts of
     entities."""
 
@@ -244,7 +243,7 @@ def unfold(
 
 def _strict(neuron: Neuron) -> Neuron:
     """The neuron as connectives of other logics read it, which jump at 0 and 1."""
-    return replace(neuron, logic=Lukasiewicz(strict=True)) if isinstance(neuron.logic, Lukasiewicz) else neuron
+    return neuron._replace(logic=Lukasiewicz(strict=True)) if isinstance(neuron.logic, Lukasiewicz) else neuron
 
 
 def _heads(neurons: list[Neuron], defines: frozenset[str]) -> frozenset[int]:

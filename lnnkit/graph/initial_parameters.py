@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from lnnkit.check.learnables import in_assertion
 from lnnkit.check.program import Assertion
@@ -18,8 +19,7 @@ Names = str | None | tuple["Names", ...]
 """The parameter that stands in each place of ``Numbers``; None where the number is fixed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(NamedTuple):
     """A learnable value. ``initial`` is None if no occurrence gives one; ``span`` is its first occurrence."""
 
     name: str

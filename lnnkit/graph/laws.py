@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement, product
-from typing import cast
+from typing import NamedTuple, cast
 
 from lnnkit.check.program import Assertion
 from lnnkit.check.walk import nodes, transform
@@ -43,8 +43,7 @@ class Law(Assertion):
     given: tuple[Assertion, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Reading:
+class _Reading(NamedTuple):
     """A comparison with its variables named by their positions in its family, and the signs of the family's ``left -
     right`` for which it is true."""
 

@@ -38,6 +38,7 @@ weight's parameter, or None) and ``arguments``: for each parameter of the operan
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import networkx as nx
 
@@ -52,8 +53,7 @@ UNITS = frozenset({"nac", "nalu", "inalu", "nau", "nmu", "npu", "realnpu"})
 TERMS = frozenset({NUMBER, "constant", *OPERATIONS, *UNITS})
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(NamedTuple):
     """A node as an operand: its name, and what stands for each of its parameters."""
 
     node: str

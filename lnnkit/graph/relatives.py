@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import networkx as nx
 
@@ -12,8 +13,7 @@ from lnnkit.graph.match import matched
 from lnnkit.graph.ordered_operands import Arguments, operands_about
 
 
-@dataclass(frozen=True, slots=True)
-class Relative:
+class Relative(NamedTuple):
     """A comparison of the program that is true for these ``signs`` of the difference of the query's terms."""
 
     reference: Reference

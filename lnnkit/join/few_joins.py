@@ -69,7 +69,7 @@ class FewBindings:
         return self._under.local(matched, at)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Linked:
     """A literal that shares ``keyed`` variables with what is found."""
 
@@ -80,7 +80,7 @@ class _Linked:
     columns: Mapping[int, Array]  # of the variables that it binds
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Step:
     """What is to be done with certain variables bound and certain literals left."""
 

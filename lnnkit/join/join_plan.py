@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 from typing import Literal as OneOf
 
 from lnnkit.analysis.needs import Literal, Needs
@@ -14,8 +14,7 @@ PARENTS: Final = "parents"
 Reads = Literal | int | OneOf["parents"] | None
 
 
-@dataclass(frozen=True, slots=True)
-class JoinStep:
+class JoinStep(NamedTuple):
     """``rows`` of what it ``reads``, joined with what the steps before left, give ``out`` rows (None: not done, since
     nothing was left).
 
@@ -28,7 +27,7 @@ class JoinStep:
     out: int | None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Joined:
     """The same steps, taken so many ``times``; their rows add up, those of a step as often as it was reached (if it
     never was, they are those that the last time did not get to)."""
@@ -46,8 +45,7 @@ class Joined:
         return tuple(step.reads for step in self.steps if step.out is not None)
 
 
-@dataclass(frozen=True, slots=True)
-class Entered:
+class Entered(NamedTuple):
     """A formula that a grounding was given, and what it must join; ``completes`` a stratum, or else is for rounds."""
 
     formula: Formula
@@ -55,7 +53,7 @@ class Entered:
     completes: bool
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Recorder:
     """Told of every formula of a grounding, in their order there, and of every join that finds instances of one.
 
@@ -116,7 +114,7 @@ class Recorder:
         self._running = None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Running:
     """A join of which parts are still to come: each may go on in another order."""
 
@@ -147,7 +145,7 @@ class Sized(Protocol):
     def origin(self) -> tuple[int, ...]: ...
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Trace:
     """One join as it is made. ``reads`` says what stands at each place."""
 

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,8 +24,7 @@ CHUNK = 2**17  # so many assignments are made at once
 _TRIED = 6  # among so many literals any may come first; among more, the shortest
 
 
-@dataclass(frozen=True, slots=True)
-class Path:
+class Path(NamedTuple):
     """A join for a need: what it has read so far is kept only for a recorder."""
 
     need: int
@@ -32,7 +32,7 @@ class Path:
     share: float = 1.0  # of what it finds that was not found before
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Filter:
     """A literal whose variables are all bound: its atom is there or not. ``known`` is what is bound then; its atom may
     be ``matched`` already."""
@@ -44,7 +44,7 @@ class _Filter:
     known: Known
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Link:
     """A literal that shares variables with what is found, by ``keyed`` ones of them. ``bind`` are those that it binds,
     with the columns that do; of ``unkeyed`` ones it is looked whether they agree. ``then`` is what follows."""
@@ -61,7 +61,7 @@ class _Link:
     then: Step | None = None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Step:
     """What is to be done where certain variables are bound and certain literals left: first the filters; then any of
     the linked literals, or one of the ``rest``."""

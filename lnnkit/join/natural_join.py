@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -112,8 +113,7 @@ def _distinct_rows(columns: Sequence[Tensor]) -> Tensor:
     return first.sort().values
 
 
-@dataclass(frozen=True, slots=True)
-class _Match:
+class _Match(NamedTuple):
     """Two relations, ``left`` the longer one, and how many rows their join has. The rows of equal keys go together."""
 
     left: Relation

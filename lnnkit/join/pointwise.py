@@ -8,7 +8,7 @@ flags there.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -42,8 +42,7 @@ def at_once(joins: Joins, needs: Sequence[Literals]) -> Iterator[Bindings] | Non
     return _of_one_variable(joins, needs, literals) if len(variables) == 1 else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Places:
+class _Places(NamedTuple):
     """Where the tuples of tables stand in the largest of them, the ``base``; those with the same ones have no entry."""
 
     base: AtomTable

@@ -16,7 +16,7 @@ _COMPARED = 32  # of so many needs it is found out which find the same
 Literals = tuple[Literal, ...]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Trigger:
     """For a need, join ``rest`` onto the rows of ``pattern`` that moved on ``side``. ``literal`` is the need's own that
     they satisfy, if it has such a one: ``seen`` so many rows did. ``twin``: from the other side it finds as much."""

@@ -16,7 +16,6 @@ plain neurons are min and max to the bit. An implication jumps where ``A`` passe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
@@ -29,8 +28,7 @@ from lnnkit.logic.operands import column, scalar, stack, unstack, unweigh
 from lnnkit.logic.saturation import cut
 
 
-@dataclass(frozen=True)
-class Goedel:
+class Goedel(NamedTuple):
     """Minimum and maximum of truths."""
 
     name: str = "godel"

@@ -18,7 +18,7 @@ may read the result, the ``strict`` kernels avoid such rounding (`lnnkit.logic.s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -42,8 +42,7 @@ from lnnkit.logic.saturation import cut, short
 _MANY = 64  # operands that are handled one by one
 
 
-@dataclass(frozen=True)
-class Lukasiewicz:
+class Lukasiewicz(NamedTuple):
     """The default logic. With ``strict``, rounding produces no lower end of 1 and no upper end of 0."""
 
     name: str = "lukasiewicz"

@@ -17,7 +17,7 @@ moved outward by the magnified error (`lnnkit.logic.steep`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -30,8 +30,7 @@ from lnnkit.logic.operands import column, scalar, stack, sum_of_others, unstack,
 from lnnkit.logic.steep import loosened, steadied, steep_rows
 
 
-@dataclass(frozen=True)
-class Product:
+class Product(NamedTuple):
     """Multiplication of truths."""
 
     name: str = "product"

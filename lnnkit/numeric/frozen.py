@@ -1,4 +1,7 @@
-"""Arithmetic units with fixed weights, as terms. An operand with weight 0 is left out."""
+"""Arithmetic units with fixed weights, as terms. An operand with weight 0 is left out.
+
+The modules of units are imported by the first program that has one.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from lnnkit.numeric.complex_power import ComplexPower
-from lnnkit.numeric.gated_sum import GatedSum, SignedGatedSum
-from lnnkit.numeric.real_power import RealPower
 from lnnkit.numeric.term import Term, apply, constant, undetermined
 
 _NEEDED = {
@@ -73,10 +73,14 @@ def power_product(
     real, twisted = tuple(w for w, *_ in present), tuple(v for _, v, *_ in present)
     opened, some = tuple(g for *_, g, _ in present), [x for *_, x in present]
     if any(twisted):
+        from lnnkit.numeric.complex_power import ComplexPower
+
         return apply(ComplexPower(real, twisted, opened), *some)
     if all(gate == 1 for gate in opened) and all(power == int(power) for power in real):
         factors = [x if power == 1 else apply("power", x, constant(power)) for power, x in zip(real, some, strict=True)]
         return _together("multiply", 1.0, factors)
+    from lnnkit.numeric.real_power import RealPower
+
     return apply(RealPower(real, opened), *some)
 
 
@@ -85,6 +89,8 @@ def gated_sum(weights: Sequence[float], gate: Sequence[float], operands: Sequenc
     present = [part for part in zip(weights, gate, operands, strict=True) if part[0] or part[1]]
     if not present:
         return constant(0.5)  # the gate is half open, between an empty sum and an empty product
+    from lnnkit.numeric.gated_sum import GatedSum
+
     return apply(GatedSum(tuple(w for w, _, _ in present), tuple(g for _, g, _ in present)), *(x for *_, x in present))
 
 
@@ -98,6 +104,8 @@ def signed_gated_sum(
     present = [part for part in zip(used, multiplying, operands, strict=True) if part[0] or part[1]]
     if not present:
         return constant(1 - gate)
+    from lnnkit.numeric.gated_sum import SignedGatedSum
+
     unit = SignedGatedSum(tuple(a for a, _, _ in present), tuple(m for _, m, _ in present), gate)
     return apply(unit, *(x for *_, x in present))
 

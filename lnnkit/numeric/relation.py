@@ -14,22 +14,19 @@ learned                    ``sigmoid(b + w+ t + w0 (1 - 2 t^2))`` with ``t = tan
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Literal, NamedTuple, cast
 
 Sign = Literal[">", ">=", "<", "<=", "=", "!="]
 
 
-@dataclass(frozen=True, slots=True)
-class Fixed:
+class Fixed(NamedTuple):
     """One of the six relations; crisp if ``scale`` is 0."""
 
     sign: Sign
     scale: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Learned:
+class Learned(NamedTuple):
     """The relation of a Neural Status Register; with hard bits if ``scale`` is 0."""
 
     weight_plus: float

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -27,8 +27,7 @@ _FELT = 1e-10  # of a scale: a difference known no better is let out by what rou
 Curve = Callable[[Tensor], Tensor]
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(NamedTuple):
     """The truth between two values of ``x`` where it is monotone; ``inverse`` maps truths back to ``x``. With
     ``reached`` it is 0 or 1 at ``x = 0``, and nowhere else."""
 
@@ -101,7 +100,7 @@ def preimage(relation: Relation, bounds: Interval) -> Pieces:
     low, high = bounds
     if isinstance(relation, Fixed) and relation.sign == "!=":
         # near 1 the floats are too few to tell how far out its numbers are
-        relation, (low, high) = replace(relation, sign="="), (1 - high, 1 - low)
+        relation, (low, high) = relation._replace(sign="="), (1 - high, 1 - low)
         low = torch.where(bounds.upper > 0, low.clamp(max=MOST), low)
     lower = torch.where(low >= 1, low, torch.where(low > TOLERANCE, low - ROUNDING, 0.0))
     upper = torch.where(high <= 0, high, torch.where(high < 1 - TOLERANCE, high + ROUNDING, 1.0))

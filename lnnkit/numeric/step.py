@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from lnnkit.numeric.fixed_unit import FixedUnit
 
@@ -17,16 +17,14 @@ class Number:
     index: int
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(NamedTuple):
     """A fixed finite value; ``rounded`` if it is the result of an operation."""
 
     value: float
     rounded: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Apply:
+class Apply(NamedTuple):
     """An operation on the values of earlier steps, or a neural unit. ``add`` and ``multiply`` take one or more
     operands; ``unknown`` may have any value, whatever its operands are."""
 

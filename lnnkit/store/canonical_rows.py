@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,8 +31,7 @@ class Order:
         return self._sorted
 
 
-@dataclass(frozen=True, slots=True)
-class _Sorted:
+class _Sorted(NamedTuple):
     """Columns of ``ids`` in ascending order, and the ``order`` in which their rows come; None if it is their own.
     ``tied`` are the positions of those that stand there several times."""
 

@@ -11,6 +11,7 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -36,8 +37,7 @@ class Kind(IntEnum):
     STATED = 5  # by a fact that was added to a fixpoint
 
 
-@dataclass(frozen=True, slots=True)
-class Events:
+class Events(NamedTuple):
     """All events, in columns: ``row``, ``value`` and ``instance`` (n,), which follow one another in chunks; the chunk
     that begins at ``start`` (c,) has the other columns (c,)."""
 
@@ -52,8 +52,7 @@ class Events:
     leaf: Tensor
 
 
-@dataclass(frozen=True, slots=True)
-class Completion:
+class Completion(NamedTuple):
     """``predicates`` were completed between two ticks; what reads the result does so from ``stop`` on."""
 
     predicates: frozenset[str]
@@ -95,8 +94,7 @@ class _Column:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class Arrested:
+class Arrested(NamedTuple):
     """Rows of a batch that have been arrested, and the bounds that their roots came to."""
 
     batch: int

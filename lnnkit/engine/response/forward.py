@@ -4,7 +4,7 @@ follows from one end of each atom of the antecedent."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -23,8 +23,7 @@ ReadEnd = Callable[[int, int], Tensor | None]
 """The lower (0) or upper (1) end of a leaf as a neuron reads it; None where rounding has put it past the other one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Clause:
+class Clause(NamedTuple):
     """A formula whose ``target`` alone hears anything while nothing is known of it. ``antecedent`` are its neurons,
     operands first; of its leaves one of the ``sides`` is read."""
 

@@ -7,7 +7,6 @@ contested bounds ask the same of one leaf by `leaf_bound`, which lets gradients 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
@@ -26,8 +25,7 @@ Read = Callable[[int], Bounds]  # the bounds of a leaf, of a constant, or of AUX
 Target = tuple[int, int]  # a leaf, and its lower (0) or upper (1) side
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
+class Response(NamedTuple):
     """What instances say: for each target where it is news, and the bound, by the rows of its block that are
     ``reached``. ``bad`` instances cannot be satisfied and say nothing; ``root`` are the bounds that their roots come
     to."""

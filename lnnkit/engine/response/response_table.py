@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -25,8 +25,7 @@ _LEAVES = 2**6  # so many of them add up without overflow
 _UNSEEN, _SILENT, _SPEAKS = 0, 1, 2
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """A leaf's atom rows, or the class that they all have."""
 
     rows: Array | None

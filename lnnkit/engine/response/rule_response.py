@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -33,8 +34,7 @@ _VARIED = 8  # of so many classes it is asked whether each says nothing
 _WIDE = 2**15  # so many truths of points are worked out at once
 
 
-@dataclass(frozen=True, slots=True)
-class _Proposed:
+class _Proposed(NamedTuple):
     """What some instances propose: for each target the positions of those that have news for it, and the bounds, or
     the one that all have. ``bad`` are the positions of those that cannot be satisfied, with their roots' bounds."""
 
@@ -43,7 +43,7 @@ class _Proposed:
     roots: Ends
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Plan:
     """Where all ``leaves`` that are read are matched but the ``leaf`` of the ``head``: of all ``stored`` rows are kept.
     ``told`` is what the head is told, by the classes of the leaves and the number of those that it has had."""

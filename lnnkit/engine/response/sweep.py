@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -23,8 +23,7 @@ from lnnkit.store.atoms import UNKNOWN, Atoms
 from lnnkit.store.columns.arrays import Array
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(NamedTuple):
     """The rows of a batch that are looked at: ``rows[b]`` numbers those of block b (None: all of them)."""
 
     batch: RuleShape
@@ -98,8 +97,7 @@ def reader(view: View, state: State, atoms: Atoms) -> Read:
     return read
 
 
-@dataclass(frozen=True, slots=True)
-class LeafProposals:
+class LeafProposals(NamedTuple):
     """What atoms hear through a leaf, ``value`` for ``row``, from ``places`` among the rows that are reached."""
 
     places: Tensor
@@ -141,8 +139,7 @@ def leaf_proposals(view: View, found: Response, target: Target, state: State, at
     return LeafProposals(picked, row, value.index_select(0, picked)) if len(picked) else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Told:
+class _Told(NamedTuple):
     """Rows that are reached of a block within a grouped one, which are noted when they set a bound."""
 
     view: View

@@ -24,7 +24,7 @@ from lnnkit.store.columns.arrays import Array
 MOST = 2**14  # so many assignments are found at once: torch takes more in less time
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Flow:
     """The instances of ``response`` that ``trigger`` finds: ``head`` is the leaf that is told ``value`` on ``side``,
     ``arguments`` are its variables, or ids; ``leaves`` are the atoms behind the others. An atom of the head's table

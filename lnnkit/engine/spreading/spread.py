@@ -19,7 +19,7 @@ from lnnkit.store.few import Few
 from lnnkit.trail.events import Kind
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Head:
     """A table that grows: its new atoms are ``told`` a bound, which makes of the default the ``pair`` of the class
     ``number``. It had ``begun`` tuples and has ``length``, ``entered`` of them since before the running round. If

@@ -28,7 +28,7 @@ _WORTH = 4  # rounds that pay for entering them apart
 Where = tuple[str, int]  # a table, and the side on which it moves
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Delta:
     """Rows of a table that moved, all of one class, by their columns."""
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import cast
+from typing import NamedTuple, cast
 
 import torch
 
@@ -26,8 +25,7 @@ _ROUNDS = 20  # numbers may push each other for ever
 Box = tuple[float, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Everywhere:
+class Everywhere(NamedTuple):
     """What contradicts itself for every entity: a number, the definition of a comparison, or a law."""
 
     what: str | Formula | Law

@@ -15,7 +15,7 @@ from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.join.instances.grounding import Grounding
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Prepared:
     """What inference works on. ``inference`` are the members that rounds extend, ``strata`` those that complete each
     stratum of closed derived predicates; ``kept`` says whose atoms are materialised as instances mention them;

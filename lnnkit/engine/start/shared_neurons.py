@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -28,8 +29,7 @@ from lnnkit.trail.events import NOBODY, ROOT, Kind
 Pair = tuple[float, float]
 
 
-@dataclass(frozen=True, slots=True)
-class SharedNeurons:
+class SharedNeurons(NamedTuple):
     """``formulas`` define the shared neurons, operands first. ``impossible`` ones can have no value: their statements
     contradict each other. ``untold`` is what each is at the defaults, whatever statements say of it."""
 

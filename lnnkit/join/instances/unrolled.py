@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -14,8 +14,7 @@ from lnnkit.formula.unfolding import Formula
 from lnnkit.join.instances.rule_shape import RuleShape
 
 
-@dataclass(frozen=True, slots=True)
-class Unrolled:
+class Unrolled(NamedTuple):
     """For each block the rows of the batch, and how they belong together; ``instance`` (n,) says of each row of a block
     to which of the instances asked for it belongs, or to the first of those that share it."""
 

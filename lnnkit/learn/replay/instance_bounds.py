@@ -55,7 +55,7 @@ def _with_parameters(formula: Formula, parameters: Mapping[str, Tensor]) -> Form
                 parameters.get(name or "", weight) for name, weight in zip(weights, neuron.weights, strict=True)
             )
             own = parameters.get(bias or "", neuron.bias)
-            neuron = replace(neuron, weights=cast("tuple[float, ...]", placed), bias=cast(float, own))
+            neuron = neuron._replace(weights=cast("tuple[float, ...]", placed), bias=cast(float, own))
         neurons.append(neuron)
     ends = (formula.lower, formula.upper)
     if formula.root is not None and formula.auxiliary is None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import torch
-from numpy.typing import DTypeLike
 from torch import Tensor
 
 from lnnkit.store.columns.arrays import Array, spelled_out
 from lnnkit.store.columns.room import LARGE, Room
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
 
 _FAR = 2**24  # room for at least so many entries is made ahead, once they are many
 _MUCH = 2**16  # so many are written at once by large pages

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import mmap
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from lnnkit.store.columns.arrays import Array
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
 
 LARGE = 2**18  # from so many entries on memory is taken only where it is written to
 _MUCH = 2**20  # so many bytes that are written in one go get large pages
