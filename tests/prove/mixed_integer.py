@@ -4,17 +4,53 @@ with Z3 or lnnkit. Every subformula of every ground instance is a variable."""
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
+import networkx as nx
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_matrix
 
-from tests.oracle.program import Formula, free_variables, operands, weights
+from tests.oracle.program import Formula, Statement, free_variables, operands, weights
 from tests.prove.graded_worlds import Case
 
 Affine = tuple[float, dict[int, float]]  # a constant, and coefficients of variables
 Key = tuple[str, tuple[str, ...]]
+
+
+def stripped(statement: Statement) -> Formula:
+    """What is said of each instance: a truth of 1 at most says nothing of a ``forall`` but of its rows."""
+    formula = statement.formula
+    while formula[0] == "forall" and statement.upper >= 1:
+        formula = formula[2]
+    return formula
+
+
+def defines(statement: Statement, closed: Collection[str]) -> list[Formula]:
+    """The atoms of ``closed`` predicates that a statement completes."""
+    formula = stripped(statement)
+    head = operands(formula)[1] if formula[0] == "implies" else formula
+    return [head] if formula[0] == "implies" and head[0] == "atom" and head[1] in closed else []
+
+
+def supports_itself(case: Case) -> bool:
+    """Whether a completed predicate depends on itself: which of its worlds are founded is not worked out here."""
+    closed = _closed(case)
+    below = nx.DiGraph()
+    for statement in case.program.statements:
+        for head in defines(statement, closed):
+            below.add_edges_from((head[1], name) for name in _names(operands(stripped(statement))[0]))
+    return not nx.is_directed_acyclic_graph(below)
+
+
+def _closed(case: Case) -> set[str]:
+    return {predicate.name for predicate in case.program.predicates if predicate.closed}
+
+
+def _names(formula: Formula) -> set[str]:
+    if formula[0] == "atom":
+        return {formula[1]}
+    return set[str]().union(*map(_names, operands(formula)))
 
 
 def tightest(case: Case, question: Formula) -> tuple[float, float] | None:
@@ -41,20 +77,14 @@ class _Model:
 
     def _atoms(self) -> None:
         program, entities = self.case.program, self.case.entities
-        listed = {(fact.predicate, fact.arguments): (fact.lower, fact.upper) for fact in program.facts}
-        self.defined = {part[1] for s in program.statements for part in self._defines(s.formula)}
+        self.listed = {(fact.predicate, fact.arguments): (fact.lower, fact.upper) for fact in program.facts}
+        self.closed = _closed(self.case)
+        self.defined = {head[1] for statement in program.statements for head in defines(statement, self.closed)}
         for predicate in program.predicates:
             for row in itertools.product(entities, repeat=predicate.arity):
                 key = predicate.name, row
                 free = (0.0, 1.0) if not predicate.closed or predicate.name in self.defined else (0.0, 0.0)
-                self.atoms[key] = self.variable(*listed.get(key, free))
-
-    def _defines(self, formula: Formula) -> list[Formula]:
-        closed = {predicate.name for predicate in self.case.program.predicates if predicate.closed}
-        if formula[0] != "implies":
-            return []
-        head = operands(formula)[1]
-        return [head] if head[0] == "atom" and head[1] in closed else []
+                self.atoms[key] = self.variable(*self.listed.get(key, free))
 
     def _statements(self) -> None:
         needs: dict[Key, list[Affine]] = {key: [] for key in self.atoms if key[0] in self.defined}
@@ -64,14 +94,26 @@ class _Model:
                 env = dict(zip(free, row, strict=True))
                 value = self.value(statement.formula, env)
                 self.row(statement.lower, value, statement.upper)
-                for head in self._defines(statement.formula):
+            rule = stripped(statement)
+            free = free_variables(rule)
+            for head in defines(statement, self.closed):
+                for row in itertools.product(self.case.entities, repeat=len(free)):
+                    env = dict(zip(free, row, strict=True))
                     key = head[1], tuple(env[t] if k == "var" else t for k, t in head[2])
-                    constant, terms = self.value(operands(statement.formula)[0], env)
-                    needs[key].append(self.clamp((constant + statement.lower - 1, terms)))
-        for key, rows in needs.items():
+                    needs[key].append(self.need(rule, statement.lower, env))
+        for key in needs.keys() - self.listed.keys():
+            rows = needs[key]
             greatest = self.complement(self.least([self.complement(each) for each in [*rows, (0.0, {})]]))
             gap = _plus(greatest, (0.0, {self.atoms[key]: -1.0}))
             self.row(0.0, gap, 0.0)
+
+    def need(self, rule: Formula, lower: float, env: Mapping[str, str]) -> Affine:
+        """The least truth of a rule's head with which it is ``lower`` at least."""
+        (w, v), bias = weights(rule), rule[-2]
+        if v == 0:
+            return 0.0, {}
+        antecedent = self.value(operands(rule)[0], env)
+        return self.clamp(_plus(((lower - 1 + bias - w) / v, {}), _scaled(w / v, antecedent)))
 
     # --- values -----------------------------------------------------------------------------------------------------
 
@@ -173,17 +215,20 @@ class _Model:
         rows = LinearConstraint(matrix, [low for low, *_ in self.rows], [high for *_, high in self.rows])  # type: ignore[arg-type]
         low, high, integral = np.array(self.low), np.array(self.high), np.array(self.integral)
         found = None
-        for fixed in (False, True):  # once more with the integers that were found: these are whole to 1e-6 only
+        for presolve in (True, False):  # which has lost the optimum of a program (seed 232): a world found is one
             ends = Bounds(low, high)  # pyright: ignore[reportArgumentType]  # arrays are meant
+            first = milp(cost, constraints=rows, integrality=integral, bounds=ends, options={"presolve": presolve})
+            if first.status == 2:
+                continue
+            assert first.status == 0, first.message
+            # once more with the integers that were found: these are whole to 1e-6 only
+            least, most, whole = low.copy(), high.copy(), integral == 1
+            least[whole] = most[whole] = np.round(first.x[whole])
+            ends = Bounds(least, most)  # pyright: ignore[reportArgumentType]  # arrays are meant
             again = milp(cost, constraints=rows, integrality=integral, bounds=ends)
-            if again.status == 2:
-                break
-            assert again.status == 0, again.message
-            found = again
-            if not fixed:
-                whole = integral == 1
-                low[whole] = high[whole] = np.round(found.x[whole])
-        return None if found is None else goal[0] + sign * float(found.fun)
+            value = float((first if again.status == 2 else again).fun)
+            found = value if found is None else min(found, value)
+        return None if found is None else goal[0] + sign * found
 
 
 def _plus(one: Affine, other: Affine) -> Affine:

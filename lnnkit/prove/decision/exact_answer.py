@@ -78,8 +78,8 @@ def _told(asked: _Asked, found: Found) -> Proved:
         notes.append(f"not settled in time: {which} what inference has found")
     lower = low if found.lower is None else max(low, outward(found.lower, 0))
     upper = high if found.upper is None else min(high, outward(found.upper, 1))
-    if lower > upper:  # by rounding
-        lower, upper = low, high
+    if lower > upper:  # by rounding: what inference has found and the solver meet there
+        lower = upper = low if lower == low else high
     verdict = _verdict(lower, upper, asked.alpha, settled=not missing)
     answer = _answer(asked, verdict, lower, upper, notes)
     if verdict not in ("entailed", "refuted"):

@@ -251,11 +251,15 @@ class GradedEncoding:
         """The least truth of a head with which a rule holds; None where that is not worked out."""
         part, lower = rule.stated.part, rational(rule.stated.lower)
         plain = part.bias == 1 and all(weight == 1 for weight in part.weights)
-        if not plain or not _plain_conjunction(part.operands[1]):
+        weighted = part.name == "lukasiewicz" and part.operands[1].kind == "atom" and min(part.weights) > 0
+        if not (plain and _plain_conjunction(part.operands[1])) and not weighted:
             return None
         if lower <= 0:
             return ZERO
         x = self.truth(antecedent(rule), rule.bindings)
+        if weighted:  # 1 - bias + w (1 - x) + v head >= lower
+            w, v = map(rational, part.weights)
+            return self._positive(self._sum((lower - 1 + rational(part.bias) - w) / v, [(w / v, x)]))
         match part.name:
             case "lukasiewicz":
                 return self._positive(self._sum(lower - 1, [(ONE, x)]))
