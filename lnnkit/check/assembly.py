@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
 from typing import cast
@@ -13,17 +13,20 @@ from lnnkit.check.kinds import compares_numbers, is_numeric
 from lnnkit.check.learnables import starting_values
 from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Fact, LogicName, Predicate, Query, SameEntity, Sort
 from lnnkit.check.stated import ends, fact, stated_fact
+from lnnkit.check.sorts import variable_sorts
 from lnnkit.check.strata import stratify
 from lnnkit.check.symbols import Formula, Symbols
 from lnnkit.check.untrained import UNEVALUATED, untrained
-from lnnkit.check.walk import Scope, transform
+from lnnkit.check.unknown_functions import among, stated, substituted
+from lnnkit.check.walk import Scope, nodes, transform
 from lnnkit.syntax import ast
+from lnnkit.syntax.printer import format_expression
 from lnnkit.syntax.rewrite import balanced
 from lnnkit.syntax.span import Span
 
 
 def assemble(symbols: Symbols, logic: LogicName) -> CheckedProgram:
-    predicates = symbols.resolved
+    predicates = dict(symbols.resolved)
     facts: list[Fact] = []
     labels: list[Fact] = []
     for statement in symbols.statements():
@@ -36,7 +39,7 @@ def assemble(symbols: Symbols, logic: LogicName) -> CheckedProgram:
         if formula.kind != "query":
             stated = stated_fact(formula)
             if stated is None:
-                assertions.append(_assertion(formula, symbols))
+                assertions.append(_assertion(formula, symbols, predicates))
             else:
                 facts.append(stated)
     return CheckedProgram(
@@ -65,12 +68,44 @@ def _sorts(symbols: Symbols, predicates: Mapping[str, Predicate]) -> dict[str, S
     return found
 
 
-def _assertion(formula: Formula, symbols: Symbols) -> Assertion:
+def _assertion(formula: Formula, symbols: Symbols, predicates: dict[str, Predicate]) -> Assertion:
+    """The statement; the number that stands for its unknown function is entered among the ``predicates``."""
     statement = formula.statement
     assert formula.kind != "query" and not isinstance(statement, ast.QueryStatement)
     lower, upper = ends(statement.bounds)
     resolved = resolve(formula, symbols)
-    return Assertion(formula.kind, statement.name, resolved, lower, upper, formula.entry.logic, statement.span)
+    unknown = None
+    if functions := among(formula):
+        standing = _standing(formula, functions[0], symbols, predicates)
+        unknown = stated(resolved, functions[0], standing, functions[0].name or f"?{functions[0].span.start}")
+        resolved = substituted(resolved, functions[0], standing)
+    logic = formula.entry.logic
+    return Assertion(formula.kind, statement.name, resolved, lower, upper, logic, statement.span, unknown=unknown)
+
+
+def _standing(
+    formula: Formula, function: ast.UnknownFunction, symbols: Symbols, predicates: dict[str, Predicate]
+) -> ast.Atom:
+    """A number of a new name, of the variables in a function's terms; each statement has its own, so that what one says
+    of its function is no news for another."""
+    named = {node.name for operand in function.operands for node in _variables(operand)}
+    sorts: dict[str, str] = {}
+    for (name, _), sort in variable_sorts(formula, symbols.resolved).items():
+        if name in named:
+            sorts.setdefault(name, sort)
+    shown = format_expression(function)
+    name, number = shown, 1
+    while name in predicates:
+        number += 1
+        name = f"{shown} ({number})"
+    predicates[name] = Predicate(name, tuple(sorts.values()), numeric=True, span=function.span)
+    return ast.Atom(name, tuple(ast.Variable(each, span=function.span) for each in sorts), span=function.span)
+
+
+def _variables(term: ast.Expression) -> Iterator[ast.Variable]:
+    for node in nodes(term):
+        if isinstance(node, ast.Atom):
+            yield from (each for each in node.arguments if isinstance(each, ast.Variable))
 
 
 def query(formula: Formula, symbols: Symbols) -> Query:

@@ -27,6 +27,7 @@ from lnnkit.check.tables import READING, read_tables, unread
 from lnnkit.check.term_values import terms
 from lnnkit.check.truth_values import values
 from lnnkit.check.units import units
+from lnnkit.check.unknown_functions import unknown_functions
 from lnnkit.check.untrained import untrained
 from lnnkit.check.variables import variables
 from lnnkit.check.weights import weights
@@ -51,6 +52,7 @@ PASSES: tuple[Pass, ...] = (
     units,
     terms,
     learnables,
+    unknown_functions,
     untrained,
     rules,
     negations,

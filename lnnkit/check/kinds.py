@@ -84,7 +84,7 @@ def _as_formula(visit: Visit, symbols: Symbols) -> Diagnostic | None:
             return error("entity-as-formula", node.span, message, "say something of it: `P(" + node.span.text + ")`")
         case ast.Number() | ast.Learnable():
             return _bare_number(node, visit)
-        case ast.Arithmetic() | ast.Negate() | ast.Function() | ast.Unit():
+        case ast.Arithmetic() | ast.Negate() | ast.Function() | ast.Unit() | ast.UnknownFunction():
             if (exponent := _exponent(node, symbols, visit)) is not None:
                 message = f"`^` is the power of numbers, but the base of `{_short(node)}` is not a number"
                 hint = (

@@ -61,10 +61,24 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
+class Unknown:
+    """What a statement says of an unknown function, by the name ``function``: where ``condition`` holds (None: anywhere)
+    the function of the ``operands`` is ``target``. Until its formula is found, ``atom`` stands in its place: a number of
+    which nothing is stated."""
+
+    function: str
+    atom: ast.Atom
+    operands: tuple[ast.Expression, ...]
+    target: ast.Expression
+    condition: ast.Expression | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Assertion:
     """A rule or axiom, or a law that follows from comparisons. In ``formula`` comparisons of entities are resolved to
     SameEntity; weights, biases and bounds are checked but not evaluated. Its free variables are universally quantified.
-    ``learned`` is its text with learned values."""
+    ``learned`` is its text with learned values. ``unknown`` is the unknown function that it was written with."""
 
     kind: Literal["rule", "axiom", "law"]
     name: str | None
@@ -74,6 +88,7 @@ class Assertion:
     logic: LogicName
     span: Span
     learned: str | None = None
+    unknown: Unknown | None = None
 
     @property
     def text(self) -> str:

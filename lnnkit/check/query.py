@@ -22,6 +22,7 @@ from lnnkit.check.sorts import sorts
 from lnnkit.check.symbols import Entry
 from lnnkit.check.term_values import terms
 from lnnkit.check.units import units
+from lnnkit.check.unknown_functions import unknown_functions
 from lnnkit.check.untrained import untrained
 from lnnkit.check.variables import variables
 from lnnkit.check.walk import nodes
@@ -40,6 +41,7 @@ QUERY_PASSES: tuple[Pass, ...] = (
     units,
     terms,
     learnables,
+    unknown_functions,
     untrained,
     rules,
     negations,

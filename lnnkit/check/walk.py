@@ -19,7 +19,7 @@ Scope = Mapping[str, ast.Variable]
 
 Connective = ast.And | ast.Or | ast.Implies | ast.Iff | ast.Xor
 Quantifier = ast.Forall | ast.Exists
-NumericNode = ast.Number | ast.Learnable | ast.Negate | ast.Arithmetic | ast.Function | ast.Unit
+NumericNode = ast.Number | ast.Learnable | ast.Negate | ast.Arithmetic | ast.Function | ast.Unit | ast.UnknownFunction
 
 _OPERANDS: dict[type, tuple[Role, tuple[str, ...]]] = {
     ast.Not: ("formula", ("operand",)),
@@ -36,6 +36,7 @@ _OPERANDS: dict[type, tuple[Role, tuple[str, ...]]] = {
     ast.Arithmetic: ("term", ("left", "right")),
     ast.Function: ("term", ("operand",)),
     ast.Unit: ("term", ("operands",)),
+    ast.UnknownFunction: ("term", ("operands",)),
 }
 
 

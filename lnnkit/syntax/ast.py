@@ -207,6 +207,15 @@ class Unit(Node):
     attributes: tuple[Attribute, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class UnknownFunction(Node):
+    """``?f(debt(X), income(X))``: a function of these terms whose formula training finds. Equal names are the same
+    function; one without a name is a function of its own."""
+
+    name: str | None
+    operands: tuple[Expression, ...]
+
+
 Expression = (
     Atom
     | Entity
@@ -227,6 +236,7 @@ Expression = (
     | Arithmetic
     | Function
     | Unit
+    | UnknownFunction
 )
 
 

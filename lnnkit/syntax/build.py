@@ -301,6 +301,8 @@ class Builder:
                 return ast.Function(span=span, name=name, operand=self.expression(children[2], scope, depth))
             case "unit":
                 return self._unit(tree, scope, depth)
+            case "unknown_function":
+                return self._unknown_function(tree, scope, depth)
         operands = tuple([self.expression(child, scope, depth) for child in children[::2]])
         match tree.data:
             case "and":
@@ -441,6 +443,18 @@ class Builder:
             operands=tuple([self.expression(child, scope, depth) for child in children[2:-1:2]]),
             attributes=attributes,
         )
+
+    def _unknown_function(self, tree: Tree[Token], scope: Scope, depth: int) -> ast.UnknownFunction:
+        learnable, text = self._learnable(cast(Token, tree.children[0])), self.text(tree.children[0])
+        if learnable.initial is not None:
+            message = f"`{text}` is a number to start from, and an unknown function starts from none"
+            raise self._fault("unknown-function", message, tree.children[0], "write `?` or `?f` before its terms")
+        if len(tree.children) == 3:
+            message = f"the unknown function `{text}` has no terms"
+            hint = f"name the numbers that it depends on, `{text}(age(X), income(X))`; a constant is `{text}` alone"
+            raise self._fault("unknown-function", message, tree, hint)
+        operands = tuple([self.expression(child, scope, depth) for child in tree.children[2:-1:2]])
+        return ast.UnknownFunction(span=self.span(tree), name=learnable.name, operands=operands)
 
     # --- leaves -------------------------------------------------------------------------------------------------
 

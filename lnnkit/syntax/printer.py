@@ -141,6 +141,9 @@ class _Printer:
             case ast.Unit(name=name, operands=operands, attributes=attributes):
                 terms = ", ".join([self.expression(operand, _SUM, True, scope) for operand in operands])
                 return f"{name}({terms}){_attributes(attributes)}"
+            case ast.UnknownFunction(name=name, operands=operands):
+                terms = ", ".join([self.expression(operand, _SUM, True, scope) for operand in operands])
+                return f"?{name or ''}({terms})"
             case _:
                 return self._connective(node, last, scope)
 

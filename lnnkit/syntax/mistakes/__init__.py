@@ -70,6 +70,7 @@ MISTAKES: tuple[Recogniser, ...] = (
     foreign.semicolon,
     argument_expressions.underscore,
     number_literals.learnable,
+    number_literals.called_learnable,
     number_literals.no_operands,
     number_literals.misplaced_learnable,
     calculations.equals_word,

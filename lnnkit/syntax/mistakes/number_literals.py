@@ -99,6 +99,17 @@ def misplaced_learnable(fault: Fault) -> Diagnostic | None:
     return fault.report("misplaced-learnable", f"`{fault.text}` is a learnable number where a name is expected", hint)
 
 
+def called_learnable(fault: Fault) -> Diagnostic | None:
+    """`fact rate(a) = ?f(size(a))`, `rule P(X)@?f(size(X)) -> Q(X)`."""
+    if fault.text != "(" or not fault.before or not fault.before[-1].text.startswith("?"):
+        return None
+    message = f"`{fault.before[-1].text}(...)` is an unknown function, which stands in equations of rules"
+    hint = (
+        f"write `rule rate(X) = {fault.before[-1].text}(...)`: its values are stated or labelled, its formula is found"
+    )
+    return fault.report_at(fault.before[-1], "misplaced-learnable", message, hint)
+
+
 def learnable(fault: Fault) -> Diagnostic | None:
     if fault.previous and fault.previous.text == "?" and fault.token in ("NAME", "ENTITY", "NUMBER"):
         return fault.report("learnable-space", "no space goes between `?` and what follows", f"write `?{fault.text}`")

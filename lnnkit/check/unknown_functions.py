@@ -1,0 +1,193 @@
+"""Unknown functions, ``rule rate(X) = ?f(susceptible(X), infected(X))``: where they may stand, and what is stated of them.
+
+Training finds their formulas by regression, so a statement must say what their values are: it is an equation of numbers
+on conditions, ``A -> B -> left = right``, with one unknown function, which `+ - * /` can be undone around.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import cast
+
+from lnnkit.check.constants import mentions_numbers
+from lnnkit.check.findings import error, place, warning
+from lnnkit.check.learnables import in_formula
+from lnnkit.check.program import Unknown
+from lnnkit.check.symbols import Formula, Symbols
+from lnnkit.check.units import shapes_of
+from lnnkit.check.walk import children, nodes, strip_foralls, transform
+from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.printer import format_expression
+
+_CODE = "unknown-function"
+
+
+def unknown_functions(symbols: Symbols) -> list[Diagnostic]:
+    found: list[Diagnostic] = []
+    first: dict[str, ast.UnknownFunction] = {}
+    for formula in symbols.formulas:
+        own = among(formula)
+        if own:
+            wrong = next(_wrong(formula, own), None)
+            found.append(_untrained(formula, own[0]) if wrong is None else wrong)
+            found.extend(_conflicts(own, first))
+    values = {
+        item.name: item
+        for formula in symbols.formulas
+        for item in in_formula(formula)
+        if item.name is not None and item.name in first
+    }
+    for name, item in values.items():
+        where = place(first[name].span, item.span)
+        message = f"`?{name}` is a number here, and an unknown function on {where}"
+        found.append(error(_CODE, item.span, message, "give one of them another name"))
+    return found
+
+
+def among(formula: Formula) -> list[ast.UnknownFunction]:
+    """The unknown functions of a statement, outer before inner."""
+    return [visit.node for visit in formula.visits if isinstance(visit.node, ast.UnknownFunction)]
+
+
+def stated(root: ast.Expression, node: ast.UnknownFunction, atom: ast.Atom, key: str) -> Unknown:
+    """What the formula ``root`` of a statement without errors says of its unknown function ``node``, in whose place
+    ``atom`` stands for inference."""
+    conditions, equation = _equation(root)
+    assert equation is not None
+    left, right = equation.operands
+    target = _undone(left, right, node) or _undone(right, left, node)
+    assert target is not None
+    condition = conditions[0] if len(conditions) == 1 else ast.And(tuple(conditions), span=node.span)
+    return Unknown(key, atom, node.operands, target, condition if conditions else None, node.span)
+
+
+def substituted(root: ast.Expression, old: ast.Expression, new: ast.Expression) -> ast.Expression:
+    """``root`` with ``new`` in the place of the node ``old``."""
+    return transform(root, lambda node: new if node is old or node == old else node)
+
+
+def _wrong(formula: Formula, own: list[ast.UnknownFunction]) -> Iterator[Diagnostic]:
+    """What is wrong with a statement, the most telling first."""
+    node, text = own[0], _shown(own[0])
+    if formula.kind == "axiom":
+        message = f"`{text}` is an unknown function, but an axiom is never trained"
+        yield error("misplaced-learnable", node.span, message, "write `rule` for `axiom`")
+    if formula.kind == "query":
+        message = f"`{text}` is an unknown function, but a query learns nothing"
+        hint = f"write it in a rule, `rule rate(X) = {text}`, and ask for the number on the other side"
+        yield error("misplaced-learnable", node.span, message, hint)
+    inner = [each for operand in node.operands for each in nodes(operand) if isinstance(each, ast.UnknownFunction)]
+    if inner:
+        message = f"`{_shown(inner[0])}` stands within `?{node.name or ''}(...)`, so the data determine neither"
+        hint = "give one unknown function the numbers that both depend on"
+        yield error(_CODE, inner[0].span, message, hint)
+    if len(own) > 1:
+        message = f"`{_shown(own[1])}` is the second unknown function of this {formula.kind}"
+        hint = "one equation determines one function: give it the terms of both"
+        yield error(_CODE, own[1].span, message, hint)
+    yield from _within(formula, node)
+    conditions, equation = _equation(formula.root)
+    if equation is None or not any(each is node for each in nodes(equation)):
+        message = f"`{text}` stands in no equation, so no data say what its values are"
+        hint = f"state a number that it gives, `rule rate(X) = {text}`; compare that number in another rule"
+        yield error(_CODE, node.span, message, hint)
+        return
+    if getattr(formula.statement, "bounds", None) is not None:
+        message = f"`{text}` is found from equations that hold, and this one holds to a degree"
+        yield error(_CODE, formula.statement.bounds.span, message, "leave out the bounds")  # pyright: ignore[reportOptionalMemberAccess, reportAttributeAccessIssue]  # it has some
+    left, right = equation.operands
+    target = _undone(left, right, node) or _undone(right, left, node)
+    if target is None:
+        message = f"what stands around `{text}` cannot be undone: only `+ - * /` can"
+        hint = "let the function give the whole term, or name the term by a number of its own"
+        yield error(_CODE, node.span, message, hint)
+        return
+    if not mentions_numbers(target):
+        message = f"`{_shown(equation)}` equates an unknown function with a constant"
+        yield error(_CODE, equation.span, message, "name the number that it gives: `rule rate(X) = " + text + "`")
+    given = {each for each in nodes(target) if isinstance(each, ast.Atom)}
+    for operand in node.operands:
+        if operand in given:
+            message = f"`{_shown(operand)}` is on both sides, so that any table would be explained by itself"
+            yield error(_CODE, operand.span, message, "leave it out on one side")
+
+
+def _within(formula: Formula, node: ast.UnknownFunction) -> Iterator[Diagnostic]:
+    """Constants among its terms, and whatever else the statement would learn."""
+    for operand in node.operands:
+        if not mentions_numbers(operand):
+            message = f"`{_shown(operand)}` is a constant, and an unknown function finds its own"
+            yield error(_CODE, operand.span, message, "leave it out")
+    learned = [each.span for each in in_formula(formula)]
+    for visit in formula.visits:
+        each = visit.node
+        if isinstance(each, ast.Unit | ast.Comparison):
+            given = {attribute.key for attribute in each.attributes}
+            if any(shape.needed and key not in given for key, shape in shapes_of(each).items()):
+                learned.append(each.span)
+    for span in learned:
+        message = f"`{' '.join(span.text.split())}` is learned too, and one equation determines one of them"
+        yield error(_CODE, span, message, "write a number, or leave it out: the function has constants of its own")
+
+
+def _equation(root: ast.Expression) -> tuple[list[ast.Expression], ast.Comparison | None]:
+    """The conditions of a formula and the equation that follows from them; None where it is no plain equation."""
+    conditions: list[ast.Expression] = []
+    found = strip_foralls(root)
+    while isinstance(found, ast.Implies) and not found.attributes:
+        if isinstance(found.antecedent, ast.Weighted):
+            return conditions, None
+        conditions.append(found.antecedent)
+        found = found.consequent
+    plain = isinstance(found, ast.Comparison) and found.operators == ("=",) and not found.attributes
+    return conditions, cast(ast.Comparison, found) if plain else None
+
+
+def _undone(side: ast.Expression, other: ast.Expression, node: ast.UnknownFunction) -> ast.Expression | None:
+    """The term that ``node`` equals where ``side = other``; None if it is not in ``side``, or only through what has no
+    inverse."""
+    while side is not node and side != node:
+        inside = [any(each == node for each in nodes(child)) for child in children(side)]
+        match side:
+            case ast.Negate(operand=operand):
+                side, other = operand, ast.Negate(other, span=other.span)
+            case ast.Arithmetic(operator="+", left=left, right=right) if any(inside):
+                side, rest = (left, right) if inside[0] else (right, left)
+                other = ast.Arithmetic("-", other, rest, span=other.span)
+            case ast.Arithmetic(operator="*", left=left, right=right) if any(inside):
+                side, rest = (left, right) if inside[0] else (right, left)
+                other = ast.Arithmetic("/", other, rest, span=other.span)
+            case ast.Arithmetic(operator="-" | "/", left=left, right=right) if any(inside):
+                minus = side.operator == "-"
+                if inside[0]:
+                    side, other = left, ast.Arithmetic("+" if minus else "*", other, right, span=other.span)
+                else:
+                    side, other = right, ast.Arithmetic("-" if minus else "/", left, other, span=other.span)
+            case _:
+                return None
+    return other
+
+
+def _conflicts(own: list[ast.UnknownFunction], first: dict[str, ast.UnknownFunction]) -> Iterator[Diagnostic]:
+    for node in own:
+        if node.name is None:
+            continue
+        before = first.setdefault(node.name, node)
+        if len(before.operands) != len(node.operands):
+            counts = [f"{len(each.operands)} term{'s' * (len(each.operands) > 1)}" for each in (node, before)]
+            message = f"`?{node.name}` has {counts[0]} here, and {counts[1]} on {place(before.span, node.span)}"
+            hint = "the same name is the same function: give it as many terms, or use two names"
+            yield error(_CODE, node.span, message, hint)
+
+
+def _untrained(formula: Formula, node: ast.UnknownFunction) -> Diagnostic:
+    message = (
+        f"`{_shown(node)}` is unknown before it is trained: until then this {formula.kind} says nothing of numbers"
+    )
+    hint = "`lnnkit train` finds its formula where the other side is stated or labelled"
+    return warning("untrained-function", node.span, message, hint)
+
+
+def _shown(node: ast.Expression) -> str:
+    return format_expression(node)
