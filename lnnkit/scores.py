@@ -162,8 +162,8 @@ class Evidence:
 @dataclass(frozen=True, slots=True)
 class FoundFormula:
     """The formula of an unknown function, found from so many ``rows``: its text with the terms of the first of its
-    ``rules``, and its ``error`` on rows held back (mean size of the residuals over that of the best constant: 0 exact, 1
-    says nothing). ``pareto`` has the size, error and text of each formula that no smaller one beats."""
+    ``rules``, and its ``error`` on rows held back (mean size of the residuals over that of the best constant: 0 exact,
+    1 says nothing). ``pareto`` has the size, error and text of each formula that no smaller one beats."""
 
     function: str
     rules: tuple[str, ...]

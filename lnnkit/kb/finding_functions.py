@@ -7,7 +7,7 @@ found for others, whose values may be its terms.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -29,6 +29,8 @@ from lnnkit.syntax.printer import format_expression
 LEAST = 8
 """So many rows make a formula: of fewer, constants could be fitted to all."""
 
+_PLENTY = 32  # rows without missing terms
+_WEAK = 0.5  # of the error of the best constant
 _EXACT = 1e-9  # of the target's size: what rounding leaves
 
 Sought = Mapping[str, Sequence[Unknown]]  # what statements say of each function, by its name
@@ -38,8 +40,9 @@ def find_functions(
     session: Session, learner: Learner, trained: frozenset[str], search: Search, validation: float, most: int | None
 ) -> tuple[tuple[FoundFormula, ...], tuple[Diagnostic, ...]]:
     """Find the formulas of the unknown functions of the rules ``trained``; the learner takes them. The labels held back
-    for ``validation`` tell nothing of them. A statement has ``most`` instances (None: as many as fit). Last are warnings: ``inexact-formula`` where stated numbers contradict what
-    was found. Raises `ProgramError` for functions that too few rows tell of, and then takes none."""
+    for ``validation`` tell nothing of them. A statement has ``most`` instances (None: as many as fit). Last are
+    warnings: ``inexact-formula`` where stated numbers contradict what was found, ``weak-formula`` where it says hardly
+    more than a constant. Raises `ProgramError` for functions that too few rows tell of, and then takes none."""
     sought = learner.sought(trained)
     session = session.about(session.theory)
     session.most = most
@@ -54,13 +57,12 @@ def find_functions(
             if not ready:
                 raise ProgramError([_too_few(own[0], len(rows[name])) for name, own in left.items()])
             for name in ready:
-                made[name] = discover(rows[name].table, rows[name].target, search), rows[name]
-            learner.functions = kept | {
-                name: _function(found, rows.table.shape[1]) for name, (found, rows) in made.items()
-            }
+                made[name] = _discovered(rows[name], search), rows[name]
+            learner.functions = kept | {name: _function(*each) for name, each in made.items()}
         found = learner.functions
         learner.functions = kept  # the stated rows are those that no formula adds to
         warnings = _inexact(session, sought, made)
+        warnings += tuple(_weak(sought, made))
         learner.functions = found
     except BaseException:
         learner.functions = before
@@ -69,8 +71,16 @@ def find_functions(
     return described, warnings
 
 
-def _function(found: Discovered, terms: int) -> FoundFunction:
-    names = [f"?x{place}" for place in range(terms)]
+def _discovered(rows: Rows, search: Search) -> Discovered:
+    """From rows without missing terms where most are so: errors are measured on rows held back, whatever they lack."""
+    whole = np.isfinite(rows.table).all(1)
+    if whole.sum() < max(_PLENTY, len(rows) / 2):
+        whole[:] = True
+    return discover(rows.table[whole], rows.target[whole], search)
+
+
+def _function(found: Discovered, rows: Rows) -> FoundFunction:
+    names = [f"?x{place}" for place in range(rows.table.shape[1])]
 
     def text(formula: Product) -> str:
         return formula_text(formula, names, pi=repr(math.pi))
@@ -108,6 +118,17 @@ def _inexact(session: Session, sought: Sought, made: Mapping[str, tuple[Discover
     return tuple(found)
 
 
+def _weak(sought: Sought, made: Mapping[str, tuple[Discovered, Rows]]) -> Iterator[Diagnostic]:
+    """Warnings about formulas that say hardly more than a constant, of what is not one."""
+    for name, own in sought.items():
+        found, rows = made[name]
+        error = found.pareto[found.chosen].error
+        if error > _WEAK and _off(found, rows):
+            message = f"the formula of `{_text(own[0])}` errs {error:.2g} times as much as a constant"
+            hint = "give it the terms that matter, and more rows; what is measured badly has no formula"
+            yield Diagnostic("weak-formula", message, hint, own[0].span, severity="warning")
+
+
 def _off(found: Discovered, rows: Rows) -> int:
     """In how many rows the formula is not the target."""
     if not len(rows):
@@ -121,6 +142,11 @@ def _too_few(unknown: Unknown, rows: int) -> Diagnostic:
     message = f"{counted} of `{_text(unknown)}`, and a formula needs {LEAST}"
     hint = "a row has the other side stated or labelled, one of the terms known, and all conditions true"
     return Diagnostic("too-few-rows", message, hint, unknown.span)
+
+
+def _term(operand: ast.Expression) -> str:
+    text = format_expression(operand)
+    return text if isinstance(operand, ast.Atom) else f"({text})"
 
 
 def _text(unknown: Unknown) -> str:

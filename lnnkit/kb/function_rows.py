@@ -71,17 +71,19 @@ def rows_of(session: Session, program: CheckedProgram, sought: Mapping[str, Sequ
     own_session = session.about(theory)
     found: dict[str, Rows] = {}
     for name, plan in plans.items():
-        parts = [
-            _rows(*(None if each is None else answers(own_session, each, 1.0) for each in (target, condition)),
-                  [answers(own_session, each, 1.0) for each in operands])
-            for target, operands, condition in plan
-        ]  # fmt: skip
+        parts = [_rows(*_answered(own_session, *each)) for each in plan]
         found[name] = Rows(np.concatenate([each.table for each in parts]), np.concatenate([e.target for e in parts]))
     return found
 
 
-def _rows(target: Answers | None, condition: Answers | None, operands: Sequence[Answers]) -> Rows:
-    assert target is not None
+def _answered(
+    session: Session, target: Query, operands: Sequence[Query], condition: Query | None
+) -> tuple[Answers, list[Answers], Answers | None]:
+    found = None if condition is None else answers(session, condition, 1.0)
+    return answers(session, target, 1.0), [answers(session, each, 1.0) for each in operands], found
+
+
+def _rows(target: Answers, operands: Sequence[Answers], condition: Answers | None) -> Rows:
     table = _known(target, "y")
     if condition is not None:
         table = _joined(table, _true(condition), "inner")

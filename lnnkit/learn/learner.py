@@ -38,8 +38,8 @@ from lnnkit.syntax.printer import format_statement
 
 class Learner:
     """``program`` as it was checked, ``file`` its main file. ``module`` holds what all its rules learn; ``dropped`` are
-    the literals that rules go without, as long as their parameters stay as they were then; ``functions`` are the formulas
-    that were found for unknown functions, by their names."""
+    the literals that rules go without, as long as their parameters stay as they were then; ``functions`` are the
+    formulas that were found for unknown functions, by their names."""
 
     def __init__(self, program: CheckedProgram, file: ast.Program) -> None:
         self._file = file

@@ -88,7 +88,8 @@ def as_it_stands(fitting: Fitting) -> Fitted:
     values = torch.zeros(0, dtype=torch.float64)
     found = fitting.infer(values, fitting.constraints(values))
     standing = Standing(*fitting.scores(found), fitting.truths(found))
-    return Fitted(values, found.losses, standing, standing, (), None, "solved", torch.zeros(0, dtype=torch.bool))
+    stopped: Stop = "solved" if found.losses.total <= _NOTHING else "epochs"
+    return Fitted(values, found.losses, standing, standing, (), None, stopped, torch.zeros(0, dtype=torch.bool))
 
 
 class _Descent:

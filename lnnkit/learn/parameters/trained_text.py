@@ -61,8 +61,8 @@ def with_values(
     functions: Mapping[str, FoundFunction] = MappingProxyType({}),
 ) -> ast.Program:
     """The main ``file`` of a checked program with these values of its parameters and these ``functions``, by name, in
-    their places, and without the literals that are ``dropped``. A ``?`` stays one, and starts there; an unknown function
-    becomes its formula. What was 1 and stays 1 is not written."""
+    their places, and without the literals that are ``dropped``. A ``?`` stays one, and starts there; an unknown
+    function becomes its formula. What was 1 and stays 1 is not written."""
     text, done, pieces = file.span.source.text, 0, []
     for rule in trained_rules(file, program, values, dropped, functions):
         statement, new = rule.before, rule.after
