@@ -1,7 +1,7 @@
 """Formulas for the unknown functions of rules, from the rows in which their values are stated or labelled.
 
-Values that are known as they stand are taken first. A function with too few is tried again with the formulas that were
-found for others, whose values may be its terms.
+Values that are known as they stand are taken first. A function with too few rows is tried again with the formulas that
+were found for others, whose values may be its terms.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ def find_functions(
     try:
         while left := {name: own for name, own in sought.items() if name not in made}:
             rows = rows_of(session, taught(session.theory, validation, search.seed), left)
-            ready = [name for name in left if len(rows[name]) >= LEAST]
+            ready = [name for name in left if rows[name].whole.sum() >= LEAST]
+            ready = ready or [name for name in left if len(rows[name]) >= LEAST]
             if not ready:
                 raise ProgramError([_too_few(own[0], len(rows[name])) for name, own in left.items()])
             for name in ready:
@@ -73,7 +74,7 @@ def find_functions(
 
 def _discovered(rows: Rows, search: Search) -> Discovered:
     """From rows without missing terms where most are so: errors are measured on rows held back, whatever they lack."""
-    whole = np.isfinite(rows.table).all(1)
+    whole = rows.whole
     if whole.sum() < max(_PLENTY, len(rows) / 2):
         whole[:] = True
     return discover(rows.table[whole], rows.target[whole], search)

@@ -34,6 +34,11 @@ class Rows:
     def __len__(self) -> int:
         return len(self.target)
 
+    @property
+    def whole(self) -> np.ndarray:
+        """[rows] in which all terms are known."""
+        return np.isfinite(self.table).all(1)
+
 
 def taught(theory: Theory, validation: float, seed: int, *, labelled: bool = True) -> CheckedProgram:
     """The program of a theory with what the labels of its numbers say as facts, without those that are held back for

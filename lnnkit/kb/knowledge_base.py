@@ -97,7 +97,11 @@ class KnowledgeBase:
     @property
     def predicates(self) -> Mapping[str, Predicate]:
         """All predicates and numbers, by name."""
-        return self._checked.predicates
+        checked = self._checked
+        unknown = {each.unknown.atom.name for each in checked.assertions if each.unknown is not None}
+        if not unknown:
+            return checked.predicates
+        return {name: each for name, each in checked.predicates.items() if name not in unknown}
 
     def entities(self, prefix: str, most: int) -> list[str]:
         """Up to ``most`` entities of facts and tables whose names start with ``prefix``, sorted; whole numbers are left
@@ -629,7 +633,7 @@ class KnowledgeBase:
         facts = len(checked.facts) + sum(map(len, checked.tables))
         kinds = [assertion.kind for assertion in checked.assertions]
         return [
-            ("predicates", len(checked.predicates)),
+            ("predicates", len(self.predicates)),
             ("facts", facts),
             ("rules", kinds.count("rule")),
             ("axioms", kinds.count("axiom")),
