@@ -88,7 +88,8 @@ def as_it_stands(fitting: Fitting) -> Fitted:
     values = torch.zeros(0, dtype=torch.float64)
     found = fitting.infer(values, fitting.constraints(values))
     standing = Standing(*fitting.scores(found), fitting.truths(found))
-    stopped: Stop = "solved" if found.losses.total <= _NOTHING else "epochs"
+    met = all(each is None or each.exact for each in (standing.train, standing.validation))
+    stopped: Stop = "solved" if met else "epochs"
     return Fitted(values, found.losses, standing, standing, (), None, stopped, torch.zeros(0, dtype=torch.bool))
 
 
