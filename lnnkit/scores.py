@@ -160,11 +160,39 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
+class FoundFormula:
+    """The formula of an unknown function, found from so many ``rows``: its text with the terms of the first of its
+    ``rules``, and its ``error`` on rows held back (mean size of the residuals over that of the best constant: 0 exact,
+    1 says nothing). ``pareto`` has the size, error and text of each formula that no smaller one beats."""
+
+    function: str
+    rules: tuple[str, ...]
+    formula: str
+    error: float
+    rows: int
+    pareto: tuple[tuple[int, float, str], ...]
+
+    @property
+    def shown_error(self) -> str:
+        return "0" if self.error < 1e-9 else f"{self.error:.3g}"
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "function": self.function,
+            "rules": list(self.rules),
+            "formula": self.formula,
+            "error": self.error,
+            "rows": self.rows,
+            "pareto": [{"size": size, "error": error, "formula": text} for size, error, text in self.pareto],
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Fitted:
     """What fitting came to: the scores on the labels it learned from and on those it stopped by (None: there are none),
     the loss and its terms there, the values by the names of their parameters, and what it went through. ``stopped`` is
     epochs, patience, solved (every label is met exactly) or interrupted; ``warnings`` say where nothing could be
-    learned, or what was found is arbitrary."""
+    learned, or what was found is arbitrary; ``functions`` are the formulas that were found for unknown functions."""
 
     train: Scores
     validation: Scores | None
@@ -175,6 +203,7 @@ class Fitted:
     history: tuple[Epoch, ...] = ()
     evidence: Evidence | None = field(default=None, repr=False)
     warnings: tuple[Diagnostic, ...] = ()
+    functions: tuple[FoundFormula, ...] = ()
 
     def as_dict(self) -> dict[str, object]:
         """The object that ``lnnkit train --format json`` prints."""
@@ -184,6 +213,7 @@ class Fitted:
             "loss": self.loss,
             "terms": dict(self.terms),
             "parameters": dict(self.values),
+            "functions": [each.as_dict() for each in self.functions],
             "epochs": self.history[-1].epoch if self.history else 0,
             "stopped": self.stopped,
             "warnings": [each.as_dict() for each in self.warnings],

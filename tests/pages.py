@@ -140,7 +140,7 @@ class PageRun:
         name = block.file or f"block{self.unnamed}.lnn"
         program, findings = parse(block.text, name)
         checked, more = check(program, self.folder)
-        untrained = checked.unevaluated if checked else ()
+        untrained = [*(checked.unevaluated if checked else ()), *(e for e in more if e.code == "untrained-function")]
         assert [each.render() for each in [*findings, *more] if each not in untrained] == [], place
         if "\nquery" in f"\n{block.text}":
             path = self.folder / name

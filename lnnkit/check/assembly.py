@@ -12,12 +12,12 @@ from lnnkit.check.constants import truth_of
 from lnnkit.check.kinds import compares_numbers, is_numeric
 from lnnkit.check.learnables import starting_values
 from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Fact, LogicName, Predicate, Query, SameEntity, Sort
-from lnnkit.check.stated import ends, fact, stated_fact
 from lnnkit.check.sorts import variable_sorts
+from lnnkit.check.stated import ends, fact, stated_fact
 from lnnkit.check.strata import stratify
 from lnnkit.check.symbols import Formula, Symbols
-from lnnkit.check.untrained import UNEVALUATED, untrained
 from lnnkit.check.unknown_functions import among, stated, substituted
+from lnnkit.check.untrained import UNEVALUATED, untrained
 from lnnkit.check.walk import Scope, nodes, transform
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression

@@ -1,4 +1,4 @@
-"""Unknown functions, ``rule rate(X) = ?f(susceptible(X), infected(X))``: where they may stand, and what is stated of them.
+"""Unknown functions, ``rule rate(X) = ?f(susceptible(X), infected(X))``: where they stand, and what is stated of them.
 
 Training finds their formulas by regression, so a statement must say what their values are: it is an equation of numbers
 on conditions, ``A -> B -> left = right``, with one unknown function, which `+ - * /` can be undone around.
@@ -87,7 +87,7 @@ def _wrong(formula: Formula, own: list[ast.UnknownFunction]) -> Iterator[Diagnos
         hint = "one equation determines one function: give it the terms of both"
         yield error(_CODE, own[1].span, message, hint)
     yield from _within(formula, node)
-    conditions, equation = _equation(formula.root)
+    _, equation = _equation(formula.root)
     if equation is None or not any(each is node for each in nodes(equation)):
         message = f"`{text}` stands in no equation, so no data say what its values are"
         hint = f"state a number that it gives, `rule rate(X) = {text}`; compare that number in another rule"
@@ -182,9 +182,7 @@ def _conflicts(own: list[ast.UnknownFunction], first: dict[str, ast.UnknownFunct
 
 
 def _untrained(formula: Formula, node: ast.UnknownFunction) -> Diagnostic:
-    message = (
-        f"`{_shown(node)}` is unknown before it is trained: until then this {formula.kind} says nothing of numbers"
-    )
+    message = f"`{_shown(node)}` is unknown before it is trained, so that this {formula.kind} says nothing yet"
     hint = "`lnnkit train` finds its formula where the other side is stated or labelled"
     return warning("untrained-function", node.span, message, hint)
 

@@ -25,10 +25,13 @@ if TYPE_CHECKING:
     from lnnkit.fit import Fit
     from lnnkit.scores import Epoch
 
+_UNTRAINED = ("untrained", "untrained-relation", "untrained-function")  # what training is there for
+
 SUMMARY = "fit the numbers of a program's rules to its labels"
 DESCRIPTION = """\
 Learns weights, biases, truths and the values marked `?` of the rules from the labels, and writes the program with what
-it has learned. An axiom learns nothing; a rule that holds a `?` learns only what is so marked."""
+it has learned. An axiom learns nothing; a rule that holds a `?` learns only what is so marked. Of an unknown function,
+`?f(...)`, the formula is found from the rows in which its value is stated or labelled."""
 EXAMPLE = """\
 example:
   lnnkit train loan.lnn -o trained.lnn
@@ -81,6 +84,13 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--slack", type=values.positive, metavar="PRICE", help="let classical neurons leave operands out, at this price"
     )
+    parser.add_argument(
+        "--seconds",
+        type=values.positive,
+        default=30.0,
+        metavar="S",
+        help="of CPU time to search for the formula of each unknown function, at most (default: 30)",
+    )
     parser.add_argument("--checkpoint", metavar="FILE", help="save the state here; a killed run continues from it")
     parser.add_argument(
         "--report",
@@ -105,7 +115,7 @@ def command(arguments: argparse.Namespace) -> int:
     kb = load(arguments.file, shown=shown)
     for path in filter(None, (arguments.output, arguments.report, arguments.checkpoint)):
         require_apart(path, kb.files)
-    streams.findings(finding for finding in kb.warnings if finding.code not in ("untrained", "untrained-relation"))
+    streams.findings(finding for finding in kb.warnings if finding.code not in _UNTRAINED)
     use_threads(arguments.threads)
     with ProgressLine("training", shown=shown) as line:
 
@@ -135,6 +145,7 @@ def command(arguments: argparse.Namespace) -> int:
                 classical=arguments.classical,
                 alpha=arguments.alpha,
                 slack=arguments.slack,
+                seconds=arguments.seconds,
                 checkpoint=arguments.checkpoint,
                 max_groundings=arguments.max_groundings,
                 listen=listen,
@@ -177,6 +188,8 @@ def _idle(arguments: argparse.Namespace) -> str | None:
 def _table(found: Fit, output: str) -> Iterator[str]:
     terms = ", ".join(f"{name} {value:.4g}" for name, value in found.terms.items())
     epochs = found.history[-1].epoch if found.history else 0
+    for each in found.functions:
+        yield f"{each.function} = {each.formula}   ({each.rows:,} rows, error {each.shown_error})\n"
     yield f"loss {found.loss:.4g} ({terms}) after {epochs} epochs ({found.stopped})\n"
     for name, scores in (("training labels", found.train), ("validation labels", found.validation)):
         if scores is not None and (scores.predicates or scores.numbers):

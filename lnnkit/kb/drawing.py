@@ -26,7 +26,7 @@ def picture(session: Session, atom: str | None, formulas: bool, depth: int, most
         titled = title if atom is None else f"{atom} in {title}"
         if formulas:
             return syntax_graph(session.graph(), titled, atom, most)
-        return predicate_graph(theory.checked, titled, atom, most)
+        return predicate_graph(theory.settled(), titled, atom, most)
     _require_near_none(atom, predicates)
     if formulas:
         message = f"formulas are drawn of a program, or around a predicate, and `{atom}` is no predicate"

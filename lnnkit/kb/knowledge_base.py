@@ -97,7 +97,11 @@ class KnowledgeBase:
     @property
     def predicates(self) -> Mapping[str, Predicate]:
         """All predicates and numbers, by name."""
-        return self._checked.predicates
+        checked = self._checked
+        unknown = {each.unknown.atom.name for each in checked.assertions if each.unknown is not None}
+        if not unknown:
+            return checked.predicates
+        return {name: each for name, each in checked.predicates.items() if name not in unknown}
 
     def entities(self, prefix: str, most: int) -> list[str]:
         """Up to ``most`` entities of facts and tables whose names start with ``prefix``, sorted; whole numbers are left
@@ -495,6 +499,7 @@ class KnowledgeBase:
         classical: Collection[str] = (),
         alpha: float = 1.0,
         slack: float | None = None,
+        seconds: float = 30.0,
         checkpoint: str | Path | None = None,
         max_groundings: int | None = None,
         listen: Callable[[Epoch], bool | None] | None = None,
@@ -514,13 +519,19 @@ class KnowledgeBase:
         killed run continues from ``checkpoint``, to the same result. ``listen`` is called for every inference of the
         fit, and stops fitting by returning False.
 
-        Raises `Error` if there is nothing to learn, no label, or no classical neuron; `BudgetError` as `infer` does.
+        The formula of an unknown function, `?f(...)`, is found first, from the rows in which its value is stated or
+        labelled (and not held out), within ``seconds`` of CPU time but for the step that is under way.
+
+        Raises `Error` if there is nothing to learn, no label, no classical neuron, or too few rows for a formula;
+        `BudgetError` as `infer` does; ``ValueError`` unless ``seconds`` is above 0.
         """
         from lnnkit.kb.training import fit, rule_names, trained_rules
         from lnnkit.learn.fitting.fitting_problem import Settings
         from lnnkit.learn.fitting.objective import Objective
         from lnnkit.output import require_apart
 
+        if not seconds > 0:
+            raise ValueError(f"seconds must be above 0; got {seconds!r}")
         if checkpoint is not None:
             require_apart(checkpoint, self.files)
         trained = trained_rules(self._theory, only, freeze, classical)
@@ -540,7 +551,9 @@ class KnowledgeBase:
             objective=Objective(loss, contradictions, uncertainty, decay, slack),
             max_rounds=ROUND_LIMIT,
         )
-        return fit(self._session, trained, settings, max_groundings, checkpoint, listen)
+        found = fit(self._session, trained, settings, max_groundings, checkpoint, listen, seconds)
+        self.warnings = tuple(each for each in self.warnings if not self._theory.settles(each))
+        return found
 
     def evaluate(self, *, max_groundings: int | None = None) -> Scores:
         """How well the answers for labelled atoms agree with their labels. Raises `Error` if there is no label."""
@@ -620,7 +633,7 @@ class KnowledgeBase:
         facts = len(checked.facts) + sum(map(len, checked.tables))
         kinds = [assertion.kind for assertion in checked.assertions]
         return [
-            ("predicates", len(checked.predicates)),
+            ("predicates", len(self.predicates)),
             ("facts", facts),
             ("rules", kinds.count("rule")),
             ("axioms", kinds.count("axiom")),

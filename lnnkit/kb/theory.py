@@ -51,6 +51,14 @@ class Theory:
             if self.learner is None or not self.learner.tells(finding)
         ]
 
+    def settles(self, finding: Diagnostic) -> bool:
+        """Whether a finding is that an unknown function is not trained, whose formula was found since."""
+        if finding.code != "untrained-function" or self.learner is None:
+            return False
+        unknowns = (each.unknown for each in self.checked.assertions)
+        found = self.learner.functions
+        return any(each.span == finding.span and each.function in found for each in unknowns if each is not None)
+
     def require_evaluated(self) -> None:
         """Raises `ProgramError` if anything is `refused`."""
         refused = self.refused
@@ -76,7 +84,8 @@ class Theory:
     @property
     def version(self) -> tuple[object, ...]:
         """A value that changes whenever the learned values change."""
-        return (*self.values.items(), *(each.version for each in self.bindings))
+        functions = () if self.learner is None else tuple(self.learner.functions.items())
+        return (*self.values.items(), *functions, *(each.version for each in self.bindings))
 
     def settled(self) -> CheckedProgram:
         """The program with its learned values in place."""

@@ -18,12 +18,12 @@ from lnnkit.kb.theory import Theory, not_finite
 from lnnkit.learn.fitting.checkpoint import OtherRun
 from lnnkit.learn.fitting.fitting_problem import Settings, Unstarted
 from lnnkit.learn.fitting.gradient_descent import Listen
-from lnnkit.learn.learner import evaluate
+from lnnkit.learn.learner import Learner, evaluate
 from lnnkit.learn.parameters.constraints import Infeasible
 from lnnkit.learn.parameters.rule_parameters import Parameter
 from lnnkit.learn.replay.neural_predicates import NotFinite
 from lnnkit.output import require_writable
-from lnnkit.scores import Scores
+from lnnkit.scores import FoundFormula, Scores
 from lnnkit.syntax.diagnostic import Diagnostic
 
 _TEACHES_NOTHING = "axioms and imported rules learn nothing, nor does a `?` that shares its name with one of theirs"
@@ -36,7 +36,8 @@ def trained_rules(
     given as a string."""
     only, freeze, classical = None if only is None else rule_names(only), rule_names(freeze), rule_names(classical)
     learner = theory.learning()
-    if not learner.states_equations(learner.rules if only is None else only):
+    asked = learner.rules if only is None else only
+    if not learner.states_equations(asked) and not learner.seeking().intersection(asked):
         _require_labels(theory.checked)
     findings: list[Diagnostic] = []
     for name in dict.fromkeys((*(only or ()), *freeze, *classical)):
@@ -47,7 +48,7 @@ def trained_rules(
     if findings:
         raise Error(findings)
     trained = frozenset(learner.rules if only is None else only).difference(freeze)
-    learning = {name for each in learner.module.parameters_of_program for name in each.rules}
+    learning = {name for each in learner.module.parameters_of_program for name in each.rules} | learner.seeking()
     if not trained & learning and not theory.bindings:
         listed = ", ".join(sorted(learning))
         hint = f"`only` and `freeze` exclude every rule that learns: {listed}" if learning else _TEACHES_NOTHING
@@ -67,9 +68,11 @@ def fit(
     instances: int | None,
     checkpoint: str | Path | None,
     listen: Listen | None,
+    seconds: float,
 ) -> Fit:
-    """Fit the parameters of the rules ``trained``, and the modules of the theory. Raises `BudgetError` for more than
-    ``instances`` instances, and `Error` if the rules cannot learn."""
+    """Fit the parameters of the rules ``trained``, and the modules of the theory, once the formulas of unknown
+    functions are found, each in so many ``seconds``. Raises `BudgetError` for more than ``instances`` instances, and
+    `Error` if the rules cannot learn."""
     theory = session.theory
     learner = theory.learning()
     theory.own_modules()
@@ -79,9 +82,9 @@ def fit(
     if checkpoint is not None:
         require_writable(checkpoint)
     try:
-        found, evidence, warnings = learner.fit(
-            theory.checked, trained, settings, budget, listen, file, theory.bindings
-        )
+        functions, inexact = _functions(session, learner, trained, settings, seconds, instances)
+        fitted = trained if _labelled(theory.checked) or learner.states_equations(trained) else frozenset[str]()
+        found, evidence, warnings = learner.fit(theory.checked, fitted, settings, budget, listen, file, theory.bindings)
     except TooLarge as problem:
         raise too_large(problem, session.graph()) from None
     except Infeasible as problem:
@@ -108,8 +111,27 @@ def fit(
         found.stopped,
         found.history,
         replace(evidence, rules=[(name, before[name], after[name]) for name in before if name in trained]),
-        warnings,
+        (*inexact, *warnings),
+        functions,
     )
+
+
+def _functions(
+    session: Session,
+    learner: Learner,
+    trained: frozenset[str],
+    settings: Settings,
+    seconds: float,
+    instances: int | None,
+) -> tuple[tuple[FoundFormula, ...], tuple[Diagnostic, ...]]:
+    """The formulas of the unknown functions of the rules ``trained``, and warnings about them."""
+    if not learner.seeking() & trained:
+        return (), ()
+    from lnnkit.discovery.formula_search import Search
+    from lnnkit.kb.finding_functions import find_functions
+
+    search = Search(seconds, seed=settings.seed % 2**63)
+    return find_functions(session, learner, trained, search, settings.validation, instances)
 
 
 def scores(session: Session, instances: int | None) -> Scores:
@@ -125,8 +147,12 @@ def scores(session: Session, instances: int | None) -> Scores:
         raise too_large(problem, session.graph()) from None
 
 
+def _labelled(checked: CheckedProgram) -> bool:
+    return bool(checked.labels or checked.label_tables)
+
+
 def _require_labels(checked: CheckedProgram) -> None:
-    if not checked.labels and not checked.label_tables:
+    if not _labelled(checked):
         hint = 'add some: `label P(a)`, `label ~P(b)`, `label total(a) = 12`, or `label P from "outcomes.csv"`'
         raise Error([Diagnostic("no-labels", "the program has no labels", hint)])
 

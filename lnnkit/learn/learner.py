@@ -11,18 +11,19 @@ from typing import cast
 
 import torch
 
-from lnnkit.check.program import CheckedProgram
+from lnnkit.check.program import CheckedProgram, Unknown
 from lnnkit.engine.inference import Budget
 from lnnkit.graph.lifting import build
 from lnnkit.learn.fitting.checkpoint import Checkpoint
 from lnnkit.learn.fitting.fit_evidence import evidence
 from lnnkit.learn.fitting.fit_findings import findings
 from lnnkit.learn.fitting.fitting_problem import Fitting, Settings
-from lnnkit.learn.fitting.gradient_descent import Fitted, Listen, descend
+from lnnkit.learn.fitting.gradient_descent import Fitted, Listen, as_it_stands, descend
 from lnnkit.learn.labels import labels, told_of
 from lnnkit.learn.metrics import scores
 from lnnkit.learn.parameters.constant_literals import Dropped, without
 from lnnkit.learn.parameters.constraints import LearnedNeuron, learned_neurons
+from lnnkit.learn.parameters.found_functions import FoundFunction, with_functions
 from lnnkit.learn.parameters.program_module import ProgramModule
 from lnnkit.learn.parameters.rule_parameters import parametrised, settled, trainable
 from lnnkit.learn.parameters.trained_text import TrainedRule, trained_rules, with_values
@@ -37,7 +38,8 @@ from lnnkit.syntax.printer import format_statement
 
 class Learner:
     """``program`` as it was checked, ``file`` its main file. ``module`` holds what all its rules learn; ``dropped`` are
-    the literals that rules go without, as long as their parameters stay as they were then."""
+    the literals that rules go without, as long as their parameters stay as they were then; ``functions`` are the
+    formulas that were found for unknown functions, by their names."""
 
     def __init__(self, program: CheckedProgram, file: ast.Program) -> None:
         self._file = file
@@ -46,11 +48,13 @@ class Learner:
         parameters = parametrised(program, file, self.rules)[1]
         self.module = ProgramModule(parameters)
         self.dropped: tuple[Dropped, ...] = ()
+        self.functions: dict[str, FoundFunction] = {}
 
     def copied(self) -> Learner:
         """One of the same values, which go their own way from here."""
         found = copy(self)
         found.module = deepcopy(self.module)
+        found.functions = dict(self.functions)
         return found
 
     @property
@@ -77,9 +81,31 @@ class Learner:
             if name in self.rules
         )
 
+    def sought(self, trained: Collection[str]) -> dict[str, list[Unknown]]:
+        """What statements say of each unknown function, by its name: of those that stand in rules that are ``trained``
+        and in no others."""
+        names = {place: name for name, place in self.rules.items()}
+        found: dict[str, list[Unknown]] = {}
+        kept: set[str] = set()
+        for place, each in enumerate(self._assertions):
+            if each.unknown is not None:
+                found.setdefault(each.unknown.function, []).append(each.unknown)
+                if names.get(place) not in trained:
+                    kept.add(each.unknown.function)
+        return {name: own for name, own in found.items() if name not in kept}
+
+    def rules_with(self, function: str) -> tuple[str, ...]:
+        """The names of the rules that hold an unknown function."""
+        unknowns = {name: self._assertions[place].unknown for name, place in self.rules.items()}
+        return tuple(name for name, each in unknowns.items() if each is not None and each.function == function)
+
+    def seeking(self) -> frozenset[str]:
+        """The names of the rules that hold an unknown function."""
+        return frozenset(name for name, place in self.rules.items() if self._assertions[place].unknown is not None)
+
     def settled(self, program: CheckedProgram) -> CheckedProgram:
-        """The program with the module's values."""
-        learned, parameters = parametrised(program, self._file, self.rules)
+        """The program with the module's values, and the formulas of its functions."""
+        learned, parameters = parametrised(with_functions(program, self.functions), self._file, self.rules)
         found = settled(learned, parameters, self.module.current())
         written = {self.rules[name]: text for name, text in self.texts(program, changed=True).items()}
         assertions = [replace(each, learned=written.get(place)) for place, each in enumerate(found.assertions)]
@@ -97,11 +123,11 @@ class Learner:
 
     def written(self, program: CheckedProgram) -> ast.Program:
         """The main file with the module's values."""
-        return with_values(self._file, program, self.module.current(), self.going_without)
+        return with_values(self._file, program, self.module.current(), self.going_without, self.functions)
 
     def learned(self, program: CheckedProgram) -> Iterator[TrainedRule]:
         """The rules that learn, with the module's values and all of their literals."""
-        return trained_rules(self._file, program, self.module.current())
+        return trained_rules(self._file, program, self.module.current(), functions=self.functions)
 
     def texts(self, program: CheckedProgram, *, changed: bool = False) -> dict[str, str]:
         """The rules that learn, by name, as they are written with the module's values; or those that have changed."""
@@ -131,6 +157,9 @@ class Learner:
         self.dropped = tuple(each for each in self.dropped if each.rule not in again)
         learned, parameters = parametrised(self.settled(program), self._file, trained)
         fitting = Fitting(learned, parameters, settings, budget, [self.rules[name] for name in trained], bindings)
+        if not parameters and not bindings:
+            found = as_it_stands(fitting)
+            return found, evidence(learned, fitting, found), ()
         start = fast_start(fitting)
         saved = None
         if checkpoint is not None:

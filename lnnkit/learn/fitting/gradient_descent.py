@@ -83,6 +83,16 @@ def descend(fitting: Fitting, start: Tensor, listen: Listen | None, checkpoint: 
     return _Descent(fitting, constraints, listen, checkpoint).fitted(constraints.start(start))
 
 
+def as_it_stands(fitting: Fitting) -> Fitted:
+    """What the labels say of a program that has no parameters."""
+    values = torch.zeros(0, dtype=torch.float64)
+    found = fitting.infer(values, fitting.constraints(values))
+    standing = Standing(*fitting.scores(found), fitting.truths(found))
+    met = all(each is None or each.exact for each in (standing.train, standing.validation))
+    stopped: Stop = "solved" if met else "epochs"
+    return Fitted(values, found.losses, standing, standing, (), None, stopped, torch.zeros(0, dtype=torch.bool))
+
+
 class _Descent:
     """What one call goes through. The best are the least loss so far and its values."""
 

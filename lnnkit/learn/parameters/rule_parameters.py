@@ -106,7 +106,7 @@ class Naming:
 
 def is_marked(assertion: Assertion) -> bool:
     """Whether the rule says what it learns."""
-    return any(True for _ in in_assertion(_opened(assertion)))
+    return assertion.unknown is not None or any(True for _ in in_assertion(_opened(assertion)))
 
 
 def _opened(assertion: Assertion) -> Assertion:

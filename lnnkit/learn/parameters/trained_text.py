@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from lnnkit.check.learnables import in_value
 from lnnkit.check.program import CheckedProgram
 from lnnkit.check.walk import transform
 from lnnkit.learn.parameters.constant_literals import Dropped, without
+from lnnkit.learn.parameters.found_functions import FoundFunction, written_with
 from lnnkit.learn.parameters.learnable_places import Kind, Number, is_opened, opened, plain, rewritten, truths
 from lnnkit.learn.parameters.rule_parameters import Naming, is_marked, trainable
 from lnnkit.learn.parameters.unit_readout import crisp_relation
@@ -30,28 +32,39 @@ class TrainedRule:
 
 
 def trained_rules(
-    file: ast.Program, program: CheckedProgram, values: Mapping[str, float], dropped: Sequence[Dropped] = ()
+    file: ast.Program,
+    program: CheckedProgram,
+    values: Mapping[str, float],
+    dropped: Sequence[Dropped] = (),
+    functions: Mapping[str, FoundFunction] = MappingProxyType({}),
 ) -> Iterator[TrainedRule]:
-    """The rules of the main ``file`` that may learn, with these values of their parameters, by name, and without the
-    literals that are ``dropped``."""
+    """The rules of the main ``file`` that may learn, with these values of their parameters and these ``functions``, by
+    name, and without the literals that are ``dropped``."""
     names = {program.assertions[place].span.start: (name, place) for name, place in trainable(program, file).items()}
     literals = {each.rule: each.literals for each in dropped}
     for statement in file.statements:
         if not isinstance(statement, ast.RuleStatement) or statement.span.start not in names:
             continue
         name, place = names[statement.span.start]
-        new = _with_values(statement, Naming(name, marked=is_marked(program.assertions[place])), values)
+        assertion = program.assertions[place]
+        new = _with_values(statement, Naming(name, marked=is_marked(assertion)), values)
+        new = written_with(new, assertion, functions)
         shorter = without(new.formula, literals.get(place, {}))
         yield TrainedRule(name, place, statement, new if shorter is None else replace(new, formula=shorter))
 
 
 def with_values(
-    file: ast.Program, program: CheckedProgram, values: Mapping[str, float], dropped: Sequence[Dropped] = ()
+    file: ast.Program,
+    program: CheckedProgram,
+    values: Mapping[str, float],
+    dropped: Sequence[Dropped] = (),
+    functions: Mapping[str, FoundFunction] = MappingProxyType({}),
 ) -> ast.Program:
-    """The main ``file`` of a checked program with these values of its parameters, by name, in their places, and without
-    the literals that are ``dropped``. A ``?`` stays one, and starts there. What was 1 and stays 1 is not written."""
+    """The main ``file`` of a checked program with these values of its parameters and these ``functions``, by name, in
+    their places, and without the literals that are ``dropped``. A ``?`` stays one, and starts there; an unknown
+    function becomes its formula. What was 1 and stays 1 is not written."""
     text, done, pieces = file.span.source.text, 0, []
-    for rule in trained_rules(file, program, values, dropped):
+    for rule in trained_rules(file, program, values, dropped, functions):
         statement, new = rule.before, rule.after
         if new != statement:
             pieces += [text[done : statement.span.start], format_statement(new, as_written=True)]

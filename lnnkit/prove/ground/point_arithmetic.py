@@ -74,7 +74,7 @@ def comparison_box(arithmetic: Comparison, ranges: Sequence[Range]) -> tuple[flo
     left, right = _range(arithmetic.left, ranges), _range(arithmetic.right, ranges)
     assert isinstance(arithmetic.relation, Fixed)
     sign = arithmetic.relation.sign
-    slack = 1e-9 * max(1.0, *(abs(end) for end in (*left, *right) if math.isfinite(end)))
+    slack = 1e-9 * max((1.0, *(abs(end) for end in (*left, *right) if math.isfinite(end))))
     above, below = left[0] > right[1] + slack, left[1] < right[0] - slack
     if above or below:
         held = float(sign == "!=" or (sign in (">", ">=")) == above) if sign != "=" else 0.0

@@ -103,10 +103,9 @@ def called_learnable(fault: Fault) -> Diagnostic | None:
     """`fact rate(a) = ?f(size(a))`, `rule P(X)@?f(size(X)) -> Q(X)`."""
     if fault.text != "(" or not fault.before or not fault.before[-1].text.startswith("?"):
         return None
-    message = f"`{fault.before[-1].text}(...)` is an unknown function, which stands in equations of rules"
-    hint = (
-        f"write `rule rate(X) = {fault.before[-1].text}(...)`: its values are stated or labelled, its formula is found"
-    )
+    text = f"{fault.before[-1].text}(...)"
+    message = f"`{text}` is an unknown function, which stands in equations of rules"
+    hint = f"write `rule rate(X) = {text}`: its values are stated or labelled, its formula is found"
     return fault.report_at(fault.before[-1], "misplaced-learnable", message, hint)
 
 
