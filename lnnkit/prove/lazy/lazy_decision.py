@@ -181,7 +181,7 @@ class LazyDecision:
         existing = {name for name, made in self.encoding.existing.items() if self._true(model, made)}
         truths = {
             key: float(self._true(model, made))
-            for key, made in self.encoding.atoms.items()
+            for key, made in (self.encoding.atoms | self.encoding.of_anyone).items()
             if all(each in existing or not self.world.is_person(each) for each in key[1])
         }
         return self.world.say(truths, existing)

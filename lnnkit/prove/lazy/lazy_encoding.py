@@ -82,6 +82,7 @@ class LazyEncoding(ClassicalEncoding):
         self._least = least
         self._people: dict[Part, list[str]] = {}
         self.existing: dict[str, Z3] = {}
+        self.of_anyone: dict[Key, Z3] = {}  # atoms of which nothing is known
 
     # --- formulas ---------------------------------------------------------------------------------------------------
 
@@ -128,9 +129,9 @@ class LazyEncoding(ClassicalEncoding):
     def atom(self, key: Key) -> Truth:
         if not any(self._world.is_anyone(each) for each in key[1]):
             return super().atom(key)
-        if key not in self.atoms:
-            self.atoms[key] = self.z3.Bool(f"{key[0]}({', '.join(key[1])})", self.context)
-        return self.atoms[key]
+        if key not in self.of_anyone:
+            self.of_anyone[key] = self.z3.Bool(f"{key[0]}({', '.join(key[1])})", self.context)
+        return self.of_anyone[key]
 
     # --- rows -------------------------------------------------------------------------------------------------------
 
