@@ -36,8 +36,9 @@ def prove_classically(ground: Ground, question: Question, timeout: float | None)
                 cone = _cone(ground, deadline, None)
                 decision = ClassicalDecision(ground, question, deadline, cone)
         verdict = decision.decide()
-    except TooWide:
-        return _left_open(ground, question, cone.too_wide)
+    except TooWide as problem:
+        said = f"{problem}; inference says this much" if str(problem) else cone.too_wide
+        return _left_open(ground, question, said)
     except Interrupted:
         return replace(
             _left_open(ground, question, "interrupted; this is what inference has settled"), interrupted=True

@@ -166,6 +166,7 @@ class LazyDecision:
 
     def _violated(self, model: Z3) -> bool:
         """Lay a model over the world, and add what it violates; whether there is anything."""
+        self._pause()
         before = len(self._added), len(self.encoding.arithmetic.asides)
         changed = self._laid(model)
         for instance in self._candidates(changed):
@@ -191,8 +192,9 @@ class LazyDecision:
 
     def _candidates(self, changed: Sequence[Key]) -> Iterator[Instance]:
         if self._suspects is None:
-            join = LeastWorldJoin(self._ground.known)
-            self._suspects = [each for stated in self._related.statements for each in join.suspects(stated)]
+            self._suspects = list(self._violated_at_first())
+            if self._ground.tell is not None and self._suspects:
+                self._ground.tell(len(self._suspects), len(self._atoms(self._suspects)))
             yield from self._suspects
         for key in changed:
             yield from self._touched.of(key, self._related.mentioning(key[0]))
@@ -202,16 +204,38 @@ class LazyDecision:
                 yield from self._touched.about(person, sort, self._related.statements)
         self._people = set(self.world.people())
 
+    def _violated_at_first(self) -> Iterator[Instance]:
+        join, limit = LeastWorldJoin(self._ground.known), self._ground.limit
+        for stated in self._related.statements:
+            self._pause()
+            yield from join.suspects(stated, limit)
+
+    def _atoms(self, instances: Iterable[Instance]) -> set[Key | None]:
+        """The atoms that instances read outside of quantifiers."""
+        reading = self._ground.reading
+        return {
+            reading.key(leaf, each.bindings)
+            for each in instances
+            for leaf in each.stated.part.leaves
+            if leaf.variables <= each.bindings.keys()
+        }
+
+    def _pause(self) -> None:
+        if self._ground.halted is not None and self._ground.halted():
+            raise Interrupted
+        if self._deadline.passed:
+            raise TooWide(f"the time was over after {len(self._added):,} instances of statements")
+
     def _look(self, instance: Instance) -> None:
         if instance.key not in self._added and not self._reading.satisfied(instance):
             self._add(instance)
 
     def _add(self, item: Item) -> None:
         self._added.add(item.key)
-        if self._ground.halted is not None and self._ground.halted():
-            raise Interrupted
-        if len(self._added) > self._ground.limit or (len(self._added) % _LOOKED == 0 and self._deadline.passed):
-            raise TooWide
+        if len(self._added) > self._ground.limit:
+            raise TooWide(f"it depends on more than {self._ground.limit:,} instances of statements")
+        if len(self._added) % _LOOKED == 0:
+            self._pause()
         said = self.encoding.held(item)
         if said is True:
             return

@@ -133,6 +133,13 @@ class LazyEncoding(ClassicalEncoding):
             self.of_anyone[key] = self.z3.Bool(f"{key[0]}({', '.join(key[1])})", self.context)
         return self.of_anyone[key]
 
+    def _same(self, one: object, other: object) -> Truth:
+        """Anyone may be any entity."""
+        sides = sorted(map(str, (one, other)))
+        if one == other or not any(self._world.is_anyone(each) for each in sides):
+            return super()._same(one, other)
+        return self.z3.Bool(f"?same {sides!r}", self.context)
+
     # --- rows -------------------------------------------------------------------------------------------------------
 
     def expand(self, quantified: Quantified) -> None:

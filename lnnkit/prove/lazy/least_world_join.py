@@ -27,8 +27,9 @@ class LeastWorldJoin:
     def __init__(self, known: KnownValues) -> None:
         self._known = known
 
-    def suspects(self, stated: Stated) -> Iterator[Instance]:
-        """Instances that may fail in the least world; all that do are among them."""
+    def suspects(self, stated: Stated, most: int) -> Iterator[Instance]:
+        """Instances that may fail in the least world; all that do are among them. There must be no more than ``most``
+        that fail in one way."""
         met: set[tuple[str, ...]] = set()
         names = [name for name, _ in stated.variables]
         for way in ways(stated):
@@ -36,6 +37,8 @@ class LeastWorldJoin:
             if not length:
                 continue
             kept = self._failing(stated, columns, length)
+            if (count := int(kept.sum())) > most:
+                raise TooWide(f"{count:,} instances of `{stated.origin.text}` would have to be translated")
             rows = [self._known.names_of(columns[name][kept]) for name in names]
             for row in zip(*rows, strict=True) if names else ([()] if kept.any() else []):
                 if row not in met:
@@ -181,4 +184,4 @@ def _length(columns: Columns) -> int:
 
 def _checked(rows: int) -> None:
     if rows > _MOST_ROWS:
-        raise TooWide
+        raise TooWide(f"a statement has {rows:,} instances to look at; {_MOST_ROWS:,} are looked at at most")
