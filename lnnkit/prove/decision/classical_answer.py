@@ -8,10 +8,11 @@ from dataclasses import replace
 from lnnkit.prove.decision.classical_decision import ClassicalDecision
 from lnnkit.prove.decision.minimal_core import Core, Said, core_of
 from lnnkit.prove.decision.question import Ground, Question
-from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
 from lnnkit.prove.encoding.classical_encoding import ClassicalEncoding
 from lnnkit.prove.ground.dependency_cone import Cone, TooWide
-from lnnkit.prove.solving import Deadline, Interrupted, solver_module
+from lnnkit.prove.lazy.lazy_decision import LazyDecision
+from lnnkit.prove.lazy.related_statements import Related
+from lnnkit.prove.solving import Deadline, Interrupted
 from lnnkit.prove.verdict.proved import Proved
 from lnnkit.prove.verdict.verdicts import Verdict
 
@@ -23,23 +24,33 @@ def prove_classically(ground: Ground, question: Question, timeout: float | None)
     deadline = Deadline(timeout)
     if ground.conflict is not None:
         return Proved(question.text, "classical", "inconsistent", core=ground.conflict())
-    cone = Cone(ground.reading, ground.index, ground.limit, deadline, ground.tell, ground.halted)
+    related = Related(ground, question)
+    cone = _cone(ground, deadline, ground.eager)
     try:
-        decision = ClassicalDecision(ground, question, deadline, cone)
+        try:
+            decision = ClassicalDecision(ground, question, deadline, cone)
+        except TooWide:
+            if related.lazily:
+                decision = LazyDecision(ground, question, related, deadline)
+            else:
+                cone = _cone(ground, deadline, None)
+                decision = ClassicalDecision(ground, question, deadline, cone)
         verdict = decision.decide()
-    except TooWide:
-        return _left_open(ground, question, cone.too_wide)
+    except TooWide as problem:
+        said = f"{problem}; inference says this much" if str(problem) else cone.too_wide
+        return _left_open(ground, question, said)
     except Interrupted:
         return replace(
             _left_open(ground, question, "interrupted; this is what inference has settled"), interrupted=True
         )
-    count = len(decision.cone.instances)
+    count = decision.count
     if verdict == "timeout":
         return _left_open(ground, question, "the time was over before it was settled", count)
     if verdict == "neither":
         models = sorted(decision.models, key=lambda model: -model.truth)
         return Proved(question.text, "classical", verdict, models=models, translated=count)
-    core = _core(ground, question, verdict, decision.used, deadline)
+    encoding = decision.replayed()
+    core = _core(ground, question, verdict, encoding, decision.used, deadline)
     return Proved(
         question.text,
         "classical",
@@ -51,11 +62,21 @@ def prove_classically(ground: Ground, question: Question, timeout: float | None)
     )
 
 
-def _core(ground: Ground, question: Question, verdict: Verdict, used: Sequence[Said], deadline: Deadline) -> Core:
-    z3 = solver_module()
-    context = z3.Context()
-    arithmetic = ArithmeticEncoding(z3, context, ground.known, ground.whole, folded=False)
-    encoding = ClassicalEncoding(z3, context, ground.reading, arithmetic, folded=False)
+def _cone(ground: Ground, deadline: Deadline, most: int | None) -> Cone:
+    """An empty cone: of so many instances, and four times as many atoms, at most."""
+    limit = ground.limit if most is None else min(ground.limit, most)
+    atoms = None if most is None else 4 * most
+    return Cone(ground.reading, ground.index, limit, deadline, ground.tell, ground.halted, atoms)
+
+
+def _core(
+    ground: Ground,
+    question: Question,
+    verdict: Verdict,
+    encoding: ClassicalEncoding,
+    used: Sequence[Said],
+    deadline: Deadline,
+) -> Core:
     truth = encoding.truth(question.part, question.bindings)
     goals = {"entailed": [encoding.negated(truth)], "refuted": [truth]}.get(verdict, [True])
     left = deadline.left

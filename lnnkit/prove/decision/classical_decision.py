@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import replace
 
 from lnnkit.prove.decision.question import Ground, Question
 from lnnkit.prove.decision.shown_worlds import shown_world
 from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
 from lnnkit.prove.encoding.classical_encoding import ClassicalEncoding, Truth
-from lnnkit.prove.ground.dependency_cone import Cone, Definition
+from lnnkit.prove.ground.dependency_cone import Cone, Definition, TooWide
 from lnnkit.prove.ground.ground_reading import Instance
 from lnnkit.prove.ground.known_values import Key
 from lnnkit.prove.ground.parts import Blanket, Stated
@@ -19,6 +20,7 @@ from lnnkit.prove.verdict.verdicts import ShownWorld, Verdict
 
 Item = Instance | Definition | Loop | Blanket
 _SHOWN = 30  # atoms of unnamed individuals
+_PATTERNS = 2000  # formulas about unnamed individuals beside named ones
 
 
 class ClassicalDecision:
@@ -43,8 +45,21 @@ class ClassicalDecision:
         self._goals = 0
         self._marks: list[Z3] = []
         self._items: dict[str, Item] = {}
+        if cone.most_atoms is not None and self._patterns() > _PATTERNS:
+            raise TooWide
         self._goal = self.encoding.truth(question.part, question.bindings)
         self._translate()
+
+    @property
+    def count(self) -> int:
+        """How many instances went to the solver."""
+        return len(self.cone.instances)
+
+    def replayed(self) -> ClassicalEncoding:
+        """An encoding in which nothing that inference has settled is a constant."""
+        context = self.z3.Context()
+        arithmetic = ArithmeticEncoding(self.z3, context, self._ground.known, self._ground.whole, folded=False)
+        return ClassicalEncoding(self.z3, context, self._ground.reading, arithmetic, folded=False)
 
     def decide(self) -> Verdict:
         """Ask whether the question can be false, and whether it can be true. Raises `Interrupted`."""
@@ -92,6 +107,14 @@ class ClassicalDecision:
                 names |= more
                 waiting += more
         return list(found)
+
+    def _patterns(self) -> int:
+        """How many formulas say what statements say of unnamed individuals beside named ones."""
+        known, total = self._ground.known, 0
+        for stated in self._mentioned():
+            counts = [(known.count(sort), known.is_open(sort)) for _, sort in stated.variables]
+            total += math.prod(count + is_open for count, is_open in counts) - math.prod(count for count, _ in counts)
+        return total
 
     def _mark(self, item: Item, said: Truth) -> None:
         if said is True:

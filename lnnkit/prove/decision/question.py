@@ -22,6 +22,7 @@ from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 
 INSTANCES = 200_000  # of statements, that are translated at most
+EAGER = 500  # instances, and four times as many atoms, beyond which instances are added as models violate them
 WHOLE = 500  # instances of all statements, up to which the whole program is translated with each question
 
 
@@ -48,6 +49,7 @@ class Ground:
     whole: frozenset[str] = frozenset()  # numbers that are integers
     conflict: Callable[[], Sequence[CoreMember]] | None = None  # what meets in a contradiction, if there is one
     limit: int = INSTANCES
+    eager: int = EAGER
     tell: Callable[[int, int], None] | None = field(default=None, repr=False)
     halted: Callable[[], bool] | None = field(default=None, repr=False)  # whether Ctrl-C was pressed
 

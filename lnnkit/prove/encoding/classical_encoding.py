@@ -135,7 +135,7 @@ class ClassicalEncoding:
 
     def _same(self, one: object, other: object) -> Truth:
         if isinstance(one, str) or isinstance(other, str):
-            return isinstance(one, str) and one == other
+            return isinstance(one, str) and isinstance(other, str) and one == other
         return one == other
 
     def _quantifier(self, part: Part, bindings: Assignment) -> Truth:

@@ -38,6 +38,7 @@ class Cone:
     deadline: Deadline
     tell: Callable[[int, int], None] | None = None  # is told how many instances and atoms there are
     halted: Callable[[], bool] | None = None
+    most_atoms: int | None = None
     instances: list[Instance] = field(default_factory=list)
     definitions: dict[Key, Definition] = field(default_factory=dict)
     atoms: dict[Key, None] = field(default_factory=dict)
@@ -111,6 +112,8 @@ class Cone:
             if key in self.atoms:
                 continue
             self.atoms[key] = None
+            if self.most_atoms is not None and len(self.atoms) > self.most_atoms:
+                raise TooWide
             self._waiting.append(key)
             if self.reading.known.program.predicates[key[0]].closed and self.reading.known.completed(key):
                 self._define(key)
@@ -127,13 +130,18 @@ class Cone:
                 self._define(key)
 
     def _define(self, key: Key) -> None:
-        found = Definition(key, [])
-        self.definitions[key] = found
-        for stated, head in self.index.defining(key[0]):
-            for instance in self.reading.touching(key, [stated]):
-                if self.reading.key(head, instance.bindings) == key:
-                    found.rules.append((instance, head))
-        unique = {(instance.key, id(head)): (instance, head) for instance, head in found.rules}
-        found.rules = list(unique.values())
+        self.definitions[key] = found = definition_of(key, self.index, self.reading)
         for instance, _ in found.rules:
             self._wait(self.unsettled(instance.stated.part, instance.bindings))
+
+
+def definition_of(key: Key, index: StatementIndex, reading: GroundReading) -> Definition:
+    """The rules of a completed atom that may make it true."""
+    found = [
+        (instance, head)
+        for stated, head in index.defining(key[0])
+        for instance in reading.touching(key, [stated])
+        if reading.key(head, instance.bindings) == key
+    ]
+    unique = {(instance.key, id(head)): (instance, head) for instance, head in found}
+    return Definition(key, list(unique.values()))

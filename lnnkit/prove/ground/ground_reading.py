@@ -75,14 +75,9 @@ class GroundReading:
 
     def rows(self, quantifier: Part, bindings: Assignment) -> Iterator[dict[str, object]]:
         """The rows of a quantifier that may be other than neutral, over entities with names."""
-        (body,) = quantifier.operands
-        if "body" not in quantifier.guards:
-            exists = quantifier.kind == "exists"
-            neutral: Callable[[Box], bool] = (lambda box: box[1] <= 0) if exists else (lambda box: box[0] >= 1)
-            quantifier.guards["body"] = guards_of(body, neutral, self.algebra)
         named = {name: entity for name, entity in bindings.items() if isinstance(entity, str)}
-        guards = [guard for guard in quantifier.guards["body"] if _about(guard, named, quantifier)]
-        for found in assignments(quantifier.bound, named, guards, self._upper_rows, self.known):
+        guards = [guard for guard in self.row_guards(quantifier) if _about(guard, named, quantifier)]
+        for found in assignments(quantifier.bound, named, guards, self.upper_rows, self.known):
             yield {**bindings, **found}
 
     def touching(self, key: Key, statements: list[Stated]) -> Iterator[Instance]:
@@ -98,15 +93,28 @@ class GroundReading:
 
     def instances(self, stated: Stated, bound: Mapping[str, str]) -> Iterator[Instance]:
         """The instances of a statement, some variables bound, that may say something."""
+        guards = self.guards(stated)
+        for found in assignments(stated.variables, bound, guards, self.upper_rows, self.known):
+            yield Instance(stated, found)
+
+    def row_guards(self, quantifier: Part) -> tuple[Part, ...]:
+        """The atoms of a quantifier's body without which a row is neutral."""
+        if "body" not in quantifier.guards:
+            exists = quantifier.kind == "exists"
+            neutral: Callable[[Box], bool] = (lambda box: box[1] <= 0) if exists else (lambda box: box[0] >= 1)
+            quantifier.guards["body"] = guards_of(quantifier.operands[0], neutral, self.algebra)
+        return quantifier.guards["body"]
+
+    def guards(self, stated: Stated) -> tuple[Part, ...]:
+        """The atoms of a statement without which an instance says nothing."""
         if "whole" not in stated.part.guards:
             stated.part.guards["whole"] = guards_of(
                 stated.part, lambda box: box[0] >= stated.lower and box[1] <= stated.upper, self.algebra
             )
-        guards = stated.part.guards["whole"]
-        for found in assignments(stated.variables, bound, guards, self._upper_rows, self.known):
-            yield Instance(stated, found)
+        return stated.part.guards["whole"]
 
-    def _upper_rows(self, leaf: Part, fixed: Mapping[int, str]) -> Iterator[tuple[str, ...]] | None:
+    def upper_rows(self, leaf: Part, fixed: Mapping[int, str]) -> Iterator[tuple[str, ...]] | None:
+        """The rows of an atom's predicate that may be true, some places fixed; None where all others may be too."""
         if not self.known.false_by_default(leaf.name):
             return None
         return self.known.rows(leaf.name, fixed, 1)

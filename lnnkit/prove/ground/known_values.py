@@ -110,6 +110,58 @@ class KnownValues:
         low, high = self.box(key)
         return abs(high - low) <= _NOISE
 
+    # --- columns ----------------------------------------------------------------------------------------------------
+
+    def least_by_default(self, name: str) -> bool:
+        """Whether atoms of a predicate that have no row may be false."""
+        return self._atoms.tables[name].default[0] <= 0
+
+    def true_ids(self, name: str) -> list[np.ndarray]:
+        """The ids in the rows of a predicate that are true to some degree in every world, a column for each place."""
+        table = self._atoms.tables[name]
+        columns = table.tuples.columns
+        if not columns:
+            return []
+        kept = self._state.lower.values.take(table.row(np.arange(len(columns[0]), dtype=np.int32))) > _NOISE
+        return [column[kept] for column in columns]
+
+    def truths(self, name: str, columns: Sequence[np.ndarray], length: int) -> np.ndarray:
+        """(length,) 1 where the atoms about these ids are true to some degree in every world, else 0."""
+        table = self._atoms.tables[name]
+        rows = self._atoms.find(table, [column.astype(np.int32, copy=False) for column in columns], length)
+        return (self._state.lower.values.take(rows) > _NOISE).astype(float)
+
+    def is_settled(self, name: str) -> bool:
+        """Whether the two ends of all atoms of a predicate, or values of a number, are one."""
+        table = self._atoms.tables.get(name)
+        if table is None or table.default[0] != table.default[1]:
+            return False
+        columns = table.tuples.columns
+        rows = table.row(np.arange(len(columns[0]) if columns else 1, dtype=np.int32))
+        if not columns:
+            return self.settled((name, ()))
+        return bool((self._state.upper.values.take(rows) - self._state.lower.values.take(rows) <= _NOISE).all())
+
+    def id_of(self, entity: str) -> int:
+        """The id of an entity, -1 where it has none."""
+        return self._domain.index.get(entity, -1)
+
+    def ids(self, sort: str) -> np.ndarray:
+        """The ids of the entities of a sort, ascending."""
+        return self._domain.sorts.get(sort, np.zeros(0, np.int32))
+
+    def names_of(self, ids: np.ndarray) -> list[str]:
+        """The entities with these ids."""
+        return self._names.at(ids, len(ids))
+
+    def are(self, sort: str, ids: np.ndarray) -> np.ndarray:
+        """Whether the entities with these ids are of a sort."""
+        own = self.ids(sort)
+        if not len(own):
+            return np.zeros(len(ids), bool)
+        places = np.minimum(np.searchsorted(own, ids), len(own) - 1)
+        return own[places] == ids
+
     @cached_property
     def arrested(self) -> frozenset[int]:
         """The rows of arrested atoms."""

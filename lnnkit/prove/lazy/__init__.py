@@ -1,0 +1,1 @@
+"""Statements instantiated lazily: solve, find what the model violates, add it, until nothing is violated."""

@@ -1,0 +1,292 @@
+"""Whether a question follows in the classical reading, with instances of statements added as models violate them.
+
+The solver starts with the question alone. Its model is laid over the least world (`WorldValues`); the instances that
+this world violates are added, until there are none: then it is a world of the program. What cannot be met by some of
+the instances cannot be met by all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import islice
+
+from lnnkit.prove.decision.question import Ground, Question
+from lnnkit.prove.decision.shown_worlds import shown_world
+from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
+from lnnkit.prove.encoding.classical_encoding import Truth
+from lnnkit.prove.ground.dependency_cone import Definition, TooWide, definition_of
+from lnnkit.prove.ground.ground_reading import GroundReading, Instance
+from lnnkit.prove.ground.known_values import Key
+from lnnkit.prove.ground.unfounded import antecedent
+from lnnkit.prove.lazy.lazy_encoding import LazyEncoding, Quantified
+from lnnkit.prove.lazy.least_world_join import LeastWorldJoin
+from lnnkit.prove.lazy.related_statements import Related
+from lnnkit.prove.lazy.touched_instances import TouchedInstances
+from lnnkit.prove.lazy.world_values import WorldValues
+from lnnkit.prove.solving import Z3, Deadline, Interrupted, Status, TimedOut, checked, solver_module
+from lnnkit.prove.verdict.verdicts import ShownWorld, Verdict
+
+Item = Instance | Definition
+_SHOWN = 60  # atoms of a world
+_TURNS = 100  # of a search for what refutes anyone
+_LOOKED = 64  # after so many instances it is seen whether there is time
+
+
+class LazyDecision:
+    """``decide`` gives the verdict; ``used`` is then what it rests on. Raises `TooWide`, `Interrupted`."""
+
+    def __init__(self, ground: Ground, question: Question, related: Related, deadline: Deadline) -> None:
+        self.z3 = z3 = solver_module()
+        self.context = z3.Context()
+        self.used: list[Item] = []
+        self.models: list[ShownWorld] = []
+        self.world = WorldValues(ground.known)
+        self.least = GroundReading(WorldValues(ground.known), ground.reading.algebra)
+        self._ground = ground
+        self._question = question
+        self._deadline = deadline
+        self._related = related
+        self._reading = GroundReading(self.world, ground.reading.algebra)
+        self._touched = TouchedInstances(self.world, self._reading)
+        arithmetic = ArithmeticEncoding(z3, self.context, ground.known, ground.whole, folded=True)
+        self.encoding = LazyEncoding(
+            z3, self.context, ground.reading, arithmetic, self.world, self.least, folded=True
+        )
+        self._solver = z3.Solver(ctx=self.context)
+        self._solver.set("phase_selection", 0)  # false: as in the least world
+        self._marks: dict[str, Z3] = {}
+        self._items: dict[str, Item] = {}
+        self._added: set[object] = set()
+        self._asides = 0
+        self._goals = 0
+        self._people: set[str] = set()
+        self._goal = self.encoding.truth(question.part, question.bindings)
+        self._suspects: list[Instance] | None = None
+
+    @property
+    def count(self) -> int:
+        """How many instances and definitions went to the solver."""
+        return len(self._added)
+
+    def replayed(self) -> LazyEncoding:
+        """An encoding with the same rows of quantifiers, in which nothing that inference has settled is a constant."""
+        context = self.z3.Context()
+        arithmetic = ArithmeticEncoding(self.z3, context, self._ground.known, self._ground.whole, folded=False)
+        return LazyEncoding(
+            self.z3,
+            context,
+            self._ground.reading,
+            arithmetic,
+            self.world,
+            self.least,
+            dict(self.encoding.expanded),
+            folded=False,
+        )
+
+    def decide(self) -> Verdict:
+        """Ask whether the question can be false, and whether it can be true."""
+        try:
+            can_fail = self._can(self.encoding.negated(self._goal))
+            can_hold = self._can(self._goal)
+        except TimedOut:
+            return "timeout"
+        if can_fail == can_hold == "sat":
+            return "neither"
+        if can_fail == can_hold == "unsat":
+            return "inconsistent"
+        if can_fail == "unsat" and can_hold == "sat":
+            return "entailed"
+        return "refuted" if can_fail == "sat" and can_hold == "unsat" else "timeout"
+
+    # --- the solver -------------------------------------------------------------------------------------------------
+
+    def _can(self, goal: Truth) -> Status:
+        """Whether the goal can hold, with a model if it can, else with what keeps it from that."""
+        self._goals += 1
+        assumption = self.z3.Bool(f"?goal {self._goals}", self.context)
+        self._solver.add(self.z3.Implies(assumption, self._lifted(goal)))
+        while True:
+            found, missing = self._checked(assumption, ())
+            if found == "unsat" and missing:
+                if self._refuted(assumption, missing):
+                    return found
+                for each in missing:
+                    self.encoding.expand(each)
+            elif found != "sat":
+                return found
+            elif not self._violated(self._solver.model()):
+                self._show(self._solver.model())
+                return found
+
+    def _checked(self, assumption: Z3, allowed: Collection[Quantified]) -> tuple[Status, list[Quantified]]:
+        """Whether there is a model in which only the allowed quantifiers have rows that have not been added; if there
+        is none, the others that it would take."""
+        self._drain()
+        lacks = {
+            lack.decl().name(): (self.z3.Not(lack), each)
+            for each in self.encoding.quantified.values()
+            if not each.rows.complete and each not in allowed
+            for lack in [self.encoding.lack(each)]
+        }
+        nots = [negated for negated, _ in lacks.values()]
+        found = checked(self.z3, self._solver, self._deadline, assumption, *self._marks.values(), *nots)
+        if found != "unsat":
+            return found, []
+        core = [(each.arg(0) if self.z3.is_not(each) else each).decl().name() for each in self._solver.unsat_core()]
+        missing = [lacks[name][1] for name in core if name in lacks]
+        if not missing:
+            self.used = list(dict.fromkeys([*self.used, *(self._items[name] for name in core if name in self._items)]))
+        return found, missing
+
+    def _refuted(self, assumption: Z3, missing: Sequence[Quantified]) -> bool:
+        """Whether nobody can be what the quantifiers miss; seen once of each."""
+        allowed: dict[Quantified, None] = {}
+        wanted = [each for each in missing if each.rows.anyone is None]
+        for _ in range(_TURNS if wanted else 0):
+            allowed |= dict.fromkeys([*wanted, *missing])
+            for each in wanted:
+                self.encoding.generalise(each)
+            found, missing = self._checked(assumption, allowed)
+            wanted = [each for each in missing if each.rows.anyone is None]
+            if found == "unsat" and not missing:
+                return True
+            if found == "unknown" or (found == "sat" and not self._violated(self._solver.model())):
+                return False
+        return False
+
+    def _drain(self) -> None:
+        asides = self.encoding.arithmetic.asides
+        self._solver.add(asides[self._asides :])
+        self._asides = len(asides)
+
+    def _lifted(self, truth: Truth) -> Z3:
+        return self.z3.BoolVal(truth, self.context) if isinstance(truth, bool) else truth
+
+    # --- what a model violates --------------------------------------------------------------------------------------
+
+    def _violated(self, model: Z3) -> bool:
+        """Lay a model over the world, and add what it violates; whether there is anything."""
+        self._pause()
+        before = len(self._added), len(self.encoding.arithmetic.asides)
+        changed = self._laid(model)
+        for instance in self._candidates(changed):
+            self._look(instance)
+        for key in self._unsupported(changed):
+            self._add(definition_of(key, self._ground.index, self._ground.reading))
+        self._complete_rows(model)
+        if self._ground.tell is not None and len(self._added) > before[0]:
+            self._ground.tell(len(self._added), len(self.encoding.atoms))
+        return before != (len(self._added), len(self.encoding.arithmetic.asides))
+
+    def _laid(self, model: Z3) -> list[Key]:
+        existing = {name for name, made in self.encoding.existing.items() if self._true(model, made)}
+        truths = {
+            key: float(self._true(model, made))
+            for key, made in (self.encoding.atoms | self.encoding.of_anyone).items()
+            if all(each in existing or not self.world.is_person(each) for each in key[1])
+        }
+        return self.world.say(truths, existing)
+
+    def _true(self, model: Z3, made: Z3) -> bool:
+        return bool(self.z3.is_true(model.eval(made, model_completion=True)))
+
+    def _candidates(self, changed: Sequence[Key]) -> Iterator[Instance]:
+        if self._suspects is None:
+            self._suspects = list(self._violated_at_first())
+            if self._ground.tell is not None and self._suspects:
+                self._ground.tell(len(self._suspects), len(self._atoms(self._suspects)))
+            yield from self._suspects
+        for key in changed:
+            yield from self._touched.of(key, self._related.mentioning(key[0]))
+        for person in self.world.people():
+            if person not in self._people:
+                sort = self.world.sort_of(person)
+                yield from self._touched.about(person, sort, self._related.statements)
+        self._people = set(self.world.people())
+
+    def _violated_at_first(self) -> Iterator[Instance]:
+        join, limit = LeastWorldJoin(self._ground.known), self._ground.limit
+        for stated in self._related.statements:
+            self._pause()
+            yield from join.suspects(stated, limit)
+
+    def _atoms(self, instances: Iterable[Instance]) -> set[Key | None]:
+        """The atoms that instances read outside of quantifiers."""
+        reading = self._ground.reading
+        return {
+            reading.key(leaf, each.bindings)
+            for each in instances
+            for leaf in each.stated.part.leaves
+            if leaf.variables <= each.bindings.keys()
+        }
+
+    def _pause(self) -> None:
+        if self._ground.halted is not None and self._ground.halted():
+            raise Interrupted
+        if self._deadline.passed:
+            raise TooWide(f"the time was over after {len(self._added):,} instances of statements")
+
+    def _look(self, instance: Instance) -> None:
+        if instance.key not in self._added and not self._reading.satisfied(instance):
+            self._add(instance)
+
+    def _add(self, item: Item) -> None:
+        self._added.add(item.key)
+        if len(self._added) > self._ground.limit:
+            raise TooWide(f"it depends on more than {self._ground.limit:,} instances of statements")
+        if len(self._added) % _LOOKED == 0:
+            self._pause()
+        said = self.encoding.held(item)
+        if said is True:
+            return
+        mark = self.z3.Bool(f"?mark {len(self._added)}", self.context)
+        self._marks[mark.decl().name()] = mark
+        self._items[mark.decl().name()] = item
+        self._solver.add(self.z3.Implies(mark, self._lifted(said)))
+
+    def _complete_rows(self, model: Z3) -> None:
+        """Add rows that decide a quantifier in the world, where the model has it undecided."""
+        for each in list(self.encoding.quantified.values()):
+            if self._true(model, each.some):
+                continue
+            part, exists = each.rows.part, each.rows.part.kind == "exists"
+            for row in self._reading.rows(part, each.rows.bindings):
+                low, _ = self._reading.box(part.operands[0], row)
+                if (low if exists else 1 - low) > 0:
+                    self.encoding.add(each, row)
+                    break
+
+    # --- completed atoms --------------------------------------------------------------------------------------------
+
+    def _unsupported(self, changed: Sequence[Key]) -> Iterator[Key]:
+        """Completed atoms that are true and that no rule makes so, of those that may have become so."""
+        known = self._ground.known
+        heads = dict.fromkeys(key for key in self.encoding.atoms if known.completed(key))
+        for key in changed:
+            for stated in self._related.mentioning(key[0]):
+                defined = self._ground.index.defined(stated)
+                for instance in self._touched.of(key, [stated]) if defined else ():
+                    found = (self._reading.key(head, instance.bindings) for head in defined)
+                    heads |= dict.fromkeys(each for each in found if each is not None and known.completed(each))
+        for key in heads:
+            if key not in self._added and self.world.box(key)[0] > 0 and not self._supported(key):
+                yield key
+
+    def _supported(self, key: Key) -> bool:
+        for stated, head in self._ground.index.defining(key[0]):
+            for instance in self._reading.touching(key, [stated]):
+                if stated.lower > 0 and self._reading.key(head, instance.bindings) == key:
+                    if self._reading.box(antecedent(instance), instance.bindings)[0] > 0:
+                        return True
+        return False
+
+    # --- worlds -----------------------------------------------------------------------------------------------------
+
+    def _show(self, model: Z3) -> None:
+        goal = self._lifted(self._goal)
+        truth = float(self._true(model, goal))
+        known = self._ground.known
+        moved = (key for key in self.encoding.atoms if self.world.box(key)[0] != known.box(key)[0])
+        near: Iterable[Key] = islice(moved, _SHOWN)
+        shown = shown_world(self.z3, model, truth, self._ground, self._question, self.encoding, list(near))
+        self.models.append(shown)

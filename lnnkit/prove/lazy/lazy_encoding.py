@@ -1,0 +1,265 @@
+"""The classical encoding with quantifiers whose rows are added one by one.
+
+A quantifier becomes a proposition. For each row that has been added, the row decides it (a true row of an ``exists``
+makes it true); and where it is true, one of these rows is, or ``rest``: a row that has not been added. The solver
+assumes that there is no such rest; where that is what it fails for, rows are added. A true row that has not been added
+is met in the model. Of an open sort, rows speak of individuals that nothing names, one of the quantifier's own among them:
+no statement compares them, so what any of them is that one can be.
+
+Before many rows are added, the rest is said to be a row of *anyone*, an individual of which nothing is known. If that
+cannot be, then no row can, and there is no need to look at them one by one (generalisation on constants).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
+from lnnkit.prove.encoding.classical_encoding import ClassicalEncoding, Truth
+from lnnkit.prove.ground.dependency_cone import Definition
+from lnnkit.prove.ground.ground_reading import GroundReading, Instance
+from lnnkit.prove.ground.instance_search import assignments
+from lnnkit.prove.ground.known_values import Key
+from lnnkit.prove.ground.parts import Assignment, Blanket, Part
+from lnnkit.prove.ground.unfounded import Loop
+from lnnkit.prove.lazy.world_values import WorldValues
+from lnnkit.prove.solving import Z3
+
+Row = dict[str, object]
+Place = tuple[int, tuple[object, ...]]
+_FIRST, _GROWTH = 1, 8  # how many rows are added, and how many times more each time
+
+
+@dataclass(eq=False)
+class Rows:
+    """A quantifier's rows: ``added`` in turns, those of a turn together; ``single`` those that a model showed;
+    ``waiting`` are the others, all of which ``anyone`` stands for."""
+
+    part: Part
+    bindings: Assignment
+    waiting: Iterator[Row] = field(default_factory=lambda: iter(()))
+    decided: bool = False  # whether what inference has settled decides it
+    added: list[list[Row]] = field(default_factory=list)
+    single: list[Row] = field(default_factory=list)
+    anyone: Row | None = None
+    complete: bool = False
+
+
+@dataclass(eq=False)
+class Quantified:
+    """A quantifier in an encoding: ``some`` says that a row decides it, ``rest`` that one does that is not there."""
+
+    rows: Rows
+    some: Z3
+    rest: Z3
+    turns: int = 0
+    singles: int = 0
+
+
+class LazyEncoding(ClassicalEncoding):
+    """``world`` is the model, ``least`` the world of all lower ends; ``expanded`` the rows that another encoding has
+    added. What is to be asserted besides gathers in ``asides``."""
+
+    def __init__(
+        self,
+        z3: Z3,
+        context: Z3,
+        reading: GroundReading,
+        arithmetic: ArithmeticEncoding,
+        world: WorldValues,
+        least: GroundReading,
+        expanded: dict[Place, Rows] | None = None,
+        *,
+        folded: bool,
+    ) -> None:
+        super().__init__(z3, context, reading, arithmetic, folded=folded)
+        self.expanded: dict[Place, Rows] = {} if expanded is None else expanded
+        self.quantified: dict[Place, Quantified] = {}
+        self._replayed = expanded is not None
+        self._world = world
+        self._least = least
+        self._people: dict[Part, list[str]] = {}
+        self.existing: dict[str, Z3] = {}
+        self.of_anyone: dict[Key, Z3] = {}  # atoms of which nothing is known
+
+    # --- formulas ---------------------------------------------------------------------------------------------------
+
+    def held(self, item: Instance | Definition | Loop | Blanket) -> Truth:
+        found = super().held(item)
+        if isinstance(item, Instance):
+            return self._connective("implies", [self._there(item.bindings.values()), found])
+        return found
+
+    def exists(self, person: str) -> Z3:
+        """That an individual that nothing names is there."""
+        if person not in self.existing:
+            self.existing[person] = self.z3.Bool(f"there is {person}", self.context)
+        return self.existing[person]
+
+    def _quantifier(self, part: Part, bindings: Assignment) -> Truth:
+        place = id(part), tuple(bindings[name] for name in sorted(part.variables))
+        rows = self.expanded.get(place)
+        if rows is None:
+            self.expanded[place] = rows = self._settled(part, bindings) or self._rows(part, bindings)
+        if rows.decided and self._folded:
+            return part.kind == "exists"
+        if place not in self.quantified:
+            self._fresh += 1
+            some = self.z3.Bool(f"?some {self._fresh}", self.context)
+            found = self.quantified[place] = Quantified(rows, some, some)
+            if self._replayed:
+                self._replay(found)
+            else:
+                self.expand(found)
+        some = self.quantified[place].some
+        return some if part.kind == "exists" else self.z3.Not(some)
+
+    def _settled(self, part: Part, bindings: Assignment) -> Rows | None:
+        """A row that inference has settled and that decides a quantifier; of one that was not asked for, no more."""
+        (body,) = part.operands
+        exists = part.kind == "exists"
+        for row in self._least.rows(part, bindings):
+            low, high = self._reading.box(body, row)
+            if low >= 1 if exists else high <= 0:
+                return Rows(part, dict(bindings), decided=True, single=[row])
+        return Rows(part, dict(bindings)) if self._replayed else None
+
+    def atom(self, key: Key) -> Truth:
+        if not any(self._world.is_anyone(each) for each in key[1]):
+            return super().atom(key)
+        if key not in self.of_anyone:
+            self.of_anyone[key] = self.z3.Bool(f"{key[0]}({', '.join(key[1])})", self.context)
+        return self.of_anyone[key]
+
+    def _same(self, one: object, other: object) -> Truth:
+        """Anyone may be any entity."""
+        sides = sorted(map(str, (one, other)))
+        if one == other or not any(self._world.is_anyone(each) for each in sides):
+            return super()._same(one, other)
+        return self.z3.Bool(f"?same {sides!r}", self.context)
+
+    # --- rows -------------------------------------------------------------------------------------------------------
+
+    def expand(self, quantified: Quantified) -> None:
+        """Add the next rows of a quantifier."""
+        rows = quantified.rows
+        count = _FIRST * _GROWTH ** len(rows.added)
+        turn = list(itertools.islice(rows.waiting, count))
+        rows.complete = len(turn) < count
+        rows.added.append(turn)
+        self._turn(quantified)
+
+    def add(self, quantified: Quantified, row: Row) -> None:
+        """Add a row that decides the quantifier in a model."""
+        quantified.rows.single.append(row)
+        self._single(quantified)
+
+    def generalise(self, quantified: Quantified) -> None:
+        """Say that rows that have not been added are of anyone."""
+        rows = quantified.rows
+        own = {name: self._world.anyone(sort) for name, sort in rows.part.bound}
+        rows.anyone = {**rows.bindings, **own}
+        self._generalised(quantified)
+
+    def lack(self, quantified: Quantified) -> Z3:
+        """That there is a row which has not been added."""
+        anyone = quantified.rows.anyone
+        return quantified.rest if anyone is None else self.exists(str(anyone[quantified.rows.part.bound[0][0]]))
+
+    def _generalised(self, quantified: Quantified) -> None:
+        rows = quantified.rows
+        if rows.anyone is None or self.z3.is_false(quantified.rest):
+            return
+        self._aside(self.z3.Implies(quantified.rest, self._lift(self._row(quantified, rows.anyone))))
+
+    def _replay(self, quantified: Quantified) -> None:
+        while quantified.turns < len(quantified.rows.added):
+            self._turn(quantified)
+        while quantified.singles < len(quantified.rows.single):
+            self._single(quantified)
+
+    def _turn(self, quantified: Quantified) -> None:
+        rows, z3 = quantified.rows, self.z3
+        turn = rows.added[quantified.turns]
+        quantified.turns += 1
+        truths = [self._row(quantified, row) for row in turn]
+        before = quantified.rest
+        if quantified.turns == len(rows.added) and rows.complete:
+            quantified.rest = z3.BoolVal(False, self.context)
+            self._note_closed(rows.part)
+        else:
+            self._fresh += 1
+            quantified.rest = z3.Bool(f"?rest {self._fresh}", self.context)
+        self._aside(z3.Implies(before, self._lift(self._connective("or", [*truths, quantified.rest]))))
+        self._generalised(quantified)
+
+    def _single(self, quantified: Quantified) -> None:
+        self._row(quantified, quantified.rows.single[quantified.singles])
+        quantified.singles += 1
+
+    def _row(self, quantified: Quantified, row: Row) -> Truth:
+        part, outer = quantified.rows.part, quantified.rows.bindings
+        truth = self.truth(part.operands[0], row)
+        if part.kind == "forall":
+            truth = self.negated(truth)
+        truth = self._connective("and", [self._there(row[name] for name, _ in part.bound if name not in outer), truth])
+        self._aside(self._lift(self._connective("implies", [truth, quantified.some])))
+        return truth
+
+    def _aside(self, said: Z3) -> None:
+        self.arithmetic.asides.append(said)
+
+    def _lift(self, truth: Truth) -> Z3:
+        return self.z3.BoolVal(truth, self.context) if isinstance(truth, bool) else truth
+
+    def _there(self, entities: Iterator[object] | Sequence[object]) -> Truth:
+        people = [each for each in dict.fromkeys(entities) if isinstance(each, str) and self._world.is_person(each)]
+        return self._connective("and", [self.exists(each) for each in people])
+
+    # --- candidates -------------------------------------------------------------------------------------------------
+
+    def _rows(self, part: Part, bindings: Assignment) -> Rows:
+        return Rows(part, dict(bindings), _distinct(self._candidates(part, bindings), part))
+
+    def _candidates(self, part: Part, bindings: Assignment) -> Iterator[Row]:
+        """The rows that may decide a quantifier: such as the world has, of shared individuals, of its own ones, of
+        entities of which something is known, of all."""
+        bindings = dict(bindings)
+        exists = part.kind == "exists"
+        world = GroundReading(self._world, self._reading.algebra)
+        for row in world.rows(part, bindings):
+            low, high = world.box(part.operands[0], row)
+            if (low if exists else 1 - high) > 0:
+                yield row
+        opens = [name for name, sort in part.bound if self._known.is_open(sort)]
+        if opens and part not in self._people:
+            self._people[part] = [self._world.person(sort) for _, sort in part.bound if self._known.is_open(sort)]
+        if len(opens) == len(part.bound):
+            yield {**bindings, **dict(zip(opens, self._people[part], strict=True))}
+            yield {**bindings, **self._own(part, opens)}
+        named = {name: text for name, text in bindings.items() if isinstance(text, str)}
+        for guard in self._reading.row_guards(part):
+            if guard.kind == "atom" and guard.variables & {name for name, _ in part.bound}:
+                known = self._least.known
+                for found in assignments(part.bound, named, [guard], self._least.upper_rows, known):
+                    yield {**bindings, **found}
+        yield from self._reading.rows(part, bindings)
+        for chosen in range(1, (1 << len(opens)) - (len(opens) == len(part.bound))):
+            unnamed = [name for place, name in enumerate(opens) if chosen >> place & 1]
+            inner = {**bindings, **self._own(part, unnamed)}
+            yield from self._products([each for each in part.bound if each[0] not in unnamed], inner)
+
+    def _own(self, part: Part, names: Sequence[str]) -> dict[str, str]:
+        sorts = dict(part.bound)
+        return {name: self._world.person(sorts[name]) for name in names}
+
+
+def _distinct(rows: Iterator[Row], part: Part) -> Iterator[Row]:
+    met: set[tuple[object, ...]] = set()
+    for row in rows:
+        own = tuple(row[name] for name, _ in part.bound)
+        if own not in met:
+            met.add(own)
+            yield row

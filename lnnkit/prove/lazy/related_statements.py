@@ -1,0 +1,101 @@
+"""The statements that a question may depend on, by the predicates that they share and that are not all settled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from lnnkit.prove.decision.question import Ground, Question
+from lnnkit.prove.ground.parts import Part, Stated
+
+
+class Related:
+    """The ``statements`` that may have to do with a question. ``lazily`` says whether they can be instantiated as
+    models violate them."""
+
+    def __init__(self, ground: Ground, question: Question) -> None:
+        self._ground = ground
+        self._question = question
+        self._chosen: dict[str, list[Stated]] = {}
+
+    @cached_property
+    def statements(self) -> list[Stated]:
+        """In the order in which they are met; all of a small program."""
+        ground = self._ground
+        if ground.small:
+            return ground.index.every()
+        found: dict[Stated, None] = {}
+        names = {leaf.name for leaf in self._question.part.leaves}
+        waiting = sorted(names)
+        while waiting:
+            name = waiting.pop()
+            if ground.known.is_settled(name):
+                continue
+            for stated in ground.index.mentioning(name):
+                if stated not in found:
+                    found[stated] = None
+                    more = {leaf.name for leaf in stated.part.leaves} - names
+                    names |= more
+                    waiting += sorted(more)
+        return list(found)
+
+    def mentioning(self, name: str) -> list[Stated]:
+        """Those with a predicate."""
+        if name not in self._chosen:
+            related = set(self.statements)
+            self._chosen[name] = [each for each in self._ground.index.mentioning(name) if each in related]
+        return self._chosen[name]
+
+    @cached_property
+    def lazily(self) -> bool:
+        """No statement compares individuals of open sorts, and what is completed is so by its rules alone, which do not
+        depend on themselves."""
+        parts = [(each.part, each.variables) for each in self.statements]
+        parts.append((self._question.part, ()))
+        if any(self._compares(part, dict(variables)) for part, variables in parts):
+            return False
+        if any(each.lower > 0 and each.upper < 1 for each in self.statements):
+            return False
+        return all(self._plainly_completed(stated) for stated in self.statements)
+
+    def _compares(self, part: Part, sorts: dict[str, str]) -> bool:
+        if part.kind == "same":
+            return any(self._ground.known.is_open(sorts[name]) for name in part.variables)
+        if part.arithmetic is not None:
+            return False
+        inner = {**sorts, **dict(part.bound)}
+        return any(self._compares(operand, inner) for operand in part.operands)
+
+    def _plainly_completed(self, stated: Stated) -> bool:
+        """Whether a statement makes no completed atom true but as its rule, from others."""
+        program, known = self._ground.program, self._ground.known
+        heads = {id(head) for head in self._ground.index.defined(stated)}
+        completed = frozenset[str]().union(*program.strata)
+        for leaf, sign in _signed(stated.part, 1 if stated.lower > 0 else -1):
+            if leaf.name not in completed or known.is_settled(leaf.name) or id(leaf) in heads:
+                continue
+            if sign >= 0:
+                return False
+            if any(leaf.name in stratum and head.name in stratum for stratum in program.strata for head in self._heads(stated)):
+                return False
+        return True
+
+    def _heads(self, stated: Stated) -> list[Part]:
+        return self._ground.index.defined(stated)
+
+
+def _signed(part: Part, sign: int) -> Iterator[tuple[Part, int]]:
+    """The atoms of a formula that is true (1) or false (-1), and which truth of theirs favours that; 0 for both."""
+    if part.kind == "atom":
+        yield part, sign
+    elif part.kind == "not":
+        yield from _signed(part.operands[0], -sign)
+    elif part.kind == "implies":
+        yield from _signed(part.operands[0], -sign)
+        yield from _signed(part.operands[1], sign)
+    elif part.kind in ("iff", "xor"):
+        for operand in part.operands:
+            yield from _signed(operand, 0)
+    elif part.kind != "compare":
+        for operand in part.operands:
+            yield from _signed(operand, sign)

@@ -1,0 +1,118 @@
+"""One world, read like what inference knows: some atoms have been given a truth, all others are as false as they can be.
+
+Since bounds are a fixpoint, the least world violates few instances: of rules with one conclusion, none. What a solver
+says of some atoms is laid over it, so a search for violated instances only has to look at what reads these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from lnnkit.prove.ground.known_values import Key, KnownValues
+from lnnkit.prove.ground.truth_functions import Box
+
+_MARK = "\ue000"  # begins the names of individuals that nothing names: private use, so no entity of a program has it
+
+
+class WorldValues(KnownValues):
+    """The world of all lower ends of ``known``, but for what `say` says. Numbers keep their bounds. Open sorts hold the
+    individuals of `person` that are said to exist, and no others."""
+
+    def __init__(self, known: KnownValues) -> None:
+        vars(self).update(vars(known))
+        self.known = known
+        self._said: dict[Key, float] = {}
+        self._before: dict[Key, float] = {}
+        self._sort_of: dict[str, str] = {}
+        self._existing: dict[str, list[str]] = {}
+        self._any: set[str] = set()
+
+    # --- the world --------------------------------------------------------------------------------------------------
+
+    def say(self, truths: Mapping[Key, float], existing: Iterable[str]) -> list[Key]:
+        """Lay other truths over the least world, and other individuals; the atoms that have changed."""
+        self._before, self._said = self._said, dict(truths)
+        self._existing = {}
+        for each in existing:
+            self._existing.setdefault(self._sort_of[each], []).append(each)
+        both = self._before | self._said
+        return [key for key in both if self._at(self._before, key) != self._at(self._said, key)]
+
+    def person(self, sort: str) -> str:
+        """A new individual of an open sort, which does not exist yet."""
+        name = f"{_MARK}someone {len(self._sort_of) + 1}"
+        self._sort_of[name] = sort
+        return name
+
+    def anyone(self, sort: str) -> str:
+        """A new individual of which nothing is known but its sort: it may be one that has a name."""
+        name = self.person(sort)
+        self._any.add(name)
+        return name
+
+    def is_anyone(self, entity: str) -> bool:
+        """Whether it may be an entity that has a name."""
+        return entity in self._any
+
+    def people(self) -> list[str]:
+        """The individuals that exist and that nothing names."""
+        return [each for own in self._existing.values() for each in own]
+
+    def sort_of(self, person: str) -> str:
+        """The sort of an individual that nothing names."""
+        return self._sort_of[person]
+
+    def is_person(self, entity: str) -> bool:
+        """Whether it is an individual that nothing names."""
+        return entity in self._sort_of
+
+    # --- as known values --------------------------------------------------------------------------------------------
+
+    def box(self, key: Key) -> Box:
+        if self.program.predicates[key[0]].numeric:
+            return self.known.box(key)
+        truth = self._at(self._said, key)
+        return truth, truth
+
+    def has(self, sort: str, entity: str) -> bool:
+        own = self._sort_of.get(entity)
+        return self.known.has(sort, entity) if own is None else own == sort and entity in self._existing.get(sort, ())
+
+    def is_open(self, sort: str) -> bool:
+        return False
+
+    def members(self, sort: str) -> list[str]:
+        own = self._existing.get(sort)
+        return [*self.known.members(sort), *own] if own else self.known.members(sort)
+
+    def count(self, sort: str) -> int:
+        return self.known.count(sort) + len(self._existing.get(sort, ()))
+
+    def false_by_default(self, name: str) -> bool:
+        return not self.program.predicates[name].numeric and self._atoms.tables[name].default[0] == 0
+
+    def rows(self, name: str, fixed: Mapping[int, str], end: int) -> Iterator[tuple[str, ...]]:
+        """The entities of atoms that are true now, or were so before the last change."""
+        said = self._said
+        if not self.program.predicates[name].sorts:
+            if self._at(said, (name, ())) > 0 or self._at(self._before, (name, ())) > 0:
+                yield ()
+            return
+        for row in self.known.rows(name, fixed, 0):
+            key = name, row
+            if self._at(said, key) > 0 or self._at(self._before, key) > 0:
+                yield row
+        for key in dict.fromkeys([*said, *self._before]):
+            if key[0] == name and all(key[1][place] == text for place, text in fixed.items()):
+                raised = self.known.box(key)[0] <= 0 and (said.get(key, 0) > 0 or self._before.get(key, 0) > 0)
+                if raised:
+                    yield key[1]
+
+    def _at(self, said: Mapping[Key, float], key: Key) -> float:
+        found = said.get(key)
+        return self.known.box(key)[0] if found is None else found
+
+
+def shown_name(text: str) -> str:
+    """A text without the marks of individuals that nothing names."""
+    return text.replace(_MARK, "")

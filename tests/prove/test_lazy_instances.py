@@ -1,0 +1,163 @@
+"""Statements instantiated as models violate them: the same verdicts as by truth tables and by the whole translation."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+import lnnkit
+from lnnkit.kb import proving
+from lnnkit.prove.decision.question import Ground
+from tests.blocks import in_blocks
+from tests.programs import formula_text, to_text
+from tests.prove.truth_tables import draw
+
+pytest.importorskip("z3", reason="z3-solver is not installed")
+ALL, PLAIN, BLOCK = 1000, 12, 50
+DATA = Path(os.environ.get("LNNKIT_DATA", Path(__file__).resolve().parents[3] / "shared" / "data")) / "lubm"
+
+
+@pytest.fixture
+def lazily(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However little a question depends on."""
+    monkeypatch.setattr(proving, "Ground", partial(Ground, eager=-1))
+
+
+@pytest.mark.usefixtures("lazily")
+@pytest.mark.parametrize("block", in_blocks(range(ALL), BLOCK, PLAIN))
+def test_verdicts_are_those_of_truth_tables(block: range) -> None:
+    for seed in block:
+        case = draw(seed)
+        text = to_text(case.program)
+        try:
+            kb = lnnkit.loads(text)
+        except lnnkit.ProgramError as problem:
+            assert {each.code for each in problem.diagnostics} <= {"unsafe-variable", "negative-cycle"}
+            continue
+        for question in case.program.queries:
+            expected = case.verdict(question)
+            found = kb.prove(formula_text(question), reading="classical")
+            assert found.verdict == expected, f"seed {seed}\n{text}\n{formula_text(question)}: {expected}, not {found}"
+
+
+@pytest.mark.parametrize("block", in_blocks(range(150), 25, 3))
+def test_open_sorts_are_read_as_in_the_whole_translation(block: range, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There, individuals that nothing names are a sort of Z3, with its own quantifiers."""
+    for seed in block:
+        case = draw(seed)
+        try:
+            kb = lnnkit.loads("sort entity open\n" + to_text(case.program))
+        except lnnkit.ProgramError:
+            continue
+        for question in map(formula_text, case.program.queries):
+            with monkeypatch.context() as patch:
+                whole = kb.prove(question, reading="classical", timeout=5).verdict
+                patch.setattr(proving, "Ground", partial(Ground, eager=-1))
+                found = kb.prove(question, reading="classical")
+            assert whole in (found.verdict, "timeout"), f"seed {seed}\n{to_text(case.program)}\n{question}: {found}"
+
+
+def planted(seed: int) -> tuple[str, dict[str, bool]]:
+    """A program over some twenty entities that holds in a world drawn first, and questions with their truths there."""
+    rng = random.Random(f"planted world {seed}")
+    people = [f"e{n}" for n in range(rng.choice([12, 20]))]
+    unary, binary = ("A", "B", "C"), ("R", "S")
+    truths = {f"{name}({one})": rng.random() < 0.4 for name in unary for one in people}
+    truths |= {f"{name}({one}, {two})": rng.random() < 0.1 for name in binary for one in people for two in people}
+    lines = ["predicate R(entity, entity) closed"] if rng.random() < 0.4 else []
+    listed = [atom for atom in truths if rng.random() < 0.2 or (lines and atom[0] == "R" and truths[atom])]
+    lines += [f"fact {'' if truths[atom] else '~'}{atom}" for atom in listed]
+    lines += [f"fact Known({one})" for one in people]
+    if lines[0].endswith("closed"):
+        truths |= {atom: False for atom in truths if atom[0] == "R" and atom not in listed}
+
+    def at(atom: str, **entities: str) -> bool:
+        name, inner = atom[0], atom[2:-1].split(", ")
+        return truths[f"{name}({', '.join(entities[each] for each in inner)})"]
+
+    literals = [f"{name}({one})" for name in unary for one in "XY"] + [f"{name}(X, Y)" for name in binary]
+    made = 0
+    while made < 4:
+        one, two, three = rng.sample(literals, 3)
+        kind = rng.choice(["{0} & {1} -> {2}", "{0} -> {1} | {2}", "~({0} & {1} & {2})", "{0} -> exists Z: S(X, Z)"])
+        text = kind.format(one, two, three)
+        rows = [(x, y) for x in people for y in people]
+        holds = {
+            "{0} & {1} -> {2}": lambda x, y: not (at(one, X=x, Y=y) and at(two, X=x, Y=y)) or at(three, X=x, Y=y),
+            "{0} -> {1} | {2}": lambda x, y: not at(one, X=x, Y=y) or at(two, X=x, Y=y) or at(three, X=x, Y=y),
+            "~({0} & {1} & {2})": lambda x, y: not all(at(each, X=x, Y=y) for each in (one, two, three)),
+            "{0} -> exists Z: S(X, Z)": lambda x, y: not at(one, X=x, Y=y)
+            or any(at("S(X, Z)", X=x, Z=z) for z in people),
+        }[kind]
+        wrong = [(x, y) for x, y in rows if not holds(x, y)]
+        if len(wrong) > 30:
+            continue
+        free = sorted({each for each in "XY" if each in text.replace("exists", "")})
+        but = sorted({" & ".join(f"{each} = {dict(X=x, Y=y)[each]}" for each in free) for x, y in wrong})
+        lines.append(f"axiom ({text})" + "".join(f" | ({each})" for each in but))
+        made += 1
+    questions = {atom: truth for atom, truth in rng.sample(sorted(truths.items()), 3)}
+    who = rng.choice(people)
+    questions[f"exists Z: S({who}, Z) & A(Z)"] = any(truths[f"S({who}, {z})"] and truths[f"A({z})"] for z in people)
+    questions["forall Z: B(Z) -> C(Z)"] = all(not truths[f"B({z})"] or truths[f"C({z})"] for z in people)
+    return "\n".join(lines), questions
+
+
+@pytest.mark.parametrize("block", in_blocks(range(120), 10, 2))
+def test_no_verdict_excludes_a_planted_world(block: range, monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in block:
+        text, questions = planted(seed)
+        kb = lnnkit.loads(text)
+        for question, truth in questions.items():
+            with monkeypatch.context() as patch:
+                patch.setattr(proving, "Ground", partial(Ground, eager=-1))
+                found = kb.prove(question, reading="classical")
+            assert found.verdict in ("neither", "entailed" if truth else "refuted"), f"seed {seed}\n{text}\n{found}"
+
+
+def test_anyone_stands_for_all_rows() -> None:
+    """What holds of everyone is shown of one individual, not of a thousand."""
+    people = "".join(f"fact Known(p{n})\n" for n in range(1000))
+    text = people + "axiom A(X) -> B(X) | C(X)\naxiom B(X) -> D(X)\naxiom C(X) -> D(X)\n"
+    proved = lnnkit.loads(text).prove("forall X: A(X) -> D(X)")
+    assert proved.verdict == "entailed"
+    assert [member.line for member in proved.core] == [1001, 1002, 1003]
+    assert proved.translated < 20
+    assert lnnkit.loads(text).prove("forall X: D(X) -> A(X)").verdict == "neither"
+
+
+def test_what_inference_gives_of_closed_predicates_is_kept() -> None:
+    """Anyone may be an entity that a closed predicate lists, so it is not false of anyone."""
+    people = "".join(f"fact Known(p{n})\n" for n in range(700))
+    text = people + "predicate Edge(entity, entity) closed\nfact Edge(p1, p2)\naxiom Edge(X, Y) -> A(X) | A(Y)\n"
+    kb = lnnkit.loads(text)
+    assert kb.prove("exists X: A(X)").verdict == "entailed"
+    assert kb.prove("forall X: A(X)").verdict == "neither"
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason=f"no LUBM data at {DATA}")
+@pytest.mark.slow
+def test_questions_about_an_entity_of_lubm() -> None:
+    from benchmarks.lubm import program, read
+
+    kb = lnnkit.loads(program(read(DATA / "tbox.tsv")), DATA)
+    kb.infer()
+    who = '"http://www.Department0.University0.edu/Lecturer0"'
+    kb.prove(f"Person({who})")  # imports
+    expected = {
+        f"Employee({who})": "entailed",
+        f"Chair({who})": "neither",
+        f"Organization({who})": "neither",
+        f"Chair({who}) -> exists Y: headOf({who}, Y) & Department(Y)": "entailed",
+        f"forall Y: worksFor({who}, Y) -> Organization(Y)": "entailed",
+        f"exists Y: headOf({who}, Y) & College(Y)": "neither",
+    }
+    for question, verdict in expected.items():
+        start = time.process_time()
+        assert kb.prove(question).verdict == verdict, question
+        assert time.process_time() - start < 2, question  # 1 on a machine of its own
