@@ -1,4 +1,4 @@
-"""Exact steps: what `lnnkit.prove` finds, checked by a solver that is given the step's own premises and nothing else."""
+"""Exact steps: what `lnnkit.prove` finds, checked by a solver that is given their premises and nothing else."""
 
 from __future__ import annotations
 
