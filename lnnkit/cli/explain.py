@@ -32,6 +32,7 @@ example:
   lnnkit explain triage.lnn 'AtRisk(dora)' --format html > why.html
   lnnkit explain triage.lnn 'AtRisk(emil)' --why-not
   lnnkit explain triage.lnn 'AtRisk(emil)' --cases
+  lnnkit explain triage.lnn 'AtRisk(emil)' --exact
   lnnkit explain triage.lnn --minimal
 """
 STATES = ("true", "false")
@@ -63,6 +64,11 @@ def options(parser: argparse.ArgumentParser) -> None:
         help="a tree to read (default), one JSON object, a standalone page, or a graph for Graphviz",
     )
     values.add_cases(parser, "bounds")
+    parser.add_argument(
+        "--exact",
+        action="store_true",
+        help="explain the tightest bounds that all statements leave together, as `lnnkit prove --exact` finds them",
+    )
     parser.add_argument("--alpha", type=values.alpha, default=1.0, metavar="A", help="what counts as true (default: 1)")
 
 
@@ -77,6 +83,8 @@ def command(arguments: argparse.Namespace) -> int:
     wrong = values.unfit_cases(arguments)
     if arguments.cases and (arguments.atom is None or arguments.why_not is not None):
         wrong = "--cases goes with an atom that is explained"
+    elif arguments.exact and (arguments.atom is None or arguments.why_not is not None or arguments.cases):
+        wrong = "--exact goes with an atom that is explained, without --why-not and --cases"
     elif arguments.cases and arguments.format not in ("text", "json"):
         wrong = f"--format {arguments.format} does not support --cases; text and json do"
     if wrong:
@@ -104,7 +112,7 @@ def command(arguments: argparse.Namespace) -> int:
             text = by_cases.text(depth)
             found = by_cases.as_dict(depth) if arguments.format == "json" else {}
         else:
-            explanation = kb.explain(arguments.atom, alpha=arguments.alpha)
+            explanation = kb.explain(arguments.atom, alpha=arguments.alpha, exact=arguments.exact)
             about = explanation.warnings
     streams.findings((*kb.warnings, *about))
     if explanation is not None:

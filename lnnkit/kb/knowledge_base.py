@@ -281,14 +281,32 @@ class KnowledgeBase:
         return answers(self._session, query, alpha)
 
     @overload
-    def explain(self, query: str, *, alpha: float = 1.0, cases: Literal[0] = 0) -> Explanation: ...
+    def explain(
+        self,
+        query: str,
+        *,
+        alpha: float = 1.0,
+        cases: Literal[0] = 0,
+        exact: bool = False,
+        timeout: float | None = 60.0,
+    ) -> Explanation: ...
     @overload
     def explain(self, query: str, *, alpha: float = 1.0, cases: int, classical: bool = False) -> CaseExplanation: ...
     def explain(
-        self, query: str, *, alpha: float = 1.0, cases: int = 0, classical: bool = False
+        self,
+        query: str,
+        *,
+        alpha: float = 1.0,
+        cases: int = 0,
+        classical: bool = False,
+        exact: bool = False,
+        timeout: float | None = 60.0,
     ) -> Explanation | CaseExplanation:
         """Why an atom, or a formula without free variables, has its bounds: the proof of each, down to facts; with
         ``cases``, as in `ask`, the cases with a proof in each.
+
+        With ``exact``, as in `ask`, a bound that only all statements together give has an exact step: what it follows
+        from, of which the solver is asked again by `Explanation.verify`.
 
         Runs inference first if needed. Raises `ProgramError` for a query with free variables, and `Error` if inference
         was told not to record.
@@ -296,11 +314,18 @@ class KnowledgeBase:
         check_alpha(alpha)
         check_cases(cases, classical)
         found, findings = asked(self._theory, query)
+        if cases and exact:
+            raise ValueError("bounds are explained by cases or exactly, not both")
         if cases:
             from lnnkit.kb.asking_by_cases import explanation_by_cases
 
             made = explanation_by_cases(self._session, found, alpha, cases, classical=classical)
             return replace(made, warnings=(*findings, *made.warnings))
+        if exact:
+            from lnnkit.kb.proving import exact_explanation
+
+            exactly = exact_explanation(self._session, found, alpha, timeout)
+            return replace(exactly, warnings=(*findings, *exactly.warnings))
         from lnnkit.kb.explaining import explanation
 
         return replace(explanation(self._session, found, alpha), warnings=tuple(findings))

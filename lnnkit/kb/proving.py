@@ -16,11 +16,13 @@ from lnnkit.errors import Error, ProgramError
 from lnnkit.explain.checker.ground_form import Free, about, form_of
 from lnnkit.interrupt import Interruption, is_pythons_own
 from lnnkit.kb.asking import answers
-from lnnkit.kb.covering_fixpoints import covering
+from lnnkit.kb.covering_fixpoints import covering, covering_widely
 from lnnkit.kb.explaining import conflicts
+from lnnkit.kb.querying import check_bound
 from lnnkit.kb.session import Session
 from lnnkit.prove.decision.classical_answer import prove_classically
-from lnnkit.prove.decision.exact_answer import prove_exactly
+from lnnkit.prove.decision.exact_answer import exact_ends, prove_exactly
+from lnnkit.prove.decision.exact_record import NoRecord, recorded
 from lnnkit.prove.decision.minimal_core import member_of
 from lnnkit.prove.decision.question import Ground, Question, bound_text
 from lnnkit.prove.ground.crisp_program import crisped, is_crisp, plain
@@ -37,6 +39,7 @@ from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
     from lnnkit.engine.stop.watch import Watch
+    from lnnkit.explain.proof.explanation import Explanation
     from lnnkit.kb.rested import Rested
 
 INSTALL = "pip install 'lnnkit[prove]'"
@@ -149,6 +152,34 @@ def tightened(session: Session, query: Query, known: Answers, timeout: float | N
         "not-settled", f"{late:,} answers were not settled in time", "raise `timeout`", severity="warning"
     )
     return replace(known, lower=lower, upper=upper, warnings=(*known.warnings, *([said] if late else ())))
+
+
+def exact_explanation(session: Session, query: Query, alpha: float, timeout: float | None) -> Explanation:
+    """The proof of each exact bound of a query: those that are tighter than what inference says have an exact step.
+    Raises as `lnnkit.kb.explaining.placed` and `proved` do."""
+    if query.numeric:
+        raise ProgramError([_number(query)])
+    rested = covering_widely(session, query)
+    lifted, root = rested.explainer.root(query)
+    check_bound(root)
+    told = rested.explainer.explain(lifted, root, alpha)
+    ground = _grounded(session, rested, [query], "exact", None)
+    ((_, question),) = _questions(session, ground, query, query.text)
+    with _solver_needed():
+        ends = exact_ends(ground, question, timeout)
+    said = [Diagnostic("not-settled", note, "raise `timeout`", severity="warning") for note in ends.proved.notes]
+    if ends.proved.verdict == "inconsistent":
+        said.append(Diagnostic("inconsistent", "the program contradicts itself: no bound is exact", severity="warning"))
+    proof = told.proof
+    for end, items in ends.items.items():
+        bound = ends.proved.upper if end else ends.proved.lower
+        assert bound is not None
+        try:
+            proof = recorded(ground, proof, end, bound, items)
+        except NoRecord as problem:
+            message = f"the {'upper' if end else 'lower'} bound {bound:g} has no proof that can be checked: {problem}"
+            said.append(Diagnostic("no-proof", message, "`lnnkit prove` has its verdict", severity="warning"))
+    return replace(told, proof=proof, warnings=tuple(said))
 
 
 def _exactly(

@@ -214,13 +214,13 @@ class _Model:
         matrix = csr_matrix(([v for *_, v in data], ([r for r, *_ in data], [c for _, c, _ in data])), shape=shape)
         rows = LinearConstraint(matrix, [low for low, *_ in self.rows], [high for *_, high in self.rows])  # type: ignore[arg-type]
         low, high, integral = np.array(self.low), np.array(self.high), np.array(self.integral)
-        found = None
+        found, failed = None, 0
         for presolve in (True, False):  # which has lost the optimum of a program (seed 232): a world found is one
             ends = Bounds(low, high)  # pyright: ignore[reportArgumentType]  # arrays are meant
             first = milp(cost, constraints=rows, integrality=integral, bounds=ends, options={"presolve": presolve})
-            if first.status == 2:
+            if first.status != 0:
+                failed += first.status != 2  # HiGHS gives up on some programs one way, not the other (seed 670)
                 continue
-            assert first.status == 0, first.message
             # once more with the integers that were found: these are whole to 1e-6 only
             least, most, whole = low.copy(), high.copy(), integral == 1
             least[whole] = most[whole] = np.round(first.x[whole])
@@ -228,6 +228,7 @@ class _Model:
             again = milp(cost, constraints=rows, integrality=integral, bounds=ends)
             value = float((first if again.status == 2 else again).fun)
             found = value if found is None else min(found, value)
+        assert failed < 2, "HiGHS has solved it neither way"
         return None if found is None else goal[0] + sign * found
 
 

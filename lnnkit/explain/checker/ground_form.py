@@ -118,28 +118,33 @@ def statement_form(
 ) -> Form:
     """The instance of a statement, without the universal quantifiers at its head where its upper truth is 1;
     ``starts`` are the values of learnable names."""
-    formula = cast("ast.Expression | SameEntity", _settled(statement.formula, starts))
+    return form_of(stated_formula(statement, starts), bindings, statement.logic, numbers)
+
+
+def stated_formula(statement: Assertion, starts: Mapping[str, float]) -> ast.Expression | SameEntity:
+    """What a statement says of each of its instances, every learnable value settled."""
+    formula = cast("ast.Expression | SameEntity", settled(statement.formula, starts))
     while isinstance(formula, ast.Forall) and truth_of(statement, starts)[1] == 1.0:
         formula = formula.body
-    return form_of(formula, bindings, statement.logic, numbers)
+    return formula
 
 
 def truth_of(statement: Assertion, starts: Mapping[str, float]) -> tuple[float, float]:
     """The bounds that a statement gives its formula."""
-    lower, upper = (_settled(end, starts) for end in (statement.lower, statement.upper))
+    lower, upper = (settled(end, starts) for end in (statement.lower, statement.upper))
     return _number(lower, 0.0), _number(upper, 1.0)
 
 
-def _settled(node: object, starts: Mapping[str, float]) -> object:
+def settled(node: object, starts: Mapping[str, float]) -> object:
     """Syntax with a number in place of each learnable value that has one."""
     if isinstance(node, tuple):
-        return tuple(_settled(each, starts) for each in cast("tuple[object, ...]", node))
+        return tuple(settled(each, starts) for each in cast("tuple[object, ...]", node))
     if isinstance(node, ast.Learnable):
         start = node.initial if node.initial is not None else starts.get(node.name or "")
         return node if start is None else ast.Number(start, span=node.span)
     if not isinstance(node, ast.Node):
         return node
-    return replace(node, **{each.name: _settled(getattr(node, each.name), starts) for each in fields(node)})
+    return replace(node, **{each.name: settled(getattr(node, each.name), starts) for each in fields(node)})
 
 
 def filled(body: Form, entities: tuple[str, ...]) -> Form:

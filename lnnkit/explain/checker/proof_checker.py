@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from lnnkit.check.program import Assertion, CheckedProgram
+from lnnkit.explain.checker.exact_step import Completed, Together, objection
 from lnnkit.explain.checker.ground_form import (
     Form,
     Free,
@@ -66,6 +67,14 @@ class World:
         """The instance of a statement."""
         return statement_form(statement, bindings, self.starts, self._numbers)
 
+    def states(self, statement: Assertion) -> bool:
+        """Whether a statement is one of the program's; laws of comparisons are true of any."""
+        return statement.kind == "law" or id(statement) in self._stated or statement in self.program.assertions
+
+    @cached_property
+    def _stated(self) -> frozenset[int]:
+        return frozenset(map(id, self.program.assertions))
+
     def derived(self, predicate: str) -> bool:
         """Whether rules complete a closed predicate."""
         return any(predicate in stratum for stratum in self.program.strata)
@@ -93,13 +102,21 @@ def faults(proof: Proof, world: World) -> list[str]:
     """Why the proof does not hold; empty where it does."""
     found: list[str] = []
     for step in proof.steps:
-        try:
-            _check(step, proof, world)
-        except Fault as problem:
+        problem = fault(step, proof, world)
+        if problem is not None:
             found.append(f"{step.atom} {step.side} {step.bound:g}: {problem}")
     if _circular(proof):
         found.append("steps rest on each other in a circle")
     return found
+
+
+def fault(step: Step, proof: Proof, world: World) -> str | None:
+    """Why a step does not follow from its premises; None where it does."""
+    try:
+        _check(step, proof, world)
+    except Fault as problem:
+        return str(problem)
+    return None
 
 
 def _check(step: Step, proof: Proof, world: World) -> None:
@@ -117,6 +134,8 @@ def _check(step: Step, proof: Proof, world: World) -> None:
             _completed(step, proof, world)
         case "statement" | "neuron":
             _demand(_within(step, _Instance(step, proof, world).box()), "the premises do not give it")
+        case "exact":
+            _exact(step, proof, world)
         case "contradiction":
             _demand(_Instance(step, proof, world).contradictory(), "the instance can be satisfied")
 
@@ -160,6 +179,7 @@ def _closed(step: Step, world: World) -> None:
 
 def _stated(step: Step, world: World) -> None:
     assert step.statement is not None
+    _demand(world.states(step.statement), "the program has no such statement")
     own, truth = world.instance(step.statement, step.bindings), truth_of(step.statement, world.starts)
     said = world.form(step.conclusion)
     while own.kind == "not" and said.kind != "not":
@@ -267,6 +287,7 @@ def _instance(step: Step, world: World) -> tuple[Form, Box]:
     form = world.form(step.formula)
     if step.statement is None:
         return form, (0.0, 1.0)
+    _demand(world.states(step.statement), "the program has no such statement")
     _demand(_covers(world.instance(step.statement, step.bindings), form), "it is no instance of the statement")
     return form, truth_of(step.statement, world.starts)
 
@@ -354,6 +375,49 @@ def _assignments(quantifier: Form, depth: int, named: set[str], world: World) ->
         choices.append(own)
     for row in itertools.product(*choices):
         yield tuple(entity for entity, _ in row), any(may for _, may in row)
+
+
+# --- exact steps ------------------------------------------------------------------------------------------------------
+
+
+def _exact(step: Step, proof: Proof, world: World) -> None:
+    """The premises are checked as steps of their own; the solver is asked for what these say, and for nothing else."""
+    known = _known(step, proof, world)
+    stated = {form: box for form, box in known.exact.items() if form.kind != "atom"}
+    completed = [defined(world.form(atom), world) for atom in step.completes]
+    named = all(statement in step.rules for each in completed for statement in each.statements)
+    _demand(named, "not all rules that complete its atoms are named")
+
+    def read(form: Form) -> Box:
+        return _read(form, known, world)
+
+    together = Together(world.program, lambda sort: world.sorts[sort], read, stated, completed, step.crisp)
+    problem = objection(world.form(step.conclusion), step.side, step.bound, together)
+    _demand(problem is None, str(problem))
+
+
+def defined(atom: Form, world: World) -> Completed:
+    """A completed atom with the instances of all its rules. Raises `Fault` where rules do not settle it."""
+    given = world.origins.of(atom.name, _entities(atom))
+    _demand(world.derived(atom.name) and not world.lacks(atom) and not given, f"no rule completes {atom.name}")
+    found: dict[tuple[Form, float], None] = {}
+    statements: list[Assertion] = []
+    for statement in world.program.assertions:
+        own = world.instance(statement, {})
+        if own.kind != "implies":
+            continue
+        sorts = free_sorts(own, world.program.predicates)
+        for conjunct in _consequents(own.operands[1]):
+            if conjunct.kind != "atom" or conjunct.name != atom.name:
+                continue
+            more = sorts.keys() - {term.name for term in conjunct.terms if isinstance(term, Free)}
+            is_open = [each for name in more if (each := world.program.sorts.get(sorts[name])) and each.open]
+            _demand(not is_open, f"individuals without names may make {atom.name} true")
+            lower = truth_of(statement, world.starts)[0]
+            statements.append(statement)
+            for bindings in _unified(conjunct, atom, own, world):
+                found[world.instance(statement, bindings), lower] = None
+    return Completed(atom, statements, list(found))
 
 
 # --- completed predicates ---------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from lnnkit.explain.render.proof_graph import proof_graph
 from lnnkit.explain.render.proof_page import fragment, page
 from lnnkit.explain.render.proof_text import lines
 from lnnkit.picture.dot_writer import dot
+from lnnkit.syntax.printer import format_expression
 
 _NESTED = 100  # steps within steps in one JSON value: readers of JSON have stacks
 
@@ -130,6 +131,11 @@ def _own(step: Step) -> Mapping[str, object]:
         found |= {"rule": step.statement.name, "text": step.statement.text, "file": span.source.path, "line": span.line}
     if not step.all_seen:
         found["all_seen"] = False
+    if step.reason == "exact":
+        found["completed"] = [format_expression(atom) for atom in step.completes]
+        found["rules"] = [
+            {"text": rule.text, "file": rule.span.source.path, "line": rule.span.line} for rule in step.rules
+        ]
     return found | {"bindings": dict(step.bindings)}
 
 

@@ -23,6 +23,7 @@ Reason = Literal[
     "statement",  # an instance of a rule or axiom says so
     "neuron",  # a formula and its operands bound each other
     "completed",  # no rule makes more of a closed predicate
+    "exact",  # all its premises together leave no other truth: the solver's, by `lnnkit.prove`
     "contradiction",  # of an instance: no truth of its atoms can satisfy it
 ]
 
@@ -55,6 +56,8 @@ class Step:
     A blanket conclusion has variables: it holds for all entities of which no fact says more, or, where there is a list
     of those ``excepted``, for all others. ``formula`` is the instance that was looked at, every connective with its
     logic; ``truth`` is what its statement gives it.
+    An exact step rests on all its premises together, and on atoms that ``rules`` complete: each is the least truth with
+    which these hold. In a ``crisp`` one every atom is true or false.
     ``all_seen`` is false where the premises are not all that are needed: there would be too many to list.
     """
 
@@ -70,6 +73,9 @@ class Step:
     given: Given | None = None
     excepted: frozenset[tuple[str, ...]] | None = None
     all_seen: bool = True
+    completes: Sequence[ast.Expression] = ()
+    rules: Sequence[Assertion] = ()
+    crisp: bool = False
 
     @property
     def atom(self) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lnnkit.answer_table import format_bounds, state_in_words
+from lnnkit.check.program import Assertion
 from lnnkit.check.walk import nodes
 from lnnkit.explain.proof.proof import Step
 from lnnkit.explain.proof.proof_data import ProofData, uses
@@ -37,17 +38,15 @@ def lines(explanation: ProofData, depth: int | None = None) -> Iterator[Line]:
     proof = explanation.proof
     repeated = {number for number, count in enumerate(uses(proof)) if count > 1}
     met: dict[int, int] = {}
-    used: dict[int, Step] = {}
+    used: dict[int, Assertion] = {}
     for top in dict.fromkeys((proof.lower, proof.upper)):
         yield Line()
         yield from _tree(explanation, top, depth, repeated, met, used)
     if used:
         yield Line()
         yield Line(conclusion="by")
-    for step in used.values():
-        assert step.statement is not None
-        span = step.statement.span
-        yield Line("  ", step.statement.text, f"{span.source.path}:{span.line}")
+    for statement in used.values():
+        yield Line("  ", statement.text, f"{statement.span.source.path}:{statement.span.line}")
 
 
 def _tree(
@@ -56,7 +55,7 @@ def _tree(
     depth: int | None,
     repeated: set[int],
     met: dict[int, int],
-    used: dict[int, Step],
+    used: dict[int, Assertion],
 ) -> Iterator[Line]:
     steps = explanation.steps
     stack: list[tuple[int, int, float, str, str]] = [(top, 0, 1.0, "", "")]
@@ -77,8 +76,9 @@ def _tree(
         cut = depth is not None and level >= depth and below
         more = f", resting on {len(below)} more" if cut else ""
         yield Line(first, conclusion, because(step) + more + mark)
-        if step.statement is not None:
-            used.setdefault(id(step.statement), step)
+        for statement in (step.statement, *step.rules):
+            if statement is not None:
+                used.setdefault(id(statement), statement)
         if not cut:
             for place, (premise, own) in reversed(list(enumerate(below))):
                 last = place == len(below) - 1
@@ -117,6 +117,13 @@ def because(step: Step) -> str:
             if not step.premises and step.bound == 0:
                 return "no rule concludes it, and the predicate is closed"
             return f"no rule makes it truer{'' if step.all_seen else ' (not all that holds them back is listed)'}"
+        case "exact":
+            completed = [format_expression(atom) for atom in step.completes]
+            if not completed:
+                return "exact: these together leave nothing else"
+            rules = ", ".join(f"{rule.span.source.path}:{rule.span.line}" for rule in step.rules)
+            which = f"{', '.join(completed)} as true as rules make {'it' if len(completed) == 1 else 'them'}"
+            return f"exact: these together leave nothing else, {which} ({rules})"
         case "neuron":
             assert step.formula is not None
             return "by its operands" if step.conclusion == step.formula else f"in {format_expression(step.formula)}"

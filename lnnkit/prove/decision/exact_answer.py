@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from lnnkit.prove.decision.graded_decision import SLACK, Found, GradedDecision, outward
-from lnnkit.prove.decision.minimal_core import Core, core_of
+from lnnkit.prove.decision.minimal_core import Core, Item, core_of, near_items
 from lnnkit.prove.decision.question import Ground, Question
 from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
 from lnnkit.prove.encoding.graded_encoding import ZERO, GradedEncoding
@@ -48,6 +49,46 @@ def prove_exactly(ground: Ground, question: Question, alpha: float, timeout: flo
     if found.consistent is False or doubtful:
         return _inconsistent(asked)
     return _told(asked, found)
+
+
+@dataclass(frozen=True)
+class ExactEnds:
+    """An answer, and for each end (0 lower, 1 upper) that is tighter than the one of inference what it follows from."""
+
+    proved: Proved
+    items: Mapping[int, Sequence[Item]]
+
+
+def exact_ends(ground: Ground, question: Question, timeout: float | None) -> ExactEnds:
+    """As `prove_exactly`, with what each end follows from. Raises `NoSolver`."""
+    deadline = Deadline(timeout)
+    cone = Cone(ground.reading, ground.index, ground.limit, deadline, ground.tell, ground.halted)
+    asked = _Asked(ground, question, 1.0, deadline, cone)
+    try:
+        found = _found(asked)
+    except (TooWide, Interrupted) as problem:
+        note = cone.too_wide if isinstance(problem, TooWide) else "interrupted"
+        return ExactEnds(_propagated(asked, note), {})
+    if found.consistent is False or ground.conflict is not None:
+        return ExactEnds(_inconsistent(asked), {})
+    proved = _told(asked, found)
+    assert proved.lower is not None and proved.upper is not None
+    tighter = proved.lower - question.told[0], question.told[1] - proved.upper
+    bounds = proved.lower, proved.upper
+    return ExactEnds(proved, {end: _behind(asked, end, bounds[end]) for end in (0, 1) if tighter[end] > _TOLERANCE})
+
+
+def _behind(asked: _Asked, end: int, bound: float) -> Sequence[Item]:
+    """What an end follows from."""
+    encoding = _unfolded(asked)
+    truth = encoding.truth(asked.question.part, asked.question.bindings)
+    short = rational(_TOLERANCE / 2)
+    if end == 0:
+        goal = encoding.at_most(truth, rational(bound) - short)
+    else:
+        goal = encoding.at_most(rational(bound) + short, truth)
+    used = [*asked.cone.instances, *asked.cone.definitions.values()]
+    return near_items(asked.ground, encoding, goal, used, Deadline(_CORE_SECONDS))
 
 
 def _found(asked: _Asked) -> Found:
@@ -118,10 +159,7 @@ def _inconsistent(asked: _Asked) -> Proved:
 
 
 def _core(asked: _Asked, verdict: Verdict) -> Core:
-    ground, question, z3 = asked.ground, asked.question, solver_module()
-    context = z3.Context()
-    arithmetic = ArithmeticEncoding(z3, context, ground.known, frozenset(), folded=False)
-    encoding = GradedEncoding(z3, context, ground.reading, arithmetic, folded=False, slack=asked.slack)
+    ground, question, encoding = asked.ground, asked.question, _unfolded(asked)
     goal: bool | Z3 = True
     if verdict != "inconsistent":
         truth = encoding.truth(question.part, question.bindings)
@@ -134,3 +172,10 @@ def _core(asked: _Asked, verdict: Verdict) -> Core:
     seconds = _CORE_SECONDS if left is None else min(_CORE_SECONDS, left)
     used = [*asked.cone.instances, *asked.cone.definitions.values()]
     return core_of(ground, encoding, [goal], used, Deadline(seconds))
+
+
+def _unfolded(asked: _Asked) -> GradedEncoding:
+    z3, known = solver_module(), asked.ground.known
+    context = z3.Context()
+    arithmetic = ArithmeticEncoding(z3, context, known, frozenset(), folded=False)
+    return GradedEncoding(z3, context, asked.ground.reading, arithmetic, folded=False, slack=asked.slack)

@@ -86,6 +86,23 @@ def core_of(
         return finder.unfinished()
 
 
+def near_items(
+    ground: Ground,
+    encoding: Unfolded,
+    goal: Z3 | bool,
+    used: Sequence[Said],
+    deadline: Deadline,
+) -> Sequence[Item]:
+    """What keeps a goal from being met: of the items ``used``, and of what inference knows of their atoms. All of them,
+    where the time was over."""
+    finder = _Finder(ground, encoding, [goal], deadline)
+    try:
+        found = finder.near(used)
+        return finder.entered if found is None else found
+    except TimedOut:
+        return finder.entered
+
+
 class _Finder:
     def __init__(self, ground: Ground, encoding: Unfolded, goals: Sequence[Z3 | bool], deadline: Deadline) -> None:
         self._ground = ground
@@ -99,7 +116,13 @@ class _Finder:
         self._told = 0
         self._enough: Sequence[Item] = ()
 
-    def found(self, used: Sequence[Said]) -> Core:
+    @property
+    def entered(self) -> Sequence[Item]:
+        """All that the goals were asked with."""
+        return list(self._marks)
+
+    def near(self, used: Sequence[Said]) -> list[Item] | None:
+        """A minimal part of the items and of what is known of their atoms; None where not even all suffice."""
         first: list[Item] = [*dict.fromkeys(used)]
         self._enough = first
         for item in first:
@@ -107,9 +130,12 @@ class _Finder:
         ends = [*self._ends(first)]
         for item in ends:
             self._enter(item)
-        near = self._least([*first, *ends])
+        return self._least([*first, *ends])
+
+    def found(self, used: Sequence[Said]) -> Core:
+        near = self.near(used)
         if near is None:
-            return Core(self._members([*first, *ends]), minimal=False)
+            return Core(self._members(self.entered), minimal=False)
         wider = [*self._expanded(near)]
         for item in wider:
             self._enter(item)

@@ -74,6 +74,11 @@ class Ground:
 
 def bound_text(formula: ast.Expression | SameEntity, bindings: Mapping[str, str]) -> str:
     """A formula as it is written, with entities in place of its free variables."""
+    return format_expression(bound_formula(formula, bindings))
+
+
+def bound_formula(formula: ast.Expression | SameEntity, bindings: Mapping[str, str]) -> ast.Expression:
+    """A formula with entities in place of its free variables."""
 
     def bound(node: ast.Expression | SameEntity) -> ast.Expression:
         if isinstance(node, SameEntity):
@@ -89,7 +94,7 @@ def bound_text(formula: ast.Expression | SameEntity, bindings: Mapping[str, str]
         )
         return replace(node, arguments=arguments)
 
-    return format_expression(transform(cast("ast.Expression", formula), bound))
+    return transform(cast("ast.Expression", formula), bound)
 
 
 def _text(argument: ast.Argument, bindings: Mapping[str, str]) -> str:

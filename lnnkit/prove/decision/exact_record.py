@@ -1,0 +1,214 @@
+"""Exact bounds as steps of a proof: each with the statements, completed atoms and bounds of atoms behind it.
+
+These bounds are those of inference, with the steps that prove them. So the checker can look at every part by itself,
+and ask a solver for the exact step alone.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from lnnkit.check.program import Assertion, SameEntity
+from lnnkit.check.walk import transform
+from lnnkit.explain.checker.ground_form import Form, bound_sorts, filled, stated_formula, truth_of
+from lnnkit.explain.checker.proof_checker import Fault, World, defined, fault
+from lnnkit.explain.proof.proof import Premise, Proof, Side, Step
+from lnnkit.explain.proof.quickxplain import minimal
+from lnnkit.explain.provenance.fact_sources import ground_atom
+from lnnkit.prove.decision.minimal_core import Item, KnownEnd
+from lnnkit.prove.decision.question import Ground, bound_formula
+from lnnkit.prove.ground.dependency_cone import Definition
+from lnnkit.prove.ground.ground_reading import Instance
+from lnnkit.prove.ground.known_values import Key
+from lnnkit.syntax import ast
+
+_SIDES: tuple[Side, Side] = ("lower", "upper")
+_MOST = 20_000  # atoms that are looked at
+_MINIMISED = 40  # premises of a step, at most, that it is tried without
+_CONNECTIVES = (ast.And, ast.Or, ast.Implies, ast.Iff, ast.Xor)
+
+
+class NoRecord(Exception):
+    """A bound has no record that can be checked."""
+
+
+def recorded(ground: Ground, told: Proof, end: int, bound: float, items: Sequence[Item]) -> Proof:
+    """The proof that inference has ``told``, with an exact step for a tighter end. Raises `NoRecord` where the checker
+    does not accept the step."""
+    record = _Record(ground, told)
+    try:
+        number = record.exact(told.steps[told.upper if end else told.lower].conclusion, end, bound, items)
+    except Fault as problem:
+        raise NoRecord(str(problem)) from None
+    found = replace(told, steps=record.steps, **{_SIDES[end]: number})
+    step = record.steps[number]
+    problem = fault(step, found, ground.world)
+    if problem is not None:
+        raise NoRecord(problem)
+    record.steps[number] = _least(step, found, ground.world)
+    return _used(found)
+
+
+def _least(step: Step, proof: Proof, world: World) -> Step:
+    """The step with a minimal part of what it rests on: a statement may be there with both ends."""
+    if len(step.premises) > _MINIMISED:
+        return step
+    for atom in step.completes:
+        fewer = replace(step, completes=[each for each in step.completes if each is not atom])
+        step = fewer if fault(fewer, proof, world) is None else step
+    if not step.completes:
+        step = replace(step, rules=())
+
+    def enough(premises: Sequence[Premise]) -> bool:
+        return fault(replace(step, premises=premises), proof, world) is None
+
+    return replace(step, premises=minimal(step.premises, enough))
+
+
+def _used(proof: Proof) -> Proof:
+    """The proof without steps that nothing rests on."""
+    kept = sorted({*_reachable(proof, proof.lower), *_reachable(proof, proof.upper)})
+    places = {number: place for place, number in enumerate(kept)}
+    steps = [
+        replace(step, premises=[Premise(places[each.step], each.weight) for each in step.premises])
+        for step in (proof.steps[number] for number in kept)
+    ]
+    return replace(proof, steps=steps, lower=places[proof.lower], upper=places[proof.upper])
+
+
+class _Record:
+    """``steps`` that grow: what an exact step rests on, and that step."""
+
+    def __init__(self, ground: Ground, told: Proof) -> None:
+        self.steps = list(told.steps)
+        self._ground = ground
+        self._placed: dict[Key, tuple[Proof, dict[int, int]]] = {}
+        self._closed: dict[str, int] = {}
+
+    def exact(self, conclusion: ast.Expression, end: int, bound: float, items: Sequence[Item]) -> int:
+        world = self._ground.world
+        premises: dict[int, None] = {}
+        completes: list[ast.Expression] = []
+        rules: list[Assertion] = []
+        forms = [world.form(conclusion)]
+        for item in items:
+            match item:
+                case Instance():
+                    premises |= dict.fromkeys(self._stated(item.stated.origin, item.bindings))
+                    forms.append(world.instance(item.stated.origin, item.bindings))
+                case Definition():
+                    atom = ground_atom(*item.key)
+                    completes.append(atom)
+                    completed = defined(world.form(atom), world)
+                    rules += [each for each in completed.statements if each not in rules]
+                    forms += [rule for rule, _ in completed.instances]
+                case KnownEnd():
+                    premises[self._known(item.key, item.end)] = None
+                case _:  # which say nothing of degrees
+                    pass
+        for key in self._absent(forms):
+            premises[self._false(key)] = None
+        rests = [Premise(number, 1.0) for number in premises]
+        step = Step(conclusion, _SIDES[end], bound, "exact", premises=rests, completes=completes, rules=rules)
+        return self._add(step)
+
+    def _add(self, step: Step) -> int:
+        self.steps.append(step)
+        return len(self.steps) - 1
+
+    # --- premises ---------------------------------------------------------------------------------------------------
+
+    def _stated(self, statement: Assertion, bindings: Mapping[str, str]) -> Iterator[int]:
+        """An instance of a statement, with each end that it gives."""
+        world = self._ground.world
+        said = _with_logic(stated_formula(statement, world.starts), statement.logic, world.program.logic, bindings)
+        truth = truth_of(statement, world.starts)
+        for end, nothing in enumerate((0.0, 1.0)):
+            if truth[end] != nothing:
+                step = Step(said, _SIDES[end], truth[end], "stated", statement, bindings=dict(bindings))
+                yield self._add(step)
+
+    def _known(self, key: Key, end: int) -> int:
+        """What inference knows of an atom or a number, with its proof."""
+        if key not in self._placed:
+            assert self._ground.explain is not None
+            self._placed[key] = self._ground.explain(key[0], list(key[1])), {}
+        proof, places = self._placed[key]
+        top = proof.upper if end else proof.lower
+        fresh = [number for number in _reachable(proof, top) if number not in places]
+        places |= {number: len(self.steps) + place for place, number in enumerate(fresh)}
+        for number in fresh:
+            step = proof.steps[number]
+            premises = [Premise(places[each.step], each.weight) for each in step.premises]
+            self.steps.append(replace(step, premises=premises))
+        return places[top]
+
+    def _false(self, key: Key) -> int:
+        """That an atom of a closed predicate is false."""
+        world, name = self._ground.world, key[0]
+        if world.derived(name) or world.origins.of(*key):
+            return self._known(key, 1)
+        if name not in self._closed:
+            atom = ground_atom(*key)
+            variables = (ast.Variable(f"X{place}", span=atom.span) for place in range(1, len(key[1]) + 1))
+            blanket = replace(atom, arguments=tuple(variables))
+            self._closed[name] = self._add(Step(blanket, "upper", 0.0, "closed"))
+        return self._closed[name]
+
+    def _absent(self, forms: Sequence[Form]) -> Iterator[Key]:
+        """The atoms in formulas that are false since their predicates are closed."""
+        program, known = self._ground.program, self._ground.known
+        for key in dict.fromkeys(itertools.chain.from_iterable(_atoms(form, self._ground.world) for form in forms)):
+            predicate = program.predicates[key[0]]
+            if predicate.closed and not predicate.numeric and known.box(key)[1] <= 0:
+                yield key
+
+
+def _reachable(proof: Proof, top: int) -> list[int]:
+    """The steps that one rests on, and it."""
+    met: dict[int, None] = {top: None}
+    stack = [top]
+    while stack:
+        for premise in proof.steps[stack.pop()].premises:
+            if premise.step not in met:
+                met[premise.step] = None
+                stack.append(premise.step)
+    return list(met)
+
+
+def _atoms(form: Form, world: World) -> Iterator[Key]:
+    """The atoms of a formula, each row of its quantifiers looked at. Raises `NoRecord` for too many."""
+    stack = [form]
+    count = 0
+    while stack:
+        each = stack.pop()
+        count += 1
+        if count > _MOST:
+            raise NoRecord("its quantifiers have too many rows")
+        if each.kind == "atom":
+            yield each.name, tuple(map(str, each.terms))
+        elif each.kind in ("forall", "exists"):
+            members = [world.sorts[sort] for sort in bound_sorts(each, world.program.predicates)]
+            if math.prod(map(len, members)) > _MOST:
+                raise NoRecord("its quantifiers have too many rows")
+            stack += [filled(each.operands[0], row) for row in itertools.product(*members)]
+        else:
+            stack += each.operands
+
+
+def _with_logic(
+    formula: ast.Expression | SameEntity, logic: str, default: str, bindings: Mapping[str, str]
+) -> ast.Expression:
+    """A formula about entities, with the logic of its groups where that is not the program's."""
+
+    def named(node: ast.Expression) -> ast.Expression:
+        if logic == default or not isinstance(node, _CONNECTIVES):
+            return node
+        if any(attribute.key == "logic" for attribute in node.attributes):
+            return node
+        return replace(node, attributes=(*node.attributes, ast.Attribute("logic", logic, span=node.span)))
+
+    return transform(bound_formula(formula, bindings), named)
