@@ -67,6 +67,10 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
+    from lnnkit.scoring.workers import prepared
+
+    if arguments.workers > 1:
+        prepared()
     from lnnkit.cli.threads import use_threads
     from lnnkit.scoring.row_streams import STANDARD_INPUT
     from lnnkit.scoring.scoring_run import score

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import multiprocessing
-import os
 import pickle
-import signal
-import threading
-import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -28,6 +23,7 @@ from lnnkit.scoring.key_order import KeyRange
 from lnnkit.scoring.output_files import BadRowsFile, OutputFile, require_known
 from lnnkit.scoring.row_streams import RowStream, Unit, sheets
 from lnnkit.scoring.unit_parts import PARTS, Parts, Summary
+from lnnkit.scoring.workers import begin, prepared
 from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
@@ -165,9 +161,9 @@ def _in_order(job: _Job, stream: RowStream, workers: int) -> Iterator[int]:
         for number, unit in enumerate(stream.units()):
             yield number if job.parts.has(number) else job.do(number, unit)
         return
-    context = multiprocessing.get_context("spawn")
+    context = prepared()
     held = pickle.dumps(job)
-    with ProcessPoolExecutor(workers, context, _begin) as pool:
+    with ProcessPoolExecutor(workers, context, begin) as pool:
         waiting: deque[Future[int] | int] = deque()
         try:
             for number, unit in enumerate(stream.units()):
@@ -184,18 +180,6 @@ def _in_order(job: _Job, stream: RowStream, workers: int) -> Iterator[int]:
 
 def _awaited(each: Future[int] | int) -> int:
     return each if isinstance(each, int) else each.result()
-
-
-def _begin() -> None:
-    """In each worker: Ctrl-C is for the process that started it, and without that it ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_follow, args=(os.getppid(),), daemon=True).start()
-
-
-def _follow(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(1)
-    os._exit(1)
 
 
 @cache
