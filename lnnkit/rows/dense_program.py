@@ -405,6 +405,7 @@ def _default(needs: Needed, shape: RuleShape) -> Pair:
 
 def _tables(needs: Needed, found: _Columned, queries: Sequence[DenseQuery]) -> dict[str, DenseTable]:
     behind = {name: atoms.table for name, atoms in found.atoms.items()}
+    behind |= {atoms.table: atoms.table for atoms in found.atoms.values() if atoms.own}
     behind |= {name: name for query in queries for name in _listened(query)}
     behind |= {name: name for stratum, _ in found.strata for name in stratum}
     tables: dict[str, DenseTable] = {}
