@@ -47,4 +47,4 @@ def test_joined_files_hold_all_rows_in_order(seed: int, tmp_path: Path) -> None:
     whole = pa.concat_tables([table.cast(pq.read_schema(tmp_path / "0.parquet")) for table in tables])
     expected = [tuple(row[name] for name in names) for row in whole.to_pylist()]
     assert [tuple(row[name] for name in names) for row in pq.read_table(output).to_pylist()] == expected
-    assert duckdb.sql(f"select * from '{output}'").fetchall() == expected
+    assert duckdb.execute(f"select * from '{output}'").fetchall() == expected
