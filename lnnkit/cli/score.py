@@ -67,6 +67,10 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
+    from lnnkit.scoring.workers import prepared
+
+    if arguments.workers > 1:
+        prepared()
     from lnnkit.cli.threads import use_threads
     from lnnkit.scoring.row_streams import STANDARD_INPUT
     from lnnkit.scoring.scoring_run import score
@@ -162,4 +166,6 @@ def _summary(found: Scored, seconds: float) -> list[str]:
         lines.append(f"  {name}: {counted}")
     if found.left_out:
         lines.append(f"  {found.left_out:,} bad row{'' if found.left_out == 1 else 's'} left out")
+    if found.scattered:
+        lines.append("  keys do not rise from row to row: one that stands twice was looked for in each batch alone")
     return lines

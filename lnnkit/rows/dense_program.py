@@ -1,10 +1,11 @@
 """Needed statements -> a dense program: each atom of a row is a pair of columns, each statement a tree of neurons over
-them. Only programs whose statements have one variable, a row, and no quantifier can be put so."""
+them. Only programs can be put so whose statements have no quantifier and, beside the row, no variables but those that a
+row's own facts tie to one entity (`lnnkit.rows.row_lookups`)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import torch
@@ -24,7 +25,8 @@ from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds, complement
 from lnnkit.numeric import Comparison, informing
 from lnnkit.rows.dense_clauses import SummedClause, summed
-from lnnkit.rows.needed_statements import Needed
+from lnnkit.rows.needed_statements import Needed, sends
+from lnnkit.rows.row_lookups import Atoms, Columns, Lookups, Place
 
 Pair = tuple[float, float]
 
@@ -90,7 +92,7 @@ class DenseQuery:
 @dataclass(frozen=True)
 class DenseProgram:
     """``comparisons`` and ``shared`` (operands first) get their first bounds from their operands; ``rules`` respond in
-    rounds; ``strata`` are completed, dependencies first."""
+    rounds; ``strata`` are completed, dependencies first; ``lookups`` are the columns of what rows name elsewhere."""
 
     tables: dict[str, DenseTable]
     comparisons: tuple[DenseRule, ...]
@@ -98,6 +100,7 @@ class DenseProgram:
     rules: tuple[DenseRule, ...]
     strata: tuple[tuple[frozenset[str], tuple[DenseRule, ...]], ...]
     queries: tuple[DenseQuery, ...]
+    lookups: Mapping[str, Atoms] = field(default_factory=dict)
 
     @property
     def statements(self) -> tuple[Formula, ...]:
@@ -144,14 +147,17 @@ class DenseProgram:
         raise ValueError("no stratum has these rules")
 
 
-def dense_program(needs: Needed, program: CheckedProgram) -> DenseProgram | None:
-    """The dense form of a row-local program; None where it has none."""
+def dense_program(needs: Needed, program: CheckedProgram, lookups: Lookups | None = None) -> DenseProgram | None:
+    """The dense form of a row-local program; None where it has none. With ``lookups``, statements may read what rows
+    name in reference tables."""
     asked = [_positive(needs, root) for root in needs.lifted.queries]
     queried = [unfold(needs.lifted, root, world=needs.world) for root, _ in asked]
-    definitions = _definitions(needs, [*needs.formulas, *queried])
-    every = [*needs.formulas, *definitions, *queried]
-    if needs.observers or not all(map(_is_of_one_row, every)):
+    if needs.observers:
         return None
+    found = _columns(needs, queried, lookups)
+    if found is None:
+        return None
+    every = [formula for formula, _ in found.all]
     if {formula.neurons[leaf].source for formula in every for leaf in formula.leaves} & {*needs.shared.impossible}:
         return None
     with torch.no_grad():
@@ -159,15 +165,119 @@ def dense_program(needs: Needed, program: CheckedProgram) -> DenseProgram | None
             _query(needs, root, formula, negated, program.queries[place].numeric)
             for place, ((root, negated), formula) in enumerate(zip(asked, queried, strict=True))
         )
-        defining = tuple(_rule(needs, formula) for formula in definitions)
+        defining = tuple(_rule(needs, *each) for each in found.definitions)
+        rules = tuple(_rule(needs, *each) for each in found.readings)
+        tables = _tables(needs, found, queries)
+        strata = tuple((names, tuple(_completing(needs, *each) for each in own)) for names, own in found.strata)
         return DenseProgram(
-            _tables(needs, every, queries),
+            tables,
             tuple(each for each in defining if each.formula.compares),
             tuple(each for each in defining if not each.formula.compares),
-            _once(tuple(_rule(needs, reading.formula) for reading in needs.readings), needs),
-            tuple((names, tuple(_completing(needs, each) for each in own)) for names, own in needs.strata),
+            _once(rules, tables, needs),
+            strata,
             queries,
+            {name: atoms for name, atoms in found.atoms.items() if atoms.is_looked_up(needs.shared.untold)},
         )
+
+
+@dataclass(frozen=True)
+class _Columned:
+    """Formulas with the columns behind their leaves; those of shared neurons once for each of their columns."""
+
+    readings: tuple[tuple[Formula, Columns], ...]
+    definitions: tuple[tuple[Formula, Columns], ...]
+    strata: tuple[tuple[frozenset[str], tuple[tuple[Formula, Columns], ...]], ...]
+    queries: tuple[tuple[Formula, Columns], ...]
+
+    @property
+    def all(self) -> Iterator[tuple[Formula, Columns]]:
+        yield from (*self.readings, *self.definitions, *self.queries)
+        for _, own in self.strata:
+            yield from own
+
+    @cached_property
+    def atoms(self) -> dict[str, Atoms]:
+        return {each.name: each for _, columns in self.all for each in columns.atoms.values()}
+
+
+def _columns(needs: Needed, queried: Sequence[Formula], lookups: Lookups | None) -> _Columned | None:
+    """The columns behind all leaves; None where some instance is not about one row and what it names."""
+
+    def found(formula: Formula, variables: Mapping[int, Place] | None = None) -> Columns | None:
+        if _is_of_one_row(formula) and not variables:
+            return Columns({leaf: Atoms(name) for leaf, name in _sources(formula).items()}, 0)
+        return None if lookups is None else lookups.columns(needs, formula, variables)
+
+    def is_about_rows(formula: Formula) -> bool:
+        return lookups is None or lookups.is_about_rows(needs, formula)
+
+    readings = [each.formula for each in needs.readings if is_about_rows(each.formula)]
+    statements = {id(formula): found(formula) for formula in readings if formula.auxiliary is None}
+    of_rows = [(names, own) for names, own in needs.strata if any(map(is_about_rows, own))]
+    strata = [[(formula, found(formula)) for formula in own] for _, own in of_rows]
+    asking = [(formula, found(formula, {})) for formula in queried]
+    readers = [*statements.values(), *(each for _, each in asking), *(each for own in strata for _, each in own)]
+    by_name = {str(formula.auxiliary): formula for formula in needs.shared.formulas}
+    own = {str(formula.auxiliary) for formula in readings if len(formula.sorts) == 1}
+    wanted: list[Atoms] = [Atoms(name) for name in sorted({*own, *_heard(needs)} & by_name.keys())]
+    defined: dict[str, dict[tuple[Place, ...], Columns]] = {}
+    while readers or wanted:
+        if readers:
+            reader = readers.pop()
+            if reader is None:
+                return None
+            wanted += [each for each in reader.atoms.values() if each.table in by_name]
+            continue
+        atoms = wanted.pop()
+        if atoms.places not in defined.setdefault(atoms.table, {}):
+            definition = found(by_name[atoms.table], dict(enumerate(atoms.places, 1)))
+            if definition is None:
+                return None
+            defined[atoms.table][atoms.places] = definition
+            readers.append(definition)
+
+    def several(formula: Formula) -> list[tuple[Formula, Columns]]:
+        if formula.auxiliary is None:
+            one = statements[id(formula)]
+            return [(formula, one)] if one is not None else []
+        return [(formula, each) for _, each in sorted(defined[formula.auxiliary].items(), key=lambda own: str(own[0]))]
+
+    if any(formula.auxiliary is not None and formula.auxiliary not in defined for formula in readings):
+        return None
+    told = tuple(pair for formula in readings for pair in several(formula))
+    if any(_tells_others(needs, *pair) for pair in told):  # what a row says of others would have to be kept
+        return None
+
+    return _Columned(
+        told,
+        tuple(pair for each in needs.shared.formulas if each.auxiliary in defined for pair in several(each)),
+        tuple(
+            (names, tuple((formula, each) for formula, each in own if each is not None))
+            for (names, _), own in zip(of_rows, strata, strict=True)
+        ),
+        tuple((formula, each) for formula, each in asking if each is not None),
+    )
+
+
+def _tells_others(needs: Needed, formula: Formula, columns: Columns) -> bool:
+    """Whether an instance may say something of what a row looks up; or, where it is that of a shared neuron of the row
+    and what it names, of the row."""
+    reading = next(each for each in needs.readings if each.formula is formula)
+    of_pair = formula.auxiliary is not None and columns.atoms[AUXILIARY].places
+    return any(
+        leaf != AUXILIARY and (of_pair or atoms.places) and sends(reading, needs.relevance, leaf)
+        for leaf, atoms in columns.atoms.items()
+    )
+
+
+def _heard(needs: Needed) -> set[str]:
+    """The shared neurons that queries hear, and the comparisons that theirs are related to."""
+    found: set[str] = set()
+    for root in needs.lifted.queries:
+        reference = below_negations(needs.lifted.graph, root.reference)[0]
+        found |= {each.node for each in speaking(needs.lifted, needs.world, reference)}
+        found |= {each.reference.node for each in comparing(needs.lifted, needs.world, reference).relatives}
+    return found
 
 
 def _positive(needs: Needed, root: Root) -> tuple[Root, bool]:
@@ -183,29 +293,6 @@ def _is_of_one_row(formula: Formula) -> bool:
     )
 
 
-def _definitions(needs: Needed, formulas: Sequence[Formula]) -> list[Formula]:
-    """The definitions of the shared neurons that are read, operands first."""
-    by_name = {str(formula.auxiliary): formula for formula in needs.shared.formulas}
-    wanted: set[str] = {str(formula.auxiliary) for formula in formulas if formula.auxiliary is not None}
-    stack = [*formulas]
-    for root in needs.lifted.queries:
-        reference = below_negations(needs.lifted.graph, root.reference)[0]
-        heard = [each.node for each in speaking(needs.lifted, needs.world, reference)]
-        heard += [each.reference.node for each in comparing(needs.lifted, needs.world, reference).relatives]
-        for name in heard:
-            if name in by_name and name not in wanted:
-                wanted.add(name)
-                stack.append(by_name[name])
-    while stack:
-        formula = stack.pop()
-        for leaf in formula.leaves:
-            name = formula.neurons[leaf].source
-            if name in by_name and name not in wanted:
-                wanted.add(name)
-                stack.append(by_name[name])
-    return [formula for formula in needs.shared.formulas if formula.auxiliary in wanted]
-
-
 def _sources(formula: Formula) -> dict[int, str]:
     found = {leaf: formula.neurons[leaf].source for leaf in formula.leaves}
     if formula.auxiliary is not None:
@@ -213,22 +300,24 @@ def _sources(formula: Formula) -> dict[int, str]:
     return found
 
 
-def _rule(needs: Needed, formula: Formula) -> DenseRule:
+def _rule(needs: Needed, formula: Formula, columns: Columns) -> DenseRule:
     modes = leaf_modes(formula, needs.relevance.mode)
+    looked_up = [leaf for leaf, atoms in columns.atoms.items() if atoms.places and leaf != AUXILIARY]
+    modes = {**modes, **dict.fromkeys(looked_up, (0, 0))}  # nothing is said of them
     shape = RuleShape(formula, needs.analyses.of(formula), modes, (), completes=False)
     found = clause(shape)
     sums = None if found is None else summed(found)
-    return DenseRule(shape, _sources(formula), _reads(shape), found, sums, _informing(formula))
+    return DenseRule(shape, columns.names, _reads(shape, columns), found, sums, _informing(formula))
 
 
-def _once(rules: Sequence[DenseRule], needs: Needed) -> tuple[DenseRule, ...]:
+def _once(rules: Sequence[DenseRule], tables: Mapping[str, DenseTable], needs: Needed) -> tuple[DenseRule, ...]:
     """The rules that have something to say in rounds; those without ``reads`` look at rows once: whatever they tell
     rests on what nobody moves."""
     moved = {rule.tables[leaf] for rule in rules for leaf in rule.shape.targets}
     moved |= {name for names, _ in needs.strata for name in names}
     found: list[DenseRule] = []
     for rule in rules:
-        if _told_at_once(rule, moved, needs):
+        if _told_at_once(rule, moved, tables):
             continue
         polarity = rule.shape.analysis.polarity
         read = {
@@ -244,22 +333,22 @@ def _once(rules: Sequence[DenseRule], needs: Needed) -> tuple[DenseRule, ...]:
     return tuple(found)
 
 
-def _told_at_once(rule: DenseRule, moved: Set[str], needs: Needed) -> bool:
+def _told_at_once(rule: DenseRule, moved: Set[str], tables: Mapping[str, DenseTable]) -> bool:
     """Whether a comparison has said all before the first round: nothing moves its numbers, itself included."""
     if not rule.formula.compares or {*rule.shape.targets} - {AUXILIARY}:
         return False
     numbers = {rule.tables[leaf] for leaf in rule.formula.leaves}
-    return not numbers & moved and needs.atoms.tables[rule.tables[AUXILIARY]].default == (0.0, 1.0)
+    return not numbers & moved and tables[rule.tables[AUXILIARY]].default == (0.0, 1.0)
 
 
-def _completing(needs: Needed, formula: Formula) -> DenseRule:
+def _completing(needs: Needed, formula: Formula, columns: Columns) -> DenseRule:
     modes = leaf_modes(formula, lambda _name, _side: 0)
     shape = RuleShape(formula, needs.analyses.of(formula), modes, (), completes=True)
-    return DenseRule(shape, _sources(formula), _reads(shape))
+    return DenseRule(shape, columns.names, _reads(shape, columns))
 
 
-def _reads(shape: RuleShape) -> tuple[tuple[str, int], ...]:
-    sources = _sources(shape.formula)
+def _reads(shape: RuleShape, columns: Columns) -> tuple[tuple[str, int], ...]:
+    sources = columns.names
     found = {
         (sources[leaf], side)
         for leaf, sides in shape.reads.items()
@@ -321,15 +410,16 @@ def _default(needs: Needed, shape: RuleShape) -> Pair:
     return float(found.lower), float(found.upper)
 
 
-def _tables(needs: Needed, formulas: Sequence[Formula], queries: Sequence[DenseQuery]) -> dict[str, DenseTable]:
-    names = {name for formula in formulas for name in _sources(formula).values()}
-    names |= {name for query in queries for name in _listened(query)}
-    names |= {name for stratum, _ in needs.strata for name in stratum}
-    found: dict[str, DenseTable] = {}
-    for name in sorted(names):
-        table = needs.atoms.tables[name]
-        found[name] = DenseTable(name, (float(table.default[0]), float(table.default[1])), table.numeric)
-    return found
+def _tables(needs: Needed, found: _Columned, queries: Sequence[DenseQuery]) -> dict[str, DenseTable]:
+    behind = {name: atoms.table for name, atoms in found.atoms.items()}
+    behind |= {atoms.table: atoms.table for atoms in found.atoms.values() if atoms.own}
+    behind |= {name: name for query in queries for name in _listened(query)}
+    behind |= {name: name for stratum, _ in found.strata for name in stratum}
+    tables: dict[str, DenseTable] = {}
+    for name in sorted(behind):
+        table = needs.atoms.tables[behind[name]]
+        tables[name] = DenseTable(name, (float(table.default[0]), float(table.default[1])), table.numeric)
+    return tables
 
 
 def _listened(query: DenseQuery) -> Iterator[str]:

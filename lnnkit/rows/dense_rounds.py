@@ -76,7 +76,8 @@ class _Inbox:
         known = self.found.get(where)
         column = self.strip.column(where[0])
         if known is None and column.blank and self._setters is None:
-            self.found[where] = heard, either(heard, value.clamp(0.0, 1.0), float(where[1]))
+            nearer = value.clamp(max=1.0) if where[1] and not rising else value.clamp(min=float(where[1]))
+            self.found[where] = heard, either(heard, nearer, float(where[1]))
             return
         ends = column.end(where[1]) if known is None else known[1]
         better = torch.minimum if where[1] and not rising else torch.maximum

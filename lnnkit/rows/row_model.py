@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -17,8 +18,10 @@ from lnnkit.rows.dense_program import DenseProgram, DenseQuery, dense_program
 from lnnkit.rows.dense_rounds import DenseRun, Unsettled
 from lnnkit.rows.dense_state import Column, Strip
 from lnnkit.rows.needed_statements import Needed, needed
+from lnnkit.rows.reference_tables import ReferenceTables
 from lnnkit.rows.row_links import RowSort, row_links
 from lnnkit.rows.row_loads import RowLoad
+from lnnkit.rows.row_lookups import Lookups, is_derived, lookups
 from lnnkit.rows.setters import Setters
 from lnnkit.rows.strip_engine import StripEngine
 from lnnkit.rows.strip_facts import SideFacts, StripGrid, fact_columns, fact_tables, has_names, side_facts, some_rows
@@ -93,14 +96,24 @@ class Compiled:
 
     def __init__(self, model: RowModel) -> None:
         self.model = model
-        self.dense: DenseProgram | None = dense_program(model.needs, model.program)
+        self.lookups = _lookups(model)
+        self.dense: DenseProgram | None = dense_program(model.needs, model.program, self.lookups)
         self.setters = Setters(model.needs.lifted)
         own = {name for name, each in model.program.predicates.items() if model.sort in each.sorts}
         self.sides: tuple[SideFacts, ...] = ()
+        self._references: ReferenceTables | None = None
         self._columns: tuple[StripGrid, dict[str, Column], list[Diagnostic]] | None = None  # of the last strip
         if self.dense is not None:
             facts = [fact for fact in model.program.facts if fact.predicate in own]
             self.sides = tuple(side_facts(facts, model.sides, self.dense.tables))
+            derived = {each.table for each in self.dense.lookups.values() if not each.own}
+            derived = {name for name in derived if is_derived(model.needs, name)}
+            if any(len(model.program.predicates[name].sorts) != 1 for name in derived):
+                self.dense = None  # of pairs the engine infers what it says
+            else:
+                self._references = ReferenceTables(
+                    model.program, self.dense.tables, frozenset(derived), lambda *each: self.engine.inferred(*each)
+                )
 
     @cached_property
     def engine(self) -> StripEngine:
@@ -112,8 +125,12 @@ class Compiled:
             return False
         if self.dense is None:
             return not any(finding.severity == "error" for finding in fact_tables(strip)[1])
-        self._columns = strip, *fact_columns(strip, self.dense.tables, self.sides)
+        self._columns = strip, *self._facts(strip)
         return not any(finding.severity == "error" for finding in self._columns[2])
+
+    def _facts(self, strip: StripGrid) -> tuple[dict[str, Column], list[Diagnostic]]:
+        assert self.dense is not None
+        return fact_columns(strip, self.dense.tables, self.sides, self.dense.lookups, self._references)
 
     def answers(self, strip: StripGrid, *, why: bool = False) -> list[list[RowBounds]]:
         """The bounds of each query, row by row, in parts that follow one another; the rows are good. With ``why``,
@@ -124,7 +141,7 @@ class Compiled:
         if last is not None and last[0] is strip:
             columns = last[1]
         else:
-            columns, _ = fact_columns(strip, self.dense.tables, self.sides)
+            columns, _ = self._facts(strip)
         return [self._part(strip, columns, start, why=why) for start in range(0, max(strip.length, 1), LENGTH)]
 
     def _part(self, strip: StripGrid, columns: Mapping[str, Column], start: int, *, why: bool) -> list[RowBounds]:
@@ -149,3 +166,18 @@ class Compiled:
         words = torch.tensor([*numbers, -1], dtype=torch.int32)
         low, high = (words[each.long()] for each in run.setters_of(query.atom))
         return replace(found, setters=(high, low) if query.negated else (low, high))
+
+
+def _lookups(model: RowModel) -> Lookups:
+    """What its rows may look up."""
+    program = model.program
+    elsewhere = {fact.predicate for fact in program.facts} | {
+        table.predicate for table in (*program.tables, *model.sides)
+    }
+    loads = Counter(load.predicate for load in model.loads)
+    once = {
+        load.predicate: load.place
+        for load in model.loads
+        if loads[load.predicate] == 1 and load.predicate not in elsewhere and not load.numeric and not load.negated
+    }
+    return lookups(model.needs, model.sort, {name: each.sorts for name, each in program.predicates.items()}, once)

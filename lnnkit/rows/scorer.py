@@ -18,6 +18,7 @@ from lnnkit.data.grid import Sheet
 from lnnkit.data.table_fault import Unreadable
 from lnnkit.errors import DataError, Error, ProgramError
 from lnnkit.rows.dense_answers import RowBounds
+from lnnkit.rows.row_keys import repeated
 from lnnkit.rows.row_loads import key_of
 from lnnkit.rows.row_model import RowModel
 from lnnkit.rows.strip_facts import StripGrid, StripSource, bad_rows, read_strip, some_rows
@@ -81,12 +82,17 @@ class RowScorer:
                 found[column] = None
         return tuple(found)
 
-    def scored(self, sheet: Sheet, name: str, *, lenient: bool = False) -> tuple[pa.RecordBatch, list[Diagnostic]]:
+    def scored(
+        self, sheet: Sheet, name: str, *, lenient: bool = False, once: bool = False
+    ) -> tuple[pa.RecordBatch, list[Diagnostic]]:
         """The answers for the rows of a sheet of the file ``name``, and what is wrong with the rows that are left out,
-        if it is ``lenient``; else that is raised, as `DataError`."""
+        if it is ``lenient``; else that is raised, as `DataError`. If keys are to stand ``once``, a row with the key of
+        an earlier one is wrong."""
         try:
             strip = read_strip(self._source(sheet, name))
             wrong = self._wrong(strip, lenient=lenient)
+            if once:
+                wrong += _repetitions(strip, SHOWN if not lenient else strip.length)
             if wrong and not lenient:
                 raise DataError(wrong)
             if wrong:
@@ -181,6 +187,22 @@ class RowScorer:
         model, alpha = state["model"], state["alpha"]
         assert isinstance(model, RowModel) and isinstance(alpha, float)
         self.__init__(model, alpha, why=bool(state["why"]))
+
+
+def _repetitions(strip: StripGrid, shown: int) -> list[Diagnostic]:
+    """The rows whose key an earlier one has."""
+    keys = _as_written(one(strip.key))
+    again = repeated(keys)
+    source, rows = strip.source, strip.grid.rows
+    title = source.sheet.title(source.key)
+    found: list[Diagnostic] = []
+    for row, first in again[:shown]:
+        message = f"{title} is {keys[row].as_py()}, as in row {int(rows[first])}"
+        hint = "a key names one row: leave the others out, or let the key be another column"
+        found.append(Diagnostic("bad-row", message, hint, file=source.name, row=int(rows[row])))
+    if len(again) > shown:
+        found.append(Diagnostic("bad-row", f"{len(again):,} rows have the key of an earlier one", file=source.name))
+    return found
 
 
 def _write(column: np.ndarray, values: np.ndarray, part: RowBounds) -> None:

@@ -16,7 +16,7 @@ from torch import Tensor
 from lnnkit.analysis.analyses import Known
 from lnnkit.answers.query_rows import answer
 from lnnkit.budget import allowed, too_large
-from lnnkit.check.program import CheckedProgram, Fact, Predicate
+from lnnkit.check.program import CheckedProgram, Fact, Predicate, Query
 from lnnkit.data.column import EntityColumn
 from lnnkit.data.entities import Entities
 from lnnkit.data.names import Names
@@ -34,6 +34,7 @@ from lnnkit.rows.setters import Setters
 from lnnkit.rows.strip_facts import StripGrid, fact_tables, some_rows
 from lnnkit.store.layout import asked_constants, constants
 from lnnkit.store.stated_facts import given_facts
+from lnnkit.syntax import ast
 
 _ROW = "a row"  # a predicate that every row has a label of: no program can name it
 _ROUNDS = 100_000
@@ -133,6 +134,39 @@ class StripEngine:
             ]
         except TooLarge as problem:
             raise too_large(problem, lifted) from None
+
+    def inferred(self, predicate: str, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """The bounds of a predicate of reference tables for some entities, (n,) each: no row moves them. One that
+        contradicts itself reads as unknown. Raises `BudgetError`."""
+        own = self.program.predicates[predicate]
+        span = self.program.assertions[0].span
+        atom = ast.Atom(predicate, (ast.Variable("X", span=span),), span=span)
+        query = Query(atom, predicate, "lukasiewicz", span)
+        labelling = {**self.program.predicates, _ROW: Predicate(_ROW, own.sorts)}
+        known = Names.of(names)
+        codes = np.array([known.find(each) for each in names], np.int32)
+        ones = np.ones(len(names))
+        named = FactTable(_ROW, (EntityColumn(codes, known),), ones, ones, np.arange(len(names)), "")
+        program = replace(
+            self.program,
+            predicates=labelling,
+            queries=(query,),
+            label_tables=(*self.program.label_tables, named),
+        )
+        lifted = add_queries(build(replace(program, queries=())), program.queries)
+        mentioned = {text for found in constants(lifted).values() for text in found}
+        entities, given, labelled = given_facts(program, mentioned)
+        try:
+            fixpoint = infer(
+                lifted, entities, given, budget=allowed(None), round_limit=_ROUNDS, record=False, labelled=labelled
+            )
+        except TooLarge as problem:
+            raise too_large(problem, lifted) from None
+        atoms = fixpoint.space.grounding.atoms
+        ids = labelled[own.sorts[0]][-1]
+        rows = atoms.find(atoms.tables[predicate], [ids.numpy()], len(ids))
+        lower, upper = fixpoint.space.state.view(rows)
+        return lower.double().numpy(), upper.double().numpy()
 
     def _graph(self) -> LiftedGraph:
         if self._lifted is None:

@@ -21,7 +21,9 @@ from lnnkit.data.texts import texts_of
 from lnnkit.flags import either
 from lnnkit.rows.dense_program import DenseTable
 from lnnkit.rows.dense_state import Column, Numbers, at_default
+from lnnkit.rows.reference_tables import Link, ReferenceTables
 from lnnkit.rows.row_loads import RowLoad, wanted
+from lnnkit.rows.row_lookups import Atoms, Named
 from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
@@ -166,14 +168,27 @@ def side_facts(
 
 
 def fact_columns(
-    strip: StripGrid, tables: Mapping[str, DenseTable], sides: Sequence[SideFacts] = ()
+    strip: StripGrid,
+    tables: Mapping[str, DenseTable],
+    sides: Sequence[SideFacts] = (),
+    lookups: Mapping[str, Atoms] | None = None,
+    references: ReferenceTables | None = None,
 ) -> tuple[dict[str, Column], list[Diagnostic]]:
-    """The bounds that the facts of a strip, and of other tables about its rows, give each table; its default where
-    there is none. What is wrong with rows comes beside it."""
+    """The bounds that the facts of a strip, and of other tables about its rows, give each table, and what rows look up
+    in ``references``; its default where there is none. What is wrong with rows comes beside it."""
     columns: dict[str, Column] = {}
     found: list[Diagnostic] = []
+    links: dict[str, Link] = {}
+    named = _named(lookups or {})
     for load, choice in zip(strip.source.loads, strip.source.choices, strict=True):
         table = tables.get(load.predicate)
+        if load.predicate in named:
+            told, findings = _facts(strip, load, replace(choice, keys=(choice.keys[1 - load.place],)))
+            links[load.predicate] = _link(strip, told)
+            found += findings
+            if table is not None:
+                _meet(columns, table, *_scattered(strip, told, table))
+            continue
         if table is None:
             continue
         plain = None if load.negated else _plain(strip, load, choice)
@@ -196,7 +211,26 @@ def fact_columns(
     for name, table in tables.items():
         if name not in columns:
             columns[name] = at_default(table, length)
+    for name, atoms in (lookups or {}).items():
+        assert references is not None
+        columns[name] = references.column(name, atoms, links, columns)
     return columns, found
+
+
+def _named(lookups: Mapping[str, Atoms]) -> set[str]:
+    """The predicates whose facts name what rows look up."""
+    found = {atoms.table for atoms in lookups.values() if atoms.own}
+    return found | {place.predicate for atoms in lookups.values() for place in atoms.places if isinstance(place, Named)}
+
+
+def _link(strip: StripGrid, told: FactTable) -> Link:
+    """What each row's fact names."""
+    codes, names = told.columns[0].codes, told.columns[0].names
+    if len(told) == strip.length:
+        return Link(codes, names)
+    every = np.full(strip.length, -1, np.int32)
+    every[np.searchsorted(strip.grid.rows, told.rows)] = codes
+    return Link(every, names)
 
 
 @dataclass(frozen=True, slots=True)

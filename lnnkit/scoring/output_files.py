@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import os
 import secrets
+import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from lnnkit.data.table_fault import Unreadable
-from lnnkit.scoring.unit_parts import BadRow
+from lnnkit.scoring.bad_rows import BadRow
+from lnnkit.scoring.parquet_joining import JoinedParquet
 
 if TYPE_CHECKING:
     from typing import Self
@@ -27,61 +29,105 @@ def require_known(path: Path) -> None:
 
 
 class OutputFile:
-    """A file that is written batch by batch, in a ``folder`` beside its place until it is whole. Left by an exception,
+    """A file that is put together from parts, in a ``folder`` beside its place until it is whole. Left by an exception,
     nothing is at its place."""
 
     def __init__(self, path: Path, folder: Path) -> None:
         self.path = path
         self._partial = folder / f"output.{secrets.token_hex(4)}.partial"
+        self._sink: IO[bytes] | None = None
+        self._joined: JoinedParquet | None = None
         self._writer: Any = None
-        self._sink: Any = None
 
     def __enter__(self) -> Self:
         return self
+
+    def append(self, part: Path, header: int = 0) -> None:
+        """Put a part, a whole file of the same format, behind those that are there; of a CSV file without its
+        ``header`` of so many bytes, if it is not the first."""
+        begun = self._sink is not None
+        if self._sink is None:
+            self._sink = self._partial.open("wb")
+        match _format(self.path):
+            case "parquet":
+                if self._joined is None:
+                    self._joined = JoinedParquet(self._sink)
+                self._joined.append(part)
+            case "csv":
+                with part.open("rb") as source:
+                    source.seek(header if begun else 0)
+                    shutil.copyfileobj(source, self._sink, 1 << 22)
+            case _:
+                self._append_batches(part)
+
+    def _append_batches(self, part: Path) -> None:
+        import pyarrow as pa
+
+        with pa.memory_map(str(part)) as source:
+            reader = pa.ipc.open_file(source)
+            if self._writer is None:
+                self._writer = pa.ipc.new_file(self._sink, reader.schema)
+            for place in range(reader.num_record_batches):
+                self._writer.write_batch(reader.get_batch(place))
+
+    def __exit__(self, kind: object, problem: object, trace: object) -> None:
+        try:
+            if kind is None:
+                for each in (self._joined, self._writer):
+                    if each is not None:
+                        each.close()
+            if self._sink is not None:
+                self._sink.close()
+                if kind is None:
+                    os.replace(self._partial, self.path)
+        finally:
+            self._partial.unlink(missing_ok=True)
+
+
+def _format(path: Path) -> str:
+    suffix = path.suffix.lower()
+    return {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}.get(suffix, "arrow")
+
+
+class PartWriter:
+    """Writes batches into a part of an output of some name."""
+
+    def __init__(self, output: Path, sink: pa.NativeFile, schema: pa.Schema) -> None:
+        import pyarrow as pa
+
+        self._kind = _format(output)
+        self.header = 0
+        if self._kind == "csv":
+            from pyarrow.csv import CSVWriter, WriteOptions
+
+            self._schema = pa.schema(
+                [pa.field(each.name, pa.string()) if pa.types.is_dictionary(each.type) else each for each in schema]
+            )
+            names = pa.BufferOutputStream()
+            CSVWriter(names, self._schema).close()
+            sink.write(head := names.getvalue())
+            self.header = len(head)
+            self._writer: Any = CSVWriter(sink, self._schema, write_options=WriteOptions(include_header=False))
+        elif self._kind == "parquet":
+            import pyarrow.parquet as pq
+
+            coded = [each.name for each in schema if pa.types.is_dictionary(each.type)]
+            codes: Any = coded  # pyarrow's stubs know a flag for all columns alone
+            self._writer = pq.ParquetWriter(sink, schema, use_dictionary=codes, write_statistics=False)
+        else:
+            self._writer = pa.ipc.new_file(sink, schema)
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Some rows; texts of states stay coded where the format can hold that."""
         import pyarrow as pa
 
-        suffix = self.path.suffix.lower()
-        if suffix == ".csv":
-            fields = [
-                pa.field(each.name, pa.string()) if pa.types.is_dictionary(each.type) else each for each in batch.schema
-            ]
-            batch = batch.cast(pa.schema(fields))
-        if self._writer is None:
-            self._writer = self._open(batch.schema, suffix)
-        if suffix in (".parquet", ".pq"):
+        if self._kind == "parquet":
             self._writer.write_table(pa.Table.from_batches([batch]))
         else:
-            self._writer.write_batch(batch)
+            self._writer.write_batch(batch.cast(self._schema) if self._kind == "csv" else batch)
 
-    def _open(self, schema: pa.Schema, suffix: str) -> Any:
-        import pyarrow as pa
-
-        if suffix == ".csv":
-            from pyarrow.csv import CSVWriter
-
-            return CSVWriter(str(self._partial), schema)
-        if suffix in (".parquet", ".pq"):
-            import pyarrow.parquet as pq
-
-            coded = [each.name for each in schema if pa.types.is_dictionary(each.type)]
-            codes: Any = coded  # pyarrow's stubs know a flag for all columns alone
-            return pq.ParquetWriter(self._partial, schema, use_dictionary=codes, write_statistics=False)
-        self._sink = pa.OSFile(str(self._partial), "wb")
-        return pa.ipc.new_file(self._sink, schema)
-
-    def __exit__(self, kind: object, problem: object, trace: object) -> None:
-        try:
-            if self._writer is not None:
-                self._writer.close()
-            if self._sink is not None:
-                self._sink.close()
-            if kind is None and self._writer is not None:
-                os.replace(self._partial, self.path)
-        finally:
-            self._partial.unlink(missing_ok=True)
+    def close(self) -> None:
+        self._writer.close()
 
 
 class BadRowsFile:

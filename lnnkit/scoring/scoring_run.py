@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import multiprocessing
-import os
 import pickle
-import signal
-import threading
-import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -19,16 +14,16 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from lnnkit.answer_table import STATES
-from lnnkit.data.arrow import view
 from lnnkit.data.table_fault import Unreadable
 from lnnkit.errors import DataError, Error
 from lnnkit.rows.scorer import RowScorer
+from lnnkit.scoring.bad_rows import BadRow
+from lnnkit.scoring.key_order import KeyRange
 from lnnkit.scoring.output_files import BadRowsFile, OutputFile, require_known
 from lnnkit.scoring.row_streams import RowStream, Unit, sheets
-from lnnkit.scoring.unit_parts import BadRow, Parts
+from lnnkit.scoring.unit_parts import PARTS, Parts, Summary
+from lnnkit.scoring.workers import begin, prepared
 from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
@@ -40,12 +35,23 @@ _AHEAD = 2  # units that wait for each worker
 @dataclass
 class Scored:
     """How far a run has come: the ``rows`` that are decided, those ``left_out``, how many parts an earlier run had
-    left, and for each query how many rows have each state."""
+    left, and for each query how many rows have each state. Keys that are ``scattered`` do not rise from row to
+    row, and stand in several ``batches``: each was looked for in its own alone."""
 
     rows: int = 0
     left_out: int = 0
     resumed: int = 0
     states: dict[str, Counter[str]] = field(default_factory=dict)
+    batches: int = 0
+    scattered: bool = False
+
+    def add(self, summary: Summary) -> None:
+        """Count the rows of a part."""
+        self.rows += summary.rows
+        self.batches += summary.batches
+        for name, counted in summary.states.items():
+            own = self.states.setdefault(name, Counter())
+            own.update({state: count for state, count in zip(STATES, counted, strict=True) if count})
 
 
 def score(
@@ -72,15 +78,18 @@ def score(
             whole = stack.enter_context(OutputFile(output, parts.folder))
             left = stack.enter_context(BadRowsFile(bad_rows)) if bad_rows is not None else None
             done = _in_order(job, stream, workers)
+            keys = KeyRange()
             for number in done:
-                for batch in parts.read(number):
-                    whole.write(batch)
-                    found.rows += batch.num_rows
-                    _count(found, batch)
+                summary = parts.summary(number)
+                _follow_on(summary, keys)
+                keys = keys.then(summary.keys)
+                whole.append(parts.path(number), summary.header)
                 if left is not None:
-                    left.write(parts.bad(number))
+                    left.write(summary.bad)
                     found.left_out = left.count
+                found.add(summary)
                 told(found)
+            found.scattered = not keys.rising and found.batches > 1
             if not found.rows and not found.left_out:
                 raise Unreadable("no-rows", "the stream has no rows")
         parts.remove()
@@ -108,17 +117,19 @@ def _plan(scorer: RowScorer, stream: RowStream, *, lenient: bool) -> str | None:
         return None
     model = scorer.model
     told = [each.span.source.text for each in (*model.program.assertions, *model.program.queries)]
-    told += [repr(model.program), repr(model.loads), repr((scorer.alpha, scorer.why)), identity, str(lenient)]
+    told += [repr(model.program), repr(model.loads), repr((scorer.alpha, scorer.why)), identity, str(lenient), PARTS]
     return hashlib.sha256("\0".join(told).encode()).hexdigest()
 
 
-def _count(found: Scored, batch: pa.RecordBatch) -> None:
-    for name in batch.schema.names:
-        if name.endswith("_state"):
-            indices = batch.column(name).indices
-            counted = np.bincount(view(indices, np.int32), minlength=len(STATES)).tolist()
-            own = found.states.setdefault(name.removesuffix("_state"), Counter())
-            own.update({state: count for state, count in zip(STATES, counted, strict=True) if count})
+def _follow_on(summary: Summary, keys: KeyRange) -> None:
+    """Raises `Unreadable` where the first key of a part is the last of those before it."""
+    if keys.meets(summary.keys):
+        raise _repeated(keys)
+
+
+def _repeated(keys: KeyRange) -> Unreadable:
+    message = f"two rows that follow one another have the key {keys.last}"
+    return Unreadable("bad-row", message, "a key names one row: leave the others out, or let the key be another column")
 
 
 @dataclass(frozen=True)
@@ -134,8 +145,13 @@ class _Job:
         return number
 
     def _found(self, unit: Unit) -> Iterator[tuple[pa.RecordBatch, list[BadRow]]]:
+        keys = KeyRange()
         for sheet, name in sheets(unit, self.scorer.columns):
-            batch, wrong = self.scorer.scored(sheet, name, lenient=self.lenient)
+            batch, wrong = self.scorer.scored(sheet, name, lenient=self.lenient, once=True)
+            own = KeyRange.of(batch.column(0))
+            if keys.meets(own):
+                raise _repeated(keys)
+            keys = own
             yield batch, sorted(map(BadRow.of, wrong), key=lambda each: each.row)
 
 
@@ -145,9 +161,9 @@ def _in_order(job: _Job, stream: RowStream, workers: int) -> Iterator[int]:
         for number, unit in enumerate(stream.units()):
             yield number if job.parts.has(number) else job.do(number, unit)
         return
-    context = multiprocessing.get_context("spawn")
+    context = prepared()
     held = pickle.dumps(job)
-    with ProcessPoolExecutor(workers, context, _begin) as pool:
+    with ProcessPoolExecutor(workers, context, begin) as pool:
         waiting: deque[Future[int] | int] = deque()
         try:
             for number, unit in enumerate(stream.units()):
@@ -164,18 +180,6 @@ def _in_order(job: _Job, stream: RowStream, workers: int) -> Iterator[int]:
 
 def _awaited(each: Future[int] | int) -> int:
     return each if isinstance(each, int) else each.result()
-
-
-def _begin() -> None:
-    """In each worker: Ctrl-C is for the process that started it, and without that it ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_follow, args=(os.getppid(),), daemon=True).start()
-
-
-def _follow(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(1)
-    os._exit(1)
 
 
 @cache

@@ -7,42 +7,76 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.answer_table import STATES
+from lnnkit.data.arrow import view
+from lnnkit.scoring.bad_rows import BadRow
+from lnnkit.scoring.key_order import KeyRange
+from lnnkit.scoring.output_files import PartWriter
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _PLAN = "plan.json"
+PARTS = "2"
+"""The format of parts: those of another are not gone on from."""
 
 
-@dataclass(frozen=True, slots=True)
-class BadRow:
-    """A row that was left out."""
+@dataclass(slots=True)
+class Summary:
+    """What a part holds: how many ``rows`` in how many ``batches``, for each query how many have each state (in the
+    order of `STATES`), the rows that were left out, how many bytes the ``header`` of a text takes, and the ``keys`` of
+    its rows."""
 
-    file: str
-    row: int
-    code: str
-    message: str
+    rows: int = 0
+    batches: int = 0
+    states: dict[str, list[int]] = field(default_factory=dict)
+    bad: list[BadRow] = field(default_factory=list)
+    header: int = 0
+    keys: KeyRange = field(default_factory=KeyRange)
+
+    def count(self, batch: pa.RecordBatch) -> None:
+        """Count the rows of a batch that is written."""
+        import numpy as np
+
+        self.rows += batch.num_rows
+        self.batches += 1
+        self.keys = self.keys.then(KeyRange.of(batch.column(0)))
+        for name in batch.schema.names:
+            if name.endswith("_state"):
+                counted = np.bincount(view(batch.column(name).indices, np.int32), minlength=len(STATES)).tolist()
+                before = self.states.get(name.removesuffix("_state"), [0] * len(STATES))
+                self.states[name.removesuffix("_state")] = [
+                    one + more for one, more in zip(before, counted, strict=True)
+                ]
+
+    def text(self) -> str:
+        bad = [[each.file, each.row, each.code, each.message] for each in self.bad]
+        return json.dumps([self.rows, self.batches, self.states, bad, self.header, self.keys.told])
 
     @staticmethod
-    def of(finding: Diagnostic) -> BadRow:
-        return BadRow(finding.file or "", finding.row or 0, finding.code, finding.message)
+    def read(text: str) -> Summary:
+        rows, batches, states, bad, header, keys = json.loads(text)
+        return Summary(rows, batches, states, [BadRow(*each) for each in bad], header, KeyRange(*keys))
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The parts of one output, in a ``folder`` beside it."""
+    """The parts of one ``output``, in a ``folder`` beside it, each in its format."""
 
-    folder: Path
+    output: Path
+
+    @property
+    def folder(self) -> Path:
+        return self.output.with_name(f".{self.output.name}.parts")
 
     @staticmethod
     def beside(output: Path) -> Parts:
-        return Parts(output.with_name(f".{output.name}.parts"))
+        return Parts(output)
 
     def prepare(self, plan: str | None) -> int:
         """Make the folder ready for a run of this ``plan``: what another one has left is removed, and so is whatever
@@ -53,7 +87,7 @@ class Parts:
         (self.folder / _PLAN).write_text(json.dumps(plan), encoding="utf-8")
         for left in self.folder.glob("*.partial"):
             left.unlink()
-        return len(list(self.folder.glob("*.arrow")))
+        return len(list(self.folder.glob("*.part")))
 
     def _plan(self) -> object:
         try:
@@ -62,7 +96,7 @@ class Parts:
             return None
 
     def path(self, number: int) -> Path:
-        return self.folder / f"{number:08}.arrow"
+        return self.folder / f"{number:08}.part"
 
     def has(self, number: int) -> bool:
         return self.path(number).exists()
@@ -73,44 +107,34 @@ class Parts:
 
         partial = self.folder / f"{number:08}.{secrets.token_hex(4)}.partial"
         try:
-            bad: list[BadRow] = []
+            summary = Summary()
             with pa.OSFile(str(partial), "wb") as sink:
-                writer: pa.ipc.RecordBatchFileWriter | None = None
+                writer: PartWriter | None = None
                 for batch, wrong in found:
                     if writer is None:
-                        writer = pa.ipc.new_file(sink, batch.schema)
-                    writer.write_batch(batch)
-                    bad += wrong
+                        writer = PartWriter(self.output, sink, batch.schema)
+                        summary.header = writer.header
+                    writer.write(batch)
+                    summary.count(batch)
+                    summary.bad += wrong
                 assert writer is not None
                 writer.close()
-            if bad:
-                rows = [[each.file, each.row, each.code, each.message] for each in bad]
-                self._bad(number).write_text(json.dumps(rows), encoding="utf-8")
+            self._summary(number).write_text(summary.text(), encoding="utf-8")
             os.replace(partial, self.path(number))
         except BaseException:
             partial.unlink(missing_ok=True)
             raise
 
-    def read(self, number: int) -> Iterator[pa.RecordBatch]:
-        """The answers of a unit."""
-        import pyarrow as pa
+    def summary(self, number: int) -> Summary:
+        """What a part holds."""
+        return Summary.read(self._summary(number).read_text(encoding="utf-8"))
 
-        with pa.memory_map(str(self.path(number))) as source:
-            reader = pa.ipc.open_file(source)
-            for place in range(reader.num_record_batches):
-                yield reader.get_batch(place)
-
-    def bad(self, number: int) -> list[BadRow]:
-        """The rows of a unit that were left out."""
-        path = self._bad(number)
-        return [BadRow(*row) for row in json.loads(path.read_text(encoding="utf-8"))] if path.exists() else []
-
-    def _bad(self, number: int) -> Path:
-        return self.folder / f"{number:08}.bad.json"
+    def _summary(self, number: int) -> Path:
+        return self.folder / f"{number:08}.json"
 
     def remove_empty(self) -> None:
         """Remove the folder if it holds no part."""
-        if self.folder.exists() and not any(self.folder.glob("*.arrow")):
+        if self.folder.exists() and not any(self.folder.glob("*.part")):
             self.remove()
 
     def remove(self) -> None:

@@ -91,8 +91,9 @@ def planted(seed: int) -> tuple[str, dict[str, bool]]:
             "{0} & {1} -> {2}": lambda x, y: not (at(one, X=x, Y=y) and at(two, X=x, Y=y)) or at(three, X=x, Y=y),
             "{0} -> {1} | {2}": lambda x, y: not at(one, X=x, Y=y) or at(two, X=x, Y=y) or at(three, X=x, Y=y),
             "~({0} & {1} & {2})": lambda x, y: not all(at(each, X=x, Y=y) for each in (one, two, three)),
-            "{0} -> exists Z: S(X, Z)": lambda x, y: not at(one, X=x, Y=y)
-            or any(at("S(X, Z)", X=x, Z=z) for z in people),
+            "{0} -> exists Z: S(X, Z)": lambda x, y: (
+                not at(one, X=x, Y=y) or any(at("S(X, Z)", X=x, Z=z) for z in people)
+            ),
         }[kind]
         wrong = [(x, y) for x, y in rows if not holds(x, y)]
         if len(wrong) > 30:

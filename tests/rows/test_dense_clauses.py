@@ -46,11 +46,11 @@ def test_clauses_say_the_same(seeds: range) -> None:
             for leaf in rule.clause.sides:
                 pairs = [sorted(rng.choice([rng.random(), *ENDS]) for _ in range(2)) for _ in range(101)]
                 boxes[leaf] = Bounds(*torch.tensor(pairs, dtype=torch.float64).T.contiguous())
-            entered = {
-                leaf: Column(DenseTable("", (0.0, 1.0), False), *box).entered(rule.clause.sides[leaf])
-                for leaf, box in boxes.items()
-            }
-            assert all(each is not None for each in entered.values())
+            entered: dict[int, torch.Tensor] = {}
+            for leaf, box in boxes.items():
+                ends = Column(DenseTable("", (0.0, 1.0), False), *box).entered(rule.clause.sides[leaf])
+                assert ends is not None
+                entered[leaf] = ends
             told = rule.clause.proposed(end_reader(lambda leaf: boxes[leaf]), 101)  # noqa: B023
             assert told is not None
             news, values = rule.summed.proposed(lambda leaf, _: entered[leaf])  # noqa: B023

@@ -228,3 +228,35 @@ def test_a_column_that_is_not_there(scorer: RowScorer, tmp_path: Path) -> None:
     pq.write_table(table().drop_columns(["risk"]), tmp_path / "loans.parquet")
     with pytest.raises(lnnkit.DataError, match='no column "risk"'):
         score(scorer, RowStream(tmp_path / "loans.parquet"), tmp_path / "out.parquet")
+
+
+@pytest.mark.parametrize("order", ["near", "across parts", "apart"])
+def test_a_key_that_stands_twice(scorer: RowScorer, tmp_path: Path, order: str) -> None:
+    places = {"near": [0, 1, 2, 1], "across parts": [*range(100), 99, 100], "apart": [*range(100), 100, 5]}[order]
+    rows = table().take(places)
+    keys = pa.array([f"k{place:04}" for place in places])
+    pq.write_table(rows.set_column(0, "id", keys), tmp_path / "loans.parquet", row_group_size=100)
+    stream, output = RowStream(tmp_path / "loans.parquet"), tmp_path / "out.parquet"
+    if order == "apart":  # what no bounded memory finds is said
+        assert score(scorer, stream, output).scattered
+        return
+    with pytest.raises(lnnkit.DataError, match="k0001" if order == "near" else "k0099") as problem:
+        score(scorer, stream, output)
+    assert [each.code for each in problem.value.diagnostics] == ["bad-row"]
+    if order == "near":
+        assert problem.value.diagnostics[0].row == 4
+        found = score(scorer, stream, output, bad_rows=tmp_path / "bad.csv")
+        assert (found.rows, found.left_out, found.scattered) == (3, 1, False)
+        assert read(output)["id"].to_pylist() == ["k0000", "k0001", "k0002"]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".arrow"])
+def test_parts_of_other_formats_are_joined(scorer: RowScorer, loans: Path, tmp_path: Path, suffix: str) -> None:
+    output = tmp_path / f"out{suffix}"
+    score(scorer, RowStream(loans), output)
+    if suffix == ".csv":
+        found = pv.read_csv(output)
+    else:
+        with pa.ipc.open_file(output) as reader:
+            found = reader.read_all()
+    assert found.cast(expected(scorer).schema).equals(expected(scorer))  # 0 and 1 read as whole numbers from a CSV

@@ -49,9 +49,7 @@ class LazyDecision:
         self._reading = GroundReading(self.world, ground.reading.algebra)
         self._touched = TouchedInstances(self.world, self._reading)
         arithmetic = ArithmeticEncoding(z3, self.context, ground.known, ground.whole, folded=True)
-        self.encoding = LazyEncoding(
-            z3, self.context, ground.reading, arithmetic, self.world, self.least, folded=True
-        )
+        self.encoding = LazyEncoding(z3, self.context, ground.reading, arithmetic, self.world, self.least, folded=True)
         self._solver = z3.Solver(ctx=self.context)
         self._solver.set("phase_selection", 0)  # false: as in the least world
         self._marks: dict[str, Z3] = {}

@@ -61,7 +61,9 @@ class LeastWorldJoin:
             if rows:
                 waiting.append(rows)
         while waiting:
-            place = min(range(len(waiting)), key=lambda n: (not waiting[n].keys() & columns.keys(), _length(waiting[n])))
+            place = min(
+                range(len(waiting)), key=lambda n: (not waiting[n].keys() & columns.keys(), _length(waiting[n]))
+            )
             columns, length = self._join(columns, length, waiting.pop(place))
             if not length:
                 return {}, 0

@@ -76,7 +76,11 @@ class Related:
                 continue
             if sign >= 0:
                 return False
-            if any(leaf.name in stratum and head.name in stratum for stratum in program.strata for head in self._heads(stated)):
+            if any(
+                leaf.name in stratum and head.name in stratum
+                for stratum in program.strata
+                for head in self._heads(stated)
+            ):
                 return False
         return True
 

@@ -1,0 +1,195 @@
+"""What reference tables say of the entities that rows name: as their facts do, or, where statements say more of an
+entity, as the engine infers it, once for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+
+from lnnkit.check.program import CheckedProgram
+from lnnkit.data.names import Names
+from lnnkit.data.table import FactTable
+from lnnkit.logic.bounds import tolerance
+from lnnkit.numeric import same
+from lnnkit.rows.dense_program import DenseTable
+from lnnkit.rows.dense_state import Coded, Column, Numbers, at_default
+from lnnkit.rows.row_lookups import Atoms, Named, Place
+
+_KEPT = 1 << 20  # entities of which is remembered what was inferred
+_CODES = 256
+
+Infer = Callable[[str, Sequence[str]], tuple[np.ndarray, np.ndarray]]
+"""The bounds of a predicate of one argument for each of some entities."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What each row's fact about a predicate names: ``codes`` (n,) of ``names``, -1 where it has none."""
+
+    codes: np.ndarray
+    names: Names
+
+
+@dataclass(slots=True)
+class _Known:
+    """Bounds by key; the last ones are the default."""
+
+    places: dict[tuple[str, ...], int]
+    lower: np.ndarray
+    upper: np.ndarray
+    infer: Callable[[Sequence[str]], tuple[np.ndarray, np.ndarray]] | None = None
+
+    def of(self, keys: Sequence[tuple[str, ...]]) -> np.ndarray:
+        """The place of each key's bounds."""
+        if self.infer is not None:
+            self._learn({key for key in keys if key not in self.places})
+        absent = len(self.lower) - 1
+        return np.array([self.places.get(key, absent) for key in keys] + [absent], np.int64)
+
+    def _learn(self, keys: Iterable[tuple[str, ...]]) -> None:
+        new = sorted(keys)
+        if not new:
+            return
+        assert self.infer is not None
+        if len(self.places) + len(new) > _KEPT:
+            self.places, self.lower, self.upper = {}, self.lower[-1:], self.upper[-1:]
+        lower, upper = self.infer([key[0] for key in new])
+        self.places |= {key: place for place, key in enumerate(new, len(self.lower) - 1)}
+        self.lower = np.concatenate([self.lower[:-1], lower, self.lower[-1:]])
+        self.upper = np.concatenate([self.upper[:-1], upper, self.upper[-1:]])
+
+
+@dataclass(frozen=True)
+class ReferenceTables:
+    """The tables behind the columns that rows look up; of those that are ``derived`` the bounds are inferred."""
+
+    program: CheckedProgram
+    tables: Mapping[str, DenseTable]
+    derived: frozenset[str] = frozenset()
+    infer: Infer | None = None
+    _known: dict[str, _Known] = field(default_factory=dict)
+
+    def column(self, name: str, atoms: Atoms, links: Mapping[str, Link], columns: Mapping[str, Column]) -> Column:
+        """The column of some atoms; of rows that have none it is at the default."""
+        table = self.tables[name]
+        length = len(next(iter(links.values())).codes) if links else len(next(iter(columns.values())))
+        if atoms.own:
+            return self._own(table, atoms, links, columns[atoms.table])
+        codes, keys = _keys(atoms.places, links, length)
+        known = self._of(atoms.table, table)
+        places = known.of(keys)
+        return _gathered(table, np.where(codes < 0, len(keys), codes), known.lower[places], known.upper[places])
+
+    def _own(self, table: DenseTable, atoms: Atoms, links: Mapping[str, Link], column: Column) -> Column:
+        """The row's own fact where it names the entity at the place."""
+        mine, place = links[atoms.table], atoms.places[0]
+        if isinstance(place, Named):
+            other = links[place.predicate]
+            known = {text: code for code, text in enumerate(mine.names)}
+            theirs = np.array([known.get(text, -2) for text in other.names] + [-2], np.int64).take(other.codes)
+        else:
+            theirs = np.int64(_or_absent(mine.names.find(place)))
+        here = (mine.codes == theirs) & (mine.codes >= 0)
+        if not here.any():
+            return at_default(table, len(here))
+        low, high = (torch.full((1,), end, dtype=torch.float64) for end in table.default)
+        flags = torch.from_numpy(here)
+        lower, upper = torch.where(flags, column.lower, low), torch.where(flags, column.upper, high)
+        return Column(table, lower, upper, flags)
+
+    def _of(self, name: str, table: DenseTable) -> _Known:
+        if name not in self._known:
+            lower, upper = (np.array([end]) for end in table.default)
+            infer = None
+            if name in self.derived:
+                assert self.infer is not None
+                told = self.infer
+                infer = lambda texts: told(name, texts)  # noqa: E731  # of this table
+                self._known[name] = _Known({}, lower, upper, infer)
+            else:
+                self._known[name] = _stated(self.program, name, table)
+        return self._known[name]
+
+
+def _or_absent(place: int | None) -> int:
+    return -2 if place is None else place
+
+
+def _keys(places: Sequence[Place], links: Mapping[str, Link], length: int) -> tuple[np.ndarray, list[tuple[str, ...]]]:
+    """The key of each row's atom, as a number (n,) among those that occur, -1 where a place of it is empty."""
+    named = [place.predicate for place in places if isinstance(place, Named)]
+    if not named:
+        return np.zeros(length, np.int64), [tuple(str(place) for place in places)]
+    codes = links[named[0]].codes.astype(np.int64)
+    for each in named[1:]:
+        more = links[each]
+        codes = np.where((codes < 0) | (more.codes < 0), -1, codes * len(more.names) + more.codes)
+    if len(named) == 1:
+        texts = [(text,) for text in links[named[0]].names]
+    else:
+        distinct, codes = np.unique(codes, return_inverse=True)
+        negative = int(np.count_nonzero(distinct < 0))
+        texts = _texts(distinct[negative:], [links[each].names for each in named])
+        codes = codes - negative
+    found: list[tuple[str, ...]] = []
+    for own in texts:
+        rest = iter(own)
+        found.append(tuple(next(rest) if isinstance(place, Named) else place for place in places))
+    return codes, found
+
+
+def _texts(codes: np.ndarray, names: Sequence[Names]) -> list[tuple[str, ...]]:
+    columns: list[list[str]] = []
+    for own in reversed(names):
+        codes, rest = np.divmod(codes, max(len(own), 1))
+        columns.append([own[place] for place in rest.tolist()])
+    return list(zip(*reversed(columns), strict=True))
+
+
+def _gathered(table: DenseTable, codes: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> Column:
+    """Bounds (k,) at the places of the rows."""
+    given = torch.ones(len(codes), dtype=torch.bool)
+    single = lower == upper
+    if table.numeric and bool((single | (np.isinf(lower) & np.isinf(upper))).all()):
+        values = torch.from_numpy(np.where(single, lower, 1.0).take(codes))
+        if bool(single.all()):
+            return Column(table, values, values, given)
+        return Column.of(table, Numbers(values, torch.from_numpy((~single).take(codes))), given)
+    if not table.numeric and len(lower) <= _CODES:
+        coded = Coded(torch.from_numpy(codes.astype(np.uint8)), torch.from_numpy(lower), torch.from_numpy(upper))
+        return Column.of(table, coded, given)
+    return Column(table, torch.from_numpy(lower.take(codes)), torch.from_numpy(upper.take(codes)), given)
+
+
+def _stated(program: CheckedProgram, name: str, table: DenseTable) -> _Known:
+    """What facts say: those about one atom have met, and where they contradict each other nothing is known."""
+    met: dict[tuple[str, ...], tuple[float, float]] = {}
+    for fact in program.facts:
+        if fact.predicate == name:
+            _meet(met, fact.arguments, fact.lower, fact.upper)
+    for each in program.tables:
+        if each.predicate == name:
+            for arguments, lower, upper in _rows(each):
+                _meet(met, arguments, lower, upper)
+    ends = np.array([*met.values(), table.default], np.float64).reshape(-1, 2)
+    lower, upper = ends[:, 0].copy(), ends[:, 1].copy()
+    crossed = lower > upper
+    if table.numeric:
+        crossed &= ~same(torch.from_numpy(lower), torch.from_numpy(upper)).numpy()
+    else:
+        crossed = lower > upper + tolerance(torch.float64)
+    lower[crossed], upper[crossed] = (-np.inf, np.inf) if table.numeric else (0.0, 1.0)
+    return _Known({key: place for place, key in enumerate(met)}, lower, upper)
+
+
+def _meet(met: dict[tuple[str, ...], tuple[float, float]], key: tuple[str, ...], lower: float, upper: float) -> None:
+    low, high = met.get(key, (lower, upper))
+    met[key] = max(low, lower), min(high, upper)
+
+
+def _rows(table: FactTable) -> Iterable[tuple[tuple[str, ...], float, float]]:
+    keys = zip(*table.columns, strict=True)
+    return zip(keys, table.lower.tolist(), table.upper.tolist(), strict=True)

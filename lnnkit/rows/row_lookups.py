@@ -1,0 +1,226 @@
+"""Statements that read reference tables, row by row: what a row names there is looked up.
+
+``LivesIn(X, R) & Risky(R) -> Review(X)``: where each row has at most one fact about ``LivesIn`` and no statement
+derives more, the instances of a row and a region that it does not name say nothing, if each of their supports needs
+that ``LivesIn`` is known. Then the statement is about the row alone, and ``Risky`` of its region is one of its columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import torch
+
+from lnnkit.analysis.relevance import SIDES
+from lnnkit.analysis.supports import Send
+from lnnkit.check.program import ENTITY
+from lnnkit.formula.passes import upward
+from lnnkit.formula.unfolding import AUXILIARY, Formula
+from lnnkit.logic.bounds import Bounds
+from lnnkit.rows.needed_statements import Needed
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The entity that the row's fact about a ``predicate`` names."""
+
+    predicate: str
+
+
+Place = Named | str  # what a row names, or an entity that the program's text names
+
+
+@dataclass(frozen=True, slots=True)
+class Atoms:
+    """A column: the atoms of a ``table`` that rows have at these ``places``; without any, that of the row alone. With
+    ``own``, the table is a predicate of the row and one other entity, which stands in its fact: what its fact says
+    where that is the entity at the place, the default elsewhere."""
+
+    table: str
+    places: tuple[Place, ...] = ()
+    own: bool = False
+
+    @property
+    def name(self) -> str:
+        """Of the column. No table has the name of another's column: it holds what no name does."""
+        if not self.places:
+            return self.table
+        shown = ["its " + each.predicate if isinstance(each, Named) else repr(each) for each in self.places]
+        return f"{self.table}({', '.join(shown)})"
+
+    def is_looked_up(self, shared: Collection[str]) -> bool:
+        """Whether other tables, or other facts of the row, tell it: no rule does."""
+        return bool(self.places) and self.table not in shared
+
+
+@dataclass(frozen=True)
+class Lookups:
+    """What may be looked up: the entities that facts of these ``links`` name, predicates with one fact for each row,
+    each with the place of the row; atoms of ``references``, tables that no row moves."""
+
+    sort: str
+    links: Mapping[str, int] = field(default_factory=dict)
+    references: frozenset[str] = frozenset()
+
+    def is_about_rows(self, needs: Needed, formula: Formula) -> bool:
+        """Whether a statement, or the definition of a shared neuron, speaks of rows at all; what does not is about
+        reference tables alone."""
+        if self.sort in formula.sorts or ENTITY in formula.sorts:
+            return True
+        read = {formula.neurons[leaf].source for leaf in formula.leaves}
+        return not read or any({self.sort, ENTITY} & {*needs.lifted.graph.nodes[name]["sorts"]} for name in read)
+
+    def columns(self, needs: Needed, formula: Formula, variables: Mapping[int, Place] | None = None) -> Columns | None:
+        """The column behind each leaf of a statement or a query, or of the definition of a shared neuron, whose other
+        ``variables`` than the row are told; None where some instance is not about what the row names."""
+        if len(formula.blocks) != 1 or any(neuron.kind == "same" for neuron in formula.neurons):
+            return None
+        rows = [place for place, sort in enumerate(formula.sorts) if sort == self.sort]
+        if len(rows) != 1 or ENTITY in formula.sorts:
+            return None
+        if variables is None:
+            variables = self._linked(needs, formula, rows[0])
+        if variables is None or {*variables, rows[0]} != {*range(len(formula.sorts))}:
+            return None
+        found: dict[int, Atoms] = {}
+        for leaf in formula.leaves:
+            atoms = self._atoms(needs, formula, leaf, rows[0], variables)
+            if atoms is None:
+                return None
+            found[leaf] = atoms
+        if formula.auxiliary is not None:
+            if rows[0] != 0:
+                return None
+            found[AUXILIARY] = Atoms(formula.auxiliary, tuple(variables[each] for each in sorted(variables)))
+        return Columns(found, rows[0])
+
+    def _atoms(
+        self, needs: Needed, formula: Formula, leaf: int, row: int, variables: Mapping[int, Place]
+    ) -> Atoms | None:
+        neuron = formula.neurons[leaf]
+        places = [
+            argument if isinstance(argument, str) else None if argument == row else variables[argument]
+            for argument in neuron.arguments
+        ]
+        others = tuple(each for each in places if each is not None)
+        own = self.links.get(neuron.source)
+        if own is not None:
+            if len(others) != 1 or places[own] is not None:
+                return None
+            return Atoms(neuron.source) if others[0] == Named(neuron.source) else Atoms(neuron.source, others, own=True)
+        if len(others) == len(places):
+            return Atoms(neuron.source, others) if neuron.source in self.references and others else None
+        if others and (neuron.source not in needs.shared.untold or places[0] is not None):
+            return None
+        return Atoms(neuron.source, others)
+
+    def _linked(self, needs: Needed, formula: Formula, row: int) -> dict[int, Place] | None:
+        """What stands for each variable beside the row; None where an instance may say something of what the row does
+        not name."""
+        found: dict[int, Place] = {}
+        for variable in range(len(formula.sorts)):
+            if variable == row:
+                continue
+            leaf = next(
+                (each for each in self._linking(formula, row, variable) if _decides(needs, formula, each)), None
+            )
+            if leaf is None:
+                return None
+            found[variable] = Named(formula.neurons[leaf].source)
+        return found
+
+    def _linking(self, formula: Formula, row: int, variable: int) -> Iterator[int]:
+        for leaf in formula.leaves:
+            neuron = formula.neurons[leaf]
+            place = self.links.get(neuron.source)
+            if place is None or leaf in formula.heads:
+                continue
+            if (neuron.arguments[place], neuron.arguments[1 - place]) == (row, variable):
+                yield leaf
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The column behind each leaf of a formula, AUXILIARY among them; ``row`` is the variable of the row."""
+
+    atoms: Mapping[int, Atoms]
+    row: int
+
+    @property
+    def names(self) -> dict[int, str]:
+        return {leaf: each.name for leaf, each in self.atoms.items()}
+
+
+def _decides(needs: Needed, formula: Formula, leaf: int) -> bool:
+    """Whether an instance says nothing that matters where a leaf is at its default."""
+    if formula.heads:
+        return _defines_nothing(needs, formula, leaf)
+    analysis = needs.analyses.of(formula)
+    reading = next((each for each in needs.readings if each.formula is formula), None)
+    if reading is None:
+        return False
+
+    def matters(send: Send) -> bool:
+        return send.leaf not in formula.heads and bool(needs.relevance.mode(reading.table(send.leaf), send.side))
+
+    return all(
+        any(element.leaf == leaf for element in support)
+        for send in analysis.sends
+        if matters(send)
+        for support in send.supports
+        if needs.relevance.available(reading, support)
+    )
+
+
+def _defines_nothing(needs: Needed, formula: Formula, leaf: int) -> bool:
+    """Whether a defining statement asks nothing of its heads where a closed leaf is false."""
+    default = needs.atoms.tables[formula.neurons[leaf].source].default
+    if tuple(default) != (0.0, 0.0):
+        return False
+
+    def read(index: int) -> Bounds:
+        neuron = formula.neurons[index]
+        upper = 0.0 if index == leaf or neuron.kind == "false" else 1.0
+        lower = 1.0 if neuron.kind == "true" else 0.0
+        return Bounds(torch.full((1,), lower, dtype=torch.float64), torch.full((1,), upper, dtype=torch.float64))
+
+    if any(neuron.numeric or neuron.arithmetic is not None for neuron in formula.neurons):
+        return False
+    with torch.no_grad():
+        values = upward(formula, read, (None,))
+    antecedent = values[formula.neurons[formula.top].operands[0]]
+    return float(antecedent.lower) == float(antecedent.upper) == 0.0
+
+
+def lookups(needs: Needed, sort: str, sorts: Mapping[str, Sequence[str]], once: Mapping[str, int]) -> Lookups:
+    """What rows of a ``sort`` may look up. ``sorts`` has those of the arguments of each predicate and number; ``once``
+    are predicates of a row and another entity with one fact for each row and no other, with the place of the row."""
+    moved = _moved(needs)
+    links = {
+        name: place
+        for name, place in once.items()
+        if len(sorts[name]) == 2 and sorts[name][1 - place] not in (sort, ENTITY) and name not in moved
+    }
+    references = {
+        name for name, own in sorts.items() if sort not in own and ENTITY not in own and _is_still(needs, name)
+    }
+    return Lookups(sort, links, frozenset(references))
+
+
+def _moved(needs: Needed) -> set[str]:
+    """The tables that some statement moves: no side that does not matter is moved."""
+    found = {name for (name, _), mode in needs.relevance.kept.items() if mode}
+    return found | {name for names, _ in needs.strata for name in names}
+
+
+def _is_still(needs: Needed, table: str) -> bool:
+    """Whether what is read of a reference table is what facts say, or all that can be found out about it."""
+    derived = [side for side in SIDES if (table, side) in needs.relevance.derived]
+    modes = [needs.relevance.mode(table, side) for side in derived]
+    return table in needs.atoms.tables and (all(modes) or not any(modes))
+
+
+def is_derived(needs: Needed, table: str) -> bool:
+    """Whether some statement moves a table."""
+    return table in _moved(needs)

@@ -1,0 +1,21 @@
+"""Rows that were left out, and rows that have the key of another one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lnnkit.syntax.diagnostic import Diagnostic
+
+
+@dataclass(frozen=True, slots=True)
+class BadRow:
+    """A row that was left out."""
+
+    file: str
+    row: int
+    code: str
+    message: str
+
+    @staticmethod
+    def of(finding: Diagnostic) -> BadRow:
+        return BadRow(finding.file or "", finding.row or 0, finding.code, finding.message)

@@ -1,0 +1,93 @@
+"""What rows look up in reference tables, in columns: against `ask` on the whole table."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import lnnkit
+from tests.rows.row_programs import RowProgram
+from tests.rows.test_row_oracle import differences
+
+HEAD = """sort loan
+sort region
+predicate Late(loan)
+predicate LivesIn(loan, region) closed
+predicate WorksIn(loan, region)
+predicate Risky(region) closed
+predicate Far(region, region) closed
+predicate Calm(region)
+number limit(region)
+number income(loan)
+load Late from "loans.parquet" (id, late)
+load income from "loans.parquet" (id, income)
+load LivesIn from "loans.parquet" (id, region, sure)
+load WorksIn from "loans.parquet" (id, work) where work is not null
+load Risky from "regions.csv" (region, risk)
+load limit from "regions.csv" (region, limit)
+load Far from "far.csv"
+fact Calm(rome) in [0.2, 0.9]
+fact Calm(oslo) in [0.5, 1]
+fact Calm(oslo) in [0, 0.25]
+"""
+DENSE = {
+    "one": "rule LivesIn(X, R) & Risky(R) -> D(X)\nquery D(X)\n",
+    "open": "rule WorksIn(X, R) & Risky(R) -> D(X)\nquery D(X)\nquery ~D(X) | Late(X)\n",
+    "number": "rule LivesIn(X, R) & income(X) < limit(R) -> D(X)\nquery D(X)\n",
+    "pair": "rule LivesIn(X, R) & WorksIn(X, T) & Far(R, T) -> D(X)\nquery D(X)\n",
+    "same": "rule LivesIn(X, R) & WorksIn(X, R) -> D(X)\nquery D(X)\n",
+    "entity": 'rule LivesIn(X, "rome") & Risky("oslo") & Late(X) -> ~D(X)\nquery D(X)\n',
+    "derived": "rule Risky(R) & Far(R, T) -> Seen(T)\nrule WorksIn(X, T) & Seen(T) -> D(X)\nquery D(X)\n",
+    "contradiction": "rule WorksIn(X, R) & Calm(R) -> D(X)\nrule Late(X) -> ~D(X)\nquery D(X)\n",
+}
+ENGINE = {
+    "closed": "predicate D(loan) closed\nrule LivesIn(X, R) & Risky(R) & Late(X) -> D(X)\nquery D(X)\n",
+    "shared": "rule LivesIn(X, R) & (Risky(R) & Late(X)) -> D(X)\nrule LivesIn(X, R) & (Risky(R) & Late(X)) -> ~E(X)\n"
+    "query D(X)\nquery E(X)\n",
+    "either": "rule LivesIn(X, R) | Risky(R) -> D(X)\nquery D(X)\n",
+    "free": "rule LivesIn(X, R) & Far(R, T) -> D(X)\nquery D(X)\n",
+    "completed": "predicate D(loan) closed\nrule WorksIn(X, R) & Risky(R) -> D(X)\nquery D(X)\n",
+    "fact": "fact WorksIn(l3, oslo)\nrule WorksIn(X, R) & Risky(R) -> D(X)\nquery D(X)\n",
+    "twice": 'load WorksIn from "loans.parquet" (id, region)\nrule WorksIn(X, R) & Risky(R) -> D(X)\nquery D(X)\n',
+}
+
+
+def program(text: str, folder: Path, rows: int = 12) -> RowProgram:
+    rng = random.Random(text)
+    regions = ["rome", "oslo", "bern", "kiel", "nowhere"]
+    (folder / "regions.csv").write_text("region,risk,limit\nrome,0.8,5\noslo,0.25,3\nbern,1,\nkiel,0,7\n")
+    (folder / "far.csv").write_text("a,b\nrome,oslo\nrome,kiel\nbern,rome\noslo,rome\n")
+    columns = {
+        "id": [f"l{row}" for row in range(rows)],
+        "late": [rng.choice([0.0, 1.0, rng.random()]) for _ in range(rows)],
+        "income": [rng.choice([None, float(rng.randint(0, 9))]) for _ in range(rows)],
+        "region": [rng.choice(regions) for _ in range(rows)],
+        "sure": [rng.choice([1.0, 1.0, 0.7]) for _ in range(rows)],
+        "work": [rng.choice([*regions, None]) for _ in range(rows)],
+    }
+    table = pa.table(columns)
+    pq.write_table(table, folder / "loans.parquet")
+    return RowProgram(HEAD + text, table, rounded=False)
+
+
+def is_dense(found: RowProgram, folder: Path) -> bool:
+    scorer = lnnkit.loads(found.text, folder, streamed="loan").scorer("loan")
+    return scorer.model.compiled.dense is not None
+
+
+@pytest.mark.parametrize("name", DENSE)
+def test_what_rows_name_is_looked_up(name: str, tmp_path: Path) -> None:
+    found = program(DENSE[name], tmp_path)
+    assert is_dense(found, tmp_path)
+    assert differences(found, tmp_path, (1, 7, 1000)) == []
+
+
+@pytest.mark.parametrize("name", ENGINE)
+def test_what_is_not_about_what_the_row_names_goes_to_the_engine(name: str, tmp_path: Path) -> None:
+    found = program(ENGINE[name], tmp_path)
+    assert not is_dense(found, tmp_path)
+    assert differences(found, tmp_path, (5,)) == []
