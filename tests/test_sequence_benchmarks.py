@@ -360,7 +360,7 @@ def test_whole_weights_take_their_scale_to_the_network() -> None:
     unit.assign({"weight": torch.tensor([[0.5, 1.0]])})
     pixels = torch.rand(3, 4, 28, 28, generator=generator())
     before = model(pixels)
-    vars(counting)["_whole_weights"](model)
+    counting.whole_weights(model)
     assert unit.attributes()["weight"].tolist() == [[1, 1]]
     assert torch.allclose(model(pixels), before, rtol=1e-4, atol=1e-5)
 

@@ -12,11 +12,19 @@ import torch
 from torch import Tensor
 
 from lnnkit.discovery.exact_constants import Constant, snapped
-from lnnkit.discovery.expression import Product, evaluate, free_constants, with_constants
+from lnnkit.discovery.expression import (
+    Product,
+    evaluate,
+    free_constants,
+    substituted,
+    variable,
+    with_constants,
+)
 from lnnkit.learn.arithmetic.levenberg_marquardt import minimise
 
 _STEP = 1e-7  # of a constant, for the derivative by it
 _FLOOR = 3e-12  # relative: what rounding leaves uncertain of a constant, at least
+_UNSURE = 3.0  # standard errors from 0
 _OUTLYING = 6.0  # times the spread of the middle half of residuals, scaled as of a normal distribution
 
 
@@ -83,6 +91,7 @@ def exact(formula: Product, table: np.ndarray, target: np.ndarray) -> Product:
     if usual.mean() < 0.8:
         usual = np.isfinite(residuals)
     table, target = table[usual], target[usual]
+    formula = _shorter(formula, table, target)
     constants = free_constants(formula)
     left = [place for place, each in enumerate(constants) if each.value]
     before = _square(formula, table, target)
@@ -107,6 +116,31 @@ def exact(formula: Product, table: np.ndarray, target: np.ndarray) -> Product:
         if _square(changed, table, target) <= before * (1 + 12 / len(target)) + floor:
             formula, constants = changed, free_constants(changed)
     return _rounded(formula, table, target, before * (1 + 12 / len(target)) + floor)
+
+
+def _shorter(formula: Product, table: np.ndarray, target: np.ndarray) -> Product:
+    """Without terms whose coefficients are within three standard errors of 0, if the squares rise by no more than
+    chance explains."""
+    before = _square(formula, table, target) * (1 + 12 / len(target))
+    while True:
+        constants = free_constants(formula)
+        left = [place for place, each in enumerate(constants) if each.value]
+        if len(left) < 2:
+            return formula
+        errors = _errors(formula, constants, left, table, target)
+        ratio, place = min(
+            (abs(constants[place].value) / error, place) for place, error in zip(left, errors, strict=True)
+        )
+        if ratio > _UNSURE:
+            return formula
+        constants[place] = Constant(0.0, 0, 1)
+        shorter = substituted(with_constants(formula, constants), [variable(at) for at in range(table.shape[1])])
+        if not shorter.coefficient.value:
+            return formula
+        shorter = refined(shorter, table, target)
+        if not _square(shorter, table, target) <= before:
+            return formula
+        formula = shorter
 
 
 def _rounded(formula: Product, table: np.ndarray, target: np.ndarray, most: float) -> Product:

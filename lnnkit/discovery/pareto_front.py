@@ -7,7 +7,7 @@ formulas compete.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,19 +50,26 @@ def front(formulas: Sequence[Product], table: np.ndarray, target: np.ndarray) ->
     if not scored:
         return [], -1
     floor = _EXACT * float(np.sqrt(np.mean(target**2)))
-    reach = max(_CLIP * min(map(spread, residuals)), floor)
-    clipped = [np.minimum(np.maximum(each - floor, 0), reach) ** 2 for each in residuals]
+    clipped = _clipped(residuals, floor, range(len(residuals)))
     order = sorted(range(len(scored)), key=lambda at: (scored[at].size, clipped[at].mean(), scored[at].error))
     kept: list[int] = []
     for at in order:
         better = not kept or scored[at].error < (1 - _WORTH) * scored[kept[-1]].error
         if better and (not kept or scored[kept[-1]].error > _EXACT):
             kept.append(at)
+    clipped = _clipped(residuals, floor, kept)
     best = min(kept, key=lambda at: (clipped[at].mean(), scored[at].error, scored[at].size))
     for number, at in enumerate(kept):
         if at == best or _alike(clipped[at], clipped[best]):
             return [scored[each] for each in kept], number
     raise AssertionError("the best formula is as good as itself")
+
+
+def _clipped(residuals: Sequence[np.ndarray], floor: float, among: Iterable[int]) -> list[np.ndarray]:
+    """Squares of the residuals beyond ``floor``, clipped at some spreads of the least scattered of those ``among``: a
+    formula that is exact in most rows and far off in others must not make all that are kept look alike."""
+    reach = max(_CLIP * min(spread(residuals[at]) for at in among), floor)
+    return [np.minimum(np.maximum(each - floor, 0), reach) ** 2 for each in residuals]
 
 
 def _alike(simple: np.ndarray, best: np.ndarray) -> bool:

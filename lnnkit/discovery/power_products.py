@@ -2,7 +2,8 @@
 
 ``log |y|`` is linear in the logarithms of what is multiplied. Each sum ``m1 + m2`` is a monomial times ``1 + m2 / m1``,
 so the sums ``1 +- m`` reach all of two terms. All of them are tried alone and in pairs, each pair by its two
-correlations, with powers that are whole or half.
+correlations, with powers that are whole or half. Alone ``1 +- c m`` is tried too, with c from a geometric grid about
+the place where both terms are of one size; `constant_refinement` then finds it.
 """
 
 from __future__ import annotations
@@ -16,8 +17,11 @@ from lnnkit.discovery.exact_constants import Constant
 from lnnkit.discovery.expression import Product, absolute, constant, evaluate, power, product, scaled, total
 from lnnkit.discovery.monomials import Inputs, grid, monomial, monomials
 
-_SINGLES, _PAIRS = 30, 60  # as many are written out
+_SINGLES, _PAIRS, _WEIGHED = 30, 60, 20  # as many are written out
+_MOST_WEIGHED = 1200
+_WEIGHTS = tuple(2.5**step for step in range(-4, 5))  # of the second term of a sum, over the first one's size
 _MOST_SUMS = 3000
+_NOTHING = 1e-24  # the share of the squares that is left of an exact fit
 _NEAR = 0.1  # an exponent so near to a half is taken for it
 _POWERS = (1.0, -1.0, 0.5, -0.5, 2.0, -2.0, 1.5, -1.5)
 
@@ -46,6 +50,10 @@ def power_products(inputs: Inputs, target: np.ndarray, rows: np.ndarray) -> Iter
         return _written(inputs, target, exponents, sums)
 
     yield from written([], np.zeros((len(logs), 0)), [])
+    if float(rest @ rest) <= _NOTHING * float(wanted_log @ wanted_log):
+        return
+    for each, column, exponent in _weighed(sample, weight, left, rest):
+        yield from written([(each, exponent)], column, [exponent])
     sums, columns = _sums(sample)
     if not sums:
         return
@@ -93,6 +101,53 @@ def _sums(inputs: Inputs) -> tuple[list[Product], np.ndarray]:
             found.append(total(constant(-1.0 if negative else 1.0), term))
         columns.append(np.log(size[:, fine]))
     return found, np.concatenate(columns, 1)
+
+
+def _weighed(
+    inputs: Inputs, weight: np.ndarray, basis: np.ndarray, rest: np.ndarray
+) -> Iterator[tuple[Product, np.ndarray, float]]:
+    """The best sums ``1 +- c m``, one for each m and sign, their logarithms ``[rows, 1]``, weighted, and powers."""
+    exponents = grid(len(inputs), 2 * _MOST_WEIGHED, half=False)[1:]
+    first = np.array([row[np.flatnonzero(row)[0]] for row in exponents]) if len(exponents) else np.zeros(0)
+    features = monomials(inputs, exponents[first > 0])
+    if not features.columns.shape[1]:
+        return
+    middle = np.median(np.abs(features.columns), axis=0)
+    known = np.where(middle > 0, middle, 1.0)
+    looked: dict[tuple[int, float], float] = {}
+    for sign, ratio in itertools.product((1.0, -1.0), _WEIGHTS):
+        values = 1 + sign * ratio / known * features.columns
+        fine = np.flatnonzero(_keeps_sign(values) & (middle > 0))
+        losses = _losses(values[:, fine], weight, basis, rest).min(0)
+        for place, loss in zip(fine.tolist(), losses.tolist(), strict=True):
+            looked[place, sign] = min(loss, looked.get((place, sign), np.inf))
+    found: list[tuple[float, int, float, float]] = []
+    for place, sign in sorted(looked, key=lambda each: looked[each])[:_WEIGHED]:
+        factors = sign * np.geomspace(_WEIGHTS[0], _WEIGHTS[-1], 91) / known[place]
+        values = 1 + factors * features.columns[:, [place]]
+        fine = np.flatnonzero(_keeps_sign(values))
+        losses = _losses(values[:, fine], weight, basis, rest)
+        for exponent, row in zip(_POWERS, losses, strict=True):
+            found.append((float(row.min()), place, float(factors[fine[row.argmin()]]), exponent))
+    for _, place, factor, exponent in sorted(found)[:_WEIGHED]:
+        values = 1 + factor * features.columns[:, place]
+        negative = values[0] < 0
+        term = scaled(monomial(inputs, features.exponents[place]), Constant(-factor if negative else factor))
+        made = total(constant(-1.0 if negative else 1.0), term)
+        yield made, (np.log(np.abs(values)) * weight)[:, None], exponent
+
+
+def _keeps_sign(values: np.ndarray) -> np.ndarray:
+    """``[rows, columns] -> [columns]``"""
+    return (np.abs(values) > 1e-9).all(0) & ((values > 0) == (values[:1] > 0)).all(0)
+
+
+def _losses(values: np.ndarray, weight: np.ndarray, basis: np.ndarray, rest: np.ndarray) -> np.ndarray:
+    """``[powers, columns]``: what each of the sums in ``values``, raised, changes the squares by."""
+    own = _without(np.log(np.abs(values)) * weight[:, None], basis)
+    square, slope = np.square(own).sum(0), rest @ own
+    powers = np.array(_POWERS)[:, None]
+    return powers**2 * square - 2 * powers * slope
 
 
 def _sign(value: float) -> Constant:

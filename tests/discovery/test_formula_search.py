@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from benchmarks.arithmetic.laws import KINDS, random_law
-from lnnkit.discovery.expression import evaluate
+from lnnkit.discovery.constant_refinement import exact, refined
+from lnnkit.discovery.exact_constants import Constant
+from lnnkit.discovery.expression import constant, evaluate, power, product, total, variable
 from lnnkit.discovery.formula_search import Discovered, Search, discover
 
 Law = Callable[[np.ndarray], np.ndarray]
@@ -157,3 +159,22 @@ def test_few_rows_are_no_error(rows: int) -> None:
 def test_no_target_is_an_error() -> None:
     with pytest.raises(ValueError, match="no row has a target"):
         discover(table(3, 2, 1), np.full(3, np.nan))
+
+
+def test_a_sum_with_a_coefficient_of_its_own_under_a_root() -> None:
+    """``1 + c m`` where one of both terms is far greater: found as benchmark's ``shared root`` of seed 0 was not."""
+    law = random_law("shared root", 0)
+    rows = law.draw(300, np.random.default_rng(1))
+    found = discover(rows, law.value(rows), Search(seconds=20))
+    fresh = law.draw(300, np.random.default_rng(2), wider=0.5)
+    np.testing.assert_allclose(evaluate(found.formula, fresh), law.value(fresh), rtol=1e-9)
+
+
+def test_a_term_that_noise_explains_is_left_out() -> None:
+    """The constant beside ``r``, which the data cannot tell from 0."""
+    rows = table(400, 3, 21)
+    target = rows[:, 0] * rows[:, 1] / rows[:, 2]
+    noisy = target + 0.02 * np.random.default_rng(22).standard_normal(400)
+    x, y, z = (variable(place) for place in range(3))
+    start = product(x, y, power(total(z, constant(Constant(1e-3))), -1.0))
+    assert exact(refined(start, rows, noisy), rows, noisy) == product(x, y, power(z, -1.0))
