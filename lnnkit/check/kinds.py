@@ -152,8 +152,26 @@ def _arithmetic_on_truth(node: ast.Expression, atom: ast.Atom) -> Diagnostic:
     operator = node.operator if isinstance(node, ast.Arithmetic) else "-" if isinstance(node, ast.Negate) else None
     what = f"`{operator}`" if operator else f"`{node.name}`" if isinstance(node, ast.Function | ast.Unit) else "this"
     message = f"{what} takes numbers, but `{name}` is a truth value"
-    hint = _WORDS[operator] if operator else f"declare `number {_signature(atom)}` if it is a number"
+    hint = _weights(node) or _WORDS[operator] if operator else f"declare `number {_signature(atom)}` if it is a number"
     return error("truth-as-number", atom.span if operator is None else node.span, message, hint)
+
+
+def _weights(node: ast.Expression) -> str | None:
+    """How to weigh the operands of a sum of truths: `0.5 * P(X) + 0.5 * Q(X)`."""
+    terms: list[tuple[ast.Number, ast.Atom]] = []
+    stack = [node]
+    while stack:
+        match stack.pop():
+            case ast.Arithmetic(operator="+", left=left, right=right):
+                stack += [right, left]
+            case ast.Arithmetic(operator="*", left=ast.Number() as weight, right=ast.Atom() as atom):
+                terms.append((weight, atom))
+            case _:
+                return None
+    if len(terms) < 2:
+        return None
+    weighted = " & ".join(f"{_short(atom)}@{weight.span.text}" for weight, atom in terms)
+    return f"weights stand behind: write `({weighted})`"
 
 
 # --- where a number is asked for ------------------------------------------------------------------------------------
@@ -166,9 +184,7 @@ def _as_term(visit: Visit, symbols: Symbols) -> Diagnostic | None:
     if isinstance(node, ast.Entity):
         message = f"the string {node.span.text} is an entity, and arithmetic is on numbers"
         return error("entity-as-number", node.span, message, "write a number without quotes")
-    if not isinstance(node, ast.Atom):
-        return _truth_as_number(node)
-    if _is_truth(node, visit, symbols):
+    if not isinstance(node, ast.Atom) or _is_truth(node, visit, symbols):
         return _truth_as_number(node)
     if not node.arguments and symbols.bare_kind(node, visit.scope) == "variable":
         message = f"`{node.name}` is a variable for entities, and arithmetic is on numbers"
@@ -214,7 +230,7 @@ def _comparison(node: ast.Comparison, visit: Visit, formula: Formula, symbols: S
     found = [_kind(operand, visit, symbols) for operand in node.operands]
     equalities = all(operator in ("=", "!=") for operator in node.operators)
     if "truth" in found:
-        if equalities and all(kind == "truth" for kind in found):
+        if equalities and all(kind in ("truth", "unknown") for kind in found):
             sign, word = ("<->", "the same truth") if node.operators[0] == "=" else ("xor", "opposite truths")
             left, right = (_short(operand) for operand in node.operands[:2])
             message = f"`{left}` and `{right}` are formulas, and `{node.operators[0]}` compares numbers or entities"
@@ -235,14 +251,17 @@ def _comparison(node: ast.Comparison, visit: Visit, formula: Formula, symbols: S
 
 
 def _truth_of_rule(node: ast.Comparison, head: ast.Atom, visit: Visit, formula: Formula) -> Diagnostic | None:
-    """A finding for `rule A -> B = 0.8`, which gives the truth of a rule in the way of a fact."""
-    last = node.operands[-1]
+    """A finding for `rule A -> B = 0.8`, which gives the truth of a rule in the way of a fact, and for `B >= 0.8`."""
+    last, operator = node.operands[-1], node.operators[0]
     if formula.kind == "query" or not isinstance(visit.parent, ast.Implies) or node is not visit.parent.consequent:
         return None
-    if node.operators != ("=",) or not isinstance(last, ast.Number) or not 0 <= last.value <= 1:
+    if len(node.operands) != 2 or node.operands[0] is not head or operator == "!=":
+        return None
+    if not isinstance(last, ast.Learnable) and not (isinstance(last, ast.Number) and 0 <= last.value <= 1):
         return None
     span = Span(node.span.source, head.span.end, node.span.end)
-    hint = f"write `in [{last.span.text}, 1]`; if `{head.name}` is a number, declare `number {_signature(head)}`"
+    bounds = f"[0, {last.span.text}]" if operator.startswith("<") else f"[{last.span.text}, 1]"
+    hint = f"write `in {bounds}`; if `{head.name}` is a number, declare `number {_signature(head)}`"
     return error("truth-of-rule", span, f"the truth of a {formula.kind} is written `in [l, u]`", hint)
 
 

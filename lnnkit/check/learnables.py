@@ -91,7 +91,16 @@ def _in_formulas(symbols: Symbols) -> Iterator[Diagnostic]:
                 yield _misplaced(item, message, "write a number, or `rule` for `axiom`")
             elif formula.kind == "query" and (item.name is None or item.name not in named):
                 message = f"`{item.span.text}` is a new learnable value, but a query learns nothing"
-                yield _misplaced(item, message, "write a number, or the name of a learnable value of a rule")
+                yield _misplaced(item, message, _asked(formula.root, item))
+
+
+def _asked(root: ast.Expression, item: ast.Learnable) -> str:
+    """What to write for a learnable value in a query; `age(X) = ?` asks for the number."""
+    match root:
+        case ast.Comparison(operands=(ast.Atom() as atom, other), operators=("=",)) if other is item:
+            return f"to ask for the number write `query {atom.span.text}`"
+        case _:
+            return "write a number, or the name of a learnable value of a rule"
 
 
 def _initials(symbols: Symbols) -> Iterator[Diagnostic]:

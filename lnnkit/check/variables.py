@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from lnnkit.check.findings import error, place, warning
 from lnnkit.check.symbols import Formula, Symbols
-from lnnkit.check.walk import Quantifier, Visit, nodes, proposition
+from lnnkit.check.walk import NumericNode, Quantifier, Visit, nodes, proposition
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_string
@@ -120,6 +120,17 @@ def _bound_and_free(formula: Formula) -> Iterator[Diagnostic]:
             yield error("bound-and-free", mention.span, message, hint)
 
 
+def _formula_about(atom: ast.Atom, formula: Formula) -> ast.Expression:
+    """The atom, or the comparison that it is a number in."""
+    parents = {id(visit.node): visit.parent for visit in formula.visits}
+    node: ast.Expression | None = atom
+    while node is not None:
+        if isinstance(node, ast.Comparison):
+            return node
+        node = parents.get(id(node)) if isinstance(node, ast.Atom | NumericNode) else None
+    return atom
+
+
 def _single(formula: Formula) -> Iterator[Diagnostic]:
     """Warnings about free variables that occur once outside queries: they join nothing, and are often misspelt."""
     if formula.kind == "query":
@@ -135,6 +146,6 @@ def _single(formula: Formula) -> Iterator[Diagnostic]:
         if counts[mention.name] == 1 and mention.atom is not None and mention.name not in bare:
             name = mention.name
             message = f"`{name}` occurs once in this {formula.kind}, so it joins nothing"
-            atom = " ".join(mention.atom.span.text.split())
+            atom = " ".join(_formula_about(mention.atom, formula).span.text.split())
             hint = f"check its spelling; if any will do, write `(exists {name}: {atom})`, if all, `forall {name}: ...`"
             yield warning("single-variable", mention.span, message, hint)

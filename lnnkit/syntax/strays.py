@@ -62,6 +62,20 @@ _KEYWORDS_ELSEWHERE = {
     "constraint": "axiom", "law": "axiom", "always": "axiom",
     "ask": "query", "show": "query", "find": "query", "prove": "query", "goal": "query", "infer": "query",
 }  # fmt: skip
+_DECLARED_NOWHERE = ("entity", "entities", "constant", "individual", "object", "var", "variable", "variables")
+_ABOUT_NAMES = re.compile(rf"({'|'.join(_DECLARED_NOWHERE)})\s+[^\W\d_][\w-]*(?:\s*,\s*[\w-]+)*", re.IGNORECASE)
+_SORTS = re.compile(r"(type|domain|class|kind|concept)\s+([^\W\d_][\w-]*)", re.IGNORECASE)
+_NUMBERS = re.compile(
+    r"(num|int|integer|float|double|real|attribute|function)\s+([^\W\d_][\w-]*(?:\([^()]*\))?)", re.IGNORECASE
+)
+_IMPORTED = re.compile(
+    r"(include|require|use|using|source|consult|from)\s+(\"[^\"]+\")(?:\s+import\s.*)?", re.IGNORECASE
+)
+_READ = re.compile(r"(table|read|csv|data|read_csv)\s+([^\W\d_][\w-]*)\s+from\s+(\".*)", re.IGNORECASE)
+_VALUED = re.compile(r"(let|const|set|constant|param|parameter)\s+([^\W\d_][\w-]*)\s*=\s*(-?[\d.]+)", re.IGNORECASE)
+_DEFINED = re.compile(
+    r"(let|def|define|set)\s+([^\W\d_][\w-]*\([^()]*\))\s*(?::=|:-|=|:|<->|as)\s*([^=].*[^.:])\.?", re.IGNORECASE
+)
 _SQL = re.compile(r"(select|insert|update|delete|create|with)\s", re.IGNORECASE)
 
 
@@ -84,6 +98,8 @@ def _foreign(line: str) -> tuple[str, str, str, int] | None:
         end = " closed" if moved[1] == "closed" else ""
         return "declaration", f"`{moved[1]}` comes after the predicate", f"write `{moved[2]}{end}`", len(moved[1])
     word, _, rest = line.partition(" ")
+    if instead := _declared(line):
+        return "missing-keyword", f"`{word}` is not a keyword", instead, len(word)
     instead = _KEYWORDS_ELSEWHERE.get(word.lower())
     if instead and re.match(r"[\w~¬\"(]", rest) and "(" in rest:
         return "missing-keyword", f"`{word}` is not a keyword", f"write `{instead} {rest.removesuffix('.')}`", len(word)
@@ -97,6 +113,30 @@ def _foreign(line: str) -> tuple[str, str, str, int] | None:
         if word in ("insert", "update", "create"):
             hint = 'state a row as `fact P(anna, bob)`, or read a table with `load P from "p.csv"`'
         return "sql-statement", f"`{sql[1]}` is not a keyword: this is not SQL", hint, len(sql[1])
+    return None
+
+
+def _declared(line: str) -> str | None:
+    """What a declaration, a definition or an import in other words is to be instead."""
+    if found := _VALUED.fullmatch(line):
+        return f"write `number {found[2]}`, and below it `fact {found[2]} = {found[3]}`"
+    if found := _DEFINED.fullmatch(line):
+        if re.search(r"[*/+^]|\s-\s", found[3]) and not re.search(r"[<>=&|~]", found[3]):
+            sorts = ", ".join(["entity"] * (found[2].count(",") + 1))
+            declared = f"number {found[2].partition('(')[0]}({sorts})"
+            return f"write `{declared}`, and below it `rule {found[2]} = {found[3]}`"
+        return f"write `rule {found[3]} -> {found[2]}`; `<->` where it is nothing else"
+    if found := _IMPORTED.fullmatch(line):
+        return f"write `import {found[2]}`"
+    if found := _READ.fullmatch(line):
+        return f"write `load {found[2]} from {found[3]}`"
+    if found := _ABOUT_NAMES.fullmatch(line):
+        what = "variables start upper-case" if found[1].lower().startswith("var") else "entities are named by facts"
+        return f"remove the line: {what}, and are not declared"
+    if found := _SORTS.fullmatch(line):
+        return f"write `sort {found[2]}`, or leave it out: a declaration names its sorts"
+    if found := _NUMBERS.fullmatch(line):
+        return f"write `number {found[2]}`"
     return None
 
 

@@ -8,6 +8,7 @@ import pytest
 
 import lnnkit
 from tests.mistakes.eighty import FILES, IN_FILES, MISTAKES, PRELUDE, Mistake
+from tests.mistakes.forty_more import FORTY_MORE
 from tests.mistakes.trying import findings
 
 
@@ -30,11 +31,12 @@ def mended(mistake: Mistake, folder: Path) -> None:
     lnnkit.loads(PRELUDE + mistake.right + "\n", folder).infer()  # which raises what is wrong
 
 
-def test_there_are_eighty() -> None:
+def test_there_are_eighty_and_forty_more() -> None:
     assert len({mistake.wrong for mistake in (*MISTAKES, *IN_FILES)}) >= 80
+    assert len({mistake.wrong for mistake in FORTY_MORE} - {mistake.wrong for mistake in MISTAKES}) >= 40
 
 
-@pytest.mark.parametrize("mistake", [pytest.param(each, id=shown(each)) for each in MISTAKES])
+@pytest.mark.parametrize("mistake", [pytest.param(each, id=shown(each)) for each in (*MISTAKES, *FORTY_MORE)])
 def test_a_mistake_is_pointed_at_and_mended_by_its_hint(mistake: Mistake, folder: Path) -> None:
     text = PRELUDE + mistake.wrong + "\n"
     start, end = text.index("⟦"), text.index("⟧") - 1

@@ -7,6 +7,7 @@ import re
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.fault import END, Fault
 from lnnkit.syntax.identifiers import FUNCTIONS, UNITS
+from lnnkit.syntax.rewrite import between
 
 
 def unclosed_string(fault: Fault) -> Diagnostic | None:
@@ -50,6 +51,11 @@ def brackets(fault: Fault) -> Diagnostic | None:
         return None
     if fault.token == "LBRACE":
         message = "attributes follow the parentheses of a connective or comparison, or a unit"
+        weight = re.match(r"\{\s*(?:weight\s*[:=]\s*)?(-?[\d.]+)\s*\}", fault.rest)
+        operand = between(fault, len(fault.before)) if weight else None
+        if weight and operand:
+            hint = f"a weight is written `{operand}@{weight[1]}`"
+            return fault.report("misplaced-attributes", message, hint, end=fault.start + weight.end())
         return fault.report("misplaced-attributes", message, "write them as in `(A & B){bias: 1}`")
     if fault.token == "LSQB" and previous.kind == "word" and fault.touching and len(fault.before) > 1:
         return fault.report("square-brackets", "arguments stand in parentheses", f"write `{previous.text}(...)`")

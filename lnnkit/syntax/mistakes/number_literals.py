@@ -22,6 +22,11 @@ def number_text(fault: Fault) -> Diagnostic | None:
         hint = f"write `{underscored[0].replace('_', '')}`"
         end = fault.start + underscored.end()
         return fault.report("thousands-separator", "a number has no separators", hint, end=end)
+    grouped = re.match(r"(?:\.\d{3})+(?![\d.])", fault.rest)
+    if previous and previous.kind == "number" and re.fullmatch(r"\d{1,3}\.\d{3}", previous.text) and grouped:
+        digits = (previous.text + grouped[0]).replace(".", "")
+        end = fault.start + grouped.end()
+        return fault.report("thousands-separator", "a number has no separators", f"write `{digits}`", end=end)
     based = re.match(r"0(?:[xX][0-9a-fA-F]+|[bB][01]+|[oO][0-7]+)(?!\w)", fault.rest)
     if based and not fault.in_arguments and fault.token in (None, "ENTITY"):
         end, value = fault.start + based.end(), int(based[0], 0)

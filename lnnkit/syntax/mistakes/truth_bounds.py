@@ -104,6 +104,39 @@ def rule_bounds(fault: Fault) -> Diagnostic | None:
     return None
 
 
+def missing_comma(fault: Fault) -> Diagnostic | None:
+    """`in [0.8 1]`."""
+    words = [lexeme.text for lexeme in fault.before]
+    ends = re.match(r"(\?|-?[\d.]+)\s*\]", fault.rest)
+    if words[-3:-1] != ["in", "["] or ends is None:
+        return None
+    hint = f"write `in [{words[-1]}, {ends[1]}]`"
+    return fault.report("wrong-bounds", "a comma separates two bounds", hint, end=fault.start + len(ends[1]))
+
+
+def learned_truth(fault: Fault) -> Diagnostic | None:
+    """`rule A -> B in ?`."""
+    if fault.keyword != "rule" or fault.previous is None or fault.previous.text != "in" or fault.open:
+        return None
+    if not re.fullmatch(r"\?\s*", fault.rest):
+        return None
+    hint = "write `in [?, 1]`"
+    return fault.report("wrong-bounds", "bounds are written `in [l, u]`", hint, end=fault.start + 1)
+
+
+def compared_interval(fault: Fault) -> Diagnostic | None:
+    """`age(X) > [18, 65]`."""
+    ends = re.match(r"\[\s*(-?[\d.]+)\s*,\s*(-?[\d.]+)\s*\]", fault.rest)
+    previous = fault.previous
+    if ends is None or previous is None or previous.text not in (">", ">=", "<", "<=", "=", "in"):
+        return None
+    operand = between(fault, len(fault.before) - 1)
+    if fault.keyword not in _FORMULA_KEYWORDS or operand is None or "(" not in operand:
+        return None
+    end, hint = fault.start + ends.end(), f"write `{ends[1]} <= {operand} <= {ends[2]}`"
+    return fault.report("interval-in-body", "a number is compared with a number, not with two", hint, end=end)
+
+
 def fact_value(fault: Fault) -> Diagnostic | None:
     if fault.keyword not in ("fact", "label") or fault.previous is None or fault.open:
         return None

@@ -1,0 +1,104 @@
+"""Statements whose parts stand in the order of speech: the head first, the entity before its predicate, a question with
+its question word."""
+
+from __future__ import annotations
+
+import re
+
+from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.fault import Fault
+from lnnkit.syntax.identifiers import AGGREGATE_HINT, AGGREGATING
+from lnnkit.syntax.rewrite import aggregate_message, balanced
+
+_CONDITION = re.compile(r"(if|when|whenever|provided that|provided|because|given)(?!\w)", re.IGNORECASE)
+_NAME = r"[^\W\d_][\w-]*"
+_IS = re.compile(rf"(fact|label)\s+({_NAME})\s+is\s+(?:an?\s+)?({_NAME})\s*", re.IGNORECASE)
+_APART = re.compile(rf"(fact|label)\s+({_NAME})\s+(?:of\s+|for\s+)?({_NAME})\s*(=\s*-?[\d.]+|)\s*")
+_TRUTHS = ("true", "false", "unknown", "null", "none")
+_QUESTION_WORDS = ("who", "whom", "whose", "which", "what", "where", "is", "are", "does", "do", "find", "get", "if")
+_SHOWN = re.compile(r"(order\s+by|sort(?:ed)?\s+by|limit|top|group\s+by|desc|asc)(?!\w)", re.IGNORECASE)
+_VARIABLES = ("X", "Y", "Z", "U", "V", "W")
+
+
+def head_first(fault: Fault) -> Diagnostic | None:
+    """`rule Q(X) if P(X)`."""
+    word = _CONDITION.match(fault.rest)
+    if word is None or fault.keyword not in ("rule", "axiom") or fault.open or "AND" not in fault.expected:
+        return None
+    words = fault.before[1:]
+    name = f"{words[0].text}: " if len(words) > 1 and words[1].text == ":" else ""
+    words = words[2:] if name else words
+    if not words or any(lexeme.text in ("->", "=>", "if", "If", "IF") for lexeme in words):
+        return None
+    head = " ".join(fault.source.text[words[0].start : fault.start].split())
+    body = " ".join(fault.source.text[fault.start + word.end() : fault.piece.end].split()).removesuffix(".")
+    short = body and balanced(body) and len(body) + len(head) < 90 and "->" not in body
+    bounds = re.search(r"\s+in\s*\[[^\]]*\]$", body)
+    hint = "write `P -> Q` for Q if P"
+    if short:
+        end = bounds[0] if bounds else ""
+        hint = f"write `{fault.keyword} {name}{body.removesuffix(end)} -> {head}{end}`"
+    end = fault.start + word.end()
+    return fault.report("if-then", f"a rule runs forward, and `{word[0]}` is no word of it", hint, end=end)
+
+
+def spoken_fact(fault: Fault) -> Diagnostic | None:
+    """`fact ann is Person`, `fact age ann = 34`."""
+    if fault.keyword not in ("fact", "label"):
+        return None
+    text = fault.source.text[fault.piece.start : fault.piece.end]
+    said, apart = _IS.fullmatch(text), _APART.fullmatch(text)
+    if said and said[3].lower() not in _TRUTHS:
+        instead = f"{said[1]} {said[3]}({said[2]})"
+    elif apart and apart[3] != "is" and apart[3].lower() not in _TRUTHS:
+        instead = f"{apart[1]} {apart[2]}({apart[3]}) {apart[4]}".rstrip()
+    else:
+        return None
+    message = f"a {fault.keyword} names its predicate, and the entities in parentheses"
+    return fault.report("fact-order", message, f"write `{instead}`")
+
+
+def question_word(fault: Fault) -> Diagnostic | None:
+    """`query who Parent(ann, X)`, `query X: Parent(ann, X)`, `query count Person(X)`."""
+    previous = fault.previous
+    if fault.keyword != "query" or previous is None or len(fault.before) != 2 or previous.kind != "word":
+        return None
+    asked = " ".join(fault.rest.split()).removesuffix("?").rstrip()
+    variable = fault.rest.startswith(":") and (previous.text.startswith("?") or previous.text[:1].isupper())
+    if variable and asked[1:].strip():
+        message = "a query names no variables: it asks for those that are free"
+        plain = re.sub(r"[?$]([^\W\d_])", lambda mark: mark[1].upper(), asked[1:].strip())
+        return fault.report_at(previous, "query-words", message, f"write `query {plain}`")
+    if not re.match(r"[~¬]?[^\W\d_][\w-]*\s*\(", fault.rest):
+        return None
+    if previous.text.lower() in AGGREGATING:
+        return fault.report_at(previous, "aggregate", aggregate_message(previous.text), AGGREGATE_HINT)
+    if previous.text.lower() in _QUESTION_WORDS:
+        message = f"`{previous.text}` is no word of a query"
+        return fault.report_at(previous, "query-words", message, f"write `query {asked}`")
+    return None
+
+
+def order_of_answers(fault: Fault) -> Diagnostic | None:
+    """`query P(X) order by age(X)`, `query P(X) limit 10`."""
+    word = _SHOWN.match(fault.rest)
+    if word is None or fault.keyword != "query" or fault.open or "AND" not in fault.expected:
+        return None
+    said = " ".join(word[0].lower().split())
+    hint = "remove it; `lnnkit run FILE --sort lower --limit 10` sorts and cuts what is shown"
+    end = fault.start + word.end()
+    return fault.report("query-words", f"`{said}` is no part of a query: it has all answers", hint, end=end)
+
+
+def asked_argument(fault: Fault) -> Diagnostic | None:
+    """`query Parent(ann, ?)`, `query Parent(ann, *)`."""
+    mark = re.match(r"[?*]\s*[,)]", fault.rest)
+    if fault.keyword != "query" or not fault.in_arguments or mark is None:
+        return None
+    if fault.previous is None or fault.previous.text not in ("(", ","):
+        return None
+    text = fault.source.text[fault.piece.start : fault.piece.end]
+    free = next((name for name in _VARIABLES if not re.search(rf"(?<!\w){name}(?!\w)", text)), "X1")
+    message = f"`{mark[0][0]}` is not an argument"
+    hint = f"a variable stands for what is asked: `{free}`"
+    return fault.report("query-words", message, hint, end=fault.start + 1)

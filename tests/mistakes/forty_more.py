@@ -1,0 +1,70 @@
+"""Forty mistakes more, in the manner of `tests.mistakes.eighty`: statements in the order of speech, declarations and
+clauses of other tools, truths and weights in the wrong place."""
+
+from __future__ import annotations
+
+from tests.mistakes.eighty import _, advice
+
+FORTY_MORE = [
+    # the order of speech
+    _("rule Adult(X) ⟦if⟧ Person(X) & age(X) > 17", "rule Person(X) & age(X) > 17 -> Adult(X)",
+      "rule Person(X) & age(X) > 17 -> Adult(X)"),
+    _("rule grown: Adult(X) ⟦when⟧ age(X) > 17 in [0.9, 1]", "rule grown: age(X) > 17 -> Adult(X) in [0.9, 1]",
+      "rule grown: age(X) > 17 -> Adult(X) in [0.9, 1]"),
+    _("fact ann ⟦is⟧ Happy", "fact Happy(ann)", "fact Happy(ann)"),
+    _("fact cleo ⟦is⟧ a Person", "fact Person(cleo)", "fact Person(cleo)"),
+    _("fact age ⟦cleo⟧ = 34", "fact age(cleo) = 34", "fact age(cleo) = 34"),
+    _("fact age ⟦of⟧ cleo = 34", "fact age(cleo) = 34", "fact age(cleo) = 34"),
+    _("query ⟦who⟧ Parent(ann, X)?", "query Parent(ann, X)", "query Parent(ann, X)"),
+    _("query ⟦X⟧: Parent(ann, X)", "query Parent(ann, X)", "query Parent(ann, X)"),
+    _("query ⟦?X⟧: Parent(ann, ?X)", "query Parent(ann, X)", "query Parent(ann, X)"),
+    _("query Parent(ann, ⟦?⟧)", "X", "query Parent(ann, X)"),
+    _("query Parent(X, ⟦*⟧)", "Y", "query Parent(X, Y)"),
+    _("query age(X) = ⟦?⟧", "query age(X)", "query age(X)"),
+    _("query ⟦count⟧ Person(X)", 'load total from "total.csv"', 'number total(account)\nload total from "total.csv"'),
+    advice("query Person(X) ⟦order by⟧ age(X)", "--sort lower", "query Person(X)"),
+    advice("query Person(X) ⟦limit⟧ 10", "--limit 10", "query Person(X)"),
+    # declarations and statements of other languages
+    _("predicate Likes⟦:⟧ person, person", "predicate Likes(person, person)", "predicate Likes(person, person)"),
+    _("predicate Likes(person ⟦person⟧)", "predicate Likes(person, person)", "predicate Likes(person, person)"),
+    advice("predicate Likes(person) ⟦=⟧ 0.5", "predicate Likes(person)",
+           "predicate Likes(person)\nfact Likes(ann) = 0.5"),
+    _("number size(person) ⟦int⟧", "number size(person)", "number size(person)"),
+    _("⟦num⟧ size(person)", "number size(person)", "number size(person)"),
+    _("⟦type⟧ town", "sort town", "sort town"),
+    _("sort town ⟦=⟧ {rome, oslo}", "sort town", "sort town"),
+    advice("⟦entity⟧ cleo", "remove the line", ""),
+    advice("⟦variable⟧ X", "remove the line", ""),
+    _("⟦let⟧ limit = 5", "fact limit = 5", "number limit\nfact limit = 5"),
+    _("⟦define⟧ Adult(X) = age(X) > 17", "rule age(X) > 17 -> Adult(X)", "rule age(X) > 17 -> Adult(X)"),
+    advice("⟦define⟧ pay(X) = income(X) / 12", "rule pay(X) = income(X) / 12",
+           "number pay(entity)\nrule pay(X) = income(X) / 12"),
+    _('⟦include⟧ "more.lnn"', 'import "more.lnn"', 'import "more.lnn"'),
+    _('⟦from⟧ "more.lnn" import Happy', 'import "more.lnn"', 'import "more.lnn"'),
+    _("logic ⟦=⟧ product", "logic product", "logic product"),
+    # clauses of loads
+    _('load Adult ⟦"people.csv"⟧ (name)', 'load Adult from "people.csv" (name)', 'load Adult from "people.csv" (name)'),
+    _('load Adult from "people.csv" ⟦using name⟧', "(name)", 'load Adult from "people.csv" (name)'),
+    _('load Adult from "people.csv" (name) ⟦if⟧ years > 18', "where",
+      'load Adult from "people.csv" (name) where years > 18'),
+    _('load Adult from "people.csv" (name, ⟦years > 18⟧)', "where years > 18",
+      'load Adult from "people.csv" (name) where years > 18'),
+    _('load age from "people.csv" (name, years) ⟦sep ","⟧', 'delimiter ","',
+      'load age from "people.csv" (name, years) delimiter ","'),
+    _('load age from "people.csv" (name, years) ⟦na_values="?"⟧', 'missing "?"',
+      'load age from "people.csv" (name, years) missing "?"'),
+    _('load age from "people.csv" (name, years) ⟦header = true⟧', "header",
+      'load age from "people.csv" (name, years) header'),
+    _('load age from "plain.csv" ⟦header=False⟧', "no header", 'load age from "plain.csv" no header'),
+    # truths, weights, numbers
+    _("rule Person(X) -> Well(X) in [0.8 ⟦1⟧]", "in [0.8, 1]", "rule Person(X) -> Well(X) in [0.8, 1]"),
+    _("rule Person(X) -> Well(X)⟦ >= 0.8⟧", "in [0.8, 1]", "rule Person(X) -> Well(X) in [0.8, 1]"),
+    _("rule Person(X) -> Well(X) in ⟦?⟧", "in [?, 1]", "rule Person(X) -> Well(X) in [?, 1]"),
+    _("rule ⟦Well(X) = Person(X)⟧", "Well(X) <-> Person(X)", "rule Well(X) <-> Person(X)"),
+    _("rule Person(X)⟦{0.5}⟧ & Cough(X) -> Ill(X)", "Person(X)@0.5", "rule Person(X)@0.5 & Cough(X) -> Ill(X)"),
+    _("rule ⟦0.5 * Person(X) + 0.5 * Cough(X)⟧ -> Ill(X)", "(Person(X)@0.5 & Cough(X)@0.5)",
+      "rule (Person(X)@0.5 & Cough(X)@0.5) -> Ill(X)"),
+    _("rule age(X) > ⟦[18, 65]⟧ -> Works(X)", "18 <= age(X) <= 65", "rule 18 <= age(X) <= 65 -> Works(X)"),
+    _("fact income(cleo) = 1.000⟦.000⟧", "1000000", "fact income(cleo) = 1000000"),
+    _("rule age(⟦X⟧) > 17 -> Grown", "(exists X: age(X) > 17)", "rule (exists X: age(X) > 17) -> Grown"),
+]  # fmt: skip
