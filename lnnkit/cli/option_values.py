@@ -114,4 +114,4 @@ def add_cases(parser: argparse.ArgumentParser, what: str) -> None:
 
 def unfit_cases(arguments: argparse.Namespace) -> str | None:
     """What is wrong with the options of cases."""
-    return "--classical goes with --cases" if arguments.classical and not arguments.cases else None
+    return "--classical needs --cases" if arguments.classical and not arguments.cases else None

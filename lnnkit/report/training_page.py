@@ -30,7 +30,7 @@ _METRICS = {
 _NUMBER_METRICS = {"rmse": "RMSE", "mae": "MAE", "r2": "R²", "coverage": "decided"}
 _ENDS = {
     "epochs": "all that were allowed",
-    "patience": "then stopped, without gain for long",
+    "patience": "then stopped: no gain in a long while",
     "solved": "then every label was met exactly",
     "interrupted": "then interrupted",
 }
