@@ -27,7 +27,7 @@ def count(text: str) -> int:
 
 
 def limit(text: str) -> int:
-    """A whole number of at least 0."""
+    """Parses ``--limit``: a whole number of at least 0."""
     value = _whole(text)
     if value is None or value < 0:
         raise argparse.ArgumentTypeError(f"must be a whole number of at least 0 (0 shows all); got {text!r}")

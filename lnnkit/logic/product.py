@@ -32,7 +32,7 @@ from lnnkit.logic.steep import loosened, steadied, steep_rows
 
 @dataclass(frozen=True)
 class Product:
-    """Multiplication of truths."""
+    """Product logic: conjunction multiplies truths."""
 
     name: str = "product"
 

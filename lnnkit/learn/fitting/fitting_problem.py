@@ -58,7 +58,7 @@ class Settings:
     max_rounds: int = 100_000
 
     def __post_init__(self) -> None:
-        """Raises ``ValueError`` for what no fit can be made with."""
+        """Raises ``ValueError`` for settings outside their ranges."""
         counts = {"epochs": self.epochs, "restarts": self.restarts, "batch": self.batch, "patience": self.patience}
         for name, count in counts.items():
             if count is not None and not (isinstance(count, Integral) and int(count) >= 1):
