@@ -1,4 +1,4 @@
-"""What a query comes back with: bindings, truth bounds, and the state they amount to."""
+"""The answers of a query as a table: bindings, truth bounds and states."""
 
 from __future__ import annotations
 

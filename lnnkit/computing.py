@@ -72,11 +72,11 @@ def _look_for(device: str) -> None:
         return
     if not found:
         built = torch.version.cuda is not None
-        message = f"the device {device!r} is not there: " + (
+        message = f"the device {device!r} is not available: " + (
             "torch finds no CUDA device" if built else f"torch {torch.__version__} is built without CUDA"
         )
         hint = "compute on the CPU" + ("" if built else ", or install a build of torch with CUDA")
     else:
-        message = f"the device {device!r} is not there: torch finds {found} CUDA device{'' if found == 1 else 's'}"
-        hint = f"they are numbered from cuda:0 to cuda:{found - 1}"
+        message = f"the device {device!r} is not available: torch finds {found} CUDA device{'' if found == 1 else 's'}"
+        hint = f"name one from cuda:0 to cuda:{found - 1}"
     raise Error([Diagnostic("missing-device", message, hint)])

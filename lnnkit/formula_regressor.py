@@ -113,11 +113,11 @@ class FormulaRegressor(RegressorMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         if not isinstance(self.seconds, Real) or isinstance(self.seconds, bool) or not self.seconds > 0:
-            raise ValueError(f"seconds is {self.seconds!r}; it is a number above 0")
+            raise ValueError(f"seconds must be a number above 0; got {self.seconds!r}")
         if not isinstance(self.held_out, Real) or isinstance(self.held_out, bool) or not 0 < self.held_out < 1:
-            raise ValueError(f"held_out is {self.held_out!r}; it is a share above 0 and below 1, such as 0.3")
+            raise ValueError(f"held_out must be above 0 and below 1, such as 0.3; got {self.held_out!r}")
         if self.random_state is not None and not isinstance(self.random_state, Integral):
-            raise ValueError(f"random_state is {self.random_state!r}; it is a whole number, or None")
+            raise ValueError(f"random_state must be a whole number or None; got {self.random_state!r}")
 
 
 def _require_numbers(X: Any) -> None:

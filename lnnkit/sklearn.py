@@ -201,9 +201,9 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         for name in ("max_rules", "max_literals"):
             limit = getattr(self, name)
             if limit is not None and self.rules is not None:
-                raise ValueError(f"{name} limits a rule that is induced, and rules are given; leave one of them out")
+                raise ValueError(f"{name} limits a rule that is induced, and rules are given; keep one of them out")
             if limit is not None and (not isinstance(limit, Integral) or isinstance(limit, bool) or int(limit) < 1):
-                raise ValueError(f"{name} is {limit!r}; it is a whole number from 1 on, or None")
+                raise ValueError(f"{name} must be a whole number of at least 1, or None; got {limit!r}")
 
     def _place_of_positive(self) -> int | None:
         """The place of the positive class among two; None for more."""
@@ -219,7 +219,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         for place, each in enumerate(self.classes_.tolist()):
             if each == self.positive:
                 return place
-        raise ValueError(f"positive={self.positive!r} is no class of y; its classes are {listed}")
+        raise ValueError(f"positive={self.positive!r} is not a class of y; the classes are {listed}")
 
     def _checked(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
         """X and y as scikit-learn wants them; a data frame keeps its columns of texts."""

@@ -143,7 +143,7 @@ def test_bounds_that_say_too_much_are_found() -> None:
 
     explanation = lnnkit.loads(both("lukasiewicz")).explain("C", cases=1)
     wrong = replace(explanation, root=replace(explanation.root, lower=0.9))
-    assert any("more than the cases agree on" in fault for fault in wrong.verify())
+    assert any("tighter than the cases allow" in fault for fault in wrong.verify())
 
 
 # --- planted worlds ---------------------------------------------------------------------------------------------------

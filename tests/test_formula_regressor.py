@@ -50,9 +50,9 @@ def test_missing_cells_and_rows_without_a_value() -> None:
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"seconds": 0}, "seconds is 0; it is a number above 0"),
-        ({"held_out": 1.0}, "held_out is 1.0; it is a share above 0 and below 1"),
-        ({"random_state": "x"}, "random_state is 'x'"),
+        ({"seconds": 0}, "seconds must be a number above 0; got 0"),
+        ({"held_out": 1.0}, "held_out must be above 0 and below 1, such as 0.3; got 1.0"),
+        ({"random_state": "x"}, "random_state must be a whole number or None; got 'x'"),
     ],
 )
 def test_parameters_out_of_range(options: dict[str, object], text: str) -> None:

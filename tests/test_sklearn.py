@@ -159,7 +159,7 @@ def test_heads_have_the_names_of_classes(classes: tuple[object, object], target:
     ("options", "said"),
     [
         ({"target": "Bad"}, "no rules are given"),
-        ({"positive": "worse"}, "positive='worse' is no class of y; its classes are 'bad', 'good'"),
+        ({"positive": "worse"}, "positive='worse' is not a class of y; the classes are 'bad', 'good'"),
         ({"rules": BAD}, "needs target="),
         ({"rules": BAD, "target": "Bad", "max_rules": 2}, "rules are given"),
         ({"max_rules": 0}, "max_rules is 0"),

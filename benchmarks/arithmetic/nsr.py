@@ -16,9 +16,9 @@ from torch import Tensor
 from torch.nn.functional import l1_loss
 
 from benchmarks.arithmetic.batch import RuleShape
+from benchmarks.arithmetic.learned_relations import learn_relations
 from benchmarks.arithmetic.outcome import Outcome
 from benchmarks.arithmetic.regression import seeded
-from lnnkit.learn.arithmetic.relations import learn_relations
 from lnnkit.numeric.nsr import NSR, RelationName
 from lnnkit.numeric.readout import readout
 

@@ -81,7 +81,7 @@ def _as_formula(visit: Visit, symbols: Symbols) -> Diagnostic | None:
     match node:
         case ast.Entity():
             message = f"the string {node.span.text} is an entity, which is neither true nor false"
-            return error("entity-as-formula", node.span, message, "say something of it: `P(" + node.span.text + ")`")
+            return error("entity-as-formula", node.span, message, "write an atom about it: `P(" + node.span.text + ")`")
         case ast.Number() | ast.Learnable():
             return _bare_number(node, visit)
         case ast.Arithmetic() | ast.Negate() | ast.Function() | ast.Unit() | ast.UnknownFunction():

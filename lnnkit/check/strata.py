@@ -50,7 +50,7 @@ def _not_completed(symbols: Symbols) -> Iterator[Diagnostic]:
             if isinstance(atom, ast.Atom) and atom.name in empty:
                 reason = "no fact, table or rule makes it true, and `<->` does not complete it"
                 rule = f"rule {format_expression(other)} -> {format_expression(atom)}"
-                hint = f"write `{rule}`: it is false of all else anyway"
+                hint = f"write `{rule}`: a closed predicate is false of everything else anyway"
                 yield warning(
                     "closed-equivalence", name_span(atom), f"closed `{atom.name}` stays false: {reason}", hint
                 )

@@ -1,4 +1,4 @@
-"""Terms that have no value whatever the numbers are, and literals that are not what they seem."""
+"""Terms that are undefined for all values of their numbers, and literals that float64 cannot represent."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def _weight(node: ast.Weighted, parent: ast.Expression | None) -> Iterator[Diagn
     weight = node.weight
     value = weight.value if isinstance(weight, ast.Number) else weight.initial
     if not isinstance(parent, Connective):
-        message = f"the weight `@{weight.span.text}` has no operand: there is no connective around it"
+        message = f"the weight `@{weight.span.text}` has no operand: there is not a connective around it"
         hint = "weigh an operand, `A@0.7 & B`; the truth of a whole statement is `in [l, u]` at its end"
         yield error("misplaced-weight", weight.span, message, hint)
     elif isinstance(node.operand, ast.Weighted):

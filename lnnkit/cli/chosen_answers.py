@@ -1,4 +1,4 @@
-"""Which answers of a query are shown, and in which order: ``--only``, ``--sort``, ``--reverse`` and ``--limit``."""
+"""Selects and orders the answers of a query that are shown: ``--only``, ``--sort``, ``--reverse`` and ``--limit``."""
 
 from __future__ import annotations
 

@@ -41,9 +41,9 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="replace OUT if it exists")
     parser.add_argument("--format", choices=("table", "json"), default="table", help="how to print the list")
     parser.add_argument(
-        "--seconds", metavar="S", type=positive, default=30.0, help="of CPU time to search at most (default: 30)"
+        "--seconds", metavar="S", type=positive, default=30.0, help="CPU seconds to search at most (default: 30)"
     )
-    parser.add_argument("--seed", metavar="N", type=seed, default=0, help="of what is drawn (default: 0)")
+    parser.add_argument("--seed", metavar="N", type=seed, default=0, help="seed of all random draws (default: 0)")
 
 
 def command(arguments: argparse.Namespace) -> int:

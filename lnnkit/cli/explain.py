@@ -54,7 +54,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--minimal",
         action="store_true",
-        help="leave out of each contradiction what is not needed for it, and rank what would repair it",
+        help="reduce each contradiction to a minimal set, and rank its repairs",
     )
     parser.add_argument("--depth", type=_depth, metavar="N", help="show at most N nested steps")
     parser.add_argument(
@@ -82,9 +82,9 @@ def command(arguments: argparse.Namespace) -> int:
         return 2
     wrong = values.unfit_cases(arguments)
     if arguments.cases and (arguments.atom is None or arguments.why_not is not None):
-        wrong = "--cases goes with an atom that is explained"
+        wrong = "--cases needs an atom"
     elif arguments.exact and (arguments.atom is None or arguments.why_not is not None or arguments.cases):
-        wrong = "--exact goes with an atom that is explained, without --why-not and --cases"
+        wrong = "--exact needs an atom, and neither --why-not nor --cases"
     elif arguments.cases and arguments.format not in ("text", "json"):
         wrong = f"--format {arguments.format} does not support --cases; text and json do"
     if wrong:

@@ -39,7 +39,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--names-may-coincide",
         action="store_true",
-        help="let two names be of one individual, as TPTP does: where there are equations names become relations",
+        help="allow two names for one individual, as TPTP does; in a text with equations, names become relations",
     )
     parser.add_argument(
         "--skip-errors", action="store_true", help="leave out what cannot be read, instead of writing nothing"

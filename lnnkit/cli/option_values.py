@@ -27,7 +27,7 @@ def count(text: str) -> int:
 
 
 def limit(text: str) -> int:
-    """A whole number of at least 0."""
+    """Parses ``--limit``: a whole number of at least 0."""
     value = _whole(text)
     if value is None or value < 0:
         raise argparse.ArgumentTypeError(f"must be a whole number of at least 0 (0 shows all); got {text!r}")
@@ -114,4 +114,4 @@ def add_cases(parser: argparse.ArgumentParser, what: str) -> None:
 
 def unfit_cases(arguments: argparse.Namespace) -> str | None:
     """What is wrong with the options of cases."""
-    return "--classical goes with --cases" if arguments.classical and not arguments.cases else None
+    return "--classical needs --cases" if arguments.classical and not arguments.cases else None

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lnnkit.kb import KnowledgeBase
     from lnnkit.prove.verdict.proved import Proved
 
-SUMMARY = "say what follows from everything together, or show that it does not"
+SUMMARY = "decide whether formulas follow from all statements together"
 DESCRIPTION = """\
 Says of formulas whether all statements and facts together entail them, refute them, or neither, with the statements and
 facts that suffice, or with a world in which it holds and one in which it does not. Without FORMULA, the program's own
@@ -59,7 +59,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         type=values.positive,
         default=60.0,
         metavar="SECONDS",
-        help="of the solver, for each formula (default: 60)",
+        help="seconds that the solver may take for each formula (default: 60)",
     )
     parser.add_argument(
         "--format",

@@ -39,7 +39,7 @@ class Piece:
 
 
 def encoded(columns: Sequence[tuple[Column, str]]) -> list[Piece]:
-    """All columns, which have one length, as pieces. In a large table, columns of whole numbers (typed or spelt out)
+    """Encodes columns of equal length as pieces. In a large table, columns of whole numbers (typed or spelt out)
     share their numbers, and columns of plain texts form one piece. Raises ``Unreadable`` for a column without
     entities."""
     import pyarrow as pa

@@ -239,7 +239,7 @@ def _key_fault(texts: Texts, sheet: Sheet, position: int) -> Callable[[int], Fau
 
 
 def _listed(grid: Grid, doubts: list[_Doubt], source: str, span: Span | None, shown: int) -> list[Diagnostic]:
-    """The faults by column and kind; the group of the first faulty row comes first."""
+    """The faults grouped by column and kind, in the order of each group's first row."""
     groups = [*_whole_rows(grid, shown), *(group for doubt in doubts if (group := _group(grid, doubt, shown)))]
     groups.sort(key=lambda group: group.rows[0][0])
     found: list[Diagnostic] = []

@@ -27,7 +27,7 @@ def meant(text: str) -> str:
     if _DATE.match(text):
         return "a date is not a number: write how many days, or years, it is after another"
     if _WRITTEN.fullmatch(text) and math.isfinite(float(text)):
-        return f"it is a text: give the number {text} itself"
+        return f"it is text: give the number {text} itself"
     if _WRITTEN.fullmatch(text):
         return "it is too large for a float of 64 bits: write it in larger units"
     number = _WRITTEN.search(text)

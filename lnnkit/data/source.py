@@ -64,7 +64,7 @@ def is_table(path: Path) -> bool:
 def nearest_file(path: Path) -> str:
     """A hint about what exists instead: the folder that is missing, or the file with the most similar name."""
     if _FETCHED.search(path.as_posix()):
-        return "nothing is fetched: save the file, and name it by its path"
+        return "URLs are not fetched: save the file and give its path"
     slashed = Path(str(path).replace("\\", "/").replace("\t", "/t").replace("\n", "/n"))  # `\t` is an escape
     if slashed != path and slashed.is_file():
         return f'write "{slashed}": a path takes `/`'

@@ -67,7 +67,7 @@ def _sheet(arity: int, numeric: bool, table: Any, like: FactTable | None) -> She
         return _from_columns(table, like=like)
     if isinstance(table, (str, bytes)) or not (isinstance(table, Iterable) or hasattr(table, "__array__")):
         message = f"`{type(table).__name__}` is not a table"
-        lazy = "call its `collect()` and tell what comes" if hasattr(table, "collect") else ""
+        lazy = "call its `collect()` and tell the result" if hasattr(table, "collect") else ""
         raise Unreadable("wrong-table", message, lazy or "tell a frame, a mapping of columns, or a list of rows")
     if hasattr(table, "__array__") and getattr(table, "ndim", 2) == 2:
         return _from_columns(_array_columns(table), named=False)

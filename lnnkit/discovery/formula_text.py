@@ -178,7 +178,7 @@ def _short(value: float) -> bool:
 def _digits(value: float) -> str:
     """The shortest literal that reads as ``value`` again."""
     if not math.isfinite(value):
-        raise ValueError(f"{value} is no constant of a formula")
+        raise ValueError(f"{value} cannot be a constant of a formula")
     return str(int(value)) if value == int(value) and abs(value) < 2**53 else repr(float(value))
 
 

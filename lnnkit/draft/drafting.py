@@ -115,11 +115,11 @@ def _left_out(column: SurveyedColumn, table: Survey, keys: tuple[SurveyedColumn,
     if column.kind == "empty":
         return "empty"
     if column.kind in ("number", "truth") and not tells(keys, column):
-        return "not loaded, for some rows that are about the same differ in it"
+        return "not loaded: it differs between rows about the same entity"
     if column.kind == "text" and column.distinct > CATEGORIES and not _refers(column, sorts):
-        return f"not loaded, it has {column.distinct:,} different texts"
+        return f"not loaded: it has {column.distinct:,} different texts"
     if column.kind == "text" and table.rows > 4 and column.distinct > table.rows * 0.8 and not _refers(column, sorts):
-        return "not loaded, nearly every row has a text of its own"
+        return "not loaded: nearly every row has its own text"
     return None
 
 

@@ -18,7 +18,7 @@ def copy_name(path: Path) -> str:
 
 
 def with_ids(table: Survey) -> bytes:
-    """The content of the copy. Raises `Unreadable`."""
+    """The bytes of a copy of the table with an id column in front. Raises `Unreadable`."""
     raw = read_source(table.path)
     title = "id" if all(column.title.casefold() != "id" for column in table.columns) else "row-id"
     return _parquet(raw, title) if raw.format == "parquet" else _text(raw, table, title)

@@ -1,4 +1,4 @@
-"""The neighbourhood of an atom as a picture: what its bounds rest on, with theirs, nearest first."""
+"""The neighbourhood of an atom as a picture: the atoms and instances that its bounds depend on, nearest first."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class _Drawing:
         self.arrows: dict[tuple[str, str], Arrow] = {}
 
     def step(self, step: Step) -> None:
-        """The conclusion of a step, and the instance that it came by."""
+        """Adds a proof step: its conclusion and the instance that derived it."""
         own = self.atom(step)
         if not step.premises:
             self._tell(own, _leaf(step))

@@ -58,7 +58,7 @@ def _matrix(formula: Formula) -> Formula:
 
 
 def _sides(formula: Formula) -> tuple[list[Formula], Formula]:
-    """What stands before the last arrow of an implication, and what behind it."""
+    """The antecedent and the consequent of an implication, split at its last arrow."""
     premises: list[Formula] = []
     rest = _matrix(formula)
     while isinstance(rest, ast.Implies):

@@ -122,7 +122,7 @@ def _node(node: CaseNode, shown: _Shown) -> Iterator[str]:
 
 def _case(case: Case, shown: _Shown, rail: str) -> Iterator[str]:
     if case.outcome is None:
-        told = ["contradiction: this case is none"]
+        told = ["contradiction: this case is impossible"]
         told += case.conflict().splitlines() if case.conflict is not None else []
     else:
         bounds = shown.bounds(case.outcome.lower, case.outcome.upper)
@@ -167,7 +167,7 @@ def _faults(node: CaseNode, classical: bool) -> Iterator[str]:
     if classical:
         lower, upper = as_crisp(lower, upper)
     if node.lower > lower + TOLERANCE or node.upper < upper - TOLERANCE:
-        yield f"[{node.lower}, {node.upper}] is more than the cases agree on: [{lower}, {upper}]"
+        yield f"[{node.lower}, {node.upper}] is tighter than the cases allow: [{lower}, {upper}]"
 
 
 def as_crisp(lower: float, upper: float) -> tuple[float, float]:

@@ -9,8 +9,6 @@ from lnnkit.check.program import SameEntity
 from lnnkit.graph.initial_parameters import Names, Numbers, Parameters
 from lnnkit.syntax import ast
 
-CONNECTIVES = frozenset({"and", "or", "implies", "iff", "xor"})
-
 _ARITHMETIC = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "^": "power"}
 
 

@@ -143,7 +143,7 @@ def _note_unique_names(stated: Sequence[fol.Stated], liberties: Liberties) -> No
     constants = {term.name for term in terms if isinstance(term, fol.Application) and not term.arguments}
     if equations and len(constants) > 1:
         place = next((each for each in equations if each.span is not None), equations[0])
-        message = "different names are taken to be of different individuals"
+        message = "different names are taken to denote different individuals"
         liberties.note_at("unique-names", message, "where two may be one, use one name for both", place.span)
 
 

@@ -226,7 +226,7 @@ def with_terms(leaf: Atom | Equal | Compare, terms: tuple[Term, ...]) -> Formula
 
 
 def subterms(term: Term) -> Iterator[Term]:
-    """It and the terms within it, outermost first."""
+    """The term itself and its subterms, outermost first."""
     yield term
     if isinstance(term, Application | Attribute):
         for argument in term.arguments:

@@ -60,7 +60,7 @@ def _apart(first: dict[Symbol, Span | None], liberties: Liberties) -> Iterator[t
         count = f"{arity} argument{'' if arity == 1 else 's'}"
         told = f"with {count}" if kind == "predicate" else "as a number"
         message = f"`{name}` is used here {told}, and otherwise before: the two are kept apart, this one as `{found}`"
-        liberties.note_at("kept-apart", message, "see whether they are meant to be the same", span)
+        liberties.note_at("kept-apart", message, "check whether they are meant to be the same", span)
         yield symbol, found
 
 

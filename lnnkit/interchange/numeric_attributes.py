@@ -63,7 +63,7 @@ def _number(term: fol.Term, found: set[_Symbol]) -> fol.Term:
     if not isinstance(term, fol.Number):
         shown = term.name if isinstance(term, fol.Variable | fol.Application | fol.Attribute) else "this"
         span = term.span if isinstance(term, fol.Variable | fol.Application | fol.Attribute) else None
-        message = f"`{shown}` is an individual, and stands for a number here"
+        message = f"`{shown}` is an individual, but a number is expected here"
         hint = "name a number that it has, as in `age(x) > 5`"
         raise ProgramError([Diagnostic("individual-as-number", message, hint, span)])
     return term

@@ -108,8 +108,10 @@ def _met(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, f
 
 
 def _no_case(query: Query) -> Diagnostic:
-    message = f"no case of `{query.text}` is without contradiction: the statements cannot all hold"
-    return Diagnostic("no-case-left", message, "`lnnkit explain --cases` shows what meets in each", severity="warning")
+    message = f"no case of `{query.text}` is free of contradictions: the statements cannot all hold"
+    return Diagnostic(
+        "no-case-left", message, "`lnnkit explain --cases` shows the contradiction in each", severity="warning"
+    )
 
 
 def cut_short() -> Diagnostic:
@@ -120,5 +122,5 @@ def cut_short() -> Diagnostic:
 
 
 def _too_many(query: Query) -> Diagnostic:
-    message = f"`{query.text}` has more than {BINDINGS} bindings: cases are tried for those that something is known of"
+    message = f"`{query.text}` has more than {BINDINGS} bindings: cases are tried only for those with known bounds"
     return Diagnostic("cases-cut-short", message, "name entities in place of variables", severity="warning")

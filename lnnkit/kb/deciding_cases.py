@@ -69,7 +69,7 @@ class _Place:
     def conflict(self) -> str:
         """What meets in a contradiction here."""
         found = conflicts(self.session, 1)
-        return str(found[0]) if found else "the bounds of what was asked cross"
+        return str(found[0]) if found else "the bounds of the query cross"
 
 
 class Deciding:

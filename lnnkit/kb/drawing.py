@@ -29,7 +29,7 @@ def picture(session: Session, atom: str | None, formulas: bool, depth: int, most
         return predicate_graph(theory.settled(), titled, atom, most)
     _require_near_none(atom, predicates)
     if formulas:
-        message = f"formulas are drawn of a program, or around a predicate, and `{atom}` is no predicate"
+        message = f"`formulas` needs a predicate's name, and `{atom}` is not one"
         raise Error([Diagnostic("not-a-predicate", message, "name a predicate, or leave `formulas` out")])
     check_alpha(alpha)
     query, findings = asked(theory, atom)

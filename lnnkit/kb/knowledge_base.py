@@ -348,7 +348,7 @@ class KnowledgeBase:
         """The text of `export`, and what was left out of it."""
         check_alpha(alpha)
         if format not in ("smt2", "tptp"):
-            raise ValueError(f"format is {format!r}; it is 'smt2' or 'tptp'")
+            raise ValueError(f"format must be 'smt2' or 'tptp'; got {format!r}")
         from lnnkit.kb.exporting import exported
 
         return exported(self._theory, [formulas] if isinstance(formulas, str) else formulas, format, alpha)

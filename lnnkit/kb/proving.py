@@ -149,7 +149,7 @@ def tightened(session: Session, query: Query, known: Answers, timeout: float | N
         if found.lower is not None and found.upper is not None and found.verdict != "inconsistent":
             lower[places[row]], upper[places[row]] = found.lower, found.upper
     said = Diagnostic(
-        "not-settled", f"{late:,} answers were not settled in time", "raise `timeout`", severity="warning"
+        "not-settled", f"{late:,} queries were not decided in time", "raise `timeout`", severity="warning"
     )
     return replace(known, lower=lower, upper=upper, warnings=(*known.warnings, *([said] if late else ())))
 

@@ -74,14 +74,14 @@ def check_cases(cases: int, classical: bool) -> None:
     """Raises ``ValueError`` for a depth that is no count, and for a reading without cases."""
     check_limits(cases=cases)
     if classical and not cases:
-        raise ValueError("classical goes with cases: propagation alone reads truths as any from 0 to 1")
+        raise ValueError("classical needs cases: without them, a truth may be any number from 0 to 1")
 
 
 def check_bound(root: Root) -> None:
     """Raises `ProgramError` for a query with free variables."""
     if root.variables:
         names = " and ".join(f"`{name}`" for name in root.variables)
-        message = f"one atom is explained at a time, and {names} may be any"
+        message = f"only a formula without free variables can be explained, and {names} is free"
         hint = "name an entity in place of each variable, or bind it with a quantifier"
         raise ProgramError([Diagnostic("free-variable", message, hint, root.origin.span)])
 

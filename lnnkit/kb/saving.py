@@ -27,5 +27,5 @@ def refuse_told(told: Iterable[tuple[str, int]]) -> None:
         counts[name] = counts.get(name, 0) + count
     if counts:
         listed = ", ".join(f"{count:,} of `{name}`" for name, count in counts.items())
-        message = f"facts were told that the file would lose: {listed}"
+        message = f"the file cannot hold facts that were told: {listed}"
         raise Error([Diagnostic("told-facts", message, "write them to a table, and `load` it in the program")])

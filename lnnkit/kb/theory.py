@@ -171,5 +171,5 @@ class Theory:
 
 def not_finite(problem: NotFinite) -> Error:
     """The error for a module whose output is not finite."""
-    hint = "give it finite inputs and weights; where training has led there, take a smaller `module_rate`"
+    hint = "give it finite inputs and weights; if training made them infinite, use a smaller `module_rate`"
     return Error([Diagnostic("not-finite", str(problem), hint)])

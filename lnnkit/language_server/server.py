@@ -121,7 +121,7 @@ class LnnServer(LanguageServer):
         ]
 
     def uri(self, path: Path) -> str:
-        """A file's, as the editor writes it if it is open there."""
+        """The URI of a file, spelt as the editor spells it if the file is open there."""
         return next((each.uri for each in self.documents.values() if each.path == path), path.as_uri())
 
     # --- answers ----------------------------------------------------------------------------------------------------

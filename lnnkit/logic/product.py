@@ -31,7 +31,7 @@ from lnnkit.logic.steep import loosened, steadied, steep_rows
 
 
 class Product(NamedTuple):
-    """Multiplication of truths."""
+    """Product logic: conjunction multiplies truths."""
 
     name: str = "product"
 

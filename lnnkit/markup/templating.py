@@ -1,4 +1,4 @@
-"""Pages and pictures from the templates beside this file. What is put into a template is escaped."""
+"""Renders pages and pictures from the templates beside this file; values are escaped."""
 
 from __future__ import annotations
 

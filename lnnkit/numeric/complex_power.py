@@ -56,7 +56,7 @@ class ComplexPower:
         return {"power": self.powers, "imaginary": self.imaginary, "gate": self.gates}
 
     def image(self, operands: Sequence[Pieces]) -> Pieces:
-        """Exact for few operands, if the box is bounded."""
+        """The image of the box. Exact for few operands if the box is bounded, otherwise an enclosure."""
         return self._image(boxes(operands))
 
     def left(self, value: Pieces, operands: Sequence[Pieces]) -> Sequence[Pieces]:

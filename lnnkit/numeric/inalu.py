@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import torch
@@ -37,46 +36,13 @@ def inalu(x: Tensor, add: Tensor, multiply: Tensor, gate: Tensor) -> Tensor:
     return found[..., 0, :] if single else found
 
 
-@dataclass(frozen=True)
-class Schedule:
-    """The training schedule of the paper: RMSProp at 0.01, gradients clipped by value to ``gradient_limit``; of every
-    ten batches eight train the weights and two the gate."""
-
-    gradient_limit: float = 0.1
-    first_epoch: int = 10
-    reinitialise_every: int = 10
-    reinitialise_losses: int = 10_000
-    stuck_above: float = 1.0
-
-    def trains_gate(self, batch: int) -> bool:
-        """Whether this batch trains the gate; the others train the weights."""
-        return batch % 10 >= 8
-
-    def penalised(self, epoch: int, loss: float) -> bool:
-        """Whether the penalty applies: in late epochs, and not while the loss is high."""
-        return epoch > self.first_epoch and loss < 1.0
-
-    def stuck(self, epoch: int, losses: Tensor) -> Tensor:
-        """Which seeds to reinitialise: ``losses`` is ``[..., logged]``, the result ``[...]``.
-
-        Checked every tenth epoch once more than 10,000 losses are logged. A seed is stuck if the later half of its
-        losses averages above 1 and has not improved on the earlier half by more than its own standard deviation.
-        """
-        logged = losses.shape[-1]
-        if epoch % self.reinitialise_every or logged <= self.reinitialise_losses:
-            return torch.zeros(losses.shape[:-1], dtype=torch.bool, device=losses.device)
-        early, late = losses[..., : logged // 2], losses[..., logged // 2 :]
-        return (early.mean(-1) <= late.mean(-1) + late.std(-1)) & (late.mean(-1) > self.stuck_above)
-
-
 class INALU(Unit):
     """``y = g (W_a x) + (1 - g) m s``: the sum, and the product with its sign, of weights of their own; the gate
     ``g = sigmoid(G)`` does not see the input. See `inalu`.
 
     ``W = tanh(sign) sigmoid(mask)`` for both. Initially ``sign ~ N(1, 0.1)``, ``mask ~ N(-1, 0.1)``, ``G ~ N(0, 0.1)``
-    (the best of the paper's grid); `reinitialise` draws all from ``U(-2, 2)``, `Schedule.stuck` says when. Nothing is
-    clipped after steps. The penalty drives the raw parameters away from 0: the sum over the five of
-    ``mean max(min(-p, p) + 20, 0) / 20``.
+    (the best of the paper's grid). Nothing is clipped after steps. The penalty drives the raw parameters away from 0:
+    the sum over the five of ``mean max(min(-p, p) + 20, 0) / 20``.
     Grid: W in {-1, 0, 1}, g in {0, 1}. Attributes: ``add`` and ``multiply``, the W of each operand, in [-1, 1];
     ``gate``, the one number g in [0, 1]: 1 adds, 0 multiplies.
     """
@@ -98,13 +64,6 @@ class INALU(Unit):
             sign.normal_(1.0, 0.1, generator=generator)
             mask.normal_(-1.0, 0.1, generator=generator)
         self.gate.normal_(0.0, 0.1, generator=generator)
-
-    @torch.no_grad()
-    def reinitialise(self, where: Tensor, generator: torch.Generator | None = None) -> None:
-        """Draw all parameters of the seeds ``where`` (bool, ``[seeds]`` or ``[]``) from ``U(-2, 2)``, in place."""
-        for values in self.parameters():
-            drawn = torch.empty_like(values).uniform_(-2.0, 2.0, generator=generator)
-            values.copy_(torch.where(where.reshape(where.shape + (1,) * (values.dim() - where.dim())), drawn, values))
 
     @property
     def add(self) -> Tensor:

@@ -39,7 +39,7 @@ def readout(unit: Unit, operands: Sequence[str], seed: int | None = None) -> lis
     if len(operands) != unit.in_features:
         raise ValueError(f"the unit has {unit.in_features} operands, not {len(operands)}")
     if (seed is None) != (unit.seeds is None):
-        raise ValueError("a unit with seeds is read one seed at a time, one without has none to name")
+        raise ValueError("name one seed for a unit with seeds, and none for a unit without")
     values = {key: value if seed is None else value[seed] for key, value in unit.attributes().items()}
     gaps = {key: value if seed is None else value[seed] for key, value in unit.gaps().items()}
     return [

@@ -1,4 +1,4 @@
-"""A unit over a sequence: the state of each step is made of what is read then and of the state before it."""
+"""A unit as a recurrent cell: the state after each step is computed from its input and the previous state."""
 
 from __future__ import annotations
 

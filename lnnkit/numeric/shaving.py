@@ -113,7 +113,7 @@ def _order(values: Tensor) -> Tensor:
 
 
 def _float(places: Tensor) -> Tensor:
-    """The float at a position."""
+    """The float64 number at a position in the order of all floats."""
     return torch.where(places < 0, torch.iinfo(torch.int64).min - places, places).view(torch.float64)
 
 

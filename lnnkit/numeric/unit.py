@@ -184,5 +184,5 @@ def matrix(values: Weights) -> Tensor:
 def within(values: Tensor, low: float, high: float, name: str) -> Tensor:
     """``values`` unchanged. Raises ValueError if any is outside of the unit's range."""
     if not all_set((values >= low) & (values <= high)):
-        raise ValueError(f"{name} lies in [{low:g}, {high:g}]")
+        raise ValueError(f"{name} must be in [{low:g}, {high:g}]")
     return values

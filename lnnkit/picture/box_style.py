@@ -1,4 +1,4 @@
-"""How boxes look: the text that fits into them, their sizes, their colours, and what a legend says of all that."""
+"""The style of boxes: their text, sizes and colours, and the legend that explains them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Boxes and arrows, and what they say: what every renderer draws."""
+"""Boxes, arrows and their labels: the input of every renderer."""
 
 from __future__ import annotations
 

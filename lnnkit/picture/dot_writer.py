@@ -1,4 +1,4 @@
-"""A drawing in the DOT language."""
+"""Writes a picture in the DOT language of Graphviz."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Places for boxes and arrows: by Graphviz where its ``dot`` is installed, else in layers by networkx."""
+"""Lays out boxes and arrows: by Graphviz where its ``dot`` is installed, else in layers by networkx."""
 
 from __future__ import annotations
 

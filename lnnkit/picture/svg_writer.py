@@ -1,4 +1,4 @@
-"""A drawing as SVG."""
+"""Writes a picture as SVG."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ _METRICS = {
 _NUMBER_METRICS = {"rmse": "RMSE", "mae": "MAE", "r2": "R²", "coverage": "decided"}
 _ENDS = {
     "epochs": "all that were allowed",
-    "patience": "then stopped, without gain for long",
+    "patience": "then stopped: no gain in a long while",
     "solved": "then every label was met exactly",
     "interrupted": "then interrupted",
 }
@@ -69,7 +69,7 @@ def _summary(fit: Fitted) -> str:
 
 
 def _changes(before: str, after: str) -> tuple[list[tuple[str, bool]], list[tuple[str, bool]]]:
-    """Both texts in pieces, each with whether it differs from the other text."""
+    """Both texts as pieces, each marked as shared with the other text or not."""
     old, new = _WORDS.findall(before), _WORDS.findall(after)
     left: list[tuple[str, bool]] = []
     right: list[tuple[str, bool]] = []

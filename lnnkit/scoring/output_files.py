@@ -25,7 +25,7 @@ def require_known(path: Path) -> None:
     """Raises `Unreadable` for a name that says no format."""
     if path.suffix.lower() not in SUFFIXES:
         hint = f"its name ends in one of {' '.join(SUFFIXES)}"
-        raise Unreadable("unknown-format", f'"{path.name}" is no table that can be written', hint)
+        raise Unreadable("unknown-format", f'"{path.name}" cannot be written as a table', hint)
 
 
 class OutputFile:

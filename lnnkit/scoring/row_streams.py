@@ -150,7 +150,7 @@ def _batches(stream: IO[bytes]) -> Iterator[Batches]:
             if held:
                 yield Batches(_in_bytes(held), first, name)
     except (pa.ArrowException, OSError) as error:
-        raise Unreadable("unreadable-file", f"standard input is no Arrow stream: {error}") from None
+        raise Unreadable("unreadable-file", f"standard input is not an Arrow stream: {error}") from None
 
 
 def _in_bytes(batches: Sequence[pa.RecordBatch]) -> bytes:

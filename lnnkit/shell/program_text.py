@@ -42,7 +42,7 @@ def _require_said(state: State) -> None:
     for each in state.assumed:
         others = state.stated.overruled(each.fact)
         if others:
-            message = f"the assumption about `{each.atom}` replaces {', '.join(others)}, which no program can say"
+            message = f"the assumption about `{each.atom}` replaces {', '.join(others)}, and a program cannot say that"
             hint = "`undo` it, or change that fact, before you save"
             findings.append(Diagnostic("assumed-otherwise", message, hint))
     if findings:

@@ -105,7 +105,7 @@ class Builder:
     def version(self, tree: Tree[Token]) -> int:
         """The language version in the first line of a file."""
         if self.text(tree.children[1]) != "1":
-            message = f"this is lnnkit for version 1 of the language, not {self.text(tree.children[1])}"
+            message = f"this lnnkit reads version 1 of the language, not {self.text(tree.children[1])}"
             raise self._fault("unsupported-version", message, tree.children[1], "write `lnnkit 1`")
         return 1
 
@@ -156,8 +156,8 @@ class Builder:
             found[kind] = clause
         columns = self._parts(found["columns"])[1::2] if "columns" in found else None
         if columns is not None and all(self.text(column) == "_" for column in columns):
-            message = "no column is listed to be read: `_` stands for one that is not"
-            raise self._fault("bad-column", message, found["columns"], "list the columns to be read")
+            message = "every listed column is `_`, which skips a column"
+            raise self._fault("bad-column", message, found["columns"], "name the columns to read")
         where = self._parts(found["where"])[1::2] if "where" in found else []
         missing = self._parts(found["missing"]) if "missing" in found else []
         table = ast.Table(
@@ -235,7 +235,7 @@ class Builder:
     def _trust(self, branch: Branch) -> float | int:
         value = self._value(self._parts(branch)[1])
         if isinstance(value, ast.Learnable):
-            message = "how much a source is trusted is not learned"
+            message = "trust cannot be learned"
             raise self._fault("bad-trust", message, branch, "write a number from 0 to 1, such as `trust 0.8`")
         if not 0 <= value.value <= 1:
             shown = value.value

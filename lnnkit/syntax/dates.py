@@ -49,5 +49,5 @@ def date_hint(text: str) -> str:
 
 def date_as_number(text: str, span: Span) -> Diagnostic:
     """The error for an unquoted date where a number is expected."""
-    hint = f'{date_hint(text)} (a date type is to come); write an entity as "{text}", and a subtraction with blanks'
+    hint = f'{date_hint(text)} (there is no date type yet); write an entity as "{text}", and a subtraction with blanks'
     return Diagnostic("date-as-number", f"`{text}` is a date where a number is expected", hint, span)

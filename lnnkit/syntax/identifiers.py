@@ -13,7 +13,7 @@ FUNCTIONS = frozenset(("abs", "sqrt"))
 FOREIGN_FUNCTIONS = {
     "max": "at least one of them: `max(a, b) > c` is `a > c | b > c`, and `max(a, b) < c` is `a < c & b < c`",
     "min": "all of them: `min(a, b) > c` is `a > c & b > c`, and `min(a, b) < c` is `a < c | b < c`",
-    "exp": "a power does it: `2.718281828459045 ^ age(X)`",
+    "exp": "write a power: `2.718281828459045 ^ age(X)`",
     "log": "compare powers instead: `log(a) > 2` is `a > 2.718281828459045 ^ 2`",
     "ln": "compare powers instead: `ln(a) > 2` is `a > 2.718281828459045 ^ 2`",
     "pow": "write `a ^ b`",
@@ -22,7 +22,7 @@ FOREIGN_FUNCTIONS = {
     "round": "compare with both ends: `2.5 <= a < 3.5`",
     "floor": "compare with both ends: `3 <= a < 4`",
     "ceil": "compare with both ends: `2 < a <= 3`",
-    "mod": "remainders are not computed: give each entity its own as a number",
+    "mod": "remainders cannot be computed: state each entity's remainder as a number",
     "avg": "write `(a + b) / 2`",
     "average": "write `(a + b) / 2`",
     "mean": "write `(a + b) / 2`",

@@ -33,7 +33,9 @@ def stray(source: Source, shadow: str, piece: Slice) -> Diagnostic:
         return Diagnostic(code, message, hint, Span(source, piece.start, piece.start + width))
     near = nearest_keyword(text)
     if word == "lnnkit":
-        return Diagnostic("unsupported-version", "`lnnkit` names the version of the language", "write `lnnkit 1`", span)
+        return Diagnostic(
+            "unsupported-version", "`lnnkit` must be followed by the version of the language", "write `lnnkit 1`", span
+        )
     if near == word:
         hint = f"put a space after the keyword: `{near} ...`"
         return Diagnostic("missing-keyword", f"`{word}(` is read as a predicate that is called {word}", hint, span)
@@ -46,7 +48,7 @@ def stray(source: Source, shadow: str, piece: Slice) -> Diagnostic:
     truth, told = truth_before(text), _TOLD.fullmatch(line)
     if truth or told:
         hint = f"write `rule {truth}`" if told is None else f"write `fact {told[2]} = {told[1]}`"
-        return Diagnostic("leading-truth", "the truth of a statement stands at its end", hint, span)
+        return Diagnostic("leading-truth", "the truth of a statement is written at its end", hint, span)
     keyword = "rule" if ARROW.search(text) else "fact" if _LITERAL.fullmatch(text) else None
     hint = (
         f"write `{keyword} {line}`" if keyword and len(line) < 80 else f"begin with one of {', '.join(KEYWORDS[:-1])}"
@@ -86,13 +88,13 @@ def _foreign(line: str) -> tuple[str, str, str, int] | None:
         truth, keyword, rest = weighed.groups()
         end = f" = {truth}" if keyword in ("fact", "label") else f" in [{truth}, 1]"
         hint = f"write `{keyword} {rest}{end}`"
-        return "leading-truth", "the truth of a statement stands at its end", hint, len(truth)
+        return "leading-truth", "the truth of a statement is written at its end", hint, len(truth)
     asked = _ASKED.fullmatch(line)
     if asked and ARROW.search(line) is None:
         hint = f"write `query {asked[2].replace('), ', ') & ')}`"
-        return "query-mark", f"`{asked[1]}` starts no question", hint, len(asked[1])
+        return "query-mark", f"`{asked[1]}` cannot start a query", hint, len(asked[1])
     if re.fullmatch(r"[^\W\d_][\w-]*\([^()]*\)\s*\?", line):
-        return "query-mark", "`?` ends no question", f"write `query {line[:-1].rstrip()}`", len(line)
+        return "query-mark", "`?` cannot end a query", f"write `query {line[:-1].rstrip()}`", len(line)
     moved = re.fullmatch(r"(closed|open)\s+(predicate\s.+)", line)
     if moved:
         end = " closed" if moved[1] == "closed" else ""

@@ -65,9 +65,9 @@ def test_cases(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["run", "--classical"], "goes with --cases"),
-        (["explain", "--cases"], "goes with an atom"),
-        (["explain", "C", "--cases", "--why-not"], "goes with an atom"),
+        (["run", "--classical"], "--classical needs --cases"),
+        (["explain", "--cases"], "--cases needs an atom"),
+        (["explain", "C", "--cases", "--why-not"], "--cases needs an atom"),
         (["explain", "C", "--cases", "--format", "html"], "does not support --cases"),
     ],
 )

@@ -134,7 +134,7 @@ def test_formulas_of_an_atom_are_refused(capsys: pytest.CaptureFixture[str]) -> 
     with pytest.raises(lnnkit.Error, match="not-a-predicate"):
         lnnkit.load(TRACING).draw("Infected(cleo)", formulas=True)
     assert main(["draw", str(TRACING), "Infected(cleo)", "--formulas"]) == 1
-    assert "`Infected(cleo)` is no predicate" in capsys.readouterr().err
+    assert "`Infected(cleo)` is not one" in capsys.readouterr().err
 
 
 # --- what an atom rests on --------------------------------------------------------------------------------------------

@@ -147,7 +147,7 @@ def test_a_missing_device(
     assert main(["run", str(tmp_path / "p.lnn"), "--device", device]) == 1
     out, err = capsys.readouterr()
     assert out == ""
-    assert f"error[missing-device] the device '{device}' is not there" in err
+    assert f"error[missing-device] the device '{device}' is not available" in err
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")

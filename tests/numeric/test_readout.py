@@ -142,7 +142,7 @@ def test_one_seed_is_read() -> None:
 def test_operands_and_seeds_that_do_not_fit() -> None:
     with pytest.raises(ValueError, match="2 operands, not 1"):
         readout(NAU(2, 1), ["a"])
-    with pytest.raises(ValueError, match="one seed at a time"):
+    with pytest.raises(ValueError, match="name one seed"):
         readout(NAU(2, 1, seeds=2), ["a", "b"])
-    with pytest.raises(ValueError, match="one seed at a time"):
+    with pytest.raises(ValueError, match="name one seed"):
         readout(NAU(2, 1), ["a", "b"], seed=0)

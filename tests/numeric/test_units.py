@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import lnnkit.numeric
-from lnnkit.numeric.inalu import INALU, Schedule
+from lnnkit.numeric.inalu import INALU
 from lnnkit.numeric.nac import NAC, spread
 from lnnkit.numeric.nalu import NALU
 from lnnkit.numeric.nau import NAU
@@ -184,27 +184,3 @@ def test_the_penalty_of_inalu_ends_far_from_zero() -> None:
     with torch.no_grad():
         unit.gate.fill_(5.0)
     assert unit.regulariser().item() == pytest.approx(15 / 20)
-
-
-# --- iNALU's schedule and second start --------------------------------------------------------------------------------
-
-
-def test_only_stuck_seeds_are_drawn_anew() -> None:
-    unit = INALU(3, 2, seeds=2, generator=generator(7))
-    before = {name: value.clone() for name, value in unit.named_parameters()}
-    unit.reinitialise(torch.tensor([False, True]), generator(8))
-    for name, value in unit.named_parameters():
-        assert torch.equal(value[0], before[name][0])
-        assert not torch.equal(value[1], before[name][1])
-        assert value.abs().max().item() <= 2
-
-
-def test_when_an_inalu_is_stuck() -> None:
-    schedule, steps = Schedule(), torch.linspace(0, 1, 12_000, dtype=torch.float64)
-    flat, falling, low = torch.full_like(steps, 2.0), 10 - 8 * steps, torch.full_like(steps, 0.5)
-    losses = torch.stack([flat, falling, low])
-    assert schedule.stuck(10, losses).tolist() == [True, False, False]
-    assert schedule.stuck(11, losses).tolist() == [False] * 3
-    assert schedule.stuck(10, losses[:, :10_000]).tolist() == [False] * 3
-    assert [schedule.trains_gate(batch) for batch in range(10)] == [False] * 8 + [True] * 2
-    assert [schedule.penalised(*at) for at in ((5, 0.1), (11, 2.0), (11, 0.1))] == [False, False, True]

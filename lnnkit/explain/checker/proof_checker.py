@@ -244,7 +244,7 @@ class _Instance:
         target = world.form(step.conclusion)
         self._tree = _tree(form, known, world, target, asked=step.statement is None and form == target)
         self._places = [place for place, node in enumerate(self._tree.nodes) if node.form == target]
-        _demand(bool(self._places), "the instance does not speak of it")
+        _demand(bool(self._places), "the instance does not contain this atom")
 
     def contradictory(self) -> bool:
         """Whether nothing satisfies it. What is said of the whole instance joins its truth."""
@@ -288,7 +288,7 @@ def _instance(step: Step, world: World) -> tuple[Form, Box]:
     if step.statement is None:
         return form, (0.0, 1.0)
     _demand(world.states(step.statement), "the program has no such statement")
-    _demand(_covers(world.instance(step.statement, step.bindings), form), "it is no instance of the statement")
+    _demand(_covers(world.instance(step.statement, step.bindings), form), "it is not an instance of the statement")
     return form, truth_of(step.statement, world.starts)
 
 

@@ -22,9 +22,9 @@ def assumption(predicate: str, arguments: Sequence[str], lower: float, upper: fl
     """The fact that an atom, or a ``numeric`` attribute, is assumed to have. Raises ``ValueError`` for bounds that are
     none."""
     if numeric and not (lower <= upper and lower < math.inf and upper > -math.inf):
-        raise ValueError(f"[{lower}, {upper}] are no ends of a number: they are lower <= upper")
+        raise ValueError(f"[{lower}, {upper}] are not the ends of a number: lower must be at most upper")
     if not numeric and not 0 <= lower <= upper <= 1:
-        raise ValueError(f"[{lower}, {upper}] are no truth bounds: they are 0 <= lower <= upper <= 1")
+        raise ValueError(f"[{lower}, {upper}] are not truth bounds: 0 <= lower <= upper <= 1 must hold")
     text = fact_text(predicate, arguments, lower, upper, numeric=numeric)
     return Fact(predicate, tuple(arguments), lower, upper, Span(Source(ASSUMED, text), 0, len(text)))
 

@@ -37,7 +37,7 @@ class Wanted:
     gap: float = 0.0  # how far the numbers of a comparison are apart, as a share of the greater
 
     def at(self, degree: float) -> float:
-        """The bound when it is met to a degree."""
+        """The bound that the instance gives if the premise is met to this degree."""
         return self.now + degree * ((1.0 - self.side) - self.now)
 
 

@@ -159,7 +159,7 @@ class WhyNot:
         yield f"{now}; why not {format_bound(self.goal)}?"
         if self.against is not None:
             other = RELATION["upper" if self.side == "lower" else "lower"]
-            yield f"  it is {other} {format_bound(self.against)}: what says more would contradict that"
+            yield f"  it is {other} {format_bound(self.against)}: a statement that says more would contradict that"
         elif not self.ways:
             yield "  no statement could change that; only a fact"
         for way in self.ways:

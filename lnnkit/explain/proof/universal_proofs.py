@@ -54,7 +54,7 @@ def _without(reads: Sequence[Read], lost: frozenset[_Blanket]) -> list[Read]:
 
 
 def _excepts(grounding: Grounding, blanket: _Blanket) -> bool:
-    """Whether there are atoms of which more may be said."""
+    """Whether the table holds atoms that match the universal conclusion, of which more may be known."""
     _, table, arguments = blanket
     own = grounding.atoms.tables[table].tuples
     fits = np.ones(len(own), bool)

@@ -50,7 +50,7 @@ def page(explanation: ProofData, depth: int | None = None) -> str:
 
 
 def fragment(explanation: ProofData, depth: int | None = None) -> Markup:
-    """The same to be put into a page."""
+    """The proof as an HTML fragment, to be embedded in a page."""
     return rendered(
         "proof.html",
         atom=explanation.atom,

@@ -104,7 +104,7 @@ def because(step: Step) -> str:
             kind = "axiom" if step.given.text.startswith("axiom") else "fact"  # a bare axiom is one
             return f"{kind}, {step.given.file}:{step.given.row}"
         case "contradiction" if step.statement is None:
-            return "cannot be, with what it is made of"
+            return "its truth contradicts that of its operands"
         case "closed" if free_names(step.conclusion):
             return f"for any other {' and '.join(free_names(step.conclusion))}: no fact, and the predicate is closed"
         case "closed":
@@ -116,7 +116,7 @@ def because(step: Step) -> str:
         case "completed":
             if not step.premises and step.bound == 0:
                 return "no rule concludes it, and the predicate is closed"
-            return f"no rule makes it truer{'' if step.all_seen else ' (not all that holds them back is listed)'}"
+            return f"no rule makes it truer{'' if step.all_seen else ' (the list of unmet premises is incomplete)'}"
         case "exact":
             completed = [format_expression(atom) for atom in step.completes]
             if not completed:

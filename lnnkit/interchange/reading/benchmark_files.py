@@ -29,7 +29,7 @@ def example_of(text: str, path: str, name: str | None) -> Example:
     if rows is None:
         if name is not None:
             raise _fault(
-                "not-a-collection", "this file is no JSON with examples to choose from", "leave out --id", path
+                "not-a-collection", "this file is not JSON with examples to choose from", "leave out --id", path
             )
         return Example(text, path)
     if name is None and len(rows) == 1:

@@ -39,7 +39,7 @@ def read_line(source: Source, line: Line, liberties: Liberties) -> fol.Stated:
     try:
         return _read_line(source, line, liberties)
     except RecursionError:
-        message = "this formula nests too deep"
+        message = "this formula is nested too deeply"
         raise Unreadable(_fault("too-deep", message, "cut it into several", source, line.start, line.end)) from None
 
 
@@ -69,7 +69,7 @@ def _require_formula(source: Source, words: Words, line: Line) -> None:
         raise Unreadable(_fault("no-formula", "a formula is missing", "", source, line.start, line.end))
     for word in words:
         if word.kind == "STRAY" and word.text != ";":
-            message = f"`{word.text}` is no part of a formula"
+            message = f"`{word.text}` cannot be part of a formula"
             raise Unreadable(_fault("stray-character", message, "", source, word.start, word.end))
         if word.kind == "ENTAILS":
             message = f"`{word.text}` cannot stand within a formula"
@@ -77,7 +77,7 @@ def _require_formula(source: Source, words: Words, line: Line) -> None:
             raise Unreadable(_fault("entails-within", message, hint, source, word.start, word.end))
     names = sum(word.kind == "NAME" for word in words)
     if names > 1 and all(word.kind in ("NAME", "NUMBER", "DOT", "COMMA", "STRING", "STRAY", "IF") for word in words):
-        message = "this is a sentence, no formula"
+        message = "this is a sentence, not a formula"
         hint = "put `#` before it, or after the formula as `::: gloss`"
         raise Unreadable(_fault("no-formula", message, hint, source, line.start, line.end))
 
@@ -133,7 +133,7 @@ def _extended(words: Words, formula: fol.Formula, liberties: Liberties) -> Words
             binds = words[index].kind == "QUANTIFIER" and words[index + 1].text == name
             if not binds or words[index].start > variable.span.start or _closed(words, index, variable.span.start):
                 continue
-            message = f"`{name}` is used after the scope of its quantifier, which is read to reach to the end"
+            message = f"`{name}` is used after the scope of its quantifier, so the scope is extended to the end"
             hint = "put the whole scope in brackets"
             liberties.note("scope-extended", message, hint, words[index].start, words[index + 1].end)
             return bracketed(words, index + 2, index + 2)
@@ -181,12 +181,12 @@ class _Builder:
                 return self._comparison(node, bound)
             case "application":
                 return self._atom(node, bound)
-        raise self.unreadable("number-as-formula", "a number is no formula", "compare it", node)
+        raise self.unreadable("number-as-formula", "a number is not a formula", "compare it", node)
 
     def _lone(self, token: Token) -> fol.Formula:
         if token.type == "TRUTH":
             return fol.Constant(token.lower() in ("true", "⊤", "\\top"))
-        raise self.unreadable("number-as-formula", f"`{token}` is no formula", "", token)
+        raise self.unreadable("number-as-formula", f"`{token}` is not a formula", "", token)
 
     def _quantified(self, node: Tree[Token], bound: frozenset[str]) -> fol.Formula:
         quantifier, name, scope = node.children
@@ -227,14 +227,14 @@ class _Builder:
         inner = [str(each.data) for each in operands if isinstance(each, Tree)]
         if kind in ("xor", "iff") and len(operands) > 2:
             message = f"a chain of `{symbol}` is read from the left: `(A {symbol} B) {symbol} C`"
-            hint = "exactly one of several is more than a chain says" if kind == "xor" else "put brackets"
+            hint = "a chain of `⊕` does not mean exactly one of several" if kind == "xor" else "put brackets"
             self._note_at("connective-chain", message, hint, node)
         elif kind == "implies" and inner[1:] == ["implies"]:
             self._note_at("connective-chain", "a chain of `→` is read from the right: `A → (B → C)`", "", node)
         tighter = {"or": ("and",), "xor": ("and", "or"), "iff": ("implies",)}.get(kind, ())
         for each in dict.fromkeys(inner):
             if each in tighter:
-                message = f"`{_SYMBOLS[each]}` is read to bind tighter than `{symbol}`"
+                message = f"`{_SYMBOLS[each]}` is taken to bind tighter than `{symbol}`"
                 self._note_at("precedence", message, "put brackets around what belongs together", node)
         for each in operands[:-1]:
             self._see_scope(each)
@@ -268,7 +268,7 @@ class _Builder:
         assert isinstance(name, Token)
         arguments = tuple([self._argument(each, bound) for each in rest])
         if str(name) in bound and not arguments:
-            raise self.unreadable("variable-as-formula", f"the variable `{name}` is no formula", "", name)
+            raise self.unreadable("variable-as-formula", f"the variable `{name}` is not a formula", "", name)
         return fol.Atom(str(name), arguments, self.span(name))
 
     # --- terms --------------------------------------------------------------------------------------------------

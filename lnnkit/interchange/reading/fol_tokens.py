@@ -132,14 +132,14 @@ def balanced(words: Words, liberties: Liberties) -> Words:
         elif word.kind == "RPAR":
             if not open_at:
                 message = "nothing opens this bracket: it is left out"
-                liberties.note("bracket-dropped", message, "see whether a group was meant", word.start, word.end)
+                liberties.note("bracket-dropped", message, "check whether a group was meant", word.start, word.end)
                 continue
             open_at.pop()
         found.append(word)
     for word in reversed(open_at):
         end = found[-1].end
         message = "nothing closes this bracket: it is closed at the end of the line"
-        liberties.note("bracket-added", message, "see whether the group should end before", word.start, word.end)
+        liberties.note("bracket-added", message, "check whether the group should end earlier", word.start, word.end)
         found.append(Word("RPAR", ")", end, end))
     return found
 

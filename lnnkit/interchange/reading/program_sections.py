@@ -43,7 +43,7 @@ def entries(source: Source, sections: Sequence[str]) -> Iterator[Entry]:
                 hint = f"sections are {', '.join(sections)}"
                 span = Span(source, start, start + len(line.rstrip()))
                 raise Unreadable(
-                    Diagnostic("unknown-section", f"`{section}` is no section of such a program", hint, span)
+                    Diagnostic("unknown-section", f"`{section}` is not a section of such a program", hint, span)
                 )
         elif line.strip():
             start += len(line) - len(line.lstrip())

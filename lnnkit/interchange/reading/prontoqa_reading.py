@@ -45,7 +45,7 @@ def read_prontoqa(source: Source, liberties: Liberties) -> LogicProgram:
                 undeclared.setdefault(leaf.predicate, leaf.span)
     for name, span in undeclared.items():
         message = f"`{name}` is not among the predicates: it is declared"
-        liberties.note_at("undeclared-predicate", message, "see whether another one is meant", span)
+        liberties.note_at("undeclared-predicate", message, "check whether another one is meant", span)
     return program
 
 

@@ -48,7 +48,9 @@ def read_tptp(source: Source, liberties: Liberties) -> tuple[list[fol.Stated], l
         whole = fol.Not(fol.And(tuple([each.formula for each in denied])) if len(denied) > 1 else denied[0].formula)
         count = "a negated conjecture" if len(denied) == 1 else f"{len(denied)} negated conjectures"
         message = (
-            f"{count}: what they deny is asked for, together" if len(denied) > 1 else f"{count} is asked for, denied"
+            f"{count}: the query is the negation of their conjunction"
+            if len(denied) > 1
+            else f"{count} becomes a query about its negation"
         )
         liberties.note_at("negated-conjecture", message, "", denied[0].span)
         shown = " ".join(each.shown for each in denied)
@@ -84,7 +86,7 @@ def _statement(source: Source, tokens: Sequence[Token], liberties: Liberties, na
         raise Unreadable(Diagnostic("syntax", message, "", Span(source, span.start, tokens[0].end_pos or 0)))
     stray = next((each for each in tokens if each.type == "STRAY"), None)
     if stray is not None:
-        raise Unreadable(_at(source, stray, "stray-character", f"`{stray}` is no part of a formula"))
+        raise Unreadable(_at(source, stray, "stray-character", f"`{stray}` cannot be part of a formula"))
     children = inside(_parsed(source, tokens), "LPAR", "RPAR", "COMMA")
     name, role, tree = str(children[1]), children[2], children[3]
     assert isinstance(role, Token) and isinstance(tree, Tree)
@@ -133,7 +135,7 @@ def _role(source: Source, role: Token, liberties: Liberties) -> str:
         return "denied"
     roles = f"{', '.join(_STATED)}, conjecture or negated_conjecture"
     raise Unreadable(
-        _at(source, role, "unknown-role", f"`{role}` is no role of a formula that can be read", f"write {roles}")
+        _at(source, role, "unknown-role", f"a formula with the role `{role}` cannot be read", f"write {roles}")
     )
 
 
@@ -183,7 +185,7 @@ class _Builder:
         if head.type == "DEFINED" and head in ("$true", "$false") and not rest:
             return fol.Constant(head == "$true")
         if head.type not in ("NAME", "QUOTED"):
-            raise Unreadable(_at(self.source, head, "no-predicate", f"`{head}` is no formula"))
+            raise Unreadable(_at(self.source, head, "no-predicate", f"`{head}` is not a formula"))
         return fol.Atom(_unquoted(str(head)), tuple([self.term(each) for each in rest]), self._span(head))
 
     def term(self, node: Tree[Token] | Token) -> fol.Term:

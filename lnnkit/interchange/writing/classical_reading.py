@@ -57,7 +57,7 @@ class _Reader:
     def read(self, questions: Sequence[Query]) -> ClassicalTheory:
         derived = {name for stratum in self.program.strata for name in stratum}
         for name in sorted(derived):
-            message = f"`{name}` is closed and has rules: that it has no more than these give is no first-order formula"
+            message = f"`{name}` is closed and has rules: its completion is not a first-order formula"
             hint = "take `closed` away, or write its definition as an axiom with `<->`"
             span = self.program.predicates[name].span
             self.errors.append(Diagnostic("closed-derived", message, hint, span))
@@ -131,7 +131,7 @@ class _Reader:
     def _assertion(self, formula: object, lower: object, upper: object, name: str | None, span: Span) -> None:
         low, high = _value(lower), _value(upper)
         if low is None or high is None:
-            message = "the truth of this statement is not trained"
+            message = "this statement has no truth before it is trained"
             self.errors.append(Diagnostic("untrained", message, "train the program first", span))
             return
         if low < self.alpha and high > 1 - self.alpha:
@@ -152,7 +152,9 @@ class _Reader:
                 message = "a number is neither true nor false"
                 raise Unreadable(Diagnostic("number-as-formula", message, "compare it", query.span))
             if free := _free(query.formula):
-                message = f"`{next(iter(free))}` is free: a question of yes or no is written"
+                message = (
+                    f"`{next(iter(free))}` is a free variable, and only formulas without free variables can be exported"
+                )
                 hint = "name an entity in place of each variable, or bind it with a quantifier"
                 raise Unreadable(Diagnostic("free-variable", message, hint, query.span))
             formula = self._closed_formula(query.formula)
@@ -192,7 +194,7 @@ class _Reader:
                 self.theory.predicates[node.name] = predicate.arity
                 return fol.Atom(node.name, self._arguments(node, names))
             case ast.Weighted(operand=operand):
-                self._drop(node, "weights are left out: an operand counts or does not")
+                self._drop(node, "weights are left out: first-order logic has none")
                 return self._formula(operand, names)
             case ast.Forall(variables=variables, body=body) | ast.Exists(variables=variables, body=body):
                 own = {each.name: f"V{next(self.variables)}" for each in variables}
@@ -233,7 +235,7 @@ class _Reader:
         if "<?>" in node.operators:
             raise self._unsayable(node)
         if node.attributes:
-            self._drop(node, "a comparison is taken to be sharp")
+            self._drop(node, "a soft comparison is read as a crisp one")
         terms = [self._term(each, names) for each in node.operands]
         links: list[fol.Formula] = []
         for place, operator in enumerate(node.operators):
@@ -275,7 +277,7 @@ class _Reader:
     def _unsayable(self, node: object) -> Unreadable:
         span = node.span if isinstance(node, ast.Node) else None
         text = span.text if span else "this"
-        message = f"`{text}` has no place in first-order logic with `+ - * /`"
+        message = f"`{text}` cannot be written in first-order logic with `+ - * /`"
         return Unreadable(Diagnostic("not-first-order", message, "", span))
 
     # --- what lists and sorts leave out --------------------------------------------------------------------------

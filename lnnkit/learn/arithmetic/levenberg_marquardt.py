@@ -97,5 +97,5 @@ def minimise(
 
 
 def _loss(problem: Problem, parameters: Tensor) -> Tensor:
-    """The mean square; infinite where it is no number, so that no step goes there."""
+    """The mean squared residual; NaN becomes infinity, so that no step is accepted there."""
     return problem.residuals(parameters).square().mean(-1).nan_to_num(nan=torch.inf)

@@ -70,7 +70,7 @@ def search(
     Raises ValueError where an example is not finite.
     """
     if not bool(operands.isfinite().all() & target.isfinite().all()):
-        raise ValueError("operands and targets to learn from are finite numbers")
+        raise ValueError("operands and targets must be finite numbers")
     operands = operands[None] if operands.dim() == 2 else operands
     whole = TemplateProblem(templates[0], operands, target, spread_of(target))
     constant = _constant_loss(whole).tolist()

@@ -1,5 +1,4 @@
-"""Which comparisons of a grounding are replayed open to derivatives: those of parameters, and of numbers that modules
-supply."""
+"""Which comparisons of a grounding are replayed with gradients: those with parameters, or with numbers of modules."""
 
 from __future__ import annotations
 

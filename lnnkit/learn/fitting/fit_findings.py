@@ -68,16 +68,16 @@ def _no_gradient(fitting: Fitting, fitted: Fitted, found: Inferred) -> Diagnosti
     head = f"{_outset(fitting, fitted)}: the loss does not depend on anything that is learned"
     if len(lost) > len(idle) and any(each.crisp for each in found.trace.replayer.comparisons.values()):
         where = f"no rule whose comparisons hold reaches {_atoms(fitting, found, lost)}"
-        hint = "give the comparisons a scale, as in `(a(X) > 3){scale: 1}`: what is false to a degree learns too"
+        hint = "give the comparisons a scale, as in `(a(X) > 3){scale: 1}`: soft ones learn where false too"
     elif len(lost) > len(idle):
         where = f"no rule reaches {_atoms(fitting, found, lost)}"
-        hint = "conclude them by a rule, or give it the facts that it needs about them; nothing else can teach it"
+        hint = "add a rule that concludes them, or the facts about them that its body needs"
     elif len(idle):
-        where = f"what could tell {_atoms(fitting, found, idle)} is 0 or says nothing, as a conjunction of small truths"
+        where = f"whatever could derive {_atoms(fitting, found, idle)} is 0, as a conjunction of small truths is"
         hint = _hint(fitting)
     else:
-        where = "the bounds of all labelled atoms rest on what is fixed"
-        hint = "label what depends on the rules that learn, or let the others learn too"
+        where = "the bounds of all labelled atoms depend on fixed parameters only"
+        hint = "label atoms that depend on the rules that learn, or let the other rules learn too"
     return Diagnostic("no-gradient", f"{head}; {where}", hint, severity="warning")
 
 
@@ -86,9 +86,9 @@ def _outset(fitting: Fitting, fitted: Fitted) -> str:
     values = zip(fitting.parameters, fitted.values.tolist(), strict=True)
     moved = [f"{each.name} = {value:.6g}" for each, value in values if has_moved(each, value)]
     if moved:
-        return f"the data gave {_listed(moved[:_NAMED], len(moved))}, and training went no further"
+        return f"the data gave {_listed(moved[:_NAMED], len(moved))}, and training changed nothing more"
     if fitting.bindings and fitted.kept != 0:
-        return "training went no further"
+        return "training changed nothing more"
     return "nothing was learned"
 
 
@@ -98,7 +98,7 @@ def has_moved(parameter: Parameter, value: float) -> bool:
 
 
 def _hint(fitting: Fitting) -> str:
-    soft = "" if fitting.settings.soft else "`soft=True` (`--soft`: all that could tell an atom learns), "
+    soft = "" if fitting.settings.soft else "`soft=True` (`--soft`: every instance that could derive an atom learns), "
     logic = "" if fitting.logic == "product" else "`logic product` (a conjunction of small truths is not 0), "
     return f"try {soft}{logic}or other values to start from"
 
@@ -171,9 +171,9 @@ def _alike(fitting: Fitting, fitted: Fitted) -> Iterator[Diagnostic]:
         if not names or not names <= said.keys():
             continue
         what = " and ".join(dict.fromkeys(f"`{' '.join(each.span.text.split())}`" for each in found))
-        truths = " and ".join(f"of `{name}` ({said[name][0]:,}) all say {said[name][1]}" for name in sorted(names))
-        message = f"the training labels {truths}: they do not tell what {what} should be"
-        yield Diagnostic("alike-labels", message, "label some that say otherwise too", found[0].span, "warning")
+        truths = " and ".join(f"of `{name}` ({said[name][0]:,}) are all {said[name][1]}" for name in sorted(names))
+        message = f"the training labels {truths}: they do not determine {what}"
+        yield Diagnostic("alike-labels", message, "add labels with another truth", found[0].span, "warning")
 
 
 def _common(labels: Labels, number: int) -> tuple[int, str] | None:

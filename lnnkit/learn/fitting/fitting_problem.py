@@ -58,22 +58,22 @@ class Settings:
     max_rounds: int = 100_000
 
     def __post_init__(self) -> None:
-        """Raises ``ValueError`` for what no fit can be made with."""
+        """Raises ``ValueError`` for settings outside their ranges."""
         counts = {"epochs": self.epochs, "restarts": self.restarts, "batch": self.batch, "patience": self.patience}
         for name, count in counts.items():
             if count is not None and not (isinstance(count, Integral) and int(count) >= 1):
-                raise ValueError(f"{name} is {count!r}; it is a whole number from 1 on")
+                raise ValueError(f"{name} must be a whole number of at least 1; got {count!r}")
         if not (isinstance(self.seed, Integral) and -(2**63) <= int(self.seed) < 2**63):
-            raise ValueError(f"seed is {self.seed!r}; it is a whole number of 64 bits")
+            raise ValueError(f"seed must be a whole number of 64 bits; got {self.seed!r}")
         for name, rate in (("rate", self.rate), ("module_rate", self.module_rate)):
             if not 0 < rate < math.inf:
-                raise ValueError(f"{name} is {rate}; it is above 0")
+                raise ValueError(f"{name} must be above 0; got {rate}")
         if not 0 <= self.validation < 1:
-            raise ValueError(f"validation is {self.validation}; it is a share of the labels, from 0 to below 1")
+            raise ValueError(f"validation must be a share of the labels, from 0 to below 1; got {self.validation}")
         if not 0.5 < self.alpha <= 1:
-            raise ValueError(f"alpha is {self.alpha}; it is above 0.5 and at most 1")
+            raise ValueError(f"alpha must be above 0.5 and at most 1; got {self.alpha}")
         if not self.classical and (self.alpha != 1 or self.objective.slack is not None):
-            raise ValueError("alpha and slack are about classical rules, and no rule is named to stay classical")
+            raise ValueError("alpha and slack need classical rules: name them with classical=[...]")
 
 
 class Unstarted(Exception):

@@ -98,7 +98,7 @@ def _soft(found: Trace, supported: Supports, rows: Tensor) -> SoftEnds:
 
 
 def crossings(found: Trace) -> Tensor:
-    """By how much bounds of a fixpoint are crossed, in all."""
+    """The sum of ``max(0, L - U)`` over all crossed bounds of a fixpoint."""
     crossed = found.fixpoint.prepared.state.crossed
     total = crossing(crossed.lower.tensor.double(), crossed.upper.tensor.double())
     for each in found.fixpoint.progress.arrested:

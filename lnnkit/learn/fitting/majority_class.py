@@ -55,7 +55,7 @@ def _finding(fitting: Fitting, name: str, counts: tuple[int, int], share: float,
 def _hint(fitting: Fitting, rarer: float) -> str:
     steps: list[str] = []
     if any(each.kind == "value" and each.start is not None for each in fitting.parameters):
-        steps.append("thresholds without a start (`?cut` in place of `?cut=5`), which the data place")
+        steps.append("thresholds without a start (`?cut` in place of `?cut=5`), which are then set from the data")
     if rarer < _RARE and not fitting.settings.balanced:
         steps.append("`balanced=True` (`--balanced`: both classes count alike)")
     steps.append("a rule over other columns: these may not tell the classes apart")

@@ -41,11 +41,11 @@ class Objective:
     def __post_init__(self) -> None:
         """Raises ``ValueError`` for a distance that there is not, and for a weight that weighs nothing."""
         if self.distance not in get_args(Distance):
-            raise ValueError(f"loss is {self.distance!r}; it is one of {', '.join(map(repr, get_args(Distance)))}")
+            raise ValueError(f"loss must be one of {', '.join(map(repr, get_args(Distance)))}; got {self.distance!r}")
         weights = {"contradictions": self.contradictions, "uncertainty": self.uncertainty, "decay": self.decay}
         for name, weight in {**weights, "slack": self.slack}.items():
             if weight is not None and not 0 <= weight < math.inf:
-                raise ValueError(f"{name} is {weight}; it is a number from 0 on")
+                raise ValueError(f"{name} must be a number of at least 0; got {weight}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Labels to train on, and labels to stop by."""
+"""Splits the labels: those to train on, and those held out for early stopping."""
 
 from __future__ import annotations
 

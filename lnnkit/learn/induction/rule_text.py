@@ -43,7 +43,7 @@ def _literal(literal: Literal, columns: Sequence[TableColumn], *, holds: bool) -
 
 
 def _number(value: float, column: TableColumn, *, apart: bool = False) -> str:
-    """A threshold, a date as such; or how far two values are ``apart``."""
+    """Formats a threshold (as a date in a date column), or a distance if ``apart``."""
     if column.kind == "date" and not apart:
         try:
             found = _EPOCH + timedelta(days=value)

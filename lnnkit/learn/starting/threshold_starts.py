@@ -48,7 +48,7 @@ def association(lifted: LiftedGraph, node: str, labelled: Collection[str]) -> di
 
 
 def _across(graph: nx.MultiDiGraph, top: str, reached: _Signs) -> list[tuple[str, int]]:
-    """What a statement says of the other side by what is reached on one."""
+    """What a statement implies for one side of its implication, given the bounds reached on the other."""
     sides, relation = _sides(graph, top)
     return [
         (each, relation * mine[start] * reached[start] * sign)

@@ -40,12 +40,10 @@ def prove_classically(ground: Ground, question: Question, timeout: float | None)
         said = f"{problem}; inference says this much" if str(problem) else cone.too_wide
         return _left_open(ground, question, said)
     except Interrupted:
-        return replace(
-            _left_open(ground, question, "interrupted; this is what inference has settled"), interrupted=True
-        )
+        return replace(_left_open(ground, question, "interrupted; this is what inference has found"), interrupted=True)
     count = decision.count
     if verdict == "timeout":
-        return _left_open(ground, question, "the time was over before it was settled", count)
+        return _left_open(ground, question, "time ran out before it was decided", count)
     if verdict == "neither":
         models = sorted(decision.models, key=lambda model: -model.truth)
         return Proved(question.text, "classical", verdict, models=models, translated=count)
@@ -85,7 +83,7 @@ def _core(
 
 
 def _said(core: Core) -> tuple[str, ...]:
-    return () if core.minimal else ("not all that is listed may be needed",)
+    return () if core.minimal else ("the list may not be minimal",)
 
 
 def _left_open(ground: Ground, question: Question, note: str, count: int = 0) -> Proved:

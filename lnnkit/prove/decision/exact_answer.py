@@ -116,7 +116,7 @@ def _told(asked: _Asked, found: Found) -> Proved:
     missing = [name for name, end in ends.items() if end is None]
     if missing:
         which = f"the {missing[0]} bound is" if len(missing) == 1 else "both bounds are"
-        notes.append(f"not settled in time: {which} what inference has found")
+        notes.append(f"not decided in time: {which} what inference has found")
     lower = low if found.lower is None else max(low, outward(found.lower, 0))
     upper = high if found.upper is None else min(high, outward(found.upper, 1))
     if lower > upper:  # by rounding: what inference has found and the solver meet there
@@ -142,7 +142,7 @@ def _answer(asked: _Asked, verdict: Verdict, lower: float, upper: float, notes: 
 
 
 def _with_core(answer: Proved, core: Core) -> Proved:
-    notes = answer.notes if core.minimal else (*answer.notes, "not all that is listed may be needed")
+    notes = answer.notes if core.minimal else (*answer.notes, "the list may not be minimal")
     return replace(answer, core=core.members, minimal=core.minimal, notes=notes)
 
 

@@ -48,8 +48,8 @@ class Cone:
     @property
     def too_wide(self) -> str:
         """What is to be said where it was given up."""
-        which = "the time was over when it" if self.deadline.passed else "it"
-        return f"{which} depended on {len(self._seen):,} instances of statements or more; inference says this much"
+        which = "time ran out: it" if self.deadline.passed else "it"
+        return f"{which} depends on at least {len(self._seen):,} instances of statements; its bounds are from inference"
 
     def grow(self, part: Part, bindings: Assignment) -> None:
         """Add all that a formula can depend on. Raises `TooWide`, `Interrupted`."""

@@ -39,7 +39,7 @@ def connective_value(kind: str, logic: str, weights: Sequence[float], bias: floa
             return min(there, connective_value("implies", logic, weights[::-1], bias, x[::-1]))
         case "xor":
             return 1 - connective_value("iff", logic, weights, bias, x)
-    raise ValueError(f"{kind!r} is no connective")
+    raise ValueError(f"{kind!r} is not a connective")
 
 
 def connective_box(kind: str, logic: str, weights: Sequence[float], bias: float, x: Sequence[Box]) -> Box:

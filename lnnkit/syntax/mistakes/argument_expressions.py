@@ -53,6 +53,6 @@ def underscore(fault: Fault) -> Diagnostic | None:
         word = re.match(r"\w+", fault.rest)
         end = fault.start + (word.end() if word else 1)
         return fault.report(
-            "reserved-underscore", "`_` is reserved and starts no name", "name it, or write `exists`", end=end
+            "reserved-underscore", "`_` is reserved and cannot start a name", "name it, or write `exists`", end=end
         )
     return None

@@ -24,7 +24,7 @@ def single_quotes(fault: Fault) -> Diagnostic | None:
     if match and fault.token is None:
         text = match[1] if match[1] is not None else match[2]
         hint = f'write "{text}"'
-        return fault.report("single-quotes", "a text stands in double quotes", hint, end=fault.start + match.end())
+        return fault.report("single-quotes", "a text is written in double quotes", hint, end=fault.start + match.end())
     return None
 
 
@@ -58,7 +58,7 @@ def brackets(fault: Fault) -> Diagnostic | None:
             return fault.report("misplaced-attributes", message, hint, end=fault.start + weight.end())
         return fault.report("misplaced-attributes", message, "write them as in `(A & B){bias: 1}`")
     if fault.token == "LSQB" and previous.kind == "word" and fault.touching and len(fault.before) > 1:
-        return fault.report("square-brackets", "arguments stand in parentheses", f"write `{previous.text}(...)`")
+        return fault.report("square-brackets", "arguments are written in parentheses", f"write `{previous.text}(...)`")
     if previous.text in FUNCTIONS | UNITS and fault.word and not fault.first_on_line:
         message = f"`{previous.text}` takes parentheses"
         return fault.report_at(previous, "function-parentheses", message, f"write `{previous.text}(...)`")

@@ -13,7 +13,7 @@ def comma_conjunction(fault: Fault) -> Diagnostic | None:
         return None
     if fault.open and fault.before[fault.open[-1]].text != "(":
         return None
-    return fault.report("comma-conjunction", "`,` joins no formulas", "write `&`")
+    return fault.report("comma-conjunction", "`,` cannot join formulas", "write `&`")
 
 
 def chained(fault: Fault) -> Diagnostic | None:
@@ -24,7 +24,7 @@ def chained(fault: Fault) -> Diagnostic | None:
     if not any(lexeme.text in same for lexeme in fault.before[depth:]):
         return None
     return fault.report(
-        "chained-connective", f"`{fault.text}` does not chain", "say with parentheses which comes first"
+        "chained-connective", f"`{fault.text}` does not chain", "use parentheses to show which comes first"
     )
 
 
@@ -34,5 +34,5 @@ def repeated_weight(fault: Fault) -> Diagnostic | None:
         and len(fault.before) > 1
         and "@" in (fault.before[-2].text, fault.before[-3:-2] and fault.before[-3].text)
     ):
-        return fault.report("repeated-weight", "an operand has one weight", "leave one of them")
+        return fault.report("repeated-weight", "an operand has one weight", "keep one of them")
     return None

@@ -101,7 +101,9 @@ def foreign_comment(fault: Fault) -> Diagnostic | None:
     if not match or (match[0] == "%" and fault.previous and fault.touching and fault.previous.kind == "number"):
         return None
     end = fault.start + match.end()
-    return fault.report("foreign-comment", f"`{match[0]}` starts no comment", "a comment starts with `#`", end=end)
+    return fault.report(
+        "foreign-comment", f"`{match[0]}` does not start a comment", "a comment starts with `#`", end=end
+    )
 
 
 def period(fault: Fault) -> Diagnostic | None:

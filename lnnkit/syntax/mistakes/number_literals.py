@@ -116,7 +116,7 @@ def called_learnable(fault: Fault) -> Diagnostic | None:
 
 def learnable(fault: Fault) -> Diagnostic | None:
     if fault.previous and fault.previous.text == "?" and fault.token in ("NAME", "ENTITY", "NUMBER"):
-        return fault.report("learnable-space", "no space goes between `?` and what follows", f"write `?{fault.text}`")
+        return fault.report("learnable-space", "`?` must not be followed by a space", f"write `?{fault.text}`")
     match = re.match(r"\?\s*=\s*(-?[\d.]+)", fault.rest)
     if fault.token is None and match:
         return fault.report(

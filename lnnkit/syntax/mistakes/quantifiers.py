@@ -16,7 +16,7 @@ def quantifier_sort(fault: Fault) -> Diagnostic | None:
         name = fault.before[-1].text
         match = re.match(r"(?:in|∈)\s*([^\W\d_][\w-]*)", fault.rest)
         hint = f"write `{match[1]}({name})` in the formula, or give the predicates sorts" if match else "leave it out"
-        return fault.report("quantifier-sort", "a quantifier names no sort", hint)
+        return fault.report("quantifier-sort", "a quantifier cannot name a sort", hint)
     return None
 
 

@@ -61,7 +61,7 @@ def interval_in_body(fault: Fault) -> Diagnostic | None:
     compared = f"{match[1]} <= {operand} <= {match[2]}" if operand and "(" in operand else "l <= age(X) <= u"
     hint = f"write `{compared}`"
     if _UNIT.fullmatch(match[1]) and _UNIT.fullmatch(match[2]):  # of a truth, or of a number
-        own = f"the bounds of a statement stand at its end: `{match[0]}`"
+        own = f"the bounds of a statement are written at its end: `{match[0]}`"
         hint = f"a number is compared: `{compared}`; {'a query takes no bounds' if fault.keyword == 'query' else own}"
     return fault.report("interval-in-body", "`in [l, u]` bounds a whole statement, not a part of it", hint, start, end)
 
@@ -77,7 +77,7 @@ def leading_truth(fault: Fault) -> Diagnostic | None:
         return None
     head = fault.source.text[fault.piece.start : fault.previous.start].strip()
     hint = f"write `{head} {truth}`"
-    return fault.report_at(fault.previous, "leading-truth", "the truth of a statement stands at its end", hint)
+    return fault.report_at(fault.previous, "leading-truth", "the truth of a statement is written at its end", hint)
 
 
 def truth_before(text: str) -> str | None:
@@ -142,12 +142,14 @@ def fact_value(fault: Fault) -> Diagnostic | None:
         return None
     listed = re.fullmatch(r"(-?[\d.]+)\s*,\s*(-?[\d.]+)\s*", fault.rest)
     if fault.previous.text == "in" and listed:
-        return fault.report("wrong-bounds", "bounds stand in square brackets", f"write `in [{listed[1]}, {listed[2]}]`")
+        return fault.report(
+            "wrong-bounds", "bounds are written in square brackets", f"write `in [{listed[1]}, {listed[2]}]`"
+        )
     single = re.fullmatch(r"(?:-?[\d.]+|\?[\w=.-]*)\s*", fault.rest)
     pair = re.fullmatch(r"\[[^\[\],]+,[^\[\],]+\]\s*", fault.rest)
     if (fault.previous.text == "=" and pair) or (fault.previous.text == "in" and single):
         instead = "in" if pair else "="
-        message = f"`{fault.previous.text}` does not go with this value"
+        message = f"`{fault.previous.text}` cannot be combined with this value"
         return fault.report_at(fault.previous, "wrong-bounds", message, f"write `{instead} {fault.rest.strip()}`")
     truth = re.fullmatch(r"(true|false|⊤|⊥)\s*", fault.rest, re.IGNORECASE)
     if truth and fault.previous.text == "=":

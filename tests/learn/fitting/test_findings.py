@@ -156,7 +156,7 @@ def test_labels_of_other_rules_do_not_tell_of_one() -> None:
     text = FACTS + "rule a(X) > ? -> P(X)\nrule b(X) > ? -> Q(X)\nlabel P(p)\nlabel P(q)\nlabel Q(p)\nlabel ~Q(q)\n"
     (warning,) = fitted(text).warnings
     assert warning.code == "alike-labels"
-    assert "`P` (2) all say true" in warning.message
+    assert "`P` (2) are all true" in warning.message
     assert "`Q`" not in warning.message
 
 

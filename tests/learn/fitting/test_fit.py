@@ -143,9 +143,9 @@ def test_declared_neurons_stay_classical(logic: str) -> None:
 
 def test_what_cannot_be_classical_is_refused() -> None:
     kb = lnnkit.loads(program("rule risk: A(X) & B(X) -> Risk(X)"))
-    with pytest.raises(ValueError, match="no rule is named to stay classical"):
+    with pytest.raises(ValueError, match="alpha and slack need classical rules"):
         kb.fit(epochs=2, alpha=0.8)
-    with pytest.raises(ValueError, match="no rule is named to stay classical"):
+    with pytest.raises(ValueError, match="alpha and slack need classical rules"):
         kb.fit(epochs=2, slack=1.0)
     with pytest.raises(lnnkit.Error, match="not-classical"):
         kb.fit(epochs=2, classical=["risk"], alpha=0.6)

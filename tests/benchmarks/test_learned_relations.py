@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from lnnkit.learn.arithmetic.relations import Effort, LearnedRelations, learn_relations
+from benchmarks.arithmetic.learned_relations import Effort, LearnedRelations, learn_relations
 from lnnkit.numeric.nsr import RELATIONS, RelationName
 from lnnkit.numeric.readout import readout
 
