@@ -1,4 +1,4 @@
-"""Clauses over whole columns: what `lnnkit.engine.response.forward` finds, to the bit, in fewer passes.
+"""Clauses over whole columns: what `lnnkit.rows.row_clauses` finds, to the bit, in fewer passes.
 
 A clause of the weighted sum of Lukasiewicz (`lnnkit.logic.lukasiewicz`) tells its consequent, of which nothing is
 known, ``(L + b - 1 - w_a (1 - a)) / w_c``: of the antecedent ``a`` the lower end alone is worked out, and of each of
@@ -14,11 +14,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lnnkit.engine.response.forward import Clause
 from lnnkit.formula.unfolding import LEAF, Formula, Neuron
 from lnnkit.logic import Lukasiewicz
 from lnnkit.logic.bounds import below_one, noise, tolerance
 from lnnkit.logic.operands import SMALL_WEIGHT
+from lnnkit.rows.row_clauses import Clause
 
 Read = Callable[[int, int], Tensor]  # a leaf and its side: those ends, as a neuron reads them
 

@@ -12,7 +12,6 @@ import torch
 
 from lnnkit.analysis.relevance import SIDES
 from lnnkit.check.program import CheckedProgram
-from lnnkit.engine.response.forward import Clause, clause
 from lnnkit.engine.response.respond import constant
 from lnnkit.engine.start.speaking import comparing, speaking
 from lnnkit.formula.passes import upward
@@ -26,6 +25,7 @@ from lnnkit.logic.bounds import Bounds, complement
 from lnnkit.numeric import Comparison, informing
 from lnnkit.rows.dense_clauses import SummedClause, summed
 from lnnkit.rows.needed_statements import Needed, sends
+from lnnkit.rows.row_clauses import Clause, clause
 from lnnkit.rows.row_lookups import Atoms, Columns, Lookups, Place
 
 Pair = tuple[float, float]

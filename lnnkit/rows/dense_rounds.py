@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from lnnkit.engine.response.forward import ReadEnd, end_reader
 from lnnkit.engine.response.respond import Read, completing, constant, entering, once, respond
 from lnnkit.flags import all_set, any_set, either, where_set
 from lnnkit.formula.passes import upward
@@ -23,6 +22,7 @@ from lnnkit.rows.crisp_truths import first_truth
 from lnnkit.rows.dense_clauses import SummedClause
 from lnnkit.rows.dense_program import DenseProgram, DenseRule
 from lnnkit.rows.dense_state import Column, Strip
+from lnnkit.rows.row_clauses import ReadEnd, end_reader
 
 MOST = 60  # rounds: rows that still move then go to the engine, which knows when to give up
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import lnnkit
-from lnnkit.engine.response.forward import end_reader
+from lnnkit.rows.row_clauses import end_reader
 from lnnkit.logic.bounds import Bounds
 from lnnkit.rows.dense_program import DenseProgram, DenseTable, dense_program
 from lnnkit.rows.dense_state import Column

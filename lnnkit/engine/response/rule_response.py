@@ -14,8 +14,6 @@ import torch
 from lnnkit.analysis.relevance import ALL, LISTED, SIDES
 from lnnkit.engine.bounds_state import State, no_rows
 from lnnkit.engine.merge import Proposals
-from lnnkit.engine.response.forward import clause, end_reader
-from lnnkit.engine.response.on_device import reading, scope
 from lnnkit.engine.response.respond import Target
 from lnnkit.engine.response.response_table import ResponseTable
 from lnnkit.engine.response.rule_instances import STRIP, Made, RuleInstances
@@ -65,7 +63,6 @@ class RuleResponse:
         self.member = member
         self.table = table
         self.exact = False  # whether it completes heads by their upper ends alone
-        self._clause = clause(batch)
         self.arrests = Arrests(rule)
         self._plans: dict[Known, _Plan | None] = {}  # by what a step of a join has bound
 
@@ -171,42 +168,11 @@ class RuleResponse:
                 if not len(at):
                     return None
                 return self._looked_up(code, at)
-        told = self._forward(instances, now) if self._clause is not None else None
-        if told is not None:
-            return told
         strips = [
             self._worked_out(instances, start, min(start + STRIP, length), now.state)
             for start in range(0, length, STRIP)
         ]
         return strips[0] if len(strips) == 1 else _together(strips)
-
-    def _forward(self, instances: RuleInstances, now: Round) -> _Proposed | None:
-        """What the instances say where nothing is known of any consequent; None where that is not so."""
-        clause, length, nothing = self._clause, instances.found.length, no_rows()
-        if (
-            clause is None
-            or not instances.nobody(clause.target[0])
-            or instances.table(clause.target[0]).default != (0.0, 1.0)
-        ):
-            return None
-        flags: list[Array] = []
-        values: list[Array] = []
-        for start in range(0, length, STRIP):
-            stop = min(start + STRIP, length)
-            with scope(now.state.device):
-                read = reading(instances.reader(start, stop, now.state), now.state.device)
-                found = clause.proposed(end_reader(read), stop - start)
-            if found is None:
-                return None
-            flags.append(found[0].cpu().numpy())
-            values.append(found[1].cpu().numpy())
-        news, value = (each[0] if len(each) == 1 else np.concatenate(each) for each in (flags, values))
-        if news.all():
-            at = np.arange(length, dtype=np.int32)
-        else:
-            at = np.flatnonzero(news)
-            value = value.take(at)
-        return _Proposed({clause.target: (at, value)}, nothing, Ends(nothing, nothing))
 
     def _foreseen(self, instances: RuleInstances, now: Round) -> _Proposed | None:
         """What the instances say where all leaves but one are known to read alike, and all have news for the atom

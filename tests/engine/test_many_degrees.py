@@ -1,23 +1,17 @@
-"""What follows from an antecedent alone is what a whole look would find."""
+"""Tables of many different degrees, none of which is looked up by its class."""
 
 from __future__ import annotations
-
-import random
 
 import numpy as np
 import pytest
 
 import lnnkit
 from lnnkit.engine import encoded_bounds as classes
-from lnnkit.engine.response import forward
 from lnnkit.engine.response import response_table as truth_table
-from lnnkit.engine.response import rule_response as visits
 from lnnkit.store.columns import growing, room
 from tests.agreement import disagreements
-from tests.blocks import at_length, in_blocks
+from tests.blocks import in_blocks
 from tests.programs import MODES, generate, to_text
-
-LOGICS = ("lukasiewicz", "product", "godel")
 
 
 @pytest.fixture
@@ -50,56 +44,6 @@ def agree(seeds: range) -> None:
         program = generate(seed, 1 + seed % 6, MODES[seed % 3]).program
         found = disagreements(program)
         assert not found, f"seed {seed}:\n{to_text(program)}\n" + "\n".join(found)
-
-
-@pytest.mark.usefixtures("soft")
-@pytest.mark.parametrize("seed", at_length(range(40), plain=5))
-def test_the_same_as_looking_at_all(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    text, tables = clauses(seed)
-    counts: list[int] = []
-    told = forward.Clause.proposed
-
-    def counted(*args: object) -> object:
-        found = told(*args)  # pyright: ignore[reportArgumentType]  # passed on as they come
-        counts.append(found is not None)
-        return found
-
-    monkeypatch.setattr(forward.Clause, "proposed", counted)
-    quick = answers(text, tables)
-    assert any(counts) or text.startswith(("logic godel", "logic product"))
-    monkeypatch.setattr(visits, "clause", lambda batch: None)
-    assert answers(text, tables) == quick
-
-
-def clauses(seed: int) -> tuple[str, dict[str, list[tuple[str, float, float]]]]:
-    """Rules over tables of people, of which some have more rows than others; heads of which little is known."""
-    rng = random.Random(seed)
-    logic = LOGICS[seed % 3]
-    lines = [f"logic {logic}", *(f"predicate {name}(person)" for name in "ABCDQRS")]
-    rules = [
-        "A(X) & B(X) -> Q(X)",
-        "A(X) & ~C(X) & D(X) -> ~R(X)",
-        "(A(X) | C(X)) & D(X) -> S(X)",
-        "Q(X) & B(X) -> S(X)",
-    ]
-    for rule in rng.sample(rules, 3):
-        lines.append(f"rule {rule} in [{rng.choice((0.6, 0.9, 1))}, 1]")
-    lines += [f"query {name}(X)" for name in "ABCDQRS"]
-    tables: dict[str, list[tuple[str, float, float]]] = {}
-    for name in "ABCDQ":
-        people = range(0, 300, rng.choice((1, 1, 2, 10)) if name in "AB" else 10 if name == "Q" else 1)
-        ends = [(rng.random(), rng.random()) for _ in people]
-        tables[name] = [(f"p{each:03}", min(pair), max(pair)) for each, pair in zip(people, ends, strict=True)]
-    return "\n".join(lines), tables
-
-
-def answers(text: str, tables: dict[str, list[tuple[str, float, float]]]) -> list[object]:
-    kb = lnnkit.loads(text)
-    for name, rows in tables.items():
-        kb.tell(name, rows)
-    outcome = kb.infer()
-    found = [(a.bindings, a.lower, a.upper) for each in kb.answers() for a in each]
-    return [outcome.rounds, [str(each) for each in outcome.contradictions], found]
 
 
 @pytest.mark.parametrize("body", ["A(X) -> B(X)", "A(X)@1.3 -> B(X)", "A(X) & B(X)@0.5", "A(X)@2 | B(X)@0.3"])
