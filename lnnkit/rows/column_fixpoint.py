@@ -68,7 +68,7 @@ def column_fixpoint(
     find it: few facts, statements that link entities, contradictions, or no rest after `MOST` rounds."""
     if sum(map(len, gathered.given)) <= LEAST or any(len(root.variables) != 1 for root in lifted.queries):
         return None
-    needs = needed(program, {facts.predicate for facts in gathered.given}, lifted, known)
+    needs = needed(program, {facts.predicate for facts in gathered.given}, lifted, known, every=True)
     dense = dense_program(needs, program)
     sort = None if dense is None or needs.shared.impossible else _sort(needs, dense)
     if dense is None or sort is None:

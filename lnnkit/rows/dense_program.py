@@ -304,10 +304,13 @@ def _rule(needs: Needed, formula: Formula, columns: Columns) -> DenseRule:
     modes = leaf_modes(formula, needs.relevance.mode)
     looked_up = [leaf for leaf, atoms in columns.atoms.items() if atoms.places and leaf != AUXILIARY]
     modes = {**modes, **dict.fromkeys(looked_up, (0, 0))}  # nothing is said of them
-    shape = RuleShape(formula, needs.analyses.of(formula), modes, (), completes=False)
+    analysis = needs.analyses.of(formula)
+    reads = _reads(RuleShape(formula, analysis, modes, (), completes=False), columns)
+    modes = {leaf: (0, 0) if _sources(formula).get(leaf) in needs.idle else own for leaf, own in modes.items()}
+    shape = RuleShape(formula, analysis, modes, (), completes=False)
     found = clause(shape)
     sums = None if found is None else summed(found)
-    return DenseRule(shape, columns.names, _reads(shape, columns), found, sums, _informing(formula))
+    return DenseRule(shape, columns.names, reads, found, sums, _informing(formula))
 
 
 def _once(rules: Sequence[DenseRule], tables: Mapping[str, DenseTable], needs: Needed) -> tuple[DenseRule, ...]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
+from lnnkit.analysis.relevance import LISTED
 from lnnkit.engine.response.respond import Read, completing, constant, entering, once, respond
 from lnnkit.flags import all_set, any_set, either, where_set
 from lnnkit.formula.passes import upward
@@ -325,6 +326,8 @@ class DenseRun:
                 continue
             column = self.strip.column(rule.tables[leaf])
             heard = column.awake(self._spread(rows, heard))
+            if rule.shape.modes[leaf][side] == LISTED:
+                heard = heard & column.given if column.given is not None else torch.zeros_like(heard)
             heard = heard if moved is None else heard & moved
             if own is not None:
                 heard = own.awake(heard)

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from lnnkit.analysis.analyses import Analyses, Known
-from lnnkit.analysis.relevance import SIDES, Reading, Relevance, Side, decide
+from lnnkit.analysis.relevance import ALL, SIDES, Reading, Relevance, Side, decide
 from lnnkit.check.program import CheckedProgram
-from lnnkit.engine.start.asked import positive_queries, reading
+from lnnkit.engine.start.asked import consequents, positive_queries, reading
 from lnnkit.engine.start.shared_neurons import SharedNeurons, add_observer_tables, add_shared_tables
 from lnnkit.engine.start.speaking import comparing, speaking
 from lnnkit.formula.unfolding import AUXILIARY, Formula, unfold
@@ -24,7 +24,8 @@ from lnnkit.store.layout import asked_constants, constants, domain, predicate_ta
 class Needed:
     """What queries need of a program. ``readings`` are its statements, and the definitions of its shared neurons, in
     canonical order; ``strata`` the closed derived predicates among what is needed, with the statements that define
-    them; ``observers`` the neurons that keep no bounds and that a query is an instance of."""
+    them; ``observers`` the neurons that keep no bounds and that a query is an instance of. What is said
+    of ``idle`` tables makes no difference."""
 
     lifted: LiftedGraph
     world: Domain
@@ -35,6 +36,7 @@ class Needed:
     relevance: Relevance
     readings: tuple[Reading, ...]
     strata: tuple[tuple[frozenset[str], tuple[Formula, ...]], ...]
+    idle: frozenset[str]
 
     @property
     def formulas(self) -> Iterator[Formula]:
@@ -49,9 +51,12 @@ def needed(
     supplied: Collection[str],
     lifted: LiftedGraph | None = None,
     known: Known | None = None,
+    *,
+    every: bool = False,
 ) -> Needed:
     """What the program's queries need, whatever the facts are of the predicates and numbers that are ``supplied``. Its
-    graph with the queries may be ``lifted`` already, and some of the analyses ``known``."""
+    graph with the queries may be ``lifted`` already, and some of the analyses ``known``. With ``every``, what the
+    engine infers, and reports the contradictions of: consequents, and what is supplied, as if they were asked for."""
     lifted = lifted or add_queries(build(replace(program, queries=())), program.queries)
     world = _constants_alone(lifted)
     atoms = predicate_tables(lifted, world.stranger + 1)
@@ -69,16 +74,36 @@ def needed(
     readings = [reading(formula, analyses, observers) for formula in formulas]
     asked = _asked(lifted, world)
     given = _given(lifted, atoms, supplied)
+    heads = {side for each in readings for side in consequents(each.formula)} if every else ()
     while True:
-        relevance = decide(readings, given, (), asked, ())
+        relevance = decide(readings, given, supplied if every else (), asked, heads)
         own = [each for each in readings if _is_needed(each, relevance)]
-        strata = [stratum for stratum in program.strata if stratum & (asked | _read(own))]
+        strata = [stratum for stratum in program.strata if every or stratum & (asked | _read(own))]
         completing = {name for stratum in strata for name in _antecedents(lifted, stratum)}
         if completing <= asked:
             break
         asked |= completing
     completions = tuple((stratum, tuple(defining(lifted, stratum))) for stratum in strata)
-    return Needed(lifted, world, atoms, analyses, shared, frozenset(observers), relevance, tuple(own), completions)
+    idle = _idle(own, relevance) - {name for stratum in strata for name in stratum} if every else frozenset[str]()
+    return Needed(
+        lifted, world, atoms, analyses, shared, frozenset(observers), relevance, tuple(own), completions, idle
+    )
+
+
+def _idle(readings: Sequence[Reading], relevance: Relevance) -> frozenset[str]:
+    """The tables that matter for contradictions alone and of which one literal of one statement may say something. What
+    an instance leaves of an atom lies within its bounds, so it takes two to contradict each other."""
+    tellers = [
+        seen.table(leaf)
+        for seen in readings
+        for leaf in (*seen.formula.leaves, AUXILIARY)
+        if (leaf != AUXILIARY or seen.formula.auxiliary is not None) and sends(seen, relevance, leaf)
+    ]
+    return frozenset(
+        name
+        for name in set(tellers)
+        if tellers.count(name) == 1 and not any(relevance.mode(name, side) == ALL for side in SIDES)
+    )
 
 
 def _allowing(formula: Formula, count: int, use: Use = "evaluated") -> None:

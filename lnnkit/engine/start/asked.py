@@ -94,11 +94,11 @@ def relevance(
             listed.add(name)
         if lifted.graph.has_node(name) and lifted.graph.nodes[name]["shared"]:  # listed atoms may loosen its default
             given |= {(name, side) for side, end in zip(SIDES, table.default, strict=True) if end != (side == "upper")}
-    heads = {side for each in readings for side in _consequents(each.formula)}
+    heads = {side for each in readings for side in consequents(each.formula)}
     return decide(readings, given, listed, asked, heads)
 
 
-def _consequents(formula: Formula) -> set[Side]:
+def consequents(formula: Formula) -> set[Side]:
     """The sides that a statement's consequent literals name: ``-> A & ~B`` derives A's lower and B's upper."""
     found: set[Side] = set()
     if formula.auxiliary is not None or formula.neurons[formula.top].kind != "implies":
