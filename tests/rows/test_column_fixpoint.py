@@ -119,6 +119,19 @@ def test_a_watch_stops_between_strips_with_bounds_that_hold() -> None:
     assert [each.code for each in some.warnings] == ["interrupted"]
 
 
+@pytest.mark.parametrize("more", ["", "rule D(X) -> ~C(X) in [0.6, 1]\n"])
+def test_contradictions_of_what_is_not_asked_for_are_reported(more: str) -> None:
+    """An instance that cannot be satisfied, and an atom of which two rules say what it cannot be."""
+    ids = np.arange(5000)
+    kb = lnnkit.loads(f"predicate A(e)\npredicate C(e)\npredicate D(e)\nrule A(X) -> C(X)\n{more}query D(X)")
+    kb.tell("A", {"e": ids, "truth": np.full(5000, 0.6)})
+    kb.tell("D", {"e": ids})
+    kb.tell("C", {"e": ids, "lower": np.zeros(5000), "upper": np.full(5000, 0.9 if more else 0.5)})
+    found = kb.infer().contradictions
+    assert {each.kind for each in found} == {"atom" if more else "rule"}
+    assert len(found) == 5000
+
+
 def test_a_limit_on_instances_holds() -> None:
     with pytest.raises(lnnkit.BudgetError):
         loans(ROWS).infer(max_groundings=100)
