@@ -205,6 +205,18 @@ class Fitted:
     warnings: tuple[Diagnostic, ...] = ()
     functions: tuple[FoundFormula, ...] = ()
 
+    def __str__(self) -> str:
+        """One line for what is scored, and one for what was learned; the rest is in its attributes."""
+        told = self.validation or self.train
+        scored = ", ".join(
+            f"{name} accuracy {each.accuracy:.4g} (n={each.n})" for name, each in told.predicates.items()
+        )
+        by = "labels held back" if self.validation else "the labels learned from"
+        values = ", ".join(f"{name} = {value:.6g}" for name, value in self.values.items())
+        head = f"fitted until {self.stopped}, loss {self.loss:.4g}"
+        lines = [head, f"{by}: {scored}" if scored else "", f"learned: {values}" if values else "nothing was learned"]
+        return "\n".join(filter(None, [*lines, *(each.render() for each in self.warnings)]))
+
     def as_dict(self) -> dict[str, object]:
         """The object that ``lnnkit train --format json`` prints."""
         return {

@@ -16,6 +16,7 @@ from lnnkit.check.findings import error, warning
 from lnnkit.check.nearest import MOST, nearest
 from lnnkit.check.symbols import Formula, Mention, Symbols
 from lnnkit.check.walk import Quantifier
+from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.identifiers import is_name, starts_upper
 from lnnkit.syntax.printer import format_string
@@ -32,6 +33,7 @@ def entities(symbols: Symbols) -> list[Diagnostic]:
     unknown = {name for name in constants - known(symbols, constants) if not symbols.doubtful(name)}
     free = {mention.name for formula in symbols.formulas for mention in _suspects(formula)}
     alike = but_for_case(symbols, free)
+    concluded = {mention.name for formula in symbols.formulas for mention in _concluded(formula)}
     found: list[Diagnostic] = []
     seen: set[str] = set()
     for formula in symbols.formulas:
@@ -47,7 +49,9 @@ def entities(symbols: Symbols) -> list[Diagnostic]:
                     found.append(_one_letter(mention, symbols.complete))
                 elif not letter and formula.kind != "query" and symbols.complete and mention.name not in seen:
                     seen.add(mention.name)
-                    found.append(_unknown(mention, symbols if len(seen) <= SEARCHES else None))
+                    near = near_entity(mention.name, symbols) if len(seen) <= SEARCHES else None
+                    if near or mention.name not in concluded:
+                        found.append(_unknown(mention, near))
     return found
 
 
@@ -61,6 +65,23 @@ def constants(formula: Formula) -> Iterator[Mention]:
 def _unsure(formula: Formula) -> Iterator[Mention]:
     """The constants without quotes."""
     return (mention for mention in constants(formula) if not mention.quoted)
+
+
+def _concluded(formula: Formula) -> Iterator[Mention]:
+    """The entities that a rule concludes something about beside variables: `Role(U, editor) -> May(U, write)` names
+    what no fact has to name, while `person(x) -> mortal(x)` has variables in lower case."""
+    root = formula.root
+    if formula.kind == "query" or not isinstance(root, ast.Implies):
+        return
+    start, end = root.consequent.span.start, root.consequent.span.end
+    mentions = list(_unsure(formula))
+    given = {each.name for each in mentions if not start <= each.span.start < end}
+    joined = {each.span.start for each in formula.mentions if each.variable}
+    for mention in mentions:
+        if mention.atom is None or mention.name in given or not start <= mention.span.start < end:
+            continue
+        if any(mention.atom.span.start <= place < mention.atom.span.end for place in joined):
+            yield mention
 
 
 def _suspects(formula: Formula) -> Iterator[Mention]:
@@ -87,9 +108,8 @@ def _one_letter(mention: Mention, complete: bool) -> Diagnostic:
     return make("lower-case-variable", mention.span, message, hint)
 
 
-def _unknown(mention: Mention, symbols: Symbols | None) -> Diagnostic:
+def _unknown(mention: Mention, near: str | None) -> Diagnostic:
     name = mention.name
-    near = near_entity(name, symbols) if symbols else None
     message = f"no fact or table mentions the entity `{name}`"
     capital = capitalised(name)
     hint = f"did you mean `{near}`? " if near else ""

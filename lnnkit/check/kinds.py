@@ -235,10 +235,15 @@ def _comparison(node: ast.Comparison, visit: Visit, formula: Formula, symbols: S
             left, right = (_short(operand) for operand in node.operands[:2])
             message = f"`{left}` and `{right}` are formulas, and `{node.operators[0]}` compares numbers or entities"
             return error("proposition-equality", node.span, message, f"for {word} write `{left} {sign} {right}`")
-        return _truth_as_number(node.operands[found.index("truth")])
+        attribute = _attribute(node)
+        if attribute:
+            return attribute
+        asked = _asked_truth(node) if formula.kind == "query" else None
+        return asked or _truth_as_number(node.operands[found.index("truth")])
     for operand, kind in zip(node.operands, found, strict=True):
         if kind == "unknown" and isinstance(operand, ast.Atom):
-            return _truth_of_rule(node, operand, visit, formula) or _unknown_number(operand, symbols)
+            found_here = _truth_of_rule(node, operand, visit, formula) or _attribute(node)
+            return found_here or _unknown_number(operand, symbols)
     for operator, (left, right) in zip(node.operators, pairwise(zip(node.operands, found, strict=True)), strict=True):
         if left[1] != right[1]:
             entity, number = (left[0], right[0]) if left[1] == "entity" else (right[0], left[0])
@@ -248,6 +253,28 @@ def _comparison(node: ast.Comparison, visit: Visit, formula: Formula, symbols: S
             hint = "entities are compared with `=` and `!=`; compare a number of each: `age(X) > age(Y)`"
             return error("entity-order", node.span, message, hint)
     return None
+
+
+def _attribute(node: ast.Comparison) -> Diagnostic | None:
+    """A finding for `City(X) = "New York"`: what is no number is an argument."""
+    match node:
+        case ast.Comparison(operands=(ast.Atom(arguments=(_, *_)) as atom, ast.Entity() as value), operators=("=",)):
+            message = f"the entity {value.span.text} is no value of `{atom.name}`, which is no number"
+            arguments = ", ".join(argument.span.text for argument in atom.arguments)
+            hint = f"an entity is an argument: `{format_predicate(atom.name)}({arguments}, {value.span.text})`"
+            return error("entity-as-value", node.span, message, hint)
+        case _:
+            return None
+
+
+def _asked_truth(node: ast.Comparison) -> Diagnostic | None:
+    """A finding for `query Cough(X) >= 0.5`."""
+    atom, value = node.operands[0], node.operands[-1]
+    if not isinstance(atom, ast.Atom) or not isinstance(value, ast.Number) or len(node.operands) != 2:
+        return None
+    message = f"`{atom.name}` is true to a degree, which a query asks for and does not compare"
+    hint = f"ask for `{_short(atom)}`: its answers have bounds; `--only true,likely_true` leaves out the others"
+    return error("truth-as-number", name_span(atom), message, hint)
 
 
 def _truth_of_rule(node: ast.Comparison, head: ast.Atom, visit: Visit, formula: Formula) -> Diagnostic | None:

@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from lnnkit.prove.verdict.verdicts import Reading
     from lnnkit.rows.scorer import RowScorer
 
+_ONE = {"predicates": "predicate", "facts": "fact", "rules": "rule", "axioms": "axiom", "queries": "query"}
+
 
 class KnowledgeBase:
     """Rules, axioms and facts, and what follows from them.
@@ -604,8 +606,10 @@ class KnowledgeBase:
         `fit` trains the module jointly with the rules. Facts of the predicate stay valid. Raises `Error` if ``module``
         is not a module or ``inputs`` do not fit."""
         from lnnkit.kb.module_binding import binding
+        from lnnkit.kb.telling import without_denials
 
         self._theory.bind(binding(self._checked, name, module, inputs, classes))
+        self.warnings = without_denials(self.warnings, name)  # its output may be below 1
         self._session.forget()
 
     # --- writing itself ---------------------------------------------------------------------------------------------
@@ -666,7 +670,7 @@ class KnowledgeBase:
         ]
 
     def __repr__(self) -> str:
-        counts = ", ".join(f"{count:,} {name}" for name, count in self._counts())
+        counts = ", ".join(f"{count:,} {name if count != 1 else _ONE[name]}" for name, count in self._counts())
         return f"KnowledgeBase({self.program.span.source.path}: {counts})"
 
     def _repr_html_(self) -> str:

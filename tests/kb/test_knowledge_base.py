@@ -317,7 +317,7 @@ def test_html_is_escaped() -> None:
 
 def test_reprs() -> None:
     kb = lnnkit.loads(TRIAGE)
-    assert repr(kb) == "KnowledgeBase(<string>: 2 predicates, 2 facts, 1 rules, 0 axioms, 1 queries)"
+    assert repr(kb) == "KnowledgeBase(<string>: 2 predicates, 2 facts, 1 rule, 0 axioms, 1 query)"
     assert repr(kb.ask("Infected(X)")) == (
         "Infected(X): 2 answers\n  X = anna  [1, 1]        true\n  X = bob   [0.2, 0.6]    likely false"
     )

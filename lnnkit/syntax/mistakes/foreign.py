@@ -88,6 +88,10 @@ def bang(fault: Fault) -> Diagnostic | None:
 
 
 def not_equal(fault: Fault) -> Diagnostic | None:
+    """`~=`, and `/=`, whose first sign was parsed as a division."""
+    previous = fault.previous
+    if previous is not None and previous.text == "/" and fault.token in ("EQUALS", "COMPARE") and fault.touching:
+        return fault.report("slash-unequal", "`/=` is not an operator", "write `!=`", previous.start)
     match = re.match(r"[~¬]=", fault.rest)
     if fault.token == "NOT" and match:
         return fault.report("tilde-unequal", f"`{match[0]}` is not an operator", "write `!=`", end=fault.start + 2)

@@ -31,6 +31,10 @@ def number_text(fault: Fault) -> Diagnostic | None:
     if based and not fault.in_arguments and fault.token in (None, "ENTITY"):
         end, value = fault.start + based.end(), int(based[0], 0)
         return fault.report("number-base", f"numbers are decimal, not `{based[0]}`", f"write `{value}`", end=end)
+    priced = re.match(r"[€$£¥]\s*(\d[\d.]*)", fault.rest)
+    if priced and not fault.in_arguments:
+        hint = f"write `{priced[1]}`, and put the unit into the name"
+        return fault.report("number-unit", f"a number has no unit: `{fault.text}`", hint)
     glued = re.match(r"(\d+(?:\.\d+)?)([^\W\d_]\w*)", fault.rest)
     if glued and not fault.in_arguments and fault.token in (None, "ENTITY"):
         start = fault.start + glued.end(1)
@@ -42,6 +46,9 @@ def number_text(fault: Fault) -> Diagnostic | None:
             fault.start + glued.end(),
         )
     if previous and previous.kind == "number" and not fault.in_arguments and not fault.first_on_line:
+        if fault.text in "€$£¥":
+            hint = f"write `{previous.text}`, and put the unit into the name"
+            return fault.report("number-unit", f"a number has no unit: `{fault.text}`", hint)
         if fault.text == "%":
             hint = f"write `{float(previous.text) / 100:g}` for `{previous.text}%`"
             return fault.report("number-unit", "a number cannot be followed by `%`", hint)

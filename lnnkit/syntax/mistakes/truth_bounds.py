@@ -9,6 +9,7 @@ from lnnkit.syntax.fault import Fault
 from lnnkit.syntax.rewrite import balanced, between
 
 _FORMULA_KEYWORDS = ("rule", "axiom", "query", None)
+_COMPARED = (">", ">=", "<", "<=", "=")
 _OPERATORS = frozenset(("AND", "OR", "XOR", "IMPLIES", "IFF"))
 _LED = re.compile(r"(?P<truth>\d*\.?\d+)\s*(?P<colon>:{0,2})\s*(?=[~¬∀∃(\w])")
 _OPENING = re.compile(r"[~¬]?[\w-]+\([^()]*\)\s*(?:[&|,]|[-=]>|and\b|or\b|implies\b|$)")
@@ -98,8 +99,8 @@ def rule_bounds(fault: Fault) -> Diagnostic | None:
     ends = re.fullmatch(r"\[?\s*([-\d.]+)\s*,\s*([-\d.]+)\s*\]?\s*", fault.rest)
     if ends and (fault.token == "LSQB" or fault.previous.text == "in"):
         return fault.report("wrong-bounds", "bounds are written `in [l, u]`", f"write `in [{ends[1]}, {ends[2]}]`")
-    lower = re.fullmatch(r"[:=\[]?\s*(\d*\.?\d+)\s*\]?\s*", fault.rest)
-    if lower and fault.token in ("NUMBER", "COLON", "LSQB") and float(lower[1]) <= 1:
+    lower = re.fullmatch(r"[:=\[(]?\s*(\d*\.?\d+)\s*[\])]?\s*", fault.rest)
+    if lower and fault.token in ("NUMBER", "COLON", "LSQB", "LPAR") and float(lower[1]) <= 1:
         return fault.report("wrong-bounds", "bounds are written `in [l, u]`", f"write `in [{lower[1]}, 1]`")
     return None
 
@@ -125,13 +126,29 @@ def learned_truth(fault: Fault) -> Diagnostic | None:
 
 
 def compared_interval(fault: Fault) -> Diagnostic | None:
-    """`age(X) > [18, 65]`."""
+    """`age(X) > [18, 65]`, `age(X) = 18..65`, `age(X) >= 18 and <= 65`."""
     ends = re.match(r"\[\s*(-?[\d.]+)\s*,\s*(-?[\d.]+)\s*\]", fault.rest)
+    spelled = re.match(r"\.\.+\s*(\d[\d.]*)", fault.rest)
+    again = re.match(r"(<=|>=|<|>|≤|≥|!=|=)\s*(-?[\d.]+)", fault.rest)
     previous = fault.previous
-    if ends is None or previous is None or previous.text not in (">", ">=", "<", "<=", "=", "in"):
+    if previous is None or len(fault.before) < 3 or fault.keyword not in _FORMULA_KEYWORDS:
+        return None
+    if again and previous.text in ("and", "&", "or", "|"):  # `age(X) >= 18 and <= 65`
+        place = next((i for i in range(len(fault.before) - 1, 0, -1) if fault.before[i].text in _COMPARED), 0)
+        operand = between(fault, place) if place else None
+        hint = f"name it again: `{operand} {again[1]} {again[2]}`"
+        end = fault.start + again.end()
+        return fault.report("half-comparison", "a comparison has two sides", hint, end=end) if operand else None
+    if spelled and previous.kind == "number" and fault.before[-2].text in _COMPARED:  # `age(X) = 18..65`
+        operand = between(fault, len(fault.before) - 2)
+        hint = f"write `{previous.text} <= {operand} <= {spelled[1]}`"
+        end = fault.start + spelled.end()
+        message = "a number is compared with a number, not with a range"
+        return fault.report("interval-in-body", message, hint, previous.start, end) if operand else None
+    if ends is None or previous.text not in (*_COMPARED, "in"):
         return None
     operand = between(fault, len(fault.before) - 1)
-    if fault.keyword not in _FORMULA_KEYWORDS or operand is None or "(" not in operand:
+    if operand is None or "(" not in operand:
         return None
     end, hint = fault.start + ends.end(), f"write `{ends[1]} <= {operand} <= {ends[2]}`"
     return fault.report("interval-in-body", "a number is compared with a number, not with two", hint, end=end)

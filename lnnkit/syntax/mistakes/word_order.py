@@ -17,6 +17,7 @@ _APART = re.compile(rf"(fact|label)\s+({_NAME})\s+(?:of\s+|for\s+)?({_NAME})\s*(
 _TRUTHS = ("true", "false", "unknown", "null", "none")
 _QUESTION_WORDS = ("who", "whom", "whose", "which", "what", "where", "is", "are", "does", "do", "find", "get", "if")
 _SHOWN = re.compile(r"(order\s+by|sort(?:ed)?\s+by|limit|top|group\s+by|desc|asc)(?!\w)", re.IGNORECASE)
+_FORMULA_KEYWORDS = ("rule", "axiom", "query", None)
 _VARIABLES = ("X", "Y", "Z", "U", "V", "W")
 
 
@@ -56,6 +57,75 @@ def spoken_fact(fault: Fault) -> Diagnostic | None:
         return None
     message = f"a {fault.keyword} names its predicate, and the entities in parentheses"
     return fault.report("fact-order", message, f"write `{instead}`")
+
+
+def truth_first(fault: Fault) -> Diagnostic | None:
+    """`fact 0.7 Cough(ann)`."""
+    found = re.fullmatch(r"(\d*\.?\d+)\s*:{0,2}\s*([^\W\d_][\w-]*(?:\([^()]*\))?)\s*", fault.rest)
+    if fault.keyword not in ("fact", "label") or len(fault.before) != 1 or found is None:
+        return None
+    hint = f"write `{fault.keyword} {found[2]} = {found[1]}`"
+    return fault.report("leading-truth", f"the truth of a {fault.keyword} stands at its end", hint)
+
+
+def about(fault: Fault) -> Diagnostic | None:
+    """`fact age(ann) ~ 34`, `fact age(ann) = 34 +- 2`."""
+    if fault.keyword not in ("fact", "label") or fault.previous is None or fault.open:
+        return None
+    given = re.fullmatch(r"(?:\+\s*/?\s*-|±)\s*(\d[\d.]*)\s*", fault.rest)
+    if given and fault.previous.kind == "number" and fault.previous.text.count(".") < 2:
+        middle, margin = float(fault.previous.text), float(given[1])
+        hint = f"write `in [{middle - margin:.15g}, {middle + margin:.15g}]`"
+        start, end = fault.previous.start, fault.start + len(fault.rest.rstrip())
+        return fault.report("wrong-bounds", "a margin is written as bounds", hint, start, end)
+    if re.fullmatch(r"(?:~|≈|about|around|approx\.?)\s*-?[\d.]+\s*", fault.rest):
+        hint = "write what it lies between: `in [l, u]`"
+        return fault.report("wrong-bounds", "a value is a number, not about a number", hint)
+    return None
+
+
+def bare_variable(fault: Fault) -> Diagnostic | None:
+    """`rule Person X -> Well X`."""
+    previous, word = fault.previous, fault.word
+    if fault.keyword not in _FORMULA_KEYWORDS or previous is None or word is None or fault.in_arguments:
+        return None
+    if previous.kind != "word" or not previous.text[:1].isupper() or not re.fullmatch(r"[A-Z]\d*", word.text):
+        return None
+    if len(previous.text) < 2 or len(fault.before) < 2 or fault.quantified(len(fault.before) - 1):
+        return None
+    hint = f"write `{previous.text}({word.text})`"
+    message = f"the arguments of `{previous.text}` stand in parentheses"
+    return fault.report("missing-parentheses", message, hint, previous.start, word.end)
+
+
+def negating_word(fault: Fault) -> Diagnostic | None:
+    """`rule P(X) & no Q(X) -> R(X)`."""
+    previous = fault.previous
+    if fault.keyword not in _FORMULA_KEYWORDS or previous is None or len(fault.before) < 2:
+        return None
+    if previous.text.lower() not in ("no", "never", "neither", "isnt", "without") or fault.in_arguments:
+        return None
+    if not re.match(r"[^\W\d_][\w-]*\s*\(", fault.rest):
+        return None
+    message = f"`{previous.text}` is not the negation"
+    return fault.report_at(previous, "word-negation", message, "write `~`")
+
+
+def counted(fault: Fault) -> Diagnostic | None:
+    """`exists 2 Y: P(X, Y)`, `at least 2 Y: P(X, Y)`."""
+    if fault.keyword not in _FORMULA_KEYWORDS:
+        return None
+    text = fault.source.text[fault.piece.start : fault.piece.end]
+    found = re.search(
+        r"(?:(?:exists|exist|∃)\s+(?:exactly\s+|at\s+(?:least|most)\s+|only\s+)?|(?:at\s+(?:least|most)|exactly|only)\s+)"
+        r"(\d+|one|two|three)\s+([A-Z]\w*)\s*:",
+        text,
+    )
+    start = fault.piece.start + found.start() if found else 0
+    if found is None or not start <= fault.start <= fault.piece.start + found.end():
+        return None
+    hint = "two different ones are `exists Y, Z: P(X, Y) & P(X, Z) & Y != Z`; count more before loading"
+    return fault.report("counting", "a quantifier does not count", hint, start, fault.piece.start + found.end())
 
 
 def question_word(fault: Fault) -> Diagnostic | None:

@@ -1,0 +1,64 @@
+"""What a second trial as a new user tripped over, each with what it says now."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+import lnnkit
+from tests.mistakes.trying import findings
+
+POLICY = """\
+predicate Role(user, role) closed
+fact Role(ann, editor)
+rule Role(U, editor) -> May(U, write)
+query May(U, A)
+"""
+
+
+def test_an_entity_that_a_rule_concludes_is_not_taken_for_a_slip(tmp_path: Path) -> None:
+    assert findings(POLICY, tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "rule Role(U, editer) -> May(U, write)",  # a slip in the body
+        "rule Role(U, R) -> May(U, editr)",  # near an entity that is known
+        "rule Role(someone, R) -> May(someone, R)",  # a variable in lower case
+    ],
+)
+def test_what_may_be_a_slip_is_still_warned_of(rule: str, tmp_path: Path) -> None:
+    text = POLICY.replace("rule Role(U, editor) -> May(U, write)", rule)
+    assert "unknown-entity" in {each.code for each in findings(text, tmp_path)}
+
+
+def test_what_a_module_supplies_may_be_false() -> None:
+    kb = lnnkit.loads("""\
+predicate Bird(animal)
+predicate Penguin(animal)
+fact Bird(tux)
+rule Bird(X) & ~Penguin(X) -> Flies(X)
+""")
+    assert [each.code for each in kb.warnings] == ["never-false"]
+    kb.bind("Penguin", torch.nn.Sequential(torch.nn.Flatten(0), torch.nn.Sigmoid()), {"tux": torch.full((1,), -9.0)})
+    assert kb.warnings == ()
+    (answer,) = kb.ask("Flies(X)")
+    assert answer.lower > 0.99
+
+
+def test_a_fit_prints_in_a_few_lines() -> None:
+    kb = lnnkit.loads("""\
+fact Old(ann)
+fact Old(bob)
+rule risk: Old(X) -> AtRisk(X) in [?, 1]
+label AtRisk(ann) = 0.7
+label AtRisk(bob) = 0.7
+""")
+    fit = kb.fit()
+    printed = str(fit).splitlines()
+    assert len(printed) <= 3 + len(fit.warnings) * 5
+    assert printed[0].startswith("fitted until ")
+    assert any(line.startswith("learned: risk/") for line in printed), printed
