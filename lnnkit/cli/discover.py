@@ -66,17 +66,21 @@ def command(arguments: argparse.Namespace) -> int:
     if not _known(cells[:, target]):
         message = f'no row has a number in the column "{columns[target].title}"'
         raise Error([Diagnostic("no-rows", message, "name another target", file=str(table.path))])
+    next_step = f"try `lnnkit run {output}`"
     found = discover(cells[:, places], cells[:, target], Search(arguments.seconds, seed=arguments.seed % 2**63))
     names = [columns[place].title for place in places]
     if output is not None:
         inputs = [columns[place] for place in places]
-        write_text(output, _program(found, table, columns[target], inputs, Path(output).resolve().parent))
+        program = _program(found, table, columns[target], inputs, Path(output).resolve().parent)
+        write_text(output, program)
+        if _NO_ROWS in program:
+            next_step = "it answers nothing before it has rows: state their numbers as facts, or load a table with ids"
     streams.in_utf8()
     shown = [format_predicate(name) for name in names]
     title = columns[target].title
     streams.write([_json(found, shown, title) if arguments.format == "json" else _table(found, shown, title)])
     if output is not None:
-        streams.note(f"{output}: written; try `lnnkit run {output}`")
+        streams.note(f"{output}: written; {next_step}")
     return 0
 
 
@@ -133,6 +137,9 @@ def _json(found: Discovered, names: Sequence[str], target: str) -> str:
     return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
 
 
+_NO_ROWS = "# No column names the rows: state their numbers as facts, or add ids by `lnnkit init --ids`.\n"
+
+
 def _program(
     found: Discovered, table: Survey, target: SurveyedColumn, inputs: Sequence[SurveyedColumn], base: Path
 ) -> str:
@@ -153,5 +160,5 @@ def _program(
     if len(keys) == 1:
         loads = "".join(load_text(each.title, table, path, keys, (each,)) + "\n" for each in read)
     else:
-        loads = "# No column names the rows: state their numbers as facts, or add ids by `lnnkit init --ids`.\n"
+        loads = _NO_ROWS
     return f"{head}{text}{loads}query {format_predicate(target.title)}(X)\n"

@@ -150,7 +150,8 @@ def _batches(stream: IO[bytes]) -> Iterator[Batches]:
             if held:
                 yield Batches(_in_bytes(held), first, name)
     except (pa.ArrowException, OSError) as error:
-        raise Unreadable("unreadable-file", f"standard input is not an Arrow stream: {error}") from None
+        hint = "a CSV or Parquet file is read by its path: `--rows SORT=rows.csv`"
+        raise Unreadable("unreadable-file", f"standard input is not an Arrow stream: {error}", hint) from None
 
 
 def _in_bytes(batches: Sequence[pa.RecordBatch]) -> bytes:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import torch
 
 import lnnkit
+from lnnkit.cli import main
 from tests.mistakes.trying import findings
 
 POLICY = """\
@@ -62,3 +65,34 @@ label AtRisk(bob) = 0.7
     assert len(printed) <= 3 + len(fit.warnings) * 5
     assert printed[0].startswith("fitted until ")
     assert any(line.startswith("learned: risk/") for line in printed), printed
+
+
+@pytest.mark.parametrize("ids", [True, False])
+def test_a_found_formula_without_rows_is_not_said_to_answer(
+    ids: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [(f"r{place}", 0.5 + 0.37 * place, 7.0 + 1.11 * place) for place in range(30)]  # b = 3 a + 5.5
+    lines = [f"{name},{a:.6g},{b:.6g}" if ids else f"{a:.6g},{b:.6g}" for name, a, b in rows]
+    table, program = tmp_path / "line.csv", tmp_path / "line.lnn"
+    table.write_text("\n".join(["id,a,b" if ids else "a,b", *lines]) + "\n")
+    assert main(["discover", str(table), "--target", "b", "-o", str(program), "--seconds", "2"]) == 0
+    told = capsys.readouterr().err
+    answered = lnnkit.load(program).answers()[0]
+    assert ("try `lnnkit run" in told) == bool(len(answered)) == ids, told
+
+
+def test_a_csv_on_standard_input_is_sent_to_its_path(tmp_path: Path) -> None:
+    program = tmp_path / "odd.lnn"
+    program.write_text("""\
+number amount(payment)
+load amount from "pay.csv" (id, amount)
+rule amount(X) > 1000 -> Odd(X)
+query Odd(X)
+""")
+    (tmp_path / "pay.csv").write_text("id,amount\np1,2000\n")
+    command = [sys.executable, "-m", "lnnkit", "score", "odd.lnn", "-o", "out.csv", "--rows"]
+    piped = {"cwd": tmp_path, "capture_output": True, "text": True}
+    told = subprocess.run([*command, "payment=-"], input="id,amount\np1,2000\n", check=False, **piped)
+    assert told.returncode == 1
+    assert "is read by its path: `--rows SORT=rows.csv`" in told.stderr
+    assert subprocess.run([*command, "payment=pay.csv"], check=False, **piped).returncode == 0
