@@ -3,8 +3,8 @@
 A quantifier becomes a proposition. For each row that has been added, the row decides it (a true row of an ``exists``
 makes it true); and where it is true, one of these rows is, or ``rest``: a row that has not been added. The solver
 assumes that there is no such rest; where that is what it fails for, rows are added. A true row that has not been added
-is met in the model. Of an open sort, rows speak of individuals that nothing names, one of the quantifier's own among them:
-no statement compares them, so what any of them is that one can be.
+is met in the model. Of an open sort, rows speak of individuals that nothing names, one of the quantifier's own among
+them: no statement compares them, so what any of them is that one can be.
 
 Before many rows are added, the rest is said to be a row of *anyone*, an individual of which nothing is known. If that
 cannot be, then no row can, and there is no need to look at them one by one (generalisation on constants).

@@ -1,4 +1,4 @@
-"""One world, read like what inference knows: some atoms have been given a truth, all others are as false as they can be.
+"""One world, read like what inference knows: some atoms have been given a truth, all others are as false as can be.
 
 Since bounds are a fixpoint, the least world violates few instances: of rules with one conclusion, none. What a solver
 says of some atoms is laid over it, so a search for violated instances only has to look at what reads these.
