@@ -13,7 +13,7 @@ cannot be, then no row can, and there is no need to look at them one by one (gen
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
@@ -214,7 +214,7 @@ class LazyEncoding(ClassicalEncoding):
     def _lift(self, truth: Truth) -> Z3:
         return self.z3.BoolVal(truth, self.context) if isinstance(truth, bool) else truth
 
-    def _there(self, entities: Iterator[object] | Sequence[object]) -> Truth:
+    def _there(self, entities: Iterable[object]) -> Truth:
         people = [each for each in dict.fromkeys(entities) if isinstance(each, str) and self._world.is_person(each)]
         return self._connective("and", [self.exists(each) for each in people])
 
