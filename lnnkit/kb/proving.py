@@ -258,7 +258,7 @@ def _questions(session: Session, ground: Ground, query: Query, text: str) -> Ite
     count = math.prod(known.count(sort) for _, sort in variables)
     if count > MOST_BINDINGS:
         raise ProgramError([_too_many(query, count)])
-    told = {} if ground.reading.algebra.classical else _told(session, query)
+    told = _told(session, query)
     for row in itertools.product(*(known.members(sort) for _, sort in variables)):
         bindings = {name: entity for (name, _), entity in zip(variables, row, strict=True)}
         bound = about(form, {Free(name): entity for name, entity in bindings.items()})

@@ -37,8 +37,9 @@ def test_verdicts_are_those_of_truth_tables(block: range) -> None:
         try:
             kb = lnnkit.loads(text)
         except lnnkit.ProgramError as problem:
-            assert {each.code for each in problem.diagnostics} <= {"unsafe-variable", "negative-cycle"}
-            continue
+            if {each.code for each in problem.diagnostics} <= {"unsafe-variable", "negative-cycle"}:
+                continue
+            raise
         for question in case.program.queries:
             expected = case.verdict(question)
             found = kb.prove(formula_text(question), reading="classical")
@@ -62,6 +63,22 @@ def test_open_sorts_are_read_as_in_the_whole_translation(block: range, monkeypat
             assert whole in (found.verdict, "timeout"), f"seed {seed}\n{to_text(case.program)}\n{question}: {found}"
 
 
+KINDS = ("{0} & {1} -> {2}", "{0} -> {1} | {2}", "~({0} & {1} & {2})", "{0} -> exists Z: S(X, Z)")
+
+
+def _holds(kind: str, atoms: tuple[str, ...], row: tuple[str, str], truths: dict[str, bool], people: list[str]) -> bool:
+    """Whether a statement of one of the kinds holds of X and Y."""
+    one, two, three = (truths[each.replace("X", row[0]).replace("Y", row[1])] for each in atoms)
+    match KINDS.index(kind):
+        case 0:
+            return not (one and two) or three
+        case 1:
+            return not one or two or three
+        case 2:
+            return not (one and two and three)
+    return not one or any(truths[f"S({row[0]}, {z})"] for z in people)
+
+
 def planted(seed: int) -> tuple[str, dict[str, bool]]:
     """A program over some twenty entities that holds in a world drawn first, and questions with their truths there."""
     rng = random.Random(f"planted world {seed}")
@@ -76,33 +93,21 @@ def planted(seed: int) -> tuple[str, dict[str, bool]]:
     if lines[0].endswith("closed"):
         truths |= {atom: False for atom in truths if atom[0] == "R" and atom not in listed}
 
-    def at(atom: str, **entities: str) -> bool:
-        name, inner = atom[0], atom[2:-1].split(", ")
-        return truths[f"{name}({', '.join(entities[each] for each in inner)})"]
-
     literals = [f"{name}({one})" for name in unary for one in "XY"] + [f"{name}(X, Y)" for name in binary]
     made = 0
     while made < 4:
         one, two, three = rng.sample(literals, 3)
-        kind = rng.choice(["{0} & {1} -> {2}", "{0} -> {1} | {2}", "~({0} & {1} & {2})", "{0} -> exists Z: S(X, Z)"])
+        kind = rng.choice(KINDS)
         text = kind.format(one, two, three)
         rows = [(x, y) for x in people for y in people]
-        holds = {
-            "{0} & {1} -> {2}": lambda x, y: not (at(one, X=x, Y=y) and at(two, X=x, Y=y)) or at(three, X=x, Y=y),
-            "{0} -> {1} | {2}": lambda x, y: not at(one, X=x, Y=y) or at(two, X=x, Y=y) or at(three, X=x, Y=y),
-            "~({0} & {1} & {2})": lambda x, y: not all(at(each, X=x, Y=y) for each in (one, two, three)),
-            "{0} -> exists Z: S(X, Z)": lambda x, y: (
-                not at(one, X=x, Y=y) or any(at("S(X, Z)", X=x, Z=z) for z in people)
-            ),
-        }[kind]
-        wrong = [(x, y) for x, y in rows if not holds(x, y)]
+        wrong = [row for row in rows if not _holds(kind, (one, two, three), row, truths, people)]
         if len(wrong) > 30:
             continue
         free = sorted({each for each in "XY" if each in text.replace("exists", "")})
-        but = sorted({" & ".join(f"{each} = {dict(X=x, Y=y)[each]}" for each in free) for x, y in wrong})
+        but = sorted({" & ".join(f"{each} = {row['XY'.index(each)]}" for each in free) for row in wrong})
         lines.append(f"axiom ({text})" + "".join(f" | ({each})" for each in but))
         made += 1
-    questions = {atom: truth for atom, truth in rng.sample(sorted(truths.items()), 3)}
+    questions = dict(rng.sample(sorted(truths.items()), 3))
     who = rng.choice(people)
     questions[f"exists Z: S({who}, Z) & A(Z)"] = any(truths[f"S({who}, {z})"] and truths[f"A({z})"] for z in people)
     questions["forall Z: B(Z) -> C(Z)"] = all(not truths[f"B({z})"] or truths[f"C({z})"] for z in people)

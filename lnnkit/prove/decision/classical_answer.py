@@ -16,6 +16,7 @@ from lnnkit.prove.solving import Deadline, Interrupted
 from lnnkit.prove.verdict.proved import Proved
 from lnnkit.prove.verdict.verdicts import Verdict
 
+_FIRST_SECONDS = 1.0  # for quantifiers over individuals that nothing names
 _CORE_SECONDS = 2.0  # at most this long, and a third of what is left of the timeout, is a core looked for
 
 
@@ -24,26 +25,17 @@ def prove_classically(ground: Ground, question: Question, timeout: float | None)
     deadline = Deadline(timeout)
     if ground.conflict is not None:
         return Proved(question.text, "classical", "inconsistent", core=ground.conflict())
-    related = Related(ground, question)
     cone = _cone(ground, deadline, ground.eager)
     try:
-        try:
-            decision = ClassicalDecision(ground, question, deadline, cone)
-        except TooWide:
-            if related.lazily:
-                decision = LazyDecision(ground, question, related, deadline)
-            else:
-                cone = _cone(ground, deadline, None)
-                decision = ClassicalDecision(ground, question, deadline, cone)
-        verdict = decision.decide()
+        decision, verdict = _decided(ground, question, cone, deadline)
     except TooWide as problem:
         said = f"{problem}; inference says this much" if str(problem) else cone.too_wide
-        return _left_open(ground, question, said)
+        return _left_open(question, said)
     except Interrupted:
-        return replace(_left_open(ground, question, "interrupted; this is what inference has found"), interrupted=True)
+        return replace(_left_open(question, "interrupted; this is what inference has found"), interrupted=True)
     count = decision.count
     if verdict == "timeout":
-        return _left_open(ground, question, "time ran out before it was decided", count)
+        return _left_open(question, "time ran out before it was decided", count)
     if verdict == "neither":
         models = sorted(decision.models, key=lambda model: -model.truth)
         return Proved(question.text, "classical", verdict, models=models, translated=count)
@@ -58,6 +50,30 @@ def prove_classically(ground: Ground, question: Question, timeout: float | None)
         translated=count,
         notes=_said(core),
     )
+
+
+def _decided(
+    ground: Ground, question: Question, cone: Cone, deadline: Deadline
+) -> tuple[ClassicalDecision | LazyDecision, Verdict]:
+    """By all that the question can depend on, if that is little, else by what models violate. Quantifiers over
+    individuals that nothing names may take the solver for ever: then it has a part of the time."""
+    related = Related(ground, question)
+    try:
+        decision = ClassicalDecision(ground, question, deadline, cone)
+    except TooWide:
+        if related.lazily:
+            lazy = LazyDecision(ground, question, related, deadline)
+            return lazy, lazy.decide()
+        decision = ClassicalDecision(ground, question, deadline, _cone(ground, deadline, None))
+    if decision.encoding.unnamed is None or not related.lazily:
+        return decision, decision.decide()
+    left = deadline.left
+    decision.limit(Deadline(_FIRST_SECONDS if left is None else min(_FIRST_SECONDS, left / 3)))
+    verdict = decision.decide()
+    if verdict != "timeout" or deadline.passed:
+        return decision, verdict
+    lazy = LazyDecision(ground, question, related, deadline)
+    return lazy, lazy.decide()
 
 
 def _cone(ground: Ground, deadline: Deadline, most: int | None) -> Cone:
@@ -86,8 +102,8 @@ def _said(core: Core) -> tuple[str, ...]:
     return () if core.minimal else ("the list may not be minimal",)
 
 
-def _left_open(ground: Ground, question: Question, note: str, count: int = 0) -> Proved:
+def _left_open(question: Question, note: str, count: int = 0) -> Proved:
     """What inference alone says."""
-    low, high = ground.reading.box(question.part, question.bindings)
+    low, high = question.told
     verdict: Verdict = "entailed" if low >= 1 else "refuted" if high <= 0 else "timeout"
     return Proved(question.text, "classical", verdict, notes=(note,), translated=count)

@@ -61,6 +61,10 @@ class ClassicalDecision:
         arithmetic = ArithmeticEncoding(self.z3, context, self._ground.known, self._ground.whole, folded=False)
         return ClassicalEncoding(self.z3, context, self._ground.reading, arithmetic, folded=False)
 
+    def limit(self, deadline: Deadline) -> None:
+        """Take no longer than this."""
+        self._deadline = deadline
+
     def decide(self) -> Verdict:
         """Ask whether the question can be false, and whether it can be true. Raises `Interrupted`."""
         try:

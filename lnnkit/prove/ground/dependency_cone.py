@@ -76,15 +76,21 @@ class Cone:
         if instance.key in self._seen:
             return
         self._seen.add(instance.key)
-        if self.halted is not None and self.halted():
-            raise Interrupted
-        if len(self._seen) > self.limit or (len(self._seen) % _LOOKED == 0 and self.deadline.passed):
+        if len(self._seen) > self.limit:
             raise TooWide
+        if len(self._seen) % _LOOKED == 0:
+            self._pause()
         self._define_heads(instance)
         if self.reading.satisfied(instance):
             return
         self.instances.append(instance)
         self._wait(self.unsettled(instance.stated.part, instance.bindings))
+
+    def _pause(self) -> None:
+        if self.halted is not None and self.halted():
+            raise Interrupted
+        if self.deadline.passed:
+            raise TooWide
 
     def unsettled(self, part: Part, bindings: Assignment) -> Iterable[Key]:
         """The atoms and numbers of a formula that are not settled, where its truth can depend on them."""
@@ -94,7 +100,9 @@ class Cone:
             if key is not None and not known.settled(key):
                 yield key
         elif part.kind in ("forall", "exists"):
-            for row in self.reading.rows(part, bindings):
+            for count, row in enumerate(self.reading.rows(part, bindings)):
+                if count % _LOOKED == _LOOKED - 1:
+                    self._pause()
                 yield from self._within(part.operands[0], row)
         else:
             for operand in part.operands:

@@ -273,9 +273,9 @@ class LazyDecision:
     def _supported(self, key: Key) -> bool:
         for stated, head in self._ground.index.defining(key[0]):
             for instance in self._reading.touching(key, [stated]):
-                if stated.lower > 0 and self._reading.key(head, instance.bindings) == key:
-                    if self._reading.box(antecedent(instance), instance.bindings)[0] > 0:
-                        return True
+                made = stated.lower > 0 and self._reading.key(head, instance.bindings) == key
+                if made and self._reading.box(antecedent(instance), instance.bindings)[0] > 0:
+                    return True
         return False
 
     # --- worlds -----------------------------------------------------------------------------------------------------

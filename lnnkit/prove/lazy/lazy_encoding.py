@@ -3,8 +3,8 @@
 A quantifier becomes a proposition. For each row that has been added, the row decides it (a true row of an ``exists``
 makes it true); and where it is true, one of these rows is, or ``rest``: a row that has not been added. The solver
 assumes that there is no such rest; where that is what it fails for, rows are added. A true row that has not been added
-is met in the model. Of an open sort, rows speak of individuals that nothing names, one of the quantifier's own among them:
-no statement compares them, so what any of them is that one can be.
+is met in the model. Of an open sort, rows speak of individuals that nothing names, one of the quantifier's own among
+them: no statement compares them, so what any of them is that one can be.
 
 Before many rows are added, the rest is said to be a row of *anyone*, an individual of which nothing is known. If that
 cannot be, then no row can, and there is no need to look at them one by one (generalisation on constants).
@@ -13,7 +13,7 @@ cannot be, then no row can, and there is no need to look at them one by one (gen
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
@@ -214,7 +214,7 @@ class LazyEncoding(ClassicalEncoding):
     def _lift(self, truth: Truth) -> Z3:
         return self.z3.BoolVal(truth, self.context) if isinstance(truth, bool) else truth
 
-    def _there(self, entities: Iterator[object] | Sequence[object]) -> Truth:
+    def _there(self, entities: Iterable[object]) -> Truth:
         people = [each for each in dict.fromkeys(entities) if isinstance(each, str) and self._world.is_person(each)]
         return self._connective("and", [self.exists(each) for each in people])
 

@@ -76,16 +76,10 @@ class Related:
                 continue
             if sign >= 0:
                 return False
-            if any(
-                leaf.name in stratum and head.name in stratum
-                for stratum in program.strata
-                for head in self._heads(stated)
-            ):
+            own = {head.name for head in self._ground.index.defined(stated)}
+            if any(leaf.name in stratum and own & stratum for stratum in program.strata):
                 return False
         return True
-
-    def _heads(self, stated: Stated) -> list[Part]:
-        return self._ground.index.defined(stated)
 
 
 def _signed(part: Part, sign: int) -> Iterator[tuple[Part, int]]:

@@ -37,10 +37,8 @@ def ways(stated: Stated) -> list[Way]:
     """How a statement can fail in a world in which every atom is true or false. A statement that must be neither fails
     everywhere."""
     try:
-        if stated.lower > 0 and stated.upper < 1:
-            found = [_Literals()]
-        else:
-            found = _ways(stated.part, wanted=stated.lower <= 0)
+        never = stated.lower > 0 and stated.upper < 1
+        found = [_Literals()] if never else _ways(stated.part, wanted=stated.lower <= 0)
     except _TooMany:
         found = [_Literals()]
     return [Way(each.atoms, (*stated.variables, *each.bound)) for each in dict.fromkeys(found)]

@@ -1,4 +1,4 @@
-"""One world, read like what inference knows: some atoms have been given a truth, all others are as false as they can be.
+"""One world, read like what inference knows: some atoms have been given a truth, all others are as false as can be.
 
 Since bounds are a fixpoint, the least world violates few instances: of rules with one conclusion, none. What a solver
 says of some atoms is laid over it, so a search for violated instances only has to look at what reads these.
@@ -21,7 +21,7 @@ class WorldValues(KnownValues):
     def __init__(self, known: KnownValues) -> None:
         vars(self).update(vars(known))
         self.known = known
-        self._said: dict[Key, float] = {}
+        self._now: dict[Key, float] = {}
         self._before: dict[Key, float] = {}
         self._sort_of: dict[str, str] = {}
         self._existing: dict[str, list[str]] = {}
@@ -31,12 +31,12 @@ class WorldValues(KnownValues):
 
     def say(self, truths: Mapping[Key, float], existing: Iterable[str]) -> list[Key]:
         """Lay other truths over the least world, and other individuals; the atoms that have changed."""
-        self._before, self._said = self._said, dict(truths)
+        self._before, self._now = self._now, dict(truths)
         self._existing = {}
         for each in existing:
             self._existing.setdefault(self._sort_of[each], []).append(each)
-        both = self._before | self._said
-        return [key for key in both if self._at(self._before, key) != self._at(self._said, key)]
+        both = self._before | self._now
+        return [key for key in both if self._at(self._before, key) != self._at(self._now, key)]
 
     def person(self, sort: str) -> str:
         """A new individual of an open sort, which does not exist yet."""
@@ -71,7 +71,7 @@ class WorldValues(KnownValues):
     def box(self, key: Key) -> Box:
         if self.program.predicates[key[0]].numeric:
             return self.known.box(key)
-        truth = self._at(self._said, key)
+        truth = self._at(self._now, key)
         return truth, truth
 
     def has(self, sort: str, entity: str) -> bool:
@@ -93,7 +93,7 @@ class WorldValues(KnownValues):
 
     def rows(self, name: str, fixed: Mapping[int, str], end: int) -> Iterator[tuple[str, ...]]:
         """The entities of atoms that are true now, or were so before the last change."""
-        said = self._said
+        said = self._now
         if not self.program.predicates[name].sorts:
             if self._at(said, (name, ())) > 0 or self._at(self._before, (name, ())) > 0:
                 yield ()
