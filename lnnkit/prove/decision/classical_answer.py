@@ -90,4 +90,4 @@ def _left_open(ground: Ground, question: Question, note: str, count: int = 0) ->
     """What inference alone says."""
     low, high = ground.reading.box(question.part, question.bindings)
     verdict: Verdict = "entailed" if low >= 1 else "refuted" if high <= 0 else "timeout"
-    return Proved(question.text, "classical", verdict, notes=(note,), translated=count)
+    return Proved(question.text, "classical", verdict, notes=(note,), translated=count, settled=False)
