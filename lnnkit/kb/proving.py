@@ -145,7 +145,7 @@ def tightened(session: Session, query: Query, known: Answers, timeout: float | N
     places = {tuple(answer.bindings[name] for name in sorted(answer.bindings)): n for n, answer in enumerate(known)}
     late = 0
     for row, found in _exactly(session, query, places, timeout):
-        late += bool(found.notes)
+        late += not found.settled
         if found.lower is not None and found.upper is not None and found.verdict != "inconsistent":
             lower[places[row]], upper[places[row]] = found.lower, found.upper
     said = Diagnostic(

@@ -48,7 +48,7 @@ def compared(case: Case, seconds: float) -> Iterator[Compared]:
         proved = kb.prove(text, reading="exact", timeout=seconds)
         assert proved.lower is not None and proved.upper is not None
         (told,) = kb.ask(text)
-        settled = not proved.notes
+        settled = proved.settled
         faults = list(_unsound(case, question, proved))
         if proved.lower < told.lower or proved.upper > told.upper:
             faults.append(f"is looser than {told}")

@@ -112,6 +112,14 @@ def test_an_open_sort_may_hold_others() -> None:
     assert verdict(text.replace(" open", ""), "forall X: P(X)") == "entailed"
 
 
+def test_unnamed_individuals_are_compared_with_entities() -> None:
+    text = "sort person open\npredicate Knows(person, person)\nfact Knows(anna, bob)\naxiom Knows(X, X)\n"
+    assert verdict(text, "exists X: exists Y: (Knows(X, Y) & X != Y)") == "entailed"
+    assert verdict(text, "forall X: (forall Y: (Knows(X, Y) -> X = Y))") == "refuted"
+    assert verdict(text, "forall X: (Knows(X, X) -> X = anna | X = bob)") == "neither"
+    assert verdict(text, "exists X: (X != anna & Knows(X, X))") == "entailed"
+
+
 def test_integers() -> None:
     text = "number place(entity)\nfact Known(anna)\naxiom place(anna) > 1\naxiom place(anna) < {}\n"
     assert verdict(text.format(3), "place(anna) = 2") == "entailed"

@@ -106,4 +106,4 @@ def _left_open(question: Question, note: str, count: int = 0) -> Proved:
     """What inference alone says."""
     low, high = question.told
     verdict: Verdict = "entailed" if low >= 1 else "refuted" if high <= 0 else "timeout"
-    return Proved(question.text, "classical", verdict, notes=(note,), translated=count)
+    return Proved(question.text, "classical", verdict, notes=(note,), translated=count, settled=False)

@@ -71,7 +71,7 @@ def exact_ends(ground: Ground, question: Question, timeout: float | None) -> Exa
         return ExactEnds(_propagated(asked, note), {})
     if found.consistent is False or ground.conflict is not None:
         return ExactEnds(_inconsistent(asked), {})
-    proved = _told(asked, found)
+    proved = _bounded(asked, found)
     assert proved.lower is not None and proved.upper is not None
     tighter = proved.lower - question.told[0], question.told[1] - proved.upper
     bounds = proved.lower, proved.upper
@@ -110,6 +110,14 @@ def _found(asked: _Asked) -> Found:
 
 
 def _told(asked: _Asked, found: Found) -> Proved:
+    answer = _bounded(asked, found)
+    if answer.verdict not in ("entailed", "refuted"):
+        return replace(answer, models=sorted(found.worlds, key=lambda world: -world.truth))
+    return _with_core(answer, _core(asked, answer.verdict))
+
+
+def _bounded(asked: _Asked, found: Found) -> Proved:
+    """The answer without its core and its worlds."""
     low, high = asked.question.told
     notes: list[str] = []
     ends = {"lower": found.lower, "upper": found.upper}
@@ -122,10 +130,7 @@ def _told(asked: _Asked, found: Found) -> Proved:
     if lower > upper:  # by rounding: what inference has found and the solver meet there
         lower = upper = low if lower == low else high
     verdict = _verdict(lower, upper, asked.alpha, settled=not missing)
-    answer = _answer(asked, verdict, lower, upper, notes)
-    if verdict not in ("entailed", "refuted"):
-        return replace(answer, models=sorted(found.worlds, key=lambda world: -world.truth))
-    return _with_core(answer, _core(asked, verdict))
+    return replace(_answer(asked, verdict, lower, upper, notes), settled=not missing)
 
 
 def _verdict(lower: float, upper: float, alpha: float, *, settled: bool) -> Verdict:
@@ -149,7 +154,8 @@ def _with_core(answer: Proved, core: Core) -> Proved:
 def _propagated(asked: _Asked, note: str) -> Proved:
     """What inference alone says."""
     lower, upper = asked.question.told
-    return _answer(asked, _verdict(lower, upper, asked.alpha, settled=False), lower, upper, [note])
+    answer = _answer(asked, _verdict(lower, upper, asked.alpha, settled=False), lower, upper, [note])
+    return replace(answer, settled=False)
 
 
 def _inconsistent(asked: _Asked) -> Proved:

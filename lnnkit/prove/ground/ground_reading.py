@@ -51,8 +51,10 @@ class GroundReading:
                 return 0.0, 0.0
             case "same":
                 one, other = part.arguments(bindings)
-                named = isinstance(one, str) or isinstance(other, str)
-                return (1.0, 1.0) if one is other or one == other else (0.0, 0.0) if named else (0.0, 1.0)
+                named = [isinstance(each, str) for each in (one, other)]
+                if one is other or (all(named) and one == other):  # individuals without names are terms of Z3
+                    return 1.0, 1.0
+                return (0.0, 0.0) if any(named) else (0.0, 1.0)
             case "atom":
                 return self._atom(part, bindings, read)
             case "compare":

@@ -62,6 +62,7 @@ class Decided:
     notes: Sequence[str] = ()
     alpha: float = 1.0
     minimal: bool = True
+    settled: bool = True  # both ends, or the verdict, in time
     interrupted: bool = False
     translated: int = field(default=0, compare=False)  # instances of statements that went to the solver
 
