@@ -245,7 +245,8 @@ def _columns(needs: Needed, queried: Sequence[Formula], lookups: Lookups | None)
     if any(formula.auxiliary is not None and formula.auxiliary not in defined for formula in readings):
         return None
     told = tuple(pair for formula in readings for pair in several(formula))
-    if any(_tells_others(needs, *pair) for pair in told):  # what a row says of others would have to be kept
+    exact = frozenset[str]() if lookups is None else lookups.exact
+    if any(_tells_others(needs, *pair, exact) for pair in told):  # what a row says of others would have to be kept
         return None
 
     return _Columned(
@@ -259,13 +260,16 @@ def _columns(needs: Needed, queried: Sequence[Formula], lookups: Lookups | None)
     )
 
 
-def _tells_others(needs: Needed, formula: Formula, columns: Columns) -> bool:
+def _tells_others(needs: Needed, formula: Formula, columns: Columns, exact: Set[str]) -> bool:
     """Whether an instance may say something of what a row looks up; or, where it is that of a shared neuron of the row
     and what it names, of the row."""
     reading = next(each for each in needs.readings if each.formula is formula)
     of_pair = formula.auxiliary is not None and columns.atoms[AUXILIARY].places
     return any(
-        leaf != AUXILIARY and (of_pair or atoms.places) and sends(reading, needs.relevance, leaf)
+        leaf != AUXILIARY
+        and (of_pair or atoms.places)
+        and atoms.table not in exact
+        and sends(reading, needs.relevance, leaf)
         for leaf, atoms in columns.atoms.items()
     )
 

@@ -57,11 +57,13 @@ class Atoms:
 @dataclass(frozen=True)
 class Lookups:
     """What may be looked up: the entities that facts of these ``links`` name, predicates with one fact for each row,
-    each with the place of the row; atoms of ``references``, tables that no row moves."""
+    each with the place of the row; atoms of ``references``, tables that no row moves. Of these, ``exact`` ones have
+    one truth for each atom: an instance that would narrow it cannot be satisfied, and says nothing."""
 
     sort: str
     links: Mapping[str, int] = field(default_factory=dict)
     references: frozenset[str] = frozenset()
+    exact: frozenset[str] = frozenset()
 
     def is_about_rows(self, needs: Needed, formula: Formula) -> bool:
         """Whether a statement, or the definition of a shared neuron, speaks of rows at all; what does not is about
@@ -154,12 +156,12 @@ class Columns:
 
 def _decides(needs: Needed, formula: Formula, leaf: int) -> bool:
     """Whether an instance says nothing that matters where a leaf is at its default."""
-    if formula.heads:
-        return _defines_nothing(needs, formula, leaf)
+    if formula.heads and not _defines_nothing(needs, formula, leaf):
+        return False
     analysis = needs.analyses.of(formula)
     reading = next((each for each in needs.readings if each.formula is formula), None)
     if reading is None:
-        return False
+        return bool(formula.heads)
 
     def matters(send: Send) -> bool:
         return send.leaf not in formula.heads and bool(needs.relevance.mode(reading.table(send.leaf), send.side))
@@ -193,19 +195,21 @@ def _defines_nothing(needs: Needed, formula: Formula, leaf: int) -> bool:
     return float(antecedent.lower) == float(antecedent.upper) == 0.0
 
 
-def lookups(needs: Needed, sort: str, sorts: Mapping[str, Sequence[str]], once: Mapping[str, int]) -> Lookups:
+def lookups(
+    needs: Needed, sort: str, sorts: Mapping[str, Sequence[str]], once: Mapping[str, int], exact: Collection[str]
+) -> Lookups:
     """What rows of a ``sort`` may look up. ``sorts`` has those of the arguments of each predicate and number; ``once``
-    are predicates of a row and another entity with one fact for each row and no other, with the place of the row."""
-    moved = _moved(needs)
+    are predicates of a row and another entity with one fact for each row and no other, with the place of the row.
+    ``exact`` are closed predicates, derived by nothing, each of whose facts has one truth."""
+    moved = _moved(needs) - {*exact}
     links = {
         name: place
         for name, place in once.items()
         if len(sorts[name]) == 2 and sorts[name][1 - place] not in (sort, ENTITY) and name not in moved
     }
-    references = {
-        name for name, own in sorts.items() if sort not in own and ENTITY not in own and _is_still(needs, name)
-    }
-    return Lookups(sort, links, frozenset(references))
+    others = [name for name, own in sorts.items() if not {sort, ENTITY} & {*own} and name in needs.atoms.tables]
+    references = {name for name in others if name in exact or _is_still(needs, name)}
+    return Lookups(sort, links, frozenset(references), frozenset(references & {*exact}))
 
 
 def _moved(needs: Needed) -> set[str]:

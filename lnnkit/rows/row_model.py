@@ -107,7 +107,7 @@ class Compiled:
             facts = [fact for fact in model.program.facts if fact.predicate in own]
             self.sides = tuple(side_facts(facts, model.sides, self.dense.tables))
             derived = {each.table for each in self.dense.lookups.values() if not each.own}
-            derived = {name for name in derived if is_derived(model.needs, name)}
+            derived = {name for name in derived - self.lookups.exact if is_derived(model.needs, name)}
             if any(len(model.program.predicates[name].sorts) != 1 for name in derived):
                 self.dense = None  # of pairs the engine infers what it says
             else:
@@ -180,4 +180,14 @@ def _lookups(model: RowModel) -> Lookups:
         for load in model.loads
         if loads[load.predicate] == 1 and load.predicate not in elsewhere and not load.numeric and not load.negated
     }
-    return lookups(model.needs, model.sort, {name: each.sorts for name, each in program.predicates.items()}, once)
+    exact = {*model.rows.exact, *(load.predicate for load in model.loads if _is_exact(model, load))}
+    sorts = {name: each.sorts for name, each in program.predicates.items()}
+    return lookups(model.needs, model.sort, sorts, once, exact)
+
+
+def _is_exact(model: RowModel, load: RowLoad) -> bool:
+    """Whether each atom of a closed predicate that nothing derives has one truth, by how its facts are loaded."""
+    if not model.program.predicates[load.predicate].closed or load.table.read is None:
+        return False
+    derived = any(load.predicate in stratum for stratum in model.program.strata)
+    return not derived and len(load.table.read) <= load.arity + 1

@@ -43,9 +43,11 @@ DENSE = {
     "entity": 'rule LivesIn(X, "rome") & Risky("oslo") & Late(X) -> ~D(X)\nquery D(X)\n',
     "derived": "rule Risky(R) & Far(R, T) -> Seen(T)\nrule WorksIn(X, T) & Seen(T) -> D(X)\nquery D(X)\n",
     "contradiction": "rule WorksIn(X, R) & Calm(R) -> D(X)\nrule Late(X) -> ~D(X)\nquery D(X)\n",
+    "closed": "predicate D(loan) closed\nrule LivesIn(X, R) & Risky(R) & Late(X) -> D(X)\nquery D(X)\n",
+    "closed facts": "predicate D(loan) closed\nfact D(l2) = 0\nfact D(l3) = 0.1\n"
+    "rule LivesIn(X, R) & Risky(R) -> D(X)\nrule D(X) -> E(X)\nquery D(X)\nquery E(X)\n",
 }
 ENGINE = {
-    "closed": "predicate D(loan) closed\nrule LivesIn(X, R) & Risky(R) & Late(X) -> D(X)\nquery D(X)\n",
     "shared": "rule LivesIn(X, R) & (Risky(R) & Late(X)) -> D(X)\nrule LivesIn(X, R) & (Risky(R) & Late(X)) -> ~E(X)\n"
     "query D(X)\nquery E(X)\n",
     "either": "rule LivesIn(X, R) | Risky(R) -> D(X)\nquery D(X)\n",
