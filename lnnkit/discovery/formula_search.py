@@ -138,6 +138,8 @@ class _Run:
         return self._result()
 
     def _relevant(self, rows: np.ndarray) -> list[int]:
+        if not self._apart:
+            return []
         found = relevant_columns(self._filled[rows][:, self._apart], self._target[rows])
         return [self._apart[place] for place in found]
 

@@ -10,7 +10,7 @@ import pytest
 from benchmarks.arithmetic.laws import KINDS, random_law
 from lnnkit.discovery.constant_refinement import exact, refined
 from lnnkit.discovery.exact_constants import Constant
-from lnnkit.discovery.expression import constant, evaluate, power, product, total, variable
+from lnnkit.discovery.expression import columns, constant, evaluate, power, product, total, variable
 from lnnkit.discovery.formula_search import Discovered, Search, discover
 
 Law = Callable[[np.ndarray], np.ndarray]
@@ -195,3 +195,9 @@ def test_columns_that_hardly_vary_are_no_multiples_of_each_other() -> None:
     found = discover(rows, rows[:, 0] - rows[:, 1], Search(seconds=20))
     fresh = 1e9 + table(50, 2, 25, high=9.0)
     np.testing.assert_allclose(evaluate(found.formula, fresh), fresh[:, 0] - fresh[:, 1], atol=1e-5)
+
+
+@pytest.mark.filterwarnings("error")
+def test_columns_of_zeros_say_nothing() -> None:
+    target = np.arange(50.0)
+    assert not columns(discover(np.zeros((50, 2)), target, Search(seconds=5)).formula)
