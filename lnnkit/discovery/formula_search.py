@@ -103,6 +103,7 @@ class _Run:
         self._test, self._train = np.sort(order[:held]), np.sort(order[held:])
         if not held:
             self._test = self._train
+        self._apart = _told_apart(self._filled)
         self._positive = frozenset(np.flatnonzero((self._filled >= 0).all(0)).tolist())
         self._chosen: list[int] = []
         self._met: dict[Product, float] = {}
@@ -117,7 +118,7 @@ class _Run:
         self._settle()
         if np.ptp(self._target) == 0 or not self._table.shape[1]:
             return self._result()
-        chosen = relevant_columns(self._filled[self._train], self._target[self._train])
+        chosen = self._relevant(self._train)
         if self._searched(chosen) or self._late():
             return self._result()
         more = self._overlooked(chosen)
@@ -128,13 +129,19 @@ class _Run:
         usual = self._usual(chosen)
         if len(usual) < len(self._train):
             self._train = usual
-            again = relevant_columns(self._filled[usual], self._target[usual])
+            again = self._relevant(usual)
             chosen = again if again else chosen
             if self._searched(chosen) or self._late():
                 return self._result()
         if cases:
             self._split(chosen)
         return self._result()
+
+    def _relevant(self, rows: np.ndarray) -> list[int]:
+        if not self._apart:
+            return []
+        found = relevant_columns(self._filled[rows][:, self._apart], self._target[rows])
+        return [self._apart[place] for place in found]
 
     def _searched(self, chosen: list[int]) -> bool:
         """Whether a formula over these columns was found that leaves nothing to find."""
@@ -157,7 +164,7 @@ class _Run:
     def _overlooked(self, chosen: list[int]) -> list[int]:
         """Columns that tell of what the best formula leaves."""
         best = self._result().formula
-        others = [place for place in range(self._table.shape[1]) if place not in chosen]
+        others = [place for place in self._apart if place not in chosen]
         rest = evaluate(best, self._filled[self._train]) - self._target[self._train]
         if not others or not np.isfinite(rest).all():
             return []
@@ -391,6 +398,21 @@ class _Run:
 
     def _late(self) -> bool:
         return time.process_time() > self._end
+
+
+def _told_apart(table: np.ndarray) -> list[int]:
+    """The columns that are no multiples of one before: of two that say the same, neither would seem to matter beside
+    the other."""
+    greatest = np.abs(table).max(0, initial=0.0)
+    found: list[int] = []
+    for place in np.flatnonzero(greatest):
+        own = table[:, place] / greatest[place]
+        others = table[:, found] / greatest[found]
+        same = (np.abs(np.abs(others) - np.abs(own)[:, None]) <= 1e-12 * np.abs(own)[:, None]).all(0)
+        turned = np.sign(others) * np.sign(own)[:, None]
+        if not (same & ((turned >= 0).all(0) | (turned <= 0).all(0))).any():
+            found.append(int(place))
+    return found
 
 
 def _is_plain(value: Constant) -> bool:

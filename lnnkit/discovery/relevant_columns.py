@@ -126,6 +126,7 @@ def _even(column: np.ndarray) -> np.ndarray:
     """Standardised, in logarithms where all are of one sign and some many times others; far ones drawn in."""
     if (column > 0).all() and column.max() > 20 * column.min():
         column = np.log(column)
+    column = column / (np.abs(column).max(initial=0.0) or 1.0)  # squares of what is very great or small leave the range
     deviation = column.std()
     if not np.isfinite(deviation) or deviation <= 1e-12 * np.abs(column).max(initial=0.0):
         return np.zeros(len(column))

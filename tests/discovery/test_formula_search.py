@@ -10,7 +10,7 @@ import pytest
 from benchmarks.arithmetic.laws import KINDS, random_law
 from lnnkit.discovery.constant_refinement import exact, refined
 from lnnkit.discovery.exact_constants import Constant
-from lnnkit.discovery.expression import constant, evaluate, power, product, total, variable
+from lnnkit.discovery.expression import columns, constant, evaluate, power, product, total, variable
 from lnnkit.discovery.formula_search import Discovered, Search, discover
 
 Law = Callable[[np.ndarray], np.ndarray]
@@ -178,3 +178,26 @@ def test_a_term_that_noise_explains_is_left_out() -> None:
     x, y, z = (variable(place) for place in range(3))
     start = product(x, y, power(total(z, constant(Constant(1e-3))), -1.0))
     assert exact(refined(start, rows, noisy), rows, noisy) == product(x, y, power(z, -1.0))
+
+
+@pytest.mark.parametrize("factor", [1.0, -0.001])
+def test_a_column_that_is_a_multiple_of_another_hides_nothing(factor: float) -> None:
+    """Beside each other neither seemed to matter."""
+    rows = table(200, 3, 23)
+    double = np.concatenate([rows, factor * rows[:, :1]], 1)
+    found = discover(double, rows[:, 0] * rows[:, 1], Search(seconds=20))
+    assert found.formula == product(variable(0), variable(1))
+
+
+def test_columns_that_hardly_vary_are_no_multiples_of_each_other() -> None:
+    """Two readings about a thousand million: their directions agree to sixteen digits."""
+    rows = 1e9 + table(200, 2, 24)
+    found = discover(rows, rows[:, 0] - rows[:, 1], Search(seconds=20))
+    fresh = 1e9 + table(50, 2, 25, high=9.0)
+    np.testing.assert_allclose(evaluate(found.formula, fresh), fresh[:, 0] - fresh[:, 1], atol=1e-5)
+
+
+@pytest.mark.filterwarnings("error")
+def test_columns_of_zeros_say_nothing() -> None:
+    target = np.arange(50.0)
+    assert not columns(discover(np.zeros((50, 2)), target, Search(seconds=5)).formula)
