@@ -162,8 +162,8 @@ def test_heads_have_the_names_of_classes(classes: tuple[object, object], target:
         ({"positive": "worse"}, "positive='worse' is not a class of y; the classes are 'bad', 'good'"),
         ({"rules": BAD}, "needs target="),
         ({"rules": BAD, "target": "Bad", "max_rules": 2}, "rules are given"),
-        ({"max_rules": 0}, "max_rules is 0"),
-        ({"max_literals": 1.5}, "max_literals is 1.5"),
+        ({"max_rules": 0}, "max_rules must be a whole number"),
+        ({"max_literals": 1.5}, "max_literals must be a whole number"),
     ],
 )
 def test_parameters_that_do_not_go_together(options: dict[str, object], said: str) -> None:

@@ -85,7 +85,7 @@ def _sorts(symbols: Symbols) -> Iterator[Diagnostic]:
             yield warning("near-miss-sort", span, message, f"if `{near}` is meant, correct it; else add `sort {sort}`")
     for sort, statement in first.items():
         if sort not in used and (near := nearest(sort, known & used.keys(), cutoff=0.8)):
-            message = f"no predicate or number has the sort `{sort}`; `{near}` is one that some have"
+            message = f"no predicate or number has the sort `{sort}`; some have the sort `{near}`"
             span = find(statement.span, sort, len("sort"))
             yield warning("near-miss-sort", span, message, f"if `{near}` is meant, correct it; else take this line out")
 

@@ -48,7 +48,7 @@ def _never_false(formula: Formula, atom: ast.Atom, others: int, symbols: Symbols
     """The warning at the first statement that negates it; ``others`` is the number of further statements that do."""
     what = "so the query is true of nothing" if formula.kind == "query" else f"so the {formula.kind} derives nothing"
     if others:
-        what += f", nor do {others:,} other statements" if others > 1 else ", nor does another statement"
+        what += f"; {others:,} more statements negate it" if others > 1 else "; one more statement negates it"
     message = f"nothing can make `~{atom.span.text}` true: no fact, table or rule makes `{atom.name}` false, {what}"
     declared = symbols.declared.get(atom.name)
     shape = format_statement(ast.PredicateStatement(atom.name, _sorts(atom, declared), True, span=atom.span))

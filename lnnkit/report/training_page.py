@@ -162,7 +162,7 @@ def _parameters(history: Sequence[Epoch], evidence: Evidence) -> Section:
     for rule in order[:_CHARTS]:
         own = sorted(rules[rule], key=lambda each: -moved[each.name])
         drawn = [Curve(_label(each), [entry.values.get(each.name, math.nan) for entry in history]) for each in own]
-        more = f"The {NAMED} that moved most are named, of {len(own)}." if len(own) > NAMED else ""
+        more = f"Of {len(own)}, only the {NAMED} that moved most are named." if len(own) > NAMED else ""
         only = f": {drawn[0].name}" if len(drawn) == 1 else ""
         figures.append((f"{rule}{only}", curves(history, drawn, evidence.kept, "value", width=460), more))
     return "Weights, biases and truths", _most("rules whose parameters moved most", len(order)), figures

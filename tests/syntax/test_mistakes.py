@@ -193,7 +193,7 @@ MISTAKES = [
     ("unquoted-path", "load P from ⟦f.csv⟧ (a, b)", '"f.csv"'),
     ("unquoted-value", 'load P from "f" where p = ⟦knows⟧', '"knows"'),
     ("bad-column", 'load P from "f" (⟦0⟧, 1)', '"0"'),
-    ("bad-column", 'load P from "f" ⟦(_, _)⟧', "list"),
+    ("bad-column", 'load P from "f" ⟦(_, _)⟧', "name the columns"),
     ("bad-column", 'load P from "f" where ⟦_⟧ = "x"', '"_"'),
     ("unquoted-value", 'load P from "f" where p in ("a", ⟦knows⟧)', '"knows"'),
     ("unquoted-value", 'load P from "f" missing ⟦NA⟧', '"NA"'),

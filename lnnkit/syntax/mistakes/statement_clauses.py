@@ -90,7 +90,7 @@ def sort_members(fault: Fault) -> Diagnostic | None:
     """`sort person = {ann, bob}`, `sort person(ann, bob)`."""
     if fault.keyword != "sort" or len(fault.before) != 2 or not re.match(r"[=:({\[]", fault.rest):
         return None
-    message = "a sort lists no entities: those are in it that facts and tables name"
+    message = "a sort does not list its entities: facts and tables name them"
     return fault.report("declaration", message, f"write `sort {fault.before[1].text}`")
 
 

@@ -126,7 +126,7 @@ def test_labels_that_are_all_alike(rule: str) -> None:
     (warning,) = fitted(rules + "label P(p)\nlabel P(q)\n").warnings
     assert warning.code == "alike-labels"
     assert warning.span is not None
-    assert "all say true" in warning.message
+    assert "are all true" in warning.message
     assert codes(fitted(rules + "label ~P(p)\nlabel P(q)\n")) == []
 
 
