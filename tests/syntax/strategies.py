@@ -132,6 +132,9 @@ def expressions(draw: st.DrawFn, depth: int = 3, scope: tuple[str, ...] = ()) ->
             name = draw(st.sampled_from(("nac", "nalu", "inalu", "nau", "nmu", "npu", "realnpu")))
             operands = tuple(draw(st.lists(inner, min_size=1, max_size=3)))
             return ast.Unit(span=HERE, name=name, operands=operands, attributes=draw(attributes))
+        case 15:
+            operands = tuple(draw(st.lists(inner, min_size=1, max_size=3)))
+            return ast.UnknownFunction(span=HERE, name=draw(st.none() | names), operands=operands)
         case _:
             return draw(leaves)
 
