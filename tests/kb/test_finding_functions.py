@@ -343,3 +343,23 @@ def test_surfaces_take_it_untrained_and_trained() -> None:
 def test_seconds_are_above_0() -> None:
     with pytest.raises(ValueError, match="seconds must be above 0"):
         lnnkit.loads(HEAD + LAW).fit(seconds=0)
+
+
+def test_a_recurrence_is_found_from_its_steps_and_goes_on_from_them() -> None:
+    level = [100.0]
+    for _ in range(30):
+        level.append(level[-1] - 0.01 * level[-1] ** 2 / 4)
+    text = "number level(day)\npredicate Next(day, day)\n"
+    text += "".join(f"fact Next({n}, {n + 1})\n" for n in range(30))
+    text += "".join(f"fact level({n}) = {level[n]!r}\n" for n in range(25))
+    kb, found = trained(text + "rule Next(X, Y) -> level(Y) = level(X) - ?loss(level(X))\n")
+    assert found == {"?loss(level(X))": "0.0025 * level(X)^2"}
+    assert kb.ask("level(30)")[0].lower == pytest.approx(level[30], rel=1e-6)
+
+
+def test_functions_of_imported_rules_are_not_found(tmp_path: Path) -> None:
+    table = rows(random.Random(17), 20)
+    (tmp_path / "sub.lnn").write_text(HEAD + facts(table) + known(table, HALF, "label") + LAW)
+    kb = lnnkit.loads('import "sub.lnn"\nrule z(X) = ?f(a(X), b(X))\n', base=tmp_path)
+    with pytest.raises(lnnkit.Error, match="no rule is left to train"):
+        kb.fit()
