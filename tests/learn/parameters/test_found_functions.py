@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, cast
 
 from lnnkit.learn.parameters.found_functions import FoundFunction
 from lnnkit.syntax import ast
@@ -16,12 +16,12 @@ def put(rule: str, *cases: tuple[str | None, str]) -> str:
     statement = cast("ast.RuleStatement", program.statements[0])
     terms = [statement.formula]
     while not isinstance(terms[-1], ast.UnknownFunction):
-        node = terms[-1]
+        node: Any = terms[-1]
         below = (node.consequent,) if isinstance(node, ast.Implies) else ()
         below = below or ((node.body,) if isinstance(node, ast.Forall) else ())
         below = below or ((node.operands[1],) if isinstance(node, ast.Comparison) else ())
         terms.append((below or (node.right,))[0])
-    node = terms[-1]
+    node = cast("ast.UnknownFunction", terms[-1])
     found = FoundFunction(tuple(cases)).put(statement.formula, node, node.operands, node.span)
     text = format_statement(ast.RuleStatement(None, found, None, span=statement.span))
     again, findings = parse(f"{text}\n", "<test>")
