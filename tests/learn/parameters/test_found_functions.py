@@ -16,7 +16,7 @@ def put(rule: str, *cases: tuple[str | None, str]) -> str:
     statement = cast("ast.RuleStatement", program.statements[0])
     terms = [statement.formula]
     while not isinstance(terms[-1], ast.UnknownFunction):
-        node: Any = terms[-1]
+        node = cast("Any", terms[-1])
         below = (node.consequent,) if isinstance(node, ast.Implies) else ()
         below = below or ((node.body,) if isinstance(node, ast.Forall) else ())
         below = below or ((node.operands[1],) if isinstance(node, ast.Comparison) else ())
