@@ -106,11 +106,11 @@ def _wrong(formula: Formula, own: list[ast.UnknownFunction]) -> Iterator[Diagnos
     if not mentions_numbers(target):
         message = f"`{_shown(equation)}` equates an unknown function with a constant"
         yield error(_CODE, equation.span, message, "name the number that it gives: `rule rate(X) = " + text + "`")
-    given = {each for each in nodes(target) if isinstance(each, ast.Atom)}
-    for operand in node.operands:
-        if operand in given:
-            message = f"`{_shown(operand)}` is on both sides, so that any table would be explained by itself"
-            yield error(_CODE, operand.span, message, "leave it out on one side")
+    read = [each for operand in node.operands for each in nodes(operand) if isinstance(each, ast.Atom)]
+    if all(each in read for each in nodes(target) if isinstance(each, ast.Atom)):
+        own = next(each for each in read if each in set(nodes(target)))
+        message = f"`{_shown(own)}` is on both sides and nothing else is on the other, which any table fulfils"
+        yield error(_CODE, own.span, message, "leave it out of the function's terms")
 
 
 def _within(formula: Formula, node: ast.UnknownFunction) -> Iterator[Diagnostic]:

@@ -110,7 +110,7 @@ def _known(found: Answers, name: str) -> pa.Table:
         kept = np.isfinite(lower) & np.isfinite(upper) & (lower <= upper)
         kept &= upper - lower <= _EXACT * np.maximum(np.abs(lower), np.abs(upper))
     kept &= ~found.contested
-    return _bindings(found, kept).append_column(name, pa.array((lower[kept] + upper[kept]) / 2))
+    return _bindings(found, kept).append_column(name, pa.array(lower[kept] / 2 + upper[kept] / 2))
 
 
 def _true(found: Answers) -> pa.Table:

@@ -37,7 +37,7 @@ def trained_rules(
     only, freeze, classical = None if only is None else rule_names(only), rule_names(freeze), rule_names(classical)
     learner = theory.learning()
     asked = learner.rules if only is None else only
-    if not learner.states_equations(asked) and not learner.seeking().intersection(asked):
+    if not learner.states_equations(asked) and not learner.seeking(asked):
         _require_labels(theory.checked)
     findings: list[Diagnostic] = []
     for name in dict.fromkeys((*(only or ()), *freeze, *classical)):
@@ -48,8 +48,9 @@ def trained_rules(
     if findings:
         raise Error(findings)
     trained = frozenset(learner.rules if only is None else only).difference(freeze)
-    learning = {name for each in learner.module.parameters_of_program for name in each.rules} | learner.seeking()
-    if not trained & learning and not theory.bindings:
+    learning = {name for each in learner.module.parameters_of_program for name in each.rules}
+    if not trained & learning and not learner.seeking(trained) and not theory.bindings:
+        learning |= learner.seeking(learner.rules)
         listed = ", ".join(sorted(learning))
         hint = f"`only` and `freeze` exclude every rule that learns: {listed}" if learning else _TEACHES_NOTHING
         raise Error([Diagnostic("nothing-to-learn", "no rule is left to train", hint)])
@@ -125,7 +126,7 @@ def _functions(
     instances: int | None,
 ) -> tuple[tuple[FoundFormula, ...], tuple[Diagnostic, ...]]:
     """The formulas of the unknown functions of the rules ``trained``, and warnings about them."""
-    if not learner.seeking() & trained:
+    if not learner.seeking(trained):
         return (), ()
     from lnnkit.discovery.formula_search import Search
     from lnnkit.kb.finding_functions import find_functions

@@ -99,9 +99,9 @@ class Learner:
         unknowns = {name: self._assertions[place].unknown for name, place in self.rules.items()}
         return tuple(name for name, each in unknowns.items() if each is not None and each.function == function)
 
-    def seeking(self) -> frozenset[str]:
-        """The names of the rules that hold an unknown function."""
-        return frozenset(name for name, place in self.rules.items() if self._assertions[place].unknown is not None)
+    def seeking(self, trained: Collection[str]) -> frozenset[str]:
+        """The rules with the unknown functions that are found if these rules are ``trained``."""
+        return frozenset(name for function in self.sought(trained) for name in self.rules_with(function))
 
     def settled(self, program: CheckedProgram) -> CheckedProgram:
         """The program with the module's values, and the formulas of its functions."""

@@ -232,6 +232,17 @@ def test_hover_names_the_file_of_an_imported_declaration() -> None:
     assert "declared on people.lnn line 2" in said
 
 
+UNKNOWN = "number rate(day)\nnumber a(day)\nrule law: rate(X) = ?f(a(X), 2 * a(X))\n"
+
+
+def test_the_terms_of_an_unknown_function_are_places_like_others() -> None:
+    said = hover(UNKNOWN.replace("?f(a", "?f(¦a"))
+    assert "number a(day)" in said
+    assert renamed(UNKNOWN, "a", "width")["main.lnn"] == UNKNOWN.replace("a(X)", "width(X)").replace(" a(d", " width(d")
+    warned = [each.code for each in check(program(UNKNOWN).main.program, Path("/nowhere"))[1]]
+    assert warned == ["untrained-function"]
+
+
 # --- rename ---------------------------------------------------------------------------------------------------------
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pygments.token import Error, Keyword, Name, Number, Operator, _TokenType
+from pygments.token import Error, Keyword, Name, Number, Operator, Punctuation, _TokenType
 
 from lnnkit.cli import main
 from lnnkit.highlighting.pygments_lexer import TOKENS, LnnLexer
@@ -48,8 +48,20 @@ rule npu(age(X), b(X)){power: [1, -1]} > 2 / 3 * -1 ^ 2 + 1 | (sqrt (age(X)) <?>
   implies exists Z: Contact(X, Z) iff true
 rule nac(b(X)) < 2 & nalu(b(X)) <= 2 & inalu(b(X)) = 2 & nau(b(X)) != 2 & nmu(b(X)) ≤ 2 & realnpu(b(X)) ≥ 2 -> false
 query ∀x(Infected(x)) ⊕ ∃X: Rain ∧ ⊤ → ⊥ ↔ X ≠ anna  # ends
+rule age(X) = ?f(b(X), 2 * b(X)) - ?(b(X))
 query A => B <=> C ⇒ D
 """
+
+
+def test_an_unknown_function_is_a_learnable_before_its_terms() -> None:
+    shown = [(kind, value) for kind, value in coloured("rule age(X) = ?rate(b(X))\n") if value.strip()]
+    assert shown[6:10] == [
+        (Name.Variable.Global, "?rate"),
+        (Punctuation, "("),
+        (Name.Function, "b"),
+        (Punctuation, "("),
+    ]
+    assert ("?rate", f"{SCOPES['learnable']}.lnn") in scoped("rule age(X) = ?rate(b(X))\n")
 
 
 KINDS: dict[str, tuple[tuple[_TokenType, ...], str]] = {

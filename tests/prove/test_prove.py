@@ -275,3 +275,8 @@ def test_exit_codes(arguments: list[str], code: int, tmp_path: Path, capsys: pyt
     path.write_text(CASES)
     assert main(["prove", str(path), *arguments]) == code
     assert capsys.readouterr().out == ""
+
+
+def test_a_comparison_of_numbers_of_which_nothing_is_known() -> None:
+    text = "number a(day)\nnumber b(day)\nfact P(d)\nrule a(X) = b(X)\nrule P(X) & a(X) > 3 -> Hot(X)\n"
+    assert verdict(text, "Hot(d)") == "neither"

@@ -43,10 +43,11 @@ finite = st.one_of(
 numbers = st.builds(
     ast.Number, span=st.just(HERE), value=st.one_of(finite, st.sampled_from((float("inf"), -float("inf"))))
 )
+_learned = st.none() | st.sampled_from(("a", "cut-off", "größe", "e5", "inf2"))
 learnables = st.builds(
     ast.Learnable,
     span=st.just(HERE),
-    name=st.none() | st.sampled_from(("a", "cut-off", "größe", "e5", "inf2")),
+    name=_learned,
     initial=st.none() | finite,
 )
 values = numbers | learnables
@@ -93,7 +94,7 @@ def expressions(draw: st.DrawFn, depth: int = 3, scope: tuple[str, ...] = ()) ->
     if depth == 0:
         return draw(leaves)
     inner = expressions(depth - 1, scope)
-    kind = draw(st.integers(0, 15))
+    kind = draw(st.integers(0, 16))
     match kind:
         case 0:
             return ast.Not(span=HERE, operand=draw(inner))
@@ -132,6 +133,9 @@ def expressions(draw: st.DrawFn, depth: int = 3, scope: tuple[str, ...] = ()) ->
             name = draw(st.sampled_from(("nac", "nalu", "inalu", "nau", "nmu", "npu", "realnpu")))
             operands = tuple(draw(st.lists(inner, min_size=1, max_size=3)))
             return ast.Unit(span=HERE, name=name, operands=operands, attributes=draw(attributes))
+        case 15:
+            operands = tuple(draw(st.lists(inner, min_size=1, max_size=3)))
+            return ast.UnknownFunction(span=HERE, name=draw(_learned), operands=operands)
         case _:
             return draw(leaves)
 
